@@ -1,0 +1,1 @@
+//! The customer's side over HTTP: tokens, statements, webhook receivers

@@ -1,0 +1,1 @@
+//! Exact fixed-window and sliding-window rate limits, several windows charged as one decision

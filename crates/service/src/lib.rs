@@ -1,0 +1,1 @@
+//! The provider's side over HTTP: token endpoint, statement endpoint, webhook delivery

@@ -1,0 +1,1 @@
+//! The intraday statement exchange: request, response, errors, cursors, paging and entry de-duplication

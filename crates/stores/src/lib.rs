@@ -1,0 +1,1 @@
+//! Engines for bankrail's store traits: SQLite, Valkey or Redis, PostgreSQL

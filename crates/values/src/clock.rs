@@ -1,0 +1,65 @@
+//! Where callers of the protocol crates get `now` from.
+
+use crate::Timestamp;
+use std::fmt;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// A source of the current time. Protocol crates take `now` as an argument; what runs in a process takes a clock.
+pub trait Clock: fmt::Debug + Send + Sync {
+    /// The current time.
+    fn now(&self) -> Timestamp;
+}
+
+/// The operating system's clock.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from(SystemTime::now())
+    }
+}
+
+/// A clock that moves only when told, for tests and simulations.
+///
+/// ```
+/// use bankrail_values::{Clock, ManualClock, Timestamp};
+/// use std::time::Duration;
+/// let clock = ManualClock::new("2021-07-29T00:00:00.000Z".parse().unwrap());
+/// clock.advance(Duration::from_millis(1500));
+/// assert_eq!(clock.now().to_string(), "2021-07-29T00:00:01.500Z");
+/// ```
+#[derive(Debug)]
+pub struct ManualClock(AtomicI64);
+
+impl ManualClock {
+    /// A clock that shows `start`.
+    #[must_use]
+    pub fn new(start: Timestamp) -> Self {
+        Self(AtomicI64::new(start.unix_millis()))
+    }
+
+    /// Moves forward by `step`, cut to milliseconds.
+    pub fn advance(&self, step: Duration) {
+        self.set(self.now().saturating_add(step));
+    }
+
+    /// Shows `now` from here on, be it earlier or later.
+    pub fn set(&self, now: Timestamp) {
+        self.0.store(now.unix_millis(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::saturating_from_unix_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
+    fn now(&self) -> Timestamp {
+        (**self).now()
+    }
+}

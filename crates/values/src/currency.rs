@@ -1,0 +1,144 @@
+//! ISO 4217 currency codes and their minor units.
+
+use crate::text::excerpt;
+use std::fmt;
+
+/// An ISO 4217 currency code: three upper-case ASCII letters.
+///
+/// Any such code is accepted, known or not, because historic ones appear in real documents;
+/// [`Currency::minor_units`] knows those in use.
+///
+/// ```
+/// use bankrail_values::Currency;
+/// assert_eq!(Currency::parse("VND")?.minor_units(), Some(0));
+/// assert!(Currency::parse("aud").is_err());
+/// # Ok::<(), bankrail_values::CurrencyError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Currency(code::Code);
+
+/// The only place that can make a code, so that it is always ASCII.
+mod code {
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub(super) struct Code([u8; 3]);
+
+    impl Code {
+        pub(super) const fn new(text: &[u8]) -> Option<Self> {
+            match *text {
+                [a, b, c] if a.is_ascii_uppercase() && b.is_ascii_uppercase() && c.is_ascii_uppercase() => {
+                    Some(Self([a, b, c]))
+                }
+                _ => None,
+            }
+        }
+
+        pub(super) fn as_str(&self) -> &str {
+            std::str::from_utf8(&self.0).expect("three ASCII letters are UTF-8")
+        }
+    }
+}
+
+macro_rules! constants {
+    ($($name:ident $what:literal)*) => {$(
+        #[doc = $what]
+        pub const $name: Self = match code::Code::new(stringify!($name).as_bytes()) {
+            Some(code) => Self(code),
+            None => panic!("three upper-case letters"),
+        };
+    )*};
+}
+
+impl Currency {
+    constants! {
+        AUD "Australian dollar, two decimals." EUR "Euro, two decimals." GBP "Pound sterling, two decimals."
+        HKD "Hong Kong dollar, two decimals." INR "Indian rupee, two decimals."
+        JPY "Yen, no decimals." NZD "New Zealand dollar, two decimals." PGK "Kina, two decimals."
+        SBD "Solomon Islands dollar, two decimals." SGD "Singapore dollar, two decimals."
+        USD "US dollar, two decimals." VND "Dong, no decimals."
+    }
+
+    /// Checks a code: `[A-Z]{3}`.
+    ///
+    /// # Errors
+    /// [`CurrencyError`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, CurrencyError> {
+        code::Code::new(text.as_bytes()).map(Self).ok_or_else(|| CurrencyError { found: excerpt(text) })
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// How many decimals the currency's minor unit has; `None` for codes that ISO 4217 does not list as in use and for those
+    /// without a minor unit (metals, funds, tests).
+    #[must_use]
+    pub fn minor_units(&self) -> Option<u8> {
+        MINOR_UNITS
+            .iter()
+            .find(|(codes, _)| codes.split_ascii_whitespace().any(|code| code == self.as_str()))
+            .map(|(_, digits)| *digits)
+    }
+}
+
+/// ISO 4217's list one, by number of decimals.
+const MINOR_UNITS: [(&str, u8); 4] = [
+    (
+        "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF \
+         CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG \
+         HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR \
+         MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD \
+         SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XAD XCD \
+         XCG YER ZAR ZMW ZWG",
+        2,
+    ),
+    ("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF", 0),
+    ("BHD IQD JOD KWD LYD OMR TND", 3),
+    ("CLF UYW", 4),
+];
+
+/// Not three upper-case ASCII letters.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a currency code of three upper-case letters, found {found}")]
+#[non_exhaustive]
+pub struct CurrencyError {
+    /// The text, cut and escaped.
+    pub found: String,
+}
+
+impl fmt::Debug for Currency {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+crate::impl_text_value!(Currency, CurrencyError);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_minor_units() {
+        for (code, digits) in [("AUD", 2), ("JPY", 0), ("VND", 0), ("KWD", 3), ("CLF", 4), ("PGK", 2), ("SBD", 2)] {
+            assert_eq!(Currency::parse(code).unwrap().minor_units(), Some(digits), "{code}");
+        }
+        for code in ["XXX", "XAU", "DEM"] {
+            assert_eq!(Currency::parse(code).unwrap().minor_units(), None, "{code}");
+        }
+        for bad in ["", "AU", "AUDX", "aud", "AU ", "A1D", "ÄUD"] {
+            assert!(Currency::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn no_code_is_listed_twice() {
+        let mut all: Vec<&str> = MINOR_UNITS.iter().flat_map(|(codes, _)| codes.split_ascii_whitespace()).collect();
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+        assert!(all.iter().all(|code| Currency::parse(code).is_ok()));
+    }
+}

@@ -1,0 +1,110 @@
+//! Calendar dates as `YYYY-MM-DD`.
+
+use crate::text::excerpt;
+use std::fmt;
+
+/// A calendar date without time or offset, spelled `YYYY-MM-DD`, years 0000 to 9999.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date(time::Date);
+
+impl Date {
+    /// Reads `YYYY-MM-DD`.
+    ///
+    /// # Errors
+    /// [`DateError`] for any other spelling and for days that do not exist.
+    pub fn parse(text: &str) -> Result<Self, DateError> {
+        read(text.as_bytes()).map(Self).ok_or_else(|| DateError { found: excerpt(text) })
+    }
+
+    /// The date as `time` has it.
+    #[must_use]
+    pub fn to_time(self) -> time::Date {
+        self.0
+    }
+
+    /// The date of a `time::Date`; `None` outside the years 0000 to 9999.
+    #[must_use]
+    pub fn from_time(date: time::Date) -> Option<Self> {
+        (0..=9999).contains(&date.year()).then_some(Self(date))
+    }
+}
+
+/// Reads exactly ten octets `YYYY-MM-DD`.
+pub(crate) fn read(text: &[u8]) -> Option<time::Date> {
+    let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else { return None };
+    let year = i32::try_from(number(&[y1, y2, y3, y4])?).ok()?;
+    let month = u8::try_from(number(&[m1, m2])?).ok()?;
+    let day = u8::try_from(number(&[d1, d2])?).ok()?;
+    time::Date::from_calendar_date(year, time::Month::try_from(month).ok()?, day).ok()
+}
+
+/// Reads ASCII digits; the callers bound their number.
+pub(crate) fn number(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0_u32, |sum, b| b.is_ascii_digit().then(|| sum * 10 + u32::from(b - b'0')))
+}
+
+/// Not a date in the form `YYYY-MM-DD`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a date as YYYY-MM-DD, found {found}")]
+#[non_exhaustive]
+pub struct DateError {
+    /// The text, cut and escaped.
+    pub found: String,
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:04}-{:02}-{:02}", self.0.year(), u8::from(self.0.month()), self.0.day())
+    }
+}
+
+impl fmt::Debug for Date {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl std::str::FromStr for Date {
+    type Err = DateError;
+    fn from_str(text: &str) -> Result<Self, DateError> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<&str> for Date {
+    type Error = DateError;
+    fn try_from(text: &str) -> Result<Self, DateError> {
+        Self::parse(text)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Date {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Date {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_real_days_in_one_spelling() {
+        for good in ["2021-07-29", "2024-02-29", "0000-01-01", "9999-12-31"] {
+            assert_eq!(Date::parse(good).unwrap().to_string(), good);
+        }
+        for bad in ["2021-02-29", "20210729", "2021-7-29", "2021-07-29Z", " 2021-07-29", "2021-13-01", "٢٠٢١-07-29", ""]
+        {
+            assert!(Date::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}

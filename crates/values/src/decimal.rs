@@ -1,0 +1,66 @@
+//! Plain decimal text, read exactly.
+
+use crate::text::excerpt;
+use rust_decimal::Decimal;
+
+/// Reads a plain decimal: an optional `-`, digits, and optionally a point and more digits.
+///
+/// The value and its scale are exact: nothing is rounded. There is no exponent, no `+`, no white space, no
+/// grouping, and no point without digits on both sides.
+///
+/// ```
+/// use bankrail_values::parse_decimal;
+/// assert_eq!(parse_decimal("10.0000")?.scale(), 4);
+/// assert!(parse_decimal("1e3").is_err());
+/// # Ok::<(), bankrail_values::DecimalError>(())
+/// ```
+///
+/// # Errors
+/// [`DecimalError::Format`] for other text, [`DecimalError::Range`] for a number that needs more than 96 bits or 28
+/// fraction digits.
+pub fn parse_decimal(text: &str) -> Result<Decimal, DecimalError> {
+    let (whole, fraction) = match text.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (text, None),
+    };
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole.strip_prefix('-').unwrap_or(whole)) || !fraction.is_none_or(digits) {
+        return Err(DecimalError::Format { found: excerpt(text) });
+    }
+    Decimal::from_str_exact(text).map_err(|_| DecimalError::Range { found: excerpt(text) })
+}
+
+/// Why a text is no decimal that can be kept exactly.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecimalError {
+    /// Not `-?[0-9]+(\.[0-9]+)?`.
+    #[error("expected a plain decimal, found {found}")]
+    Format {
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// A decimal, but not one that can be held without rounding.
+    #[error("expected a decimal of at most 28 digits, found {found}")]
+    Range {
+        /// The text, cut and escaped.
+        found: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_scale_and_refuses_other_spellings() {
+        assert_eq!(parse_decimal("-0.10").unwrap().to_string(), "-0.10");
+        assert_eq!(parse_decimal("79228162514264337593543950335").unwrap(), Decimal::MAX);
+        for bad in ["", "-", ".5", "5.", "+5", " 5", "5 ", "1e3", "1_000", "1,0", "NaN", "--5", "٣", "1.2.3"] {
+            assert!(matches!(parse_decimal(bad), Err(DecimalError::Format { .. })), "{bad:?}");
+        }
+        for bad in ["79228162514264337593543950336", "0.00000000000000000000000000001"] {
+            assert!(matches!(parse_decimal(bad), Err(DecimalError::Range { .. })), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Amounts of money, exact and with their scale.
+
+use crate::decimal::{DecimalError, parse_decimal};
+use crate::{Currency, CurrencyError};
+use rust_decimal::{Decimal, RoundingStrategy};
+use std::fmt;
+
+/// An exact amount in one currency. The scale is kept as given: `10.0000 AUD` stays so; two amounts are equal if
+/// their values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Money {
+    amount: Decimal,
+    currency: Currency,
+}
+
+impl Money {
+    /// An amount in a currency.
+    #[must_use]
+    pub const fn new(amount: Decimal, currency: Currency) -> Self {
+        Self { amount, currency }
+    }
+
+    /// The amount, which may be negative.
+    #[must_use]
+    pub const fn amount(&self) -> Decimal {
+        self.amount
+    }
+
+    /// The currency.
+    #[must_use]
+    pub const fn currency(&self) -> Currency {
+        self.currency
+    }
+
+    /// The sum, with the larger scale of the two.
+    ///
+    /// # Errors
+    /// [`MoneyError::CurrencyMismatch`], [`MoneyError::Overflow`].
+    pub fn checked_add(&self, other: &Self) -> Result<Self, MoneyError> {
+        if self.currency != other.currency {
+            return Err(MoneyError::CurrencyMismatch { left: self.currency, right: other.currency });
+        }
+        let amount = self.amount.checked_add(other.amount).ok_or(MoneyError::Overflow)?;
+        Ok(Self { amount, currency: self.currency })
+    }
+
+    /// The difference, with the larger scale of the two.
+    ///
+    /// # Errors
+    /// [`MoneyError::CurrencyMismatch`], [`MoneyError::Overflow`].
+    pub fn checked_sub(&self, other: &Self) -> Result<Self, MoneyError> {
+        self.checked_add(&Self { amount: -other.amount, currency: other.currency })
+    }
+
+    /// The amount with the currency's own number of decimals, if that changes no value: `5 AUD` as `5.00 AUD`,
+    /// `5.10 VND` not at all.
+    ///
+    /// # Errors
+    /// [`MoneyError::NotMinorUnits`] when a digit would be lost or the currency has no known minor unit;
+    /// [`MoneyError::Overflow`] when the zeros do not fit.
+    pub fn to_minor_units(&self) -> Result<Self, MoneyError> {
+        let lost = MoneyError::NotMinorUnits { currency: self.currency };
+        let digits = u32::from(self.currency.minor_units().ok_or(lost.clone())?);
+        let mut amount = self.amount;
+        amount.rescale(digits);
+        match (amount == self.amount, amount.scale() == digits) {
+            (true, true) => Ok(Self { amount, currency: self.currency }),
+            (true, false) => Err(MoneyError::Overflow),
+            _ => Err(lost),
+        }
+    }
+
+    /// The amount rounded half away from zero to the currency's own number of decimals, for showing to people.
+    #[must_use]
+    pub fn rounded_for_display(&self) -> Self {
+        let Some(digits) = self.currency.minor_units() else { return *self };
+        let mut amount = self.amount.round_dp_with_strategy(u32::from(digits), RoundingStrategy::MidpointAwayFromZero);
+        amount.rescale(u32::from(digits));
+        Self { amount, currency: self.currency }
+    }
+}
+
+/// Why amounts of money do not add up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MoneyError {
+    /// The currencies differ.
+    #[error("expected one currency, found {left} and {right}")]
+    CurrencyMismatch {
+        /// The currency of the first amount.
+        left: Currency,
+        /// The currency of the second amount.
+        right: Currency,
+    },
+    /// The result needs more than 96 bits.
+    #[error("the amount does not fit")]
+    Overflow,
+    /// The amount is no whole number of the currency's minor units.
+    #[error("expected an amount in the minor units of {currency}")]
+    NotMinorUnits {
+        /// The currency.
+        currency: Currency,
+    },
+    /// The text is not `AMOUNT CURRENCY`.
+    #[error("expected an amount, a space and a currency code")]
+    Format,
+    /// The amount is not a decimal.
+    #[error("the amount is unreadable")]
+    Amount(#[source] DecimalError),
+    /// The currency is not a code.
+    #[error("the currency is unreadable")]
+    Currency(#[source] CurrencyError),
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", self.amount, self.currency)
+    }
+}
+
+impl std::str::FromStr for Money {
+    type Err = MoneyError;
+
+    /// Reads `12.50 AUD`.
+    fn from_str(text: &str) -> Result<Self, MoneyError> {
+        let (amount, currency) = text.split_once(' ').ok_or(MoneyError::Format)?;
+        Ok(Self {
+            amount: parse_decimal(amount).map_err(MoneyError::Amount)?,
+            currency: Currency::parse(currency).map_err(MoneyError::Currency)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn money(text: &str) -> Money {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn sums_are_exact_and_of_one_currency() {
+        assert_eq!(money("0.1 AUD").checked_add(&money("0.20 AUD")).unwrap().to_string(), "0.30 AUD");
+        assert_eq!(
+            money("1 AUD").checked_sub(&money("1 USD")),
+            Err(MoneyError::CurrencyMismatch { left: Currency::AUD, right: Currency::USD })
+        );
+        let most = Money::new(Decimal::MAX, Currency::AUD);
+        assert_eq!(most.checked_add(&money("1 AUD")), Err(MoneyError::Overflow));
+    }
+
+    #[test]
+    fn minor_units_lose_nothing() {
+        assert_eq!(money("5 AUD").to_minor_units().unwrap().to_string(), "5.00 AUD");
+        assert_eq!(money("10.0000 AUD").to_minor_units().unwrap().to_string(), "10.00 AUD");
+        assert_eq!(money("5.0 VND").to_minor_units().unwrap().to_string(), "5 VND");
+        assert!(money("5.1 VND").to_minor_units().is_err());
+        assert!(money("5 XXX").to_minor_units().is_err());
+        assert_eq!(Money::new(Decimal::MAX, Currency::AUD).to_minor_units(), Err(MoneyError::Overflow));
+        assert_eq!(money("-0.005 AUD").rounded_for_display().to_string(), "-0.01 AUD");
+    }
+}

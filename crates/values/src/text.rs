@@ -1,0 +1,158 @@
+//! Text whose length is bounded in code points.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+/// Text of `MIN` to `MAX` code points (Unicode scalar values), any characters.
+///
+/// ```
+/// use bankrail_values::BoundedText;
+/// type Narrative = BoundedText<1, 4>;
+/// assert_eq!(Narrative::parse("👍👍👍👍")?.as_str(), "👍👍👍👍");
+/// assert!(Narrative::parse("five!").is_err());
+/// assert!(Narrative::parse("").is_err());
+/// # Ok::<(), bankrail_values::TextError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BoundedText<const MIN: usize, const MAX: usize>(Box<str>);
+
+impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
+    /// Checks the length.
+    ///
+    /// # Errors
+    /// [`TextError`] when the text has fewer than `MIN` or more than `MAX` code points.
+    pub fn parse(text: &str) -> Result<Self, TextError> {
+        check_length(text, MIN, MAX)?;
+        Ok(Self(text.into()))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text, owned.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0.into()
+    }
+}
+
+fn check_length(text: &str, min: usize, max: usize) -> Result<(), TextError> {
+    // A code point is one to four octets, so most texts need no count.
+    let octets = text.len();
+    let length = if octets <= max && octets >= min.saturating_mul(4) { octets } else { text.chars().count() };
+    if length < min || length > max {
+        return Err(TextError { min, max, length: text.chars().count() });
+    }
+    Ok(())
+}
+
+/// A text shorter or longer than its bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {min} to {max} characters, found {length}")]
+#[non_exhaustive]
+pub struct TextError {
+    /// The fewest code points allowed.
+    pub min: usize,
+    /// The most code points allowed.
+    pub max: usize,
+    /// The code points found.
+    pub length: usize,
+}
+
+/// What was found, for an error text: quoted, control characters escaped, cut after 40 characters.
+#[must_use]
+pub fn excerpt(text: &str) -> String {
+    const KEPT: usize = 40;
+    match text.char_indices().nth(KEPT) {
+        Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
+        None => format!("{text:?}"),
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> fmt::Debug for BoundedText<MIN, MAX> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, out)
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> fmt::Display for BoundedText<MIN, MAX> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> AsRef<str> for BoundedText<MIN, MAX> {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> Borrow<str> for BoundedText<MIN, MAX> {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> std::str::FromStr for BoundedText<MIN, MAX> {
+    type Err = TextError;
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        Self::parse(text)
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> TryFrom<&str> for BoundedText<MIN, MAX> {
+    type Error = TextError;
+    fn try_from(text: &str) -> Result<Self, TextError> {
+        Self::parse(text)
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> TryFrom<String> for BoundedText<MIN, MAX> {
+    type Error = TextError;
+    fn try_from(text: String) -> Result<Self, TextError> {
+        check_length(&text, MIN, MAX)?;
+        Ok(Self(text.into()))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<const MIN: usize, const MAX: usize> serde::Serialize for BoundedText<MIN, MAX> {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&self.0)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, const MIN: usize, const MAX: usize> serde::Deserialize<'de> for BoundedText<MIN, MAX> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::try_from(String::deserialize(from)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_bound_counts_code_points(text in "\\PC{0,12}") {
+            let length = text.chars().count();
+            prop_assert_eq!(BoundedText::<3, 7>::parse(&text).is_ok(), (3..=7).contains(&length));
+            prop_assert_eq!(BoundedText::<0, 3>::parse(&text).is_ok(), length <= 3);
+        }
+    }
+
+    #[test]
+    fn the_error_counts_and_the_excerpt_cuts() {
+        assert_eq!(
+            BoundedText::<1, 2>::parse("👍👍👍").unwrap_err().to_string(),
+            "expected 1 to 2 characters, found 3"
+        );
+        assert_eq!(excerpt("a\n"), "\"a\\n\"");
+        assert_eq!(excerpt(&"x".repeat(41)), format!("\"{}\"…", "x".repeat(40)));
+    }
+}

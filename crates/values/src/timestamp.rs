@@ -1,0 +1,244 @@
+//! Instants in UTC with milliseconds.
+
+use crate::date::{self, number};
+use crate::text::excerpt;
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+/// An instant in UTC with milliseconds, years 0000 to 9999, spelled `YYYY-MM-DDThh:mm:ss.sssZ`
+/// (Specification: "Common formats in webhook messages").
+///
+/// Accepted by [`str::parse`]: `2021-07-29T01:02:03.450Z`. Refused: `2021-07-29T01:02:03Z` (see
+/// [`Timestamp::parse_with_precision`]), an offset other than `Z`, a 60th second, a day that does not exist.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+const MIN_MILLIS: i64 = -62_167_219_200_000;
+const MAX_MILLIS: i64 = 253_402_300_799_999;
+
+impl Timestamp {
+    /// 1970-01-01T00:00:00.000Z.
+    pub const UNIX_EPOCH: Self = Self(0);
+    /// The earliest: 0000-01-01T00:00:00.000Z.
+    pub const MIN: Self = Self(MIN_MILLIS);
+    /// The latest: 9999-12-31T23:59:59.999Z.
+    pub const MAX: Self = Self(MAX_MILLIS);
+
+    /// Reads exactly `YYYY-MM-DDThh:mm:ss.sssZ`.
+    ///
+    /// # Errors
+    /// [`TimestampError`] for any other spelling and for instants that do not exist.
+    pub fn parse(text: &str) -> Result<Self, TimestampError> {
+        match Self::parse_with_precision(text)? {
+            (timestamp, 3) => Ok(timestamp),
+            _ => Err(TimestampError { found: excerpt(text) }),
+        }
+    }
+
+    /// Reads `YYYY-MM-DDThh:mm:ssZ` with none to three fractional digits and says how many there were.
+    ///
+    /// # Errors
+    /// [`TimestampError`] for any other spelling and for instants that do not exist.
+    pub fn parse_with_precision(text: &str) -> Result<(Self, u8), TimestampError> {
+        read(text.as_bytes()).ok_or_else(|| TimestampError { found: excerpt(text) })
+    }
+
+    /// The instant `millis` milliseconds after the UNIX epoch; `None` outside the years 0000 to 9999.
+    #[must_use]
+    pub const fn from_unix_millis(millis: i64) -> Option<Self> {
+        if millis < MIN_MILLIS || millis > MAX_MILLIS { None } else { Some(Self(millis)) }
+    }
+
+    /// The instant `millis` milliseconds after the UNIX epoch, or the nearest that there is.
+    #[must_use]
+    pub fn saturating_from_unix_millis(millis: i64) -> Self {
+        Self(millis.clamp(MIN_MILLIS, MAX_MILLIS))
+    }
+
+    /// Milliseconds since the UNIX epoch.
+    #[must_use]
+    pub const fn unix_millis(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since the UNIX epoch, rounded down.
+    #[must_use]
+    pub const fn unix_seconds(self) -> i64 {
+        self.0.div_euclid(1000)
+    }
+
+    /// This instant plus `step` cut to milliseconds, or [`Timestamp::MAX`].
+    #[must_use]
+    pub fn saturating_add(self, step: Duration) -> Self {
+        let step = i64::try_from(step.as_millis()).unwrap_or(i64::MAX);
+        Self::saturating_from_unix_millis(self.0.saturating_add(step))
+    }
+
+    /// This instant less `step` cut to milliseconds, or [`Timestamp::MIN`].
+    #[must_use]
+    pub fn saturating_sub(self, step: Duration) -> Self {
+        let step = i64::try_from(step.as_millis()).unwrap_or(i64::MAX);
+        Self::saturating_from_unix_millis(self.0.saturating_sub(step))
+    }
+
+    /// How long after `earlier` this is; zero if it is not.
+    #[must_use]
+    pub fn saturating_since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
+    }
+
+    /// The calendar day in UTC.
+    #[must_use]
+    pub fn date(self) -> crate::Date {
+        crate::Date::from_time(self.to_time().date()).expect("the years 0000 to 9999 are a timestamp's range too")
+    }
+
+    /// The instant as `time` has it, in UTC.
+    #[must_use]
+    pub fn to_time(self) -> time::OffsetDateTime {
+        time::OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
+            .expect("the years 0000 to 9999 are within time's range")
+    }
+
+    /// The instant of a `time::OffsetDateTime`, cut to milliseconds; `None` outside the years 0000 to 9999.
+    #[must_use]
+    pub fn from_time(instant: time::OffsetDateTime) -> Option<Self> {
+        Self::from_unix_millis(i64::try_from(instant.unix_timestamp_nanos().div_euclid(1_000_000)).ok()?)
+    }
+}
+
+fn read(text: &[u8]) -> Option<(Timestamp, u8)> {
+    let (day, rest) = text.split_at_checked(10)?;
+    let day = date::read(day)?;
+    let (clock, rest) = rest.split_at_checked(9)?;
+    let &[b'T', h1, h2, b':', m1, m2, b':', s1, s2] = clock else { return None };
+    let two = |tens, ones| u8::try_from(number(&[tens, ones])?).ok();
+    let (millis, precision) = match *rest {
+        [b'Z'] => (0, 0),
+        [b'.', a, b'Z'] => (number(&[a])? * 100, 1),
+        [b'.', a, b, b'Z'] => (number(&[a, b])? * 10, 2),
+        [b'.', a, b, c, b'Z'] => (number(&[a, b, c])?, 3),
+        _ => return None,
+    };
+    let clock = time::Time::from_hms_milli(two(h1, h2)?, two(m1, m2)?, two(s1, s2)?, u16::try_from(millis).ok()?);
+    Some((Timestamp::from_time(day.with_time(clock.ok()?).assume_utc())?, precision))
+}
+
+/// Not a timestamp of the form asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ, found {found}")]
+#[non_exhaustive]
+pub struct TimestampError {
+    /// The text, cut and escaped.
+    pub found: String,
+}
+
+impl From<SystemTime> for Timestamp {
+    /// Cut to milliseconds; the nearest instant that there is.
+    fn from(instant: SystemTime) -> Self {
+        match instant.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => Self::UNIX_EPOCH.saturating_add(after),
+            Err(before) => Self::UNIX_EPOCH.saturating_sub(before.duration()),
+        }
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = self.to_time();
+        let (hour, minute, second, milli) = at.time().as_hms_milli();
+        write!(out, "{}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z", self.date())
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl std::str::FromStr for Timestamp {
+    type Err = TimestampError;
+    fn from_str(text: &str) -> Result<Self, TimestampError> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<&str> for Timestamp {
+    type Error = TimestampError;
+    fn try_from(text: &str) -> Result<Self, TimestampError> {
+        Self::parse(text)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn text_and_back(millis in MIN_MILLIS..=MAX_MILLIS) {
+            let timestamp = Timestamp::from_unix_millis(millis).unwrap();
+            prop_assert_eq!(Timestamp::parse(&timestamp.to_string()).unwrap(), timestamp);
+        }
+    }
+
+    #[test]
+    fn the_bounds_are_the_years_of_four_digits() {
+        assert_eq!(Timestamp::MIN.to_string(), "0000-01-01T00:00:00.000Z");
+        assert_eq!(Timestamp::MAX.to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::from_unix_millis(MAX_MILLIS + 1), None);
+        assert_eq!(Timestamp::MAX.saturating_add(Duration::MAX), Timestamp::MAX);
+        assert_eq!(Timestamp::MIN.saturating_sub(Duration::MAX), Timestamp::MIN);
+    }
+
+    #[test]
+    fn other_precisions_are_read_only_when_asked_for() {
+        for (text, digits) in [
+            ("2021-07-29T01:02:03Z", 0),
+            ("2021-07-29T01:02:03.4Z", 1),
+            ("2021-07-29T01:02:03.45Z", 2),
+            ("2021-07-29T01:02:03.450Z", 3),
+        ] {
+            assert_eq!(Timestamp::parse_with_precision(text).unwrap().1, digits);
+            assert_eq!(Timestamp::parse(text).is_ok(), digits == 3, "{text}");
+        }
+        for bad in [
+            "2021-07-29T01:02:03.4500Z",
+            "2021-07-29T01:02:03.450",
+            "2021-07-29T01:02:03.450+00:00",
+            "2021-07-29T01:02:60.000Z",
+            "2021-07-29T24:00:00.000Z",
+            "2021-02-29T00:00:00.000Z",
+            "2021-07-29 01:02:03.450Z",
+            "2021-07-29T01:02:03.450z",
+            "2021-07-29T01:02:03,450Z",
+            "2021-07-29T01:02:03.Z",
+            "",
+        ] {
+            assert!(Timestamp::parse_with_precision(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn whole_seconds_round_down() {
+        assert_eq!(Timestamp::from_unix_millis(-1).unwrap().unix_seconds(), -1);
+        assert_eq!(Timestamp::from_unix_millis(1999).unwrap().unix_seconds(), 1);
+    }
+}

@@ -1,0 +1,170 @@
+//! The two spellings of a UUID that the service uses, as two types.
+
+use crate::text::excerpt;
+use std::fmt;
+use uuid::Uuid;
+
+macro_rules! spelling {
+    ($(#[$doc:meta])* $name:ident, $length:literal, $inner:ident, $hyphens:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Reads this spelling.
+            ///
+            /// # Errors
+            /// [`UuidError`] for any other spelling.
+            pub fn parse(text: &str) -> Result<Self, UuidError> {
+                let wrong = || UuidError { hyphens: $hyphens, found: excerpt(text) };
+                if text.len() != $length || !allowed(text) {
+                    return Err(wrong());
+                }
+                Uuid::try_parse(text).map(Self).map_err(|_| wrong())
+            }
+
+            /// A random (version 4) UUID out of sixteen octets from a random generator.
+            #[must_use]
+            pub fn from_random_bytes(random: [u8; 16]) -> Self {
+                Self(uuid::Builder::from_random_bytes(random).into_uuid())
+            }
+
+            /// The version: 1 for time-based, 4 for random. Zero or above 8 where no standard defines it.
+            #[must_use]
+            pub fn version(&self) -> usize {
+                self.0.get_version_num()
+            }
+
+            /// True when the variant bits are those of RFC 9562 (the digit after the third hyphen is 8, 9, a or b).
+            #[must_use]
+            pub fn is_rfc_variant(&self) -> bool {
+                self.0.get_variant() == uuid::Variant::RFC4122
+            }
+
+            /// The UUID as the `uuid` crate has it.
+            #[must_use]
+            pub fn to_uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl From<Uuid> for $name {
+            fn from(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::LowerHex::fmt(&self.0.$inner(), out)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, out)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = UuidError;
+            fn from_str(text: &str) -> Result<Self, UuidError> {
+                Self::parse(text)
+            }
+        }
+
+        impl TryFrom<&str> for $name {
+            type Error = UuidError;
+            fn try_from(text: &str) -> Result<Self, UuidError> {
+                Self::parse(text)
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+                out.collect_str(self)
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
+                Self::parse(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+spelling! {
+    /// A UUID with hyphens, `8-4-4-4-12`: request keys, request ids, message ids, tokens.
+    ///
+    /// Read in either case, written in lower case. The hyphens say where the digits stand; no version is asked for.
+    HyphenatedUuid, 36, hyphenated, true
+}
+
+spelling! {
+    /// A UUID as 32 lower-case hexadecimal digits without hyphens: mandate and action identifiers, message ids of
+    /// reports. No version is asked for here; upper case is refused.
+    SimpleUuid, 32, simple, false
+}
+
+impl HyphenatedUuid {
+    /// The same UUID without hyphens.
+    #[must_use]
+    pub fn to_simple(self) -> SimpleUuid {
+        SimpleUuid(self.0)
+    }
+}
+
+impl SimpleUuid {
+    /// The same UUID with hyphens.
+    #[must_use]
+    pub fn to_hyphenated(self) -> HyphenatedUuid {
+        HyphenatedUuid(self.0)
+    }
+}
+
+/// The simple spelling is lower case only; the hyphenated one is told apart by its length.
+fn allowed(text: &str) -> bool {
+    text.len() != 32 || !text.bytes().any(|b| b.is_ascii_uppercase())
+}
+
+/// Not a UUID in the spelling asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a UUID {}, found {found}", if *.hyphens { "with hyphens" } else { "of 32 lower-case hexadecimal digits" })]
+#[non_exhaustive]
+pub struct UuidError {
+    /// Which spelling was expected.
+    pub hyphens: bool,
+    /// The text, cut and escaped.
+    pub found: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_spelling_each() {
+        let hyphenated = "0b7c2f6e-8a1d-11eb-8dcd-0242ac130003";
+        let simple = "0b7c2f6e8a1d11eb8dcd0242ac130003";
+        assert_eq!(HyphenatedUuid::parse(hyphenated).unwrap().to_string(), hyphenated);
+        assert_eq!(HyphenatedUuid::parse(&hyphenated.to_uppercase()).unwrap().to_string(), hyphenated);
+        assert_eq!(SimpleUuid::parse(simple).unwrap().to_hyphenated().to_string(), hyphenated);
+        assert_eq!(SimpleUuid::parse(simple).unwrap().version(), 1);
+        for bad in [simple, "", "{0b7c2f6e-8a1d-11eb-8dcd-0242ac130003}", "0b7c2f6e-8a1d-11eb-8dcd-0242ac13000g"] {
+            assert!(HyphenatedUuid::parse(bad).is_err(), "{bad:?}");
+        }
+        for bad in [hyphenated, "0B7C2F6E8A1D11EB8DCD0242AC130003", "0b7c2f6e8a1d11eb8dcd0242ac13000", "", "٣"] {
+            assert!(SimpleUuid::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn random_ones_are_version_4() {
+        let random = HyphenatedUuid::from_random_bytes([0xff; 16]);
+        assert!(random.version() == 4 && random.is_rfc_variant());
+    }
+}

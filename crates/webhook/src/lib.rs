@@ -1,0 +1,1 @@
+//! Mandate, payment and query webhook messages: types, validators, duplicate keys and ordering
