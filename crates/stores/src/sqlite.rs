@@ -1,0 +1,172 @@
+//! One SQLite file for everything that must survive a crash.
+//!
+//! [`SqliteStore`] is a cheap handle: clone it freely. All writes of a file go through one thread, which takes what has
+//! queued up meanwhile into one transaction and answers each caller after the commit (group commit), so that the cost
+//! of reaching the disk is shared. Reads run beside it on a thread of their own. No async thread ever waits for the
+//! disk.
+//!
+//! - The journal is a write-ahead log; with [`Durability::PowerLoss`] (the default) an answer is given only after the
+//!   log has reached the disk.
+//! - Several processes may share a file on a local disk; a writer waits up to [`SqliteOptions::busy_timeout`] for the
+//!   others.
+//! - Tables are named `bankrail_…`. Other tables may live in the same file; that is how a handler's effect can share the
+//!   inbox's transaction.
+//! - Access tokens are stored hashed only. Message bodies are stored as they were received, in clear: protect the file
+//!   as you protect the data that they carry.
+//! - What has expired goes in passing, a bounded number of rows with each write: no sweeper is needed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+mod connection;
+mod schema;
+
+use connection::Database;
+
+/// Every store of the workspace in one SQLite file, or in memory for tests.
+///
+/// ```
+/// use bankrail_stores::sqlite::SqliteStore;
+///
+/// let folder = tempfile::tempdir()?;
+/// let store = SqliteStore::open(folder.path().join("bankrail.db"))?;
+/// let the_same = store.clone();
+/// # drop(the_same);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SqliteStore {
+    database: Arc<Database>,
+}
+
+impl SqliteStore {
+    /// Opens the file, makes it where there is none, and brings its tables up to date. Blocks for as long as that takes.
+    ///
+    /// # Errors
+    /// [`OpenError`] says whether the file is no database, was written by a newer version, is locked, or is out of reach.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        SqliteOptions::new().open(path)
+    }
+
+    /// A store that is gone with its last handle. Each call makes another one.
+    ///
+    /// # Errors
+    /// [`OpenError`] when the machine has no thread or memory to give.
+    pub fn open_in_memory() -> Result<Self, OpenError> {
+        SqliteOptions::new().open_in_memory()
+    }
+
+    /// Waits until every write that was asked for before has been answered, then gives this handle back to the system.
+    /// The file is closed when the last handle is gone.
+    pub async fn close(self) {
+        self.database.flush().await;
+    }
+}
+
+/// How a [`SqliteStore`] is opened.
+#[derive(Clone, Debug)]
+pub struct SqliteOptions {
+    busy_timeout: Duration,
+    durability: Durability,
+    queue: usize,
+}
+
+impl SqliteOptions {
+    /// Waits 5 s for other processes, survives a loss of power, holds 1024 waiting operations.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { busy_timeout: Duration::from_secs(5), durability: Durability::PowerLoss, queue: 1024 }
+    }
+
+    /// How long to wait for another process that is writing to the same file.
+    #[must_use]
+    pub fn busy_timeout(mut self, wait: Duration) -> Self {
+        self.busy_timeout = wait;
+        self
+    }
+
+    /// What an acknowledged write survives.
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// How many operations may wait; further callers wait for room. At least one.
+    #[must_use]
+    pub fn queue(mut self, operations: usize) -> Self {
+        self.queue = operations.max(1);
+        self
+    }
+
+    /// Opens the file. See [`SqliteStore::open`].
+    ///
+    /// # Errors
+    /// [`OpenError`] as there.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, OpenError> {
+        let database = Database::open(Some(path.as_ref()), self)?;
+        Ok(SqliteStore { database: Arc::new(database) })
+    }
+
+    /// Opens a store in memory. See [`SqliteStore::open_in_memory`].
+    ///
+    /// # Errors
+    /// [`OpenError`] as there.
+    pub fn open_in_memory(&self) -> Result<SqliteStore, OpenError> {
+        Ok(SqliteStore { database: Arc::new(Database::open(None, self)?) })
+    }
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What an acknowledged write survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// A loss of power: an answer is given after the log has reached the disk (`synchronous = FULL`).
+    PowerLoss,
+    /// The end of the process, however sudden; the last writes before a loss of power may be missing, the file stays
+    /// sound (`synchronous = NORMAL`).
+    ProcessEnd,
+}
+
+/// Why a SQLite file could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The file holds something other than a SQLite database.
+    #[error("{} is not a SQLite database", .path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The tables were written by a later version of this crate.
+    #[error("{} has tables of version {found}, expected at most {known}", .path.display())]
+    NewerSchema {
+        /// The file.
+        path: PathBuf,
+        /// The version found in the file.
+        found: u32,
+        /// The highest version that this crate knows.
+        known: u32,
+    },
+    /// Another process kept the file locked for the whole of [`SqliteOptions::busy_timeout`].
+    #[error("{} is locked by another process", .path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Anything else: no such folder, no permission, a damaged file.
+    #[error("cannot open {}", .path.display())]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}

@@ -1,0 +1,384 @@
+//! The threads behind a database: one that writes, one that reads, each with a connection of its own.
+
+use super::schema::{self, MigrateError};
+use super::{Durability, OpenError, SqliteOptions};
+use bankrail_values::{StoreError, StoreErrorKind};
+use rusqlite::{Connection, ErrorCode};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+
+/// At most so many writes share a transaction: bounds how long the first of them waits for the last.
+const MAX_BATCH: usize = 512;
+
+/// A database's two queues.
+pub(super) struct Database {
+    path: Option<PathBuf>,
+    writer: mpsc::Sender<Box<dyn Job>>,
+    reader: mpsc::Sender<Box<dyn Job>>,
+}
+
+impl Database {
+    pub(super) fn open(path: Option<&Path>, options: &SqliteOptions) -> Result<Self, OpenError> {
+        let shown = path.unwrap_or(Path::new(":memory:"));
+        let failed = |error| open_error(shown, error);
+        let mut connection = match path {
+            Some(path) => Connection::open(path),
+            None => Connection::open_in_memory(),
+        }
+        .map_err(failed)?;
+        prepare(&connection, options).map_err(failed)?;
+        schema::migrate(&mut connection).map_err(|error| match error {
+            MigrateError::Newer { found, known } => OpenError::NewerSchema { path: shown.to_owned(), found, known },
+            MigrateError::Sql(error) => failed(error),
+        })?;
+        let (writer, writes) = mpsc::channel(options.queue);
+        let mut reader = writer.clone();
+        if let Some(path) = path {
+            let beside = Connection::open(path).map_err(failed)?;
+            prepare(&beside, options).and_then(|()| beside.pragma_update(None, "query_only", true)).map_err(failed)?;
+            let reads;
+            (reader, reads) = mpsc::channel(options.queue);
+            spawn(shown, "bankrail-read", move || read_loop(&beside, reads))?;
+        }
+        spawn(shown, "bankrail-write", move || write_loop(&connection, writes))?;
+        Ok(Self { path: path.map(Path::to_owned), writer, reader })
+    }
+
+    /// Runs `work` in the next transaction and answers after its commit. When `work` fails, nothing of it is kept.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        send(&self.writer, work, false).await
+    }
+
+    /// As [`Database::write`], in a transaction of its own: for work that is not ours.
+    pub(super) async fn write_alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        send(&self.writer, work, true).await
+    }
+
+    /// Runs `work`, which only reads, on a state that has every write answered before the call.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        send(&self.reader, work, false).await
+    }
+
+    /// Waits for what is in the writer's queue.
+    pub(super) async fn flush(&self) {
+        // An error would mean that the queue is gone, and then nothing is waiting in it.
+        let _ = self.write(|_| Ok(())).await;
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Database").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// Why a piece of work failed.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Sql(rusqlite::Error),
+    Store(StoreError),
+}
+
+impl Fault {
+    /// A record that this version cannot read.
+    pub(super) fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Store(StoreError::new(StoreErrorKind::Corrupt, cause))
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Sql(error) => Self::new(kind_of(&error), error),
+            Fault::Store(error) => error,
+        }
+    }
+}
+
+fn kind_of(error: &rusqlite::Error) -> StoreErrorKind {
+    use rusqlite::Error as E;
+    match (error, error.sqlite_error_code()) {
+        (_, Some(ErrorCode::DiskFull)) => StoreErrorKind::Full,
+        (_, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TypeMismatch)) => {
+            StoreErrorKind::Corrupt
+        }
+        (E::FromSqlConversionFailure(..) | E::IntegralValueOutOfRange(..) | E::InvalidColumnType(..), _) => {
+            StoreErrorKind::Corrupt
+        }
+        _ => StoreErrorKind::Unavailable,
+    }
+}
+
+fn open_error(path: &Path, error: rusqlite::Error) -> OpenError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => OpenError::NotADatabase { path },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Locked { path },
+        _ => OpenError::Failed { path, source: error.into() },
+    }
+}
+
+fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
+    connection.busy_timeout(options.busy_timeout)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    // Answers the mode now in force: a database in memory has no log to write ahead.
+    connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+    let synchronous = match options.durability {
+        Durability::PowerLoss => "FULL",
+        Durability::ProcessEnd => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // Content of deleted rows (payloads, names, accounts) is overwritten where that costs no extra page.
+    connection.pragma_update(None, "secure_delete", "fast")?;
+    // After a burst the log is cut back to 16 MiB.
+    connection.pragma_update_and_check(None, "journal_size_limit", 16 << 20, |_| Ok(()))
+}
+
+fn spawn(path: &Path, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+    thread.map(drop).map_err(|error| OpenError::Failed { path: path.to_owned(), source: error.into() })
+}
+
+/// One queued operation.
+trait Job: Send {
+    /// True when nobody waits for the answer any more.
+    fn abandoned(&self) -> bool;
+    /// True for work that must not share its transaction.
+    fn alone(&self) -> bool;
+    /// Does the work and keeps its outcome; false when its effects are to be undone.
+    fn run(&mut self, connection: &Connection) -> bool;
+    /// Answers: with the outcome, or with the reason why it never took effect.
+    fn settle(self: Box<Self>, failure: Option<&BatchError>);
+}
+
+struct Task<F, T> {
+    work: Option<F>,
+    outcome: Option<Result<T, Fault>>,
+    alone: bool,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<F, T> Job for Task<F, T>
+where
+    F: FnOnce(&Connection) -> Result<T, Fault> + Send,
+    T: Send,
+{
+    fn abandoned(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    fn alone(&self) -> bool {
+        self.alone
+    }
+
+    fn run(&mut self, connection: &Connection) -> bool {
+        // Work that panics is undone like work that fails, and the thread lives on.
+        self.outcome = self.work.take().and_then(|work| catch_unwind(AssertUnwindSafe(|| work(connection))).ok());
+        matches!(self.outcome, Some(Ok(_)))
+    }
+
+    fn settle(self: Box<Self>, failure: Option<&BatchError>) {
+        let answer = match (self.outcome, failure) {
+            (Some(Err(fault)), _) => Err(fault.into()),
+            (_, Some(failure)) => Err(StoreError::new(failure.kind, failure.clone())),
+            (Some(Ok(value)), None) => Ok(value),
+            (None, None) => Err(StoreError::new(StoreErrorKind::Unavailable, "the operation panicked and was undone")),
+        };
+        // A caller that has gone meanwhile is told nothing.
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// A transaction failed, and with it all who shared it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the transaction failed")]
+struct BatchError {
+    kind: StoreErrorKind,
+    source: Arc<rusqlite::Error>,
+}
+
+async fn send<T: Send + 'static>(
+    queue: &mpsc::Sender<Box<dyn Job>>,
+    work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    alone: bool,
+) -> Result<T, StoreError> {
+    let (reply, answer) = oneshot::channel();
+    let gone = || StoreError::new(StoreErrorKind::Unavailable, "the database's thread has ended");
+    queue.send(Box::new(Task { work: Some(work), outcome: None, alone, reply })).await.map_err(|_| gone())?;
+    answer.await.map_err(|_| gone())?
+}
+
+fn read_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+    while let Some(mut job) = jobs.blocking_recv() {
+        if !job.abandoned() {
+            job.run(connection);
+            job.settle(None);
+        }
+    }
+}
+
+fn write_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+    let mut batch = Vec::new();
+    let mut next = None;
+    while let Some(first) = next.take().or_else(|| jobs.blocking_recv()) {
+        let mut open = !first.alone();
+        batch.push(first);
+        while open && batch.len() < MAX_BATCH {
+            let Ok(job) = jobs.try_recv() else { break };
+            if job.alone() {
+                next = Some(job);
+                open = false;
+            } else {
+                batch.push(job);
+            }
+        }
+        batch.retain(|job| !job.abandoned());
+        if batch.is_empty() {
+            continue;
+        }
+        let failure = run_batch(connection, &mut batch).err();
+        if let Some(failure) = &failure {
+            tracing::warn!(operations = batch.len(), error = %failure.source, "a transaction failed");
+        }
+        for job in batch.drain(..) {
+            job.settle(failure.as_ref());
+        }
+    }
+}
+
+/// Runs the jobs in one transaction. After an error none of them took effect, but for a failed commit, which may have.
+fn run_batch(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), BatchError> {
+    let execute = |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop);
+    let unapplied = |error: rusqlite::Error| {
+        // Nothing is open any more if the rollback fails too: SQLite has rolled back by itself.
+        let _ = execute("ROLLBACK");
+        BatchError { kind: kind_of(&error), source: Arc::new(error) }
+    };
+    execute("BEGIN IMMEDIATE").map_err(unapplied)?;
+    for job in batch {
+        execute("SAVEPOINT job").map_err(unapplied)?;
+        if !job.run(connection) {
+            // Fails when SQLite has already given up the whole transaction: then nobody's work is in it.
+            execute("ROLLBACK TO job").map_err(unapplied)?;
+        }
+        execute("RELEASE job").map_err(unapplied)?;
+    }
+    execute("COMMIT").map_err(|error| {
+        let full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
+        let failed = unapplied(error);
+        // The log may have reached the disk although SQLite could not say so.
+        BatchError { kind: if full { StoreErrorKind::Full } else { StoreErrorKind::Timeout }, ..failed }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> Database {
+        let database = Database::open(None, &SqliteOptions::new()).unwrap();
+        futures(database.write(|c| Ok(c.execute_batch("CREATE TABLE t (x INTEGER PRIMARY KEY) STRICT")?))).unwrap();
+        database
+    }
+
+    fn futures<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    fn insert(x: i64) -> impl FnOnce(&Connection) -> Result<(), Fault> + Send + 'static {
+        move |connection| Ok(connection.execute("INSERT INTO t VALUES (?1)", [x]).map(drop)?)
+    }
+
+    fn rows(database: &Database) -> Vec<i64> {
+        let rows = database.read(|connection| {
+            let mut statement = connection.prepare("SELECT x FROM t ORDER BY x")?;
+            Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?)
+        });
+        futures(rows).unwrap()
+    }
+
+    #[test]
+    fn in_one_transaction_each_operation_stands_or_falls_alone() {
+        let database = memory();
+        let (go, wait) = std::sync::mpsc::channel();
+        let (first, kept, doubled, panicked, refused, last, ()) = futures(async {
+            tokio::join!(
+                // Holds the writer until the others have queued up behind it.
+                database.write(move |_| Ok(wait.recv().is_ok())),
+                database.write(insert(1)),
+                database.write(insert(1)),
+                database.write(|c| -> Result<(), Fault> {
+                    insert(2)(c)?;
+                    panic!("as a test")
+                }),
+                database.write(|c| -> Result<(), Fault> {
+                    insert(3)(c)?;
+                    Err(Fault::corrupt("as a test"))
+                }),
+                database.write(insert(4)),
+                async { go.send(()).unwrap() },
+            )
+        });
+        assert!(first.unwrap() && kept.is_ok() && last.is_ok());
+        assert_eq!(doubled.unwrap_err().kind(), StoreErrorKind::Unavailable);
+        assert_eq!(panicked.unwrap_err().kind(), StoreErrorKind::Unavailable);
+        assert_eq!(refused.unwrap_err().kind(), StoreErrorKind::Corrupt);
+        assert_eq!(rows(&database), [1, 4]);
+    }
+
+    #[test]
+    fn work_that_ends_the_transaction_by_itself_harms_nobody_else() {
+        let database = memory();
+        let (ended, kept) = futures(async {
+            tokio::join!(database.write_alone(|c| Ok(c.execute_batch("ROLLBACK")?)), database.write(insert(5)))
+        });
+        assert_eq!(ended.unwrap_err().kind(), StoreErrorKind::Unavailable);
+        assert!(kept.is_ok());
+        assert_eq!(rows(&database), [5]);
+    }
+
+    #[test]
+    fn what_nobody_waits_for_any_more_is_not_begun() {
+        let database = memory();
+        let (go, wait) = std::sync::mpsc::channel();
+        futures(async {
+            let held = database.write(move |_| Ok(wait.recv().is_ok()));
+            let given_up = async {
+                tokio::select! {
+                    biased;
+                    _ = database.write(insert(1)) => panic!("the writer is held"),
+                    () = async {} => go.send(()).unwrap(),
+                }
+            };
+            let (held, ()) = tokio::join!(held, given_up);
+            held.unwrap();
+        });
+        assert_eq!(rows(&database), Vec::<i64>::new());
+    }
+
+    #[test]
+    fn an_error_keeps_its_cause() {
+        let error = StoreError::from(Fault::from(rusqlite::Error::InvalidQuery));
+        assert_eq!(error.to_string(), "the store is unavailable");
+        assert!(std::error::Error::source(&error).unwrap().is::<rusqlite::Error>());
+    }
+}

@@ -1,0 +1,84 @@
+//! The tables, version by version.
+//!
+//! The version stands in a table of our own, not in `user_version`: the file may be shared with the caller's tables,
+//! whose owner needs that number. A version, once released, is never edited; changes are added as the next one.
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+/// What brings the tables from each version to the next.
+const STEPS: &[&str] = &[include_str!("schema/1.sql")];
+
+/// Why the tables could not be brought up to date.
+pub(super) enum MigrateError {
+    Newer { found: u32, known: u32 },
+    Sql(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for MigrateError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+/// Brings the tables up to date in one transaction: a crash in the middle leaves them as they were.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), MigrateError> {
+    migrate_with(connection, STEPS)
+}
+
+fn migrate_with(connection: &mut Connection, steps: &[&str]) -> Result<(), MigrateError> {
+    let known = u32::try_from(steps.len()).unwrap_or(u32::MAX);
+    // Most openings find nothing to do, and then need not wait for another process that writes.
+    if version(connection)? == known {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found = version(&transaction)?;
+    if found > known {
+        return Err(MigrateError::Newer { found, known });
+    }
+    for step in steps.iter().skip(usize::try_from(found).unwrap_or(usize::MAX)) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.execute_batch("CREATE TABLE IF NOT EXISTS bankrail_schema (version INTEGER NOT NULL) STRICT")?;
+    transaction.execute("DELETE FROM bankrail_schema", [])?;
+    transaction.execute("INSERT INTO bankrail_schema (version) VALUES (?1)", [known])?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<u32> {
+    let known = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'bankrail_schema'";
+    if connection.query_row(known, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(0);
+    }
+    connection.query_row("SELECT max(version) FROM bankrail_schema", [], |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_run_once_each_and_in_order() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let first = ["CREATE TABLE a (x INTEGER) STRICT"];
+        let both = [first[0], "ALTER TABLE a ADD COLUMN y INTEGER"];
+        assert!(migrate_with(&mut connection, &first).is_ok());
+        connection.execute("INSERT INTO a (x) VALUES (7)", []).unwrap();
+        assert!(migrate_with(&mut connection, &both).is_ok());
+        assert!(migrate_with(&mut connection, &both).is_ok());
+        let row = connection.query_row("SELECT x, y FROM a", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        assert_eq!(row, (7, None::<i64>));
+        let newer = migrate_with(&mut connection, &first);
+        assert!(matches!(newer, Err(MigrateError::Newer { found: 2, known: 1 })));
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_everything_as_it_was() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let steps = ["CREATE TABLE a (x INTEGER) STRICT", "nonsense"];
+        assert!(matches!(migrate_with(&mut connection, &steps), Err(MigrateError::Sql(_))));
+        assert_eq!(version(&connection).unwrap(), 0);
+        assert!(connection.execute("INSERT INTO a (x) VALUES (7)", []).is_err());
+    }
+}

@@ -1,0 +1,3 @@
+//! What only SQLite has: a file.
+
+mod open;
