@@ -1,0 +1,81 @@
+//! The customer code that an assertion's `sub` carries.
+
+use bankrail_values::excerpt;
+use std::fmt;
+
+/// The code under which the provider knows a customer (Specification: "Client assertion (JWT) the customer builds").
+///
+/// - 1 to 64 characters of visible ASCII (`!` to `~`); the specification only says "upper case", so these are the
+///   bounds of this crate;
+/// - no lower-case letter: a code in another case is refused, never converted;
+/// - compared byte for byte.
+///
+/// ```
+/// use bankrail_client_assertion::CustomerCode;
+/// assert_eq!(CustomerCode::parse("CUSTOMER-7")?.as_str(), "CUSTOMER-7");
+/// assert!(CustomerCode::parse("Customer-7").is_err());
+/// # Ok::<(), bankrail_client_assertion::CustomerCodeError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CustomerCode(Box<str>);
+
+impl CustomerCode {
+    /// The most characters of a code.
+    pub const MAX_LENGTH: usize = 64;
+
+    /// Checks a code.
+    ///
+    /// # Errors
+    /// [`CustomerCodeError`] for an empty or longer text and for characters other than visible upper-case ASCII.
+    pub fn parse(text: &str) -> Result<Self, CustomerCodeError> {
+        let allowed = |b: u8| b.is_ascii_graphic() && !b.is_ascii_lowercase();
+        if text.is_empty() || text.len() > Self::MAX_LENGTH || !text.bytes().all(allowed) {
+            return Err(CustomerCodeError { found: excerpt(text) });
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for CustomerCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, out)
+    }
+}
+
+impl std::borrow::Borrow<str> for CustomerCode {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+bankrail_values::impl_text_value!(CustomerCode, CustomerCodeError);
+
+/// Not a customer code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a customer code of 1 to 64 visible characters without lower-case letters, found {found}")]
+#[non_exhaustive]
+pub struct CustomerCodeError {
+    /// The text, cut and escaped.
+    pub found: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn upper_case_is_asked_for_and_never_made() {
+        for good in ["A", "CUSTOMERCODE", "0", "A.B-C_D/9", &"X".repeat(64)] {
+            assert_eq!(CustomerCode::parse(good).unwrap().as_str(), good);
+        }
+        for bad in ["", "a", "CUSTOMERCODe", " A", "A ", "A B", "A\n", "É", "А", &"X".repeat(65)] {
+            assert!(CustomerCode::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The reference token and its hash.
+
+use bankrail_values::{HyphenatedUuid, SecretString};
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// An access token: a hyphenated GUID (Specification: "Access token response").
+///
+/// Its text is a secret: it is not printed, is compared in constant time and is overwritten when dropped. It is kept
+/// as it was spelled, because it goes back to the issuer as it came.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AccessToken(SecretString);
+
+impl AccessToken {
+    /// A new random token of 122 random bits.
+    ///
+    /// # Errors
+    /// [`RandomnessError`] when the operating system gives no randomness.
+    pub fn generate() -> Result<Self, RandomnessError> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(|_| RandomnessError)?;
+        Ok(Self(HyphenatedUuid::from_random_bytes(random).to_string().into()))
+    }
+
+    /// Checks a token's spelling.
+    ///
+    /// # Errors
+    /// [`AccessTokenError`] if it is no hyphenated GUID. The error does not hold the text.
+    pub fn parse(text: &str) -> Result<Self, AccessTokenError> {
+        HyphenatedUuid::parse(text).map_err(|_| AccessTokenError)?;
+        Ok(Self(text.into()))
+    }
+
+    /// Reads the value of an `Authorization` header: `Bearer`, in any case, spaces, and the token (RFC 6750 section
+    /// 2.1).
+    ///
+    /// # Errors
+    /// [`AccessTokenError`] for another scheme or a text that is no token.
+    pub fn from_authorization(header: &str) -> Result<Self, AccessTokenError> {
+        let (scheme, token) = header.split_once(' ').ok_or(AccessTokenError)?;
+        if !scheme.eq_ignore_ascii_case("Bearer") {
+            return Err(AccessTokenError);
+        }
+        Self::parse(token.trim_matches(' '))
+    }
+
+    /// The value of the `Authorization` header that carries this token.
+    #[must_use]
+    pub fn to_authorization(&self) -> SecretString {
+        format!("Bearer {}", self.0.expose_secret()).into()
+    }
+
+    /// The text, for the wire. Never for a log.
+    #[must_use]
+    pub fn expose_secret(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// What a store keeps in the token's place.
+    #[must_use]
+    pub fn hash(&self) -> TokenHash {
+        TokenHash(Sha256::digest(self.0.expose_secret()).into())
+    }
+}
+
+impl fmt::Debug for AccessToken {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("AccessToken(…)")
+    }
+}
+
+/// The SHA-256 of an [`AccessToken`]'s text. Tokens are random, so no salt is needed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TokenHash([u8; 32]);
+
+impl TokenHash {
+    /// The hash.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl From<[u8; 32]> for TokenHash {
+    fn from(hash: [u8; 32]) -> Self {
+        Self(hash)
+    }
+}
+
+impl fmt::Debug for TokenHash {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, ..] = self.0;
+        write!(out, "TokenHash({a:02x}{b:02x}{c:02x}{d:02x}…)")
+    }
+}
+
+/// Not an access token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected an access token that is a hyphenated GUID")]
+#[non_exhaustive]
+pub struct AccessTokenError;
+
+/// The operating system gave no random octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no randomness from the operating system")]
+#[non_exhaustive]
+pub struct RandomnessError;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "0B7C2F6E-8a1d-41eb-8dcd-0242ac130003";
+
+    #[test]
+    fn kept_as_spelled_and_never_printed() {
+        let token = AccessToken::parse(TEXT).unwrap();
+        assert_eq!(token.expose_secret(), TEXT);
+        assert_eq!(token.to_authorization().expose_secret(), format!("Bearer {TEXT}"));
+        assert!(!format!("{token:?}{:?}", token.hash()).contains("7C2F"));
+        assert_ne!(token.hash(), AccessToken::parse(&TEXT.to_lowercase()).unwrap().hash());
+    }
+
+    #[test]
+    fn authorization_headers() {
+        for good in [format!("Bearer {TEXT}"), format!("bearer  {TEXT}")] {
+            assert_eq!(AccessToken::from_authorization(&good).unwrap().expose_secret(), TEXT);
+        }
+        let simple = TEXT.replace('-', "");
+        for bad in ["", "Bearer", "Bearer ", TEXT, &format!("Basic {TEXT}"), &format!("Bearer {simple}")] {
+            assert!(AccessToken::from_authorization(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn generated_tokens_differ() {
+        let (a, b) = (AccessToken::generate().unwrap(), AccessToken::generate().unwrap());
+        assert_ne!(a, b);
+        assert!(AccessToken::parse(a.expose_secret()).is_ok());
+    }
+}

@@ -1,0 +1,173 @@
+//! The error answer of the token endpoint (RFC 6749 section 5.2).
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+/// An error code of the token endpoint (RFC 6749 section 5.2; the last two named ones are those of section 4.1.2.1,
+/// which fit where the server itself is at fault).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TokenErrorCode {
+    /// `invalid_request`, 400: a parameter is missing, repeated or malformed.
+    InvalidRequest,
+    /// `invalid_client`, 401: the assertion is invalid or cannot be verified.
+    InvalidClient,
+    /// `invalid_grant`, 400.
+    InvalidGrant,
+    /// `unauthorized_client`, 400: the client may not use this grant type.
+    UnauthorizedClient,
+    /// `unsupported_grant_type`, 400.
+    UnsupportedGrantType,
+    /// `invalid_scope`, 400: the scope is malformed, or none of it is permitted.
+    InvalidScope,
+    /// `server_error`, 500.
+    ServerError,
+    /// `temporarily_unavailable`, 503; also the body of a 429.
+    TemporarilyUnavailable,
+    /// A code that is not in the list, as it was read.
+    Other(Box<str>),
+}
+
+use TokenErrorCode as Code;
+
+const CODES: [(Code, &str, u16); 8] = [
+    (Code::InvalidRequest, "invalid_request", 400),
+    (Code::InvalidClient, "invalid_client", 401),
+    (Code::InvalidGrant, "invalid_grant", 400),
+    (Code::UnauthorizedClient, "unauthorized_client", 400),
+    (Code::UnsupportedGrantType, "unsupported_grant_type", 400),
+    (Code::InvalidScope, "invalid_scope", 400),
+    (Code::ServerError, "server_error", 500),
+    (Code::TemporarilyUnavailable, "temporarily_unavailable", 503),
+];
+
+impl TokenErrorCode {
+    /// The code's text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Other(text) => text,
+            known => CODES.iter().find(|(code, ..)| code == known).map_or("server_error", |(_, text, _)| text),
+        }
+    }
+
+    /// The HTTP status that goes with it; 400 for an unlisted code.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        CODES.iter().find(|(code, ..)| code == self).map_or(400, |(.., status)| *status)
+    }
+
+    fn from_text(text: Cow<'_, str>) -> Self {
+        match CODES.iter().find(|(_, known, _)| *known == text) {
+            Some((code, ..)) => code.clone(),
+            None => Self::Other(text.into()),
+        }
+    }
+}
+
+impl fmt::Display for TokenErrorCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+/// The JSON body of a refused token request.
+///
+/// ```
+/// use bankrail_client_assertion::token::{TokenErrorBody, TokenErrorCode};
+/// let body = TokenErrorBody::new(TokenErrorCode::InvalidClient);
+/// assert_eq!(body.to_json(), r#"{"error":"invalid_client"}"#);
+/// assert_eq!(TokenErrorBody::from_json(body.to_json().as_bytes())?, body);
+/// # Ok::<(), bankrail_client_assertion::token::ErrorBodyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TokenErrorBody {
+    /// The code.
+    pub error: TokenErrorCode,
+    /// Text for the developer of the other side. Absent by default: it must not tell why an assertion was refused.
+    pub error_description: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow)]
+    error: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    error_description: Option<Cow<'a, str>>,
+}
+
+impl TokenErrorBody {
+    /// The largest body that is read.
+    pub const MAX_BYTES: usize = 64 * 1024;
+
+    /// A body of the code alone.
+    #[must_use]
+    pub fn new(error: TokenErrorCode) -> Self {
+        Self { error, error_description: None }
+    }
+
+    /// Adds a text. Characters that RFC 6749 section 5.2 does not allow in it become `?` when written.
+    #[must_use]
+    pub fn with_description(mut self, text: impl Into<String>) -> Self {
+        self.error_description = Some(text.into());
+        self
+    }
+
+    /// Writes the body.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let allowed = |c: char| matches!(c, ' '..='!' | '#'..='[' | ']'..='~');
+        let clean = |text: &str| text.chars().map(|c| if allowed(c) { c } else { '?' }).collect();
+        let wire =
+            Wire { error: clean(self.error.as_str()), error_description: self.error_description.as_deref().map(clean) };
+        serde_json::to_string(&wire).expect("strings are always written")
+    }
+
+    /// Reads the body. Other members are ignored; codes that are not in the list are kept.
+    ///
+    /// # Errors
+    /// [`ErrorBodyError`] if the body is no such object; the endpoint then says nothing but its HTTP status.
+    pub fn from_json(body: &[u8]) -> Result<Self, ErrorBodyError> {
+        if body.len() > Self::MAX_BYTES {
+            return Err(ErrorBodyError);
+        }
+        let wire: Wire<'_> = serde_json::from_slice(body).map_err(|_| ErrorBodyError)?;
+        Ok(Self {
+            error: TokenErrorCode::from_text(wire.error),
+            error_description: wire.error_description.map(Cow::into_owned),
+        })
+    }
+}
+
+/// The body is no error answer of RFC 6749.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a JSON object with an error code")]
+#[non_exhaustive]
+pub struct ErrorBodyError;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_its_text_and_status() {
+        for (code, text, status) in CODES {
+            assert_eq!((code.as_str(), code.status()), (text, status));
+            let read = TokenErrorBody::from_json(format!(r#"{{"error":"{text}","x":[1]}}"#).as_bytes());
+            assert_eq!(read.unwrap().error, code);
+        }
+        let other = TokenErrorBody::from_json(br#"{"error":"slow\u005fdown","error_description":"a\"b"}"#).unwrap();
+        assert_eq!(other.error, TokenErrorCode::Other("slow_down".into()));
+        assert_eq!(other.error.status(), 400);
+        assert_eq!(other.to_json(), r#"{"error":"slow_down","error_description":"a?b"}"#);
+    }
+
+    #[test]
+    fn other_bodies_are_refused() {
+        for bad in ["", "{}", "[]", "<html>", r#"{"error":1}"#, r#"{"error":"a","error":"b"}"#, r#"{"error":"a"} x"#] {
+            assert!(TokenErrorBody::from_json(bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The form that asks for a token (Specification: "Obtain access token").
+
+use super::{ScopeError, ScopeSet, TokenErrorCode};
+use crate::CustomerCode;
+use bankrail_values::{SecretString, excerpt};
+use std::borrow::Cow;
+
+/// The media type of the form.
+pub const FORM_CONTENT_TYPE: &str = "application/x-www-form-urlencoded";
+
+const GRANT_TYPE: &str = "client_credentials";
+const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/// A request for an access token: the client credentials grant with a JWT assertion (RFC 7523 section 2.2).
+///
+/// It exists only with an assertion and at least one scope; whether the assertion is any good is not known yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenRequest {
+    assertion: SecretString,
+    scope: ScopeSet,
+    client_id: Option<Box<str>>,
+}
+
+impl TokenRequest {
+    /// The largest form that is read, in octets.
+    pub const MAX_BYTES: usize = 32 * 1024;
+    /// The most parameters that are read.
+    pub const MAX_PARAMETERS: usize = 64;
+
+    /// A request with a signed assertion.
+    #[must_use]
+    pub fn new(assertion: impl Into<SecretString>, scope: ScopeSet) -> Self {
+        Self { assertion: assertion.into(), scope, client_id: None }
+    }
+
+    /// Adds `client_id`, which the service does not ask for but accepts.
+    #[must_use]
+    pub fn with_client_id(mut self, customer: &CustomerCode) -> Self {
+        self.client_id = Some(customer.as_str().into());
+        self
+    }
+
+    /// The assertion, unverified. A credential: hand it to a verifier, never to a log.
+    #[must_use]
+    pub fn assertion(&self) -> &SecretString {
+        &self.assertion
+    }
+
+    /// What is asked for.
+    #[must_use]
+    pub fn scope(&self) -> &ScopeSet {
+        &self.scope
+    }
+
+    /// The form's `client_id`. It must equal the verified assertion's `sub` (RFC 7521 section 4.2).
+    #[must_use]
+    pub fn client_id(&self) -> Option<&str> {
+        self.client_id.as_deref()
+    }
+
+    /// Writes the form.
+    #[must_use]
+    pub fn to_form(&self) -> String {
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.append_pair("grant_type", GRANT_TYPE)
+            .append_pair("client_assertion_type", ASSERTION_TYPE)
+            .append_pair("scope", &self.scope.to_string())
+            .append_pair("client_assertion", self.assertion.expose_secret());
+        if let Some(client_id) = &self.client_id {
+            form.append_pair("client_id", client_id);
+        }
+        form.finish()
+    }
+
+    /// Reads a form. `content_type` is the request's header; parameters such as `;charset=UTF-8` are allowed in it.
+    ///
+    /// Unknown parameters are ignored, a parameter without a value counts as absent, and no parameter may come twice,
+    /// known or not (RFC 6749 section 3.2).
+    ///
+    /// # Errors
+    /// [`TokenRequestError`]: all of them are answered 400, see [`TokenRequestError::code`].
+    pub fn from_form(content_type: Option<&str>, body: &[u8]) -> Result<Self, TokenRequestError> {
+        check_content_type(content_type)?;
+        if body.len() > Self::MAX_BYTES {
+            return Err(TokenRequestError::TooLarge { limit: Self::MAX_BYTES, found: body.len() });
+        }
+        let form = Form::read(body)?;
+        let grant_type = form.required("grant_type")?;
+        if grant_type != GRANT_TYPE {
+            return Err(TokenRequestError::GrantType { found: excerpt(grant_type) });
+        }
+        let assertion_type = form.required("client_assertion_type")?;
+        if assertion_type != ASSERTION_TYPE {
+            return Err(TokenRequestError::AssertionType { found: excerpt(assertion_type) });
+        }
+        let assertion = form.required("client_assertion")?;
+        let scope = ScopeSet::parse(form.required("scope")?).map_err(TokenRequestError::Scope)?;
+        Ok(Self { assertion: assertion.into(), scope, client_id: form.optional("client_id").map(Into::into) })
+    }
+}
+
+/// The decoded parameters, no name twice.
+struct Form<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
+
+impl<'a> Form<'a> {
+    fn read(body: &'a [u8]) -> Result<Self, TokenRequestError> {
+        let mut form: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
+        // Octets that are not UTF-8 become U+FFFD, which no value that is looked at may hold.
+        for (name, value) in form_urlencoded::parse(body) {
+            if form.len() == TokenRequest::MAX_PARAMETERS {
+                return Err(TokenRequestError::TooManyParameters { limit: TokenRequest::MAX_PARAMETERS });
+            }
+            if form.iter().any(|(known, _)| *known == name) {
+                return Err(TokenRequestError::Repeated { parameter: excerpt(&name) });
+            }
+            form.push((name, value));
+        }
+        Ok(Self(form))
+    }
+
+    fn optional(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_ref())
+    }
+
+    fn required(&self, parameter: &'static str) -> Result<&str, TokenRequestError> {
+        self.optional(parameter).ok_or(TokenRequestError::Missing { parameter })
+    }
+}
+
+/// The media type without its parameters, in any case (RFC 9110 section 8.3.1).
+fn check_content_type(content_type: Option<&str>) -> Result<(), TokenRequestError> {
+    let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();
+    if essence.trim_matches([' ', '\t']).eq_ignore_ascii_case(FORM_CONTENT_TYPE) {
+        return Ok(());
+    }
+    Err(TokenRequestError::ContentType { found: content_type.map(excerpt) })
+}
+
+/// Why a form is no request for a token. Every one is answered with HTTP 400 and a code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenRequestError {
+    /// Another media type, or none.
+    #[error("expected the content type {FORM_CONTENT_TYPE}, found {}", found.as_deref().unwrap_or("none"))]
+    ContentType {
+        /// The header's value, cut and escaped.
+        found: Option<String>,
+    },
+    /// Longer than [`TokenRequest::MAX_BYTES`].
+    #[error("expected a form of at most {limit} octets, found {found}")]
+    TooLarge {
+        /// The bound.
+        limit: usize,
+        /// The length.
+        found: usize,
+    },
+    /// More than [`TokenRequest::MAX_PARAMETERS`].
+    #[error("expected at most {limit} parameters")]
+    TooManyParameters {
+        /// The bound.
+        limit: usize,
+    },
+    /// A parameter that comes twice.
+    #[error("expected each parameter once, found {parameter} again")]
+    Repeated {
+        /// Its name, cut and escaped.
+        parameter: String,
+    },
+    /// A required parameter is absent or empty.
+    #[error("expected the parameter {parameter}, found none")]
+    Missing {
+        /// Its name.
+        parameter: &'static str,
+    },
+    /// Another grant type than `client_credentials`.
+    #[error("expected the grant type {GRANT_TYPE}, found {found}")]
+    GrantType {
+        /// The value, cut and escaped.
+        found: String,
+    },
+    /// Another assertion type than the JWT bearer's.
+    #[error("expected the assertion type {ASSERTION_TYPE}, found {found}")]
+    AssertionType {
+        /// The value, cut and escaped.
+        found: String,
+    },
+    /// The scope is malformed.
+    #[error("the scope is unreadable")]
+    Scope(#[source] ScopeError),
+}
+
+impl TokenRequestError {
+    /// What the counterparty is told; its status is always 400.
+    #[must_use]
+    pub fn code(&self) -> TokenErrorCode {
+        match self {
+            Self::GrantType { .. } => TokenErrorCode::UnsupportedGrantType,
+            Self::Scope(_) => TokenErrorCode::InvalidScope,
+            _ => TokenErrorCode::InvalidRequest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "grant_type=client_credentials&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3A\
+                        client-assertion-type%3Ajwt-bearer&scope=A+B%20C&client_assertion=a.b.c";
+
+    fn read(body: &str) -> Result<TokenRequest, TokenRequestError> {
+        TokenRequest::from_form(Some(FORM_CONTENT_TYPE), body.as_bytes())
+    }
+
+    #[test]
+    fn there_and_back() {
+        let request = read(GOOD).unwrap();
+        assert_eq!(request.assertion().expose_secret(), "a.b.c");
+        assert_eq!(request.scope().to_string(), "A B C");
+        assert_eq!(request.client_id(), None);
+        assert_eq!(read(&request.to_form()).unwrap(), request);
+        let named = request.with_client_id(&CustomerCode::parse("A&B=C").unwrap());
+        assert_eq!(read(&named.to_form()).unwrap(), named);
+        assert!(!format!("{named:?}").contains("a.b.c"));
+    }
+
+    #[test]
+    fn content_types() {
+        for good in [
+            "application/x-www-form-urlencoded",
+            "Application/X-WWW-Form-URLEncoded",
+            "application/x-www-form-urlencoded;charset=UTF-8",
+            " application/x-www-form-urlencoded ; charset=utf-8",
+        ] {
+            assert!(TokenRequest::from_form(Some(good), GOOD.as_bytes()).is_ok(), "{good}");
+        }
+        for bad in [None, Some(""), Some("application/json"), Some("application/x-www-form-urlencoded2"), Some(";")] {
+            let error = TokenRequest::from_form(bad, GOOD.as_bytes()).unwrap_err();
+            assert!(matches!(error, TokenRequestError::ContentType { .. }), "{bad:?}");
+            assert_eq!(error.code(), TokenErrorCode::InvalidRequest);
+        }
+    }
+
+    #[test]
+    fn each_required_parameter_is_missed_absent_or_empty() {
+        for parameter in ["grant_type", "client_assertion_type", "scope", "client_assertion"] {
+            let pairs = GOOD.split('&').filter(|pair| !pair.starts_with(&format!("{parameter}=")));
+            let without = pairs.collect::<Vec<_>>().join("&");
+            for body in [without.clone(), format!("{without}&{parameter}="), format!("{parameter}&{without}")] {
+                assert_eq!(read(&body), Err(TokenRequestError::Missing { parameter }), "{body}");
+            }
+        }
+        assert_eq!(read(""), Err(TokenRequestError::Missing { parameter: "grant_type" }));
+    }
+
+    #[test]
+    fn repeated_unknown_and_wrong_parameters() {
+        assert!(read(&format!("{GOOD}&resource=x&a=&=b")).is_ok());
+        for again in ["scope=A", "grant_type=client_credentials", "%73cope=", "x=1&x=2"] {
+            let error = read(&format!("{GOOD}&{again}")).unwrap_err();
+            assert!(matches!(error, TokenRequestError::Repeated { .. }), "{again}");
+        }
+        let swap = |from: &str, to: &str| read(&GOOD.replace(from, to)).unwrap_err().code();
+        assert_eq!(swap("client_credentials", "password"), TokenErrorCode::UnsupportedGrantType);
+        assert_eq!(swap("client_credentials", "Client_Credentials"), TokenErrorCode::UnsupportedGrantType);
+        assert_eq!(swap("jwt-bearer", "saml2-bearer"), TokenErrorCode::InvalidRequest);
+        assert_eq!(swap("A+B%20C", "A++B"), TokenErrorCode::InvalidScope);
+        assert_eq!(swap("A+B%20C", "%FF"), TokenErrorCode::InvalidScope);
+    }
+
+    #[test]
+    fn bounds() {
+        let long = format!("{GOOD}&x={}", "y".repeat(TokenRequest::MAX_BYTES));
+        assert!(matches!(read(&long), Err(TokenRequestError::TooLarge { .. })));
+        let many: String = (0..TokenRequest::MAX_PARAMETERS).map(|n| format!("&x{n}=")).collect();
+        assert!(matches!(read(&format!("{GOOD}{many}")), Err(TokenRequestError::TooManyParameters { .. })));
+    }
+}

@@ -1,0 +1,164 @@
+//! The successful answer of the token endpoint (RFC 6749 section 5.1).
+
+use super::{AccessToken, AccessTokenError, GrantedScopes, ScopeError, ScopeSet};
+use bankrail_values::excerpt;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// The JSON body of a granted token request (Specification: "Access token response"). `token_type` is always `Bearer`.
+///
+/// It goes out with `Content-Type: application/json`, `Cache-Control: no-store` and `Pragma: no-cache`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TokenResponse {
+    /// The token.
+    pub access_token: AccessToken,
+    /// How long it lives from now on, in seconds.
+    pub expires_in: u64,
+    /// What it is limited to, where that differs from what was asked.
+    pub scope: Option<ScopeSet>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Wire<'a> {
+    expires_in: u64,
+    #[serde(borrow)]
+    token_type: Cow<'a, str>,
+    #[serde(borrow)]
+    access_token: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    scope: Option<Cow<'a, str>>,
+}
+
+impl TokenResponse {
+    /// The only token type.
+    pub const TOKEN_TYPE: &'static str = "Bearer";
+    /// The largest body that is read.
+    pub const MAX_BYTES: usize = 64 * 1024;
+    /// How long a token lives unless configured otherwise, in seconds (Default: "Token endpoint").
+    pub const DEFAULT_LIFETIME: u64 = 3600;
+
+    /// The answer for a new token; `scope` is said only when it differs from what was asked.
+    #[must_use]
+    pub fn new(access_token: AccessToken, expires_in: u64, granted: &GrantedScopes) -> Self {
+        Self { access_token, expires_in, scope: granted.scope_to_return().cloned() }
+    }
+
+    /// [`TokenResponse::expires_in`] as a duration.
+    #[must_use]
+    pub fn lifetime(&self) -> Duration {
+        Duration::from_secs(self.expires_in)
+    }
+
+    /// Writes the body.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let wire = Wire {
+            expires_in: self.expires_in,
+            token_type: Self::TOKEN_TYPE.into(),
+            access_token: self.access_token.expose_secret().into(),
+            scope: self.scope.as_ref().map(|scope| scope.to_string().into()),
+        };
+        serde_json::to_string(&wire).expect("strings and integers are always written")
+    }
+
+    /// Reads the body. Unknown members are ignored; `token_type` may be in any case (RFC 6749 section 5.1).
+    ///
+    /// # Errors
+    /// [`TokenResponseError`]. No error holds the token.
+    pub fn from_json(body: &[u8]) -> Result<Self, TokenResponseError> {
+        if body.len() > Self::MAX_BYTES {
+            return Err(TokenResponseError::TooLarge { limit: Self::MAX_BYTES, found: body.len() });
+        }
+        // serde_json's own messages quote values, so only the place is kept.
+        let wire: Wire<'_> = serde_json::from_slice(body)
+            .map_err(|error| TokenResponseError::Json { line: error.line(), column: error.column() })?;
+        if !wire.token_type.eq_ignore_ascii_case(Self::TOKEN_TYPE) {
+            return Err(TokenResponseError::TokenType { found: excerpt(&wire.token_type) });
+        }
+        Ok(Self {
+            access_token: AccessToken::parse(&wire.access_token).map_err(TokenResponseError::AccessToken)?,
+            expires_in: wire.expires_in,
+            // An empty one means the same as none: nothing to compare with.
+            scope: match wire.scope.as_deref() {
+                None | Some("") => None,
+                Some(text) => Some(ScopeSet::parse(text).map_err(TokenResponseError::Scope)?),
+            },
+        })
+    }
+}
+
+/// Why a body is no token response.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenResponseError {
+    /// Longer than [`TokenResponse::MAX_BYTES`].
+    #[error("expected at most {limit} octets, found {found}")]
+    TooLarge {
+        /// The bound.
+        limit: usize,
+        /// The length.
+        found: usize,
+    },
+    /// Not a JSON object with `access_token`, `token_type` and an integer `expires_in`, each once.
+    #[error("expected a token response as a JSON object, found something else at line {line}, column {column}")]
+    Json {
+        /// Where reading stopped, counted from 1.
+        line: usize,
+        /// Where reading stopped, counted from 1; 0 before the line's first character.
+        column: usize,
+    },
+    /// A token type that this crate does not know how to send.
+    #[error("expected the token type Bearer, found {found}")]
+    TokenType {
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// The token is no GUID.
+    #[error("the access token is unusable")]
+    AccessToken(#[source] AccessTokenError),
+    /// The scope is malformed.
+    #[error("the scope is unreadable")]
+    Scope(#[source] ScopeError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+
+    #[test]
+    fn there_and_back() {
+        let asked: ScopeSet = "A B".parse().unwrap();
+        for (permitted, scope) in [("A B C", ""), ("A", r#","scope":"A""#)] {
+            let granted = asked.granted_from(&permitted.parse().unwrap()).unwrap();
+            let response = TokenResponse::new(AccessToken::parse(TOKEN).unwrap(), 3600, &granted);
+            let json = response.to_json();
+            assert_eq!(json, format!(r#"{{"expires_in":3600,"token_type":"Bearer","access_token":"{TOKEN}"{scope}}}"#));
+            assert_eq!(TokenResponse::from_json(json.as_bytes()).unwrap(), response);
+        }
+    }
+
+    #[test]
+    fn what_is_read_and_what_is_refused() {
+        let read = |token_type: &str, expires: &str, token: &str, more: &str| {
+            let json = format!(
+                r#"{{"token_type":{token_type},"expires_in":{expires},"access_token":{token},"issued":"x"{more}}}"#
+            );
+            TokenResponse::from_json(json.as_bytes())
+        };
+        let token = format!("\"{TOKEN}\"");
+        assert!(read("\"bearer\"", "0", &token, r#","scope":"""#).is_ok());
+        assert!(matches!(read("\"mac\"", "1", &token, ""), Err(TokenResponseError::TokenType { .. })));
+        assert!(matches!(read("\"Bearer\"", "1", "\"abc\"", ""), Err(TokenResponseError::AccessToken(_))));
+        for expires in ["-1", "1.5", "\"3600\"", "null", "99999999999999999999"] {
+            assert!(matches!(read("\"Bearer\"", expires, &token, ""), Err(TokenResponseError::Json { .. })));
+        }
+        let twice = format!(r#","access_token":{token}"#);
+        assert!(matches!(read("\"Bearer\"", "1", &token, &twice), Err(TokenResponseError::Json { .. })));
+        let error = read("\"Bearer\"", "1", "[\"0b7c2f6e\"]", "").unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("0b7c"));
+    }
+}

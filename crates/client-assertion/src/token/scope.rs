@@ -1,0 +1,258 @@
+//! Scope names and sets of them (RFC 6749 section 3.3).
+
+use bankrail_values::excerpt;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// One scope name: 1 to 128 visible ASCII characters other than `"` and `\` (RFC 6749 section 3.3).
+///
+/// Names are compared byte for byte. The specification names none; [`names`] has the documented ones.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope(Box<str>);
+
+impl Scope {
+    /// The most characters of a name.
+    pub const MAX_LENGTH: usize = 128;
+
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// [`ScopeError::Name`] for an empty or longer text and for other characters.
+    pub fn parse(text: &str) -> Result<Self, ScopeError> {
+        let allowed = |b: u8| b.is_ascii_graphic() && b != b'"' && b != b'\\';
+        if text.is_empty() || text.len() > Self::MAX_LENGTH || !text.bytes().all(allowed) {
+            return Err(ScopeError::Name { found: excerpt(text) });
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, out)
+    }
+}
+
+bankrail_values::impl_text_value!(Scope, ScopeError);
+
+/// Scope names that live services of this shape document (Default: "Token endpoint").
+pub mod names {
+    /// Intraday statements.
+    pub const STATEMENT_READ: &str = "GBL.INSTO.ACCOUNTS.STATEMENT.READ";
+    /// Creating and changing mandates.
+    pub const MANDATE_WRITE: &str = "AU.INSTO.PAYTO.MANDATE.WRITE";
+    /// Reading mandates.
+    pub const MANDATE_READ: &str = "AU.INSTO.PAYTO.MANDATE.READ";
+    /// Payment instructions.
+    pub const PAYMENT_INSTRUCTION_WRITE: &str = "AU.INSTO.PAYTO.MPIR.WRITE";
+}
+
+/// One or more scopes without order (RFC 6749 section 3.3: "their order does not matter").
+///
+/// Spelled as names separated by single spaces, here in ascending order. At most 64 names. A name that is listed
+/// twice counts once.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScopeSet(BTreeSet<Scope>);
+
+impl ScopeSet {
+    /// The most names of a set.
+    pub const MAX_SCOPES: usize = 64;
+
+    /// The set of one scope.
+    #[must_use]
+    pub fn of(scope: Scope) -> Self {
+        Self(BTreeSet::from([scope]))
+    }
+
+    /// Reads `name *( SP name )`.
+    ///
+    /// # Errors
+    /// [`ScopeError::Name`] for an empty text, for leading, trailing or doubled spaces and for a bad name;
+    /// [`ScopeError::TooMany`].
+    pub fn parse(text: &str) -> Result<Self, ScopeError> {
+        let mut set = BTreeSet::new();
+        for name in text.split(' ') {
+            set.insert(Scope::parse(name)?);
+            if set.len() > Self::MAX_SCOPES {
+                return Err(ScopeError::TooMany);
+            }
+        }
+        Ok(Self(set))
+    }
+
+    /// The set of these scopes.
+    ///
+    /// # Errors
+    /// [`ScopeError::None`], [`ScopeError::TooMany`].
+    pub fn from_scopes(scopes: impl IntoIterator<Item = Scope>) -> Result<Self, ScopeError> {
+        let set: BTreeSet<Scope> = scopes.into_iter().collect();
+        match set.len() {
+            0 => Err(ScopeError::None),
+            1..=Self::MAX_SCOPES => Ok(Self(set)),
+            _ => Err(ScopeError::TooMany),
+        }
+    }
+
+    /// True if the set has this scope.
+    #[must_use]
+    pub fn contains(&self, scope: &str) -> bool {
+        self.0.iter().any(|own| own.as_str() == scope)
+    }
+
+    /// The scopes in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = &Scope> {
+        self.0.iter()
+    }
+
+    /// How many scopes there are; at least one.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a set is never empty")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The scopes that both sets have; `None` if there are none.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Option<Self> {
+        let both: BTreeSet<Scope> = self.0.intersection(&other.0).cloned().collect();
+        (!both.is_empty()).then_some(Self(both))
+    }
+
+    /// What of this request may be granted out of `permitted`: the intersection
+    /// (Specification: "Authentication", rule 4).
+    ///
+    /// # Errors
+    /// [`NoScopeGranted`] if nothing is left; the counterparty is told `invalid_scope`.
+    pub fn granted_from(&self, permitted: &Self) -> Result<GrantedScopes, NoScopeGranted> {
+        let scopes = self.intersection(permitted).ok_or(NoScopeGranted)?;
+        Ok(GrantedScopes { differs: scopes != *self, scopes })
+    }
+}
+
+/// The scopes that a token is limited to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantedScopes {
+    scopes: ScopeSet,
+    differs: bool,
+}
+
+impl GrantedScopes {
+    /// The scopes.
+    #[must_use]
+    pub fn scopes(&self) -> &ScopeSet {
+        &self.scopes
+    }
+
+    /// The scopes, owned.
+    #[must_use]
+    pub fn into_scopes(self) -> ScopeSet {
+        self.scopes
+    }
+
+    /// What the response's `scope` says: something only when it differs from what was asked (RFC 6749 section 5.1).
+    #[must_use]
+    pub fn scope_to_return(&self) -> Option<&ScopeSet> {
+        self.differs.then_some(&self.scopes)
+    }
+}
+
+/// None of the requested scopes is permitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("none of the requested scopes is permitted")]
+#[non_exhaustive]
+pub struct NoScopeGranted;
+
+impl NoScopeGranted {
+    /// What the counterparty is told: `invalid_scope`.
+    #[must_use]
+    pub fn code(&self) -> super::TokenErrorCode {
+        super::TokenErrorCode::InvalidScope
+    }
+}
+
+/// Why a text is no scope or set of scopes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScopeError {
+    /// Not a scope name; empty between, before or after spaces.
+    #[error("expected a scope name of 1 to 128 visible characters, found {found}")]
+    Name {
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// More than [`ScopeSet::MAX_SCOPES`] names.
+    #[error("expected at most {} scopes", ScopeSet::MAX_SCOPES)]
+    TooMany,
+    /// No name at all.
+    #[error("expected a scope, found none")]
+    None,
+}
+
+impl fmt::Display for ScopeSet {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, scope) in self.0.iter().enumerate() {
+            if index > 0 {
+                out.write_str(" ")?;
+            }
+            out.write_str(scope.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ScopeSet {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_set().entries(&self.0).finish()
+    }
+}
+
+impl std::str::FromStr for ScopeSet {
+    type Err = ScopeError;
+    fn from_str(text: &str) -> Result<Self, ScopeError> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<&str> for ScopeSet {
+    type Error = ScopeError;
+    fn try_from(text: &str) -> Result<Self, ScopeError> {
+        Self::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(text: &str) -> ScopeSet {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn sets_have_no_order_and_single_spaces() {
+        assert_eq!(set("B A"), set("A B"));
+        assert_eq!(set("B A A").to_string(), "A B");
+        for bad in ["", " ", "A  B", " A", "A ", "A\tB", "A\"", "A\\", "É", "A\u{7f}", &"x".repeat(129)] {
+            assert!(ScopeSet::parse(bad).is_err(), "{bad:?}");
+        }
+        let many = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
+        assert_eq!(ScopeSet::parse(&many(64)).unwrap().len(), 64);
+        assert_eq!(ScopeSet::parse(&many(65)), Err(ScopeError::TooMany));
+    }
+
+    #[test]
+    fn granted_is_the_intersection_and_returned_when_it_differs() {
+        let permitted = set("A B C");
+        let same = set("C A").granted_from(&permitted).unwrap();
+        assert_eq!((same.scopes(), same.scope_to_return()), (&set("A C"), None));
+        let fewer = set("A X").granted_from(&permitted).unwrap();
+        assert_eq!(fewer.scope_to_return(), Some(&set("A")));
+        assert_eq!(set("a").granted_from(&permitted), Err(NoScopeGranted), "names are compared byte for byte");
+    }
+}
