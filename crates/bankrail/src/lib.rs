@@ -1,1 +1,58 @@
-//! A bank's intraday statements, access tokens and mandate webhooks: one crate to depend on, one feature per part
+//! A bank's intraday statements, access tokens and mandate webhooks: one crate to depend on, one feature for each part.
+//!
+//! What it is: the other bankrail crates under one version and one name. What it is not: it adds nothing of its own, and no
+//! feature is on by default.
+//!
+//! ```
+//! # #[cfg(feature = "rate-limit")] {
+//! use bankrail::rate_limit::{CallType, default_limits};
+//! assert_eq!(default_limits(CallType::Statement).len(), 1);
+//! # }
+//! use bankrail::values::{Currency, Money};
+//! assert_eq!("5 VND".parse::<Money>()?.currency(), Currency::VND);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | feature | module | for |
+//! |---|---|---|
+//! | (always) | `values` | money, currencies, timestamps, identifiers, secrets |
+//! | `camt052` | `camt052` | reading, checking and writing account reports |
+//! | `jose` | `jose` | RSA keys and strict RS256 signatures |
+//! | `client-assertion` | `client_assertion` | assertions, the token exchange's wire types |
+//! | `secured-payload` | `secured_payload` | sealing and opening webhook bodies |
+//! | `statement` | `statement` | the statement exchange's JSON, cursors, de-duplication |
+//! | `webhook` | `webhook` | the four messages, aliases, duplicate keys, ordering |
+//! | `rate-limit` | `rate_limit` | fixed and sliding windows, keyed limiter |
+//! | `stores` | `stores` | engines in memory; `sqlite`, `redis`, `postgres` add theirs |
+//! | `service` | `service` | the provider's endpoints and webhook delivery |
+//! | `client` | `client` | the customer's calls and webhook receivers |
+//! | `aws-lc` or `josekit` | | the RSA back end of whatever part has RSA in it; choose one |
+//! | `full` | all | everything that needs only Rust and a C compiler |
+//!
+//! A provider: `bankrail = { version = "0.1", features = ["service", "sqlite", "aws-lc"] }`.
+//! A customer: `bankrail = { version = "0.1", features = ["client", "sqlite", "aws-lc"] }`.
+//! A reader of statements: `bankrail-camt052 = "0.1"`.
+
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "camt052")]
+pub use bankrail_camt052 as camt052;
+#[cfg(feature = "client")]
+pub use bankrail_client as client;
+#[cfg(feature = "client-assertion")]
+pub use bankrail_client_assertion as client_assertion;
+#[cfg(feature = "jose")]
+pub use bankrail_jose as jose;
+#[cfg(feature = "rate-limit")]
+pub use bankrail_rate_limit as rate_limit;
+#[cfg(feature = "secured-payload")]
+pub use bankrail_secured_payload as secured_payload;
+#[cfg(feature = "service")]
+pub use bankrail_service as service;
+#[cfg(feature = "statement")]
+pub use bankrail_statement as statement;
+#[cfg(feature = "stores")]
+pub use bankrail_stores as stores;
+pub use bankrail_values as values;
+#[cfg(feature = "webhook")]
+pub use bankrail_webhook as webhook;

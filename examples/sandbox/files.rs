@@ -1,0 +1,13 @@
+//! Files that only their owner may read.
+
+use std::io::Write as _;
+use std::path::Path;
+
+/// Writes a new file that holds a secret.
+pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}

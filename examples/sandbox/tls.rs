@@ -1,0 +1,66 @@
+//! A certificate authority and a server certificate for loopback, made at start or read back.
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The sandbox's own authority, the only one its customer trusts, and the server's certificate under it.
+#[derive(Debug)]
+pub(crate) struct Certificates {
+    /// The authority's certificate, PEM.
+    pub(crate) authority_pem: String,
+    chain_pem: String,
+    key_pem: String,
+}
+
+impl Certificates {
+    /// Makes all of it anew, for `localhost` and 127.0.0.1.
+    pub(crate) fn generate() -> Result<Self, Box<dyn Error>> {
+        let mut authority = rcgen::CertificateParams::default();
+        authority.distinguished_name.push(rcgen::DnType::CommonName, "bankrail sandbox authority");
+        authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Constrained(0));
+        authority.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign, rcgen::KeyUsagePurpose::CrlSign];
+        let authority_key = rcgen::KeyPair::generate()?;
+        let authority = rcgen::CertifiedIssuer::self_signed(authority, authority_key)?;
+        let key = rcgen::KeyPair::generate()?;
+        let mut server = rcgen::CertificateParams::new(vec!["localhost".to_owned(), "127.0.0.1".to_owned()])?;
+        server.distinguished_name.push(rcgen::DnType::CommonName, "localhost");
+        server.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ServerAuth];
+        server.use_authority_key_identifier_extension = true;
+        let server = server.signed_by(&key, &authority)?;
+        Ok(Self { authority_pem: authority.pem(), chain_pem: server.pem(), key_pem: key.serialize_pem() })
+    }
+
+    /// Reads the three files from `folder`, or makes them and writes them there.
+    pub(crate) fn in_folder(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        let [authority, chain, key] = ["ca.pem", "server.pem", "server-key.pem"].map(|name| folder.join(name));
+        if authority.exists() && chain.exists() && key.exists() {
+            return Ok(Self {
+                authority_pem: std::fs::read_to_string(authority)?,
+                chain_pem: std::fs::read_to_string(chain)?,
+                key_pem: std::fs::read_to_string(key)?,
+            });
+        }
+        let made = Self::generate()?;
+        super::files::write_private(&key, &made.key_pem)?;
+        std::fs::write(chain, &made.chain_pem)?;
+        std::fs::write(authority, &made.authority_pem)?;
+        Ok(made)
+    }
+
+    /// The server's side of TLS.
+    pub(crate) fn server_config(&self) -> Result<Arc<rustls::ServerConfig>, Box<dyn Error>> {
+        use rustls::pki_types::pem::PemObject;
+        let chain = rustls::pki_types::CertificateDer::pem_slice_iter(self.chain_pem.as_bytes())
+            .collect::<Result<Vec<_>, _>>()?;
+        let key = rustls::pki_types::PrivateKeyDer::from_pem_slice(self.key_pem.as_bytes())?;
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(chain, key)?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+
+}

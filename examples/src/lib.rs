@@ -1,1 +1,0 @@
-//! Programs that show bankrail at work.
