@@ -8,5 +8,6 @@
 
 #![forbid(unsafe_code)]
 
+pub mod memory;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

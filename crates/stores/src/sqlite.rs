@@ -19,10 +19,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-mod connection;
-mod schema;
+use bankrail_values::Timestamp;
 
-use connection::Database;
+mod connection;
+mod replay;
+mod schema;
+mod tokens;
+
+use connection::{Database, Fault};
+
+/// At most so many expired rows go with each write. More than one, so that a backlog shrinks.
+const SWEPT: u32 = 8;
+
+/// An instant as it stands in a table.
+fn instant(millis: i64) -> Result<Timestamp, Fault> {
+    Timestamp::from_unix_millis(millis).ok_or_else(|| Fault::corrupt(format!("no such instant: {millis} ms")))
+}
 
 /// Every store of the workspace in one SQLite file, or in memory for tests.
 ///

@@ -6,3 +6,13 @@ CREATE TABLE bankrail_replay (
     expires INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bankrail_replay_expires ON bankrail_replay (expires);
+
+-- Access tokens: SHA-256 of the token, and what it was granted for.
+CREATE TABLE bankrail_token (
+    hash     BLOB    NOT NULL PRIMARY KEY CHECK (length(hash) = 32),
+    customer TEXT    NOT NULL,
+    scopes   TEXT    NOT NULL,
+    issued   INTEGER NOT NULL,
+    expires  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX bankrail_token_expires ON bankrail_token (expires);

@@ -1,0 +1,75 @@
+//! Every store in the memory of one process, for tests and for what may be lost with the process.
+//!
+//! Each kind of record is bounded by [`MemoryStore::with_capacity`]. When it is full of records that are still needed, the
+//! next one is refused with [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full): to forget a used assertion or
+//! a message that waits would be worse than to refuse a new one. Expired records go in passing.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+mod expiring;
+mod replay;
+mod tokens;
+
+/// At most so many expired records go with each write. More than one, so that a backlog shrinks.
+const SWEPT: usize = 8;
+
+/// Every store of the workspace in memory. A cheap handle: clones share the records.
+///
+/// ```
+/// # async fn example() -> Result<(), bankrail_values::StoreError> {
+/// use bankrail_client_assertion::ReplayStore;
+/// use bankrail_stores::memory::MemoryStore;
+/// use bankrail_values::Timestamp;
+///
+/// let store = MemoryStore::new();
+/// assert!(store.claim([7; 32], Timestamp::UNIX_EPOCH, Timestamp::MAX).await?);
+/// assert!(!store.claim([7; 32], Timestamp::UNIX_EPOCH, Timestamp::MAX).await?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct MemoryStore {
+    parts: Arc<Parts>,
+}
+
+struct Parts {
+    capacity: usize,
+    replay: Mutex<replay::Claims>,
+    tokens: Mutex<tokens::Grants>,
+}
+
+impl MemoryStore {
+    /// The capacity of [`MemoryStore::new`]: 100,000 records of each kind.
+    pub const DEFAULT_CAPACITY: usize = 100_000;
+
+    /// A store for [`MemoryStore::DEFAULT_CAPACITY`] records of each kind.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_capacity(Self::DEFAULT_CAPACITY)
+    }
+
+    /// A store for at most `records` of each kind. Memory is taken as they come.
+    #[must_use]
+    pub fn with_capacity(records: usize) -> Self {
+        let parts = Parts { capacity: records, replay: Mutex::default(), tokens: Mutex::default() };
+        Self { parts: Arc::new(parts) }
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("MemoryStore").field("capacity", &self.parts.capacity).finish_non_exhaustive()
+    }
+}
+
+/// No operation of this module can panic half way, so what a poisoned lock guards is whole.
+fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
+    part.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,52 @@
+//! Records that are dropped after an instant.
+
+use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+
+/// A map whose records can be swept in the order in which they expire.
+#[derive(Debug)]
+pub(super) struct Expiring<K, V> {
+    records: HashMap<K, (Timestamp, V)>,
+    order: BTreeSet<(Timestamp, K)>,
+}
+
+impl<K, V> Default for Expiring<K, V> {
+    fn default() -> Self {
+        Self { records: HashMap::new(), order: BTreeSet::new() }
+    }
+}
+
+impl<K: Copy + Eq + Hash + Ord, V> Expiring<K, V> {
+    pub(super) fn get(&self, key: &K) -> Option<&(Timestamp, V)> {
+        self.records.get(key)
+    }
+
+    /// Keeps a record in place of the one that may be there.
+    pub(super) fn insert(&mut self, key: K, expires: Timestamp, value: V, capacity: usize) -> Result<(), StoreError> {
+        if self.records.len() >= capacity && !self.records.contains_key(&key) {
+            return Err(StoreErrorKind::Full.into());
+        }
+        if let Some((old, _)) = self.records.insert(key, (expires, value)) {
+            self.order.remove(&(old, key));
+        }
+        self.order.insert((expires, key));
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, key: &K) -> Option<V> {
+        let (expires, value) = self.records.remove(key)?;
+        self.order.remove(&(expires, *key));
+        Some(value)
+    }
+
+    /// Drops up to `most` records, earliest first, as long as `expired` says so of the instant at which they do.
+    pub(super) fn sweep(&mut self, most: usize, expired: impl Fn(Timestamp) -> bool) {
+        for _ in 0..most {
+            match self.order.first() {
+                Some(&(expires, key)) if expired(expires) => self.remove(&key),
+                _ => return,
+            };
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Used assertions.
+
+use super::SqliteStore;
+use super::connection::Fault;
+use bankrail_client_assertion::ReplayStore;
+use bankrail_values::{StoreFuture, Timestamp};
+use rusqlite::{Connection, params};
+
+/// A row is free again only once its `expires` has passed, not at that instant itself.
+const CLAIM: &str = "INSERT INTO bankrail_replay (key, expires) VALUES (?1, ?3)
+    ON CONFLICT (key) DO UPDATE SET expires = excluded.expires WHERE expires < ?2";
+
+const SWEEP: &str = "DELETE FROM bankrail_replay WHERE key IN
+    (SELECT key FROM bankrail_replay WHERE expires < ?1 ORDER BY expires LIMIT ?2)";
+
+impl ReplayStore for SqliteStore {
+    fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.database.write(move |connection| claim(connection, key, now, expires)))
+    }
+}
+
+fn claim(connection: &Connection, key: [u8; 32], now: Timestamp, expires: Timestamp) -> Result<bool, Fault> {
+    let claimed = connection.prepare_cached(CLAIM)?.execute(params![key, now.unix_millis(), expires.unix_millis()])?;
+    connection.prepare_cached(SWEEP)?.execute(params![now.unix_millis(), super::SWEPT])?;
+    Ok(claimed == 1)
+}

@@ -1,0 +1,59 @@
+//! Access tokens, hashed.
+
+use super::SqliteStore;
+use super::connection::Fault;
+use bankrail_client_assertion::CustomerCode;
+use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
+use bankrail_values::{StoreFuture, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
+
+const INSERT: &str = "INSERT OR REPLACE INTO bankrail_token (hash, customer, scopes, issued, expires)
+    VALUES (?1, ?2, ?3, ?4, ?5)";
+
+const FIND: &str = "SELECT customer, scopes, issued, expires FROM bankrail_token WHERE hash = ?1 AND expires > ?2";
+
+const SWEEP: &str = "DELETE FROM bankrail_token WHERE hash IN
+    (SELECT hash FROM bankrail_token WHERE expires <= ?1 ORDER BY expires LIMIT ?2)";
+
+impl TokenStore for SqliteStore {
+    fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
+        Box::pin(self.database.write(move |connection| insert(connection, hash, &grant)))
+    }
+
+    fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
+        Box::pin(self.database.read(move |connection| find(connection, hash, now)))
+    }
+
+    fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool> {
+        Box::pin(self.database.write(move |connection| {
+            let mut revoke = connection.prepare_cached("DELETE FROM bankrail_token WHERE hash = ?1")?;
+            Ok(revoke.execute([hash.as_bytes()])? == 1)
+        }))
+    }
+}
+
+fn insert(connection: &Connection, hash: TokenHash, grant: &TokenGrant) -> Result<(), Fault> {
+    // First, so that a grant that has already expired stays until the next one comes, as it does in memory.
+    connection.prepare_cached(SWEEP)?.execute(params![grant.issued_at.unix_millis(), super::SWEPT])?;
+    connection.prepare_cached(INSERT)?.execute(params![
+        hash.as_bytes(),
+        grant.customer.as_str(),
+        grant.scopes.to_string(),
+        grant.issued_at.unix_millis(),
+        grant.expires_at.unix_millis(),
+    ])?;
+    Ok(())
+}
+
+fn find(connection: &Connection, hash: TokenHash, now: Timestamp) -> Result<Option<TokenGrant>, Fault> {
+    let mut find = connection.prepare_cached(FIND)?;
+    let row = find
+        .query_row(params![hash.as_bytes(), now.unix_millis()], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get(2)?, row.get(3)?))
+        })
+        .optional()?;
+    let Some((customer, scopes, issued, expires)) = row else { return Ok(None) };
+    let customer = CustomerCode::parse(&customer).map_err(Fault::corrupt)?;
+    let scopes = ScopeSet::parse(&scopes).map_err(Fault::corrupt)?;
+    Ok(Some(TokenGrant::new(customer, scopes, super::instant(issued)?, super::instant(expires)?)))
+}

@@ -1,0 +1,62 @@
+use crate::engines::{at, suite};
+use bankrail_client_assertion::ReplayStore;
+use std::sync::Arc;
+
+suite!(once_until_it_expires, keys_are_apart, one_of_many_callers_is_the_first, a_backlog_of_expired_ones_shrinks);
+
+async fn once_until_it_expires<S: ReplayStore>(store: S) {
+    assert!(store.claim([1; 32], at(0), at(1000)).await.unwrap());
+    for now in [0, 1, 999, 1000] {
+        assert!(!store.claim([1; 32], at(now), at(now + 5000)).await.unwrap(), "at {now}");
+    }
+    assert!(store.claim([1; 32], at(1001), at(2000)).await.unwrap(), "free once its instant has passed");
+    assert!(!store.claim([1; 32], at(1001), at(9000)).await.unwrap());
+    assert!(!store.claim([1; 32], at(500), at(9000)).await.unwrap(), "a clock that steps back frees nothing");
+}
+
+async fn keys_are_apart<S: ReplayStore>(store: S) {
+    for key in 0..=255 {
+        assert!(store.claim([key; 32], at(0), at(1000)).await.unwrap());
+    }
+    let mut near = [7; 32];
+    near[31] = 8;
+    assert!(store.claim(near, at(0), at(1000)).await.unwrap());
+}
+
+async fn one_of_many_callers_is_the_first<S: ReplayStore + 'static>(store: S) {
+    let store = Arc::new(store);
+    for round in 0..20 {
+        let callers: Vec<_> = (0..8)
+            .map(|_| {
+                let store = store.clone();
+                tokio::spawn(async move { store.claim([round; 32], at(0), at(1000)).await.unwrap() })
+            })
+            .collect();
+        let mut first = 0;
+        for caller in callers {
+            first += usize::from(caller.await.unwrap());
+        }
+        assert_eq!(first, 1);
+    }
+}
+
+async fn a_backlog_of_expired_ones_shrinks<S: ReplayStore>(store: S) {
+    for key in 0..200 {
+        assert!(store.claim([key; 32], at(0), at(i64::from(key))).await.unwrap());
+    }
+    // Whether swept or still there, each is free.
+    for key in (0..200).rev() {
+        assert!(store.claim([key; 32], at(1000), at(2000)).await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn memory_refuses_when_full_of_what_is_still_needed() {
+    let store = bankrail_stores::memory::MemoryStore::with_capacity(2);
+    assert!(store.claim([1; 32], at(0), at(10)).await.unwrap());
+    assert!(store.claim([2; 32], at(0), at(20)).await.unwrap());
+    let full = store.claim([3; 32], at(10), at(30)).await.unwrap_err();
+    assert_eq!(full.kind(), bankrail_values::StoreErrorKind::Full);
+    assert!(!store.claim([1; 32], at(10), at(30)).await.unwrap(), "known ones are still answered");
+    assert!(store.claim([3; 32], at(11), at(30)).await.unwrap(), "room once one has expired");
+}

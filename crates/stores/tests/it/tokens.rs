@@ -1,0 +1,51 @@
+use crate::engines::{at, suite};
+use bankrail_client_assertion::token::{AccessToken, TokenGrant, TokenHash, TokenStore};
+
+suite!(found_until_it_expires, replaced_by_a_later_grant, revoked_at_once, expired_ones_go_in_passing);
+
+fn grant(customer: &str, from: i64, until: i64) -> TokenGrant {
+    TokenGrant::new(customer.parse().unwrap(), "WRITE READ".parse().unwrap(), at(from), at(until))
+}
+
+async fn found_until_it_expires<S: TokenStore>(store: S) {
+    let hash = AccessToken::generate().unwrap().hash();
+    let given = grant("CUSTOMER-7", 0, 3_600_000);
+    store.insert(hash, given.clone()).await.unwrap();
+    assert_eq!(store.find(hash, at(0)).await.unwrap(), Some(given.clone()));
+    assert_eq!(store.find(hash, at(3_599_999)).await.unwrap(), Some(given));
+    assert_eq!(store.find(hash, at(3_600_000)).await.unwrap(), None);
+    assert_eq!(store.find(TokenHash::from([0; 32]), at(0)).await.unwrap(), None);
+}
+
+async fn replaced_by_a_later_grant<S: TokenStore>(store: S) {
+    let hash = TokenHash::from([1; 32]);
+    store.insert(hash, grant("A", 0, 100)).await.unwrap();
+    store.insert(hash, grant("B", 50, 60)).await.unwrap();
+    assert_eq!(store.find(hash, at(55)).await.unwrap(), Some(grant("B", 50, 60)));
+    assert_eq!(store.find(hash, at(60)).await.unwrap(), None, "the first one's instant is forgotten");
+}
+
+async fn revoked_at_once<S: TokenStore>(store: S) {
+    let hash = TokenHash::from([2; 32]);
+    assert!(!store.revoke(hash).await.unwrap());
+    store.insert(hash, grant("A", 0, 100)).await.unwrap();
+    assert!(store.revoke(hash).await.unwrap());
+    assert_eq!(store.find(hash, at(1)).await.unwrap(), None);
+    assert!(!store.revoke(hash).await.unwrap());
+}
+
+async fn expired_ones_go_in_passing<S: TokenStore>(store: S) {
+    for n in 0..20 {
+        store.insert(TokenHash::from([n; 32]), grant("A", 0, 100)).await.unwrap();
+    }
+    // The bound per write is no part of the interface: that all twenty go within twenty writes is.
+    for n in 100..120 {
+        store.insert(TokenHash::from([n; 32]), grant("A", 100, 200)).await.unwrap();
+    }
+    for n in 0..20 {
+        assert!(!store.revoke(TokenHash::from([n; 32])).await.unwrap(), "{n} is gone");
+    }
+    for n in 100..120 {
+        assert!(store.revoke(TokenHash::from([n; 32])).await.unwrap(), "{n} is there");
+    }
+}
