@@ -1,0 +1,57 @@
+//! Why an exchange brought no answer.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A shared cause, so that one failure can be told to several callers.
+pub(crate) type Cause = Arc<dyn Error + Send + Sync>;
+
+pub(crate) fn cause(error: impl Into<Box<dyn Error + Send + Sync>>) -> Cause {
+    Arc::from(error.into())
+}
+
+/// No complete answer came. No variant and no cause shows an address, a header or a body.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// The service was not reached: nothing was sent.
+    #[error("the service was not reached")]
+    Connect(#[source] Arc<dyn Error + Send + Sync>),
+    /// No complete answer within the time allowed. The service may have counted and answered the call.
+    #[error("no complete answer within {after:?}")]
+    TimedOut {
+        /// The time allowed.
+        after: Duration,
+    },
+    /// The connection broke after the request was begun. The service may have counted the call.
+    #[error("the connection broke before the answer was complete")]
+    Interrupted(#[source] Arc<dyn Error + Send + Sync>),
+    /// The answer is larger than allowed; what was read of it is gone.
+    #[error("expected at most {limit} octets, found more under status {status}")]
+    #[non_exhaustive]
+    TooLarge {
+        /// The most octets allowed.
+        limit: usize,
+        /// The HTTP status of the answer.
+        status: u16,
+    },
+}
+
+impl TransportError {
+    pub(crate) fn from_send(error: reqwest::Error) -> Self {
+        let connect = error.is_connect();
+        let error = cause(error.without_url());
+        if connect { Self::Connect(error) } else { Self::Interrupted(error) }
+    }
+
+    pub(crate) fn from_read(error: reqwest::Error) -> Self {
+        Self::Interrupted(cause(error.without_url()))
+    }
+
+    /// Whether the same call can succeed later without a change on this side.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        !matches!(self, Self::TooLarge { .. })
+    }
+}

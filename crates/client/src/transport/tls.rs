@@ -1,0 +1,78 @@
+//! Which certificates are trusted.
+
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+use std::error::Error;
+use std::sync::Arc;
+
+/// The certificate authorities that a client trusts.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum TlsRoots {
+    /// Those of the operating system.
+    #[default]
+    Platform,
+    /// Only those in this PEM text: a private authority, or a certificate made for a test.
+    OnlyPem(Vec<u8>),
+}
+
+/// The process's crypto provider where one is installed, AWS-LC otherwise; TLS 1.2 and 1.3.
+pub(crate) fn configuration(roots: Option<&TlsRoots>) -> Result<ClientConfig, TlsError> {
+    let provider = CryptoProvider::get_default()
+        .cloned()
+        .unwrap_or_else(|| Arc::new(rustls::crypto::aws_lc_rs::default_provider()));
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder = builder.map_err(TlsError::provider)?;
+    let mut configuration = match roots {
+        Some(TlsRoots::Platform) => builder.with_platform_verifier().map_err(TlsError::provider)?.with_no_client_auth(),
+        Some(TlsRoots::OnlyPem(pem)) => builder.with_root_certificates(read_roots(pem)?).with_no_client_auth(),
+        None => builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth(),
+    };
+    configuration.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(configuration)
+}
+
+fn read_roots(pem: &[u8]) -> Result<RootCertStore, TlsError> {
+    let mut store = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let certificate = certificate.map_err(|error| TlsError::Certificate(Box::new(error)))?;
+        store.add(certificate).map_err(|error| TlsError::Certificate(Box::new(error)))?;
+    }
+    if store.is_empty() { Err(TlsError::NoCertificate) } else { Ok(store) }
+}
+
+/// TLS could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// The PEM text holds no certificate.
+    #[error("expected at least one certificate as PEM, found none")]
+    NoCertificate,
+    /// A certificate is unreadable.
+    #[error("a trusted certificate is unreadable")]
+    Certificate(#[source] Box<dyn Error + Send + Sync>),
+    /// The crypto provider or the operating system's certificates are not usable.
+    #[error("the crypto provider or the system's certificates are not usable")]
+    Provider(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl TlsError {
+    fn provider(error: rustls::Error) -> Self {
+        Self::Provider(Box::new(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roots_must_be_there_and_readable() {
+        assert!(matches!(read_roots(b""), Err(TlsError::NoCertificate)));
+        let pem = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        assert!(matches!(read_roots(pem), Err(TlsError::Certificate(_))));
+    }
+}
