@@ -25,6 +25,12 @@ mod connection;
 mod replay;
 mod schema;
 mod tokens;
+mod transaction;
+
+pub use transaction::{Transaction, TransactionError};
+
+/// The SQLite binding whose connection a [`Transaction`] hands out.
+pub use rusqlite;
 
 use connection::{Database, Fault};
 

@@ -52,13 +52,14 @@ impl Database {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        send(&self.writer, work, false).await
+        send(&self.writer, move |connection| work(connection).map(Outcome::Keep), false).await
     }
 
-    /// As [`Database::write`], in a transaction of its own: for work that is not ours.
+    /// As [`Database::write`], in a transaction of its own, for work that is not ours: it may also be undone with an
+    /// answer that is no fault of the store.
     pub(super) async fn write_alone<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         send(&self.writer, work, true).await
     }
@@ -68,7 +69,7 @@ impl Database {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        send(&self.reader, work, false).await
+        send(&self.reader, move |connection| work(connection).map(Outcome::Keep), false).await
     }
 
     /// Waits for what is in the writer's queue.
@@ -82,6 +83,14 @@ impl fmt::Debug for Database {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Database").field("path", &self.path).finish_non_exhaustive()
     }
+}
+
+/// What a piece of work leaves behind beside its answer.
+pub(super) enum Outcome<T> {
+    /// Its effects.
+    Keep(T),
+    /// Nothing.
+    Undo(T),
 }
 
 /// Why a piece of work failed.
@@ -172,14 +181,14 @@ trait Job: Send {
 
 struct Task<F, T> {
     work: Option<F>,
-    outcome: Option<Result<T, Fault>>,
+    outcome: Option<Result<Outcome<T>, Fault>>,
     alone: bool,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
 impl<F, T> Job for Task<F, T>
 where
-    F: FnOnce(&Connection) -> Result<T, Fault> + Send,
+    F: FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send,
     T: Send,
 {
     fn abandoned(&self) -> bool {
@@ -193,14 +202,15 @@ where
     fn run(&mut self, connection: &Connection) -> bool {
         // Work that panics is undone like work that fails, and the thread lives on.
         self.outcome = self.work.take().and_then(|work| catch_unwind(AssertUnwindSafe(|| work(connection))).ok());
-        matches!(self.outcome, Some(Ok(_)))
+        matches!(self.outcome, Some(Ok(Outcome::Keep(_))))
     }
 
     fn settle(self: Box<Self>, failure: Option<&BatchError>) {
         let answer = match (self.outcome, failure) {
             (Some(Err(fault)), _) => Err(fault.into()),
+            (Some(Ok(Outcome::Undo(value))), _) => Ok(value),
             (_, Some(failure)) => Err(StoreError::new(failure.kind, failure.clone())),
-            (Some(Ok(value)), None) => Ok(value),
+            (Some(Ok(Outcome::Keep(value))), None) => Ok(value),
             (None, None) => Err(StoreError::new(StoreErrorKind::Unavailable, "the operation panicked and was undone")),
         };
         // A caller that has gone meanwhile is told nothing.
@@ -218,7 +228,7 @@ struct BatchError {
 
 async fn send<T: Send + 'static>(
     queue: &mpsc::Sender<Box<dyn Job>>,
-    work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
     alone: bool,
 ) -> Result<T, StoreError> {
     let (reply, answer) = oneshot::channel();
@@ -349,7 +359,10 @@ mod tests {
     fn work_that_ends_the_transaction_by_itself_harms_nobody_else() {
         let database = memory();
         let (ended, kept) = futures(async {
-            tokio::join!(database.write_alone(|c| Ok(c.execute_batch("ROLLBACK")?)), database.write(insert(5)))
+            tokio::join!(
+                database.write_alone(|c| Ok(Outcome::Keep(c.execute_batch("ROLLBACK")?))),
+                database.write(insert(5))
+            )
         });
         assert_eq!(ended.unwrap_err().kind(), StoreErrorKind::Unavailable);
         assert!(kept.is_ok());

@@ -1,3 +1,5 @@
 //! What only SQLite has: a file.
 
+mod crash;
 mod open;
+mod transaction;

@@ -1,0 +1,73 @@
+//! The caller's own work in one transaction with ours.
+
+use super::SqliteStore;
+use super::connection::{Fault, Outcome};
+use bankrail_values::StoreError;
+use rusqlite::Connection;
+
+impl SqliteStore {
+    /// Runs `work` in a transaction of its own: what it writes to its own tables through [`Transaction::connection`] and
+    /// what it asks of the store takes effect together, or not at all when it returns an error or panics.
+    ///
+    /// `work` runs on the thread that writes; every other write waits for it. It must not begin, commit or roll back
+    /// a transaction (savepoints are allowed).
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use bankrail_stores::sqlite::{SqliteStore, TransactionError, rusqlite};
+    ///
+    /// let store = SqliteStore::open_in_memory()?;
+    /// let undone = store
+    ///     .transaction(|transaction| -> Result<(), rusqlite::Error> {
+    ///         transaction.connection().execute_batch("CREATE TABLE paid (id TEXT PRIMARY KEY) STRICT")?;
+    ///         Err(rusqlite::Error::QueryReturnedNoRows)
+    ///     })
+    ///     .await;
+    /// assert!(matches!(undone, Err(TransactionError::Undone(_))));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`TransactionError::Undone`] with the error of `work`; [`TransactionError::Store`] when the store failed.
+    pub async fn transaction<T, E>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, TransactionError<E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let run = move |connection: &Connection| -> Result<_, Fault> {
+            let done = work(&Transaction { connection });
+            Ok(if done.is_ok() { Outcome::Keep(done) } else { Outcome::Undo(done) })
+        };
+        self.database.write_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
+    }
+}
+
+/// An open transaction of [`SqliteStore::transaction`].
+#[derive(Debug)]
+pub struct Transaction<'a> {
+    connection: &'a Connection,
+}
+
+impl Transaction<'_> {
+    /// The connection, for statements on the caller's own tables.
+    #[must_use]
+    pub fn connection(&self) -> &Connection {
+        self.connection
+    }
+}
+
+/// Why a transaction did not take effect.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransactionError<E> {
+    /// The caller's work returned an error, and nothing of it was kept.
+    #[error("the transaction was undone")]
+    Undone(#[source] E),
+    /// The store failed.
+    #[error("the transaction failed")]
+    Store(#[source] StoreError),
+}
