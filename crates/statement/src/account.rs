@@ -1,0 +1,116 @@
+//! Account identifiers.
+
+use bankrail_values::excerpt;
+use std::fmt;
+
+/// The identifier of an account registered for statements.
+///
+/// - 1 to 35 characters of `[A-Za-z0-9.]` (Default: "Statement exchange"); Australian and New Zealand accounts are the
+///   branch code followed by the account number;
+/// - compared byte for byte.
+///
+/// A server answers any other text with `EC20001`, account not found, so requests keep the text as it came:
+/// [`StatementRequest::account_id`](crate::StatementRequest::account_id).
+///
+/// ```
+/// use bankrail_statement::AccountId;
+/// assert_eq!(AccountId::parse("012003123456789")?.as_str(), "012003123456789");
+/// assert!(AccountId::parse("012-003").is_err());
+/// # Ok::<(), bankrail_statement::AccountIdError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AccountId(Box<str>);
+
+impl AccountId {
+    /// The most characters of an identifier.
+    pub const MAX_LENGTH: usize = 35;
+
+    /// Checks an identifier.
+    ///
+    /// # Errors
+    /// [`AccountIdError`] for an empty or longer text and for other characters.
+    pub fn parse(text: &str) -> Result<Self, AccountIdError> {
+        let allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'.';
+        if text.is_empty() || text.len() > Self::MAX_LENGTH || !text.bytes().all(allowed) {
+            return Err(AccountIdError { found: excerpt(text) });
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The identifier.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// True for the numbers that must not be used: six digits of branch code, then nine equal digits 1 to 9
+    /// (Specification: "Request statement", test data). Fifteen zeros is not among them.
+    #[must_use]
+    pub fn is_reserved_for_negative_testing(&self) -> bool {
+        let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+        match self.0.as_bytes().split_at_checked(6) {
+            Some((branch, number @ [first @ b'1'..=b'9', ..])) => {
+                digits(branch) && number.len() == 9 && number.iter().all(|digit| digit == first)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for AccountId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, out)
+    }
+}
+
+impl std::borrow::Borrow<str> for AccountId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+bankrail_values::impl_text_value!(AccountId, AccountIdError);
+
+/// Not an account identifier.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected an account identifier of 1 to 35 letters, digits and points, found {found}")]
+#[non_exhaustive]
+pub struct AccountIdError {
+    /// The text, cut and escaped.
+    pub found: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_and_length() {
+        for good in ["1", "A.b", "000000000000000", &"9".repeat(35)] {
+            assert_eq!(AccountId::parse(good).unwrap().as_str(), good);
+        }
+        for bad in ["", "1-2", "1 2", "é", "1\n", &"9".repeat(36)] {
+            assert!(AccountId::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn reserved_numbers() {
+        let reserved = |text: &str| AccountId::parse(text).unwrap().is_reserved_for_negative_testing();
+        for digit in 1..=9 {
+            assert!(reserved(&format!("012003{}", digit.to_string().repeat(9))));
+            assert!(reserved(&format!("999999{}", digit.to_string().repeat(9))));
+        }
+        for free in [
+            "000000000000000",
+            "012003000000000",
+            "012003111111112",
+            "01200311111111",
+            "0120031111111111",
+            "01200A111111111",
+            "111111111",
+        ] {
+            assert!(!reserved(free), "{free}");
+        }
+    }
+}

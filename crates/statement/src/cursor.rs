@@ -1,0 +1,94 @@
+//! The continuation value of a statement that has more pages.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::fmt;
+
+/// An opaque continuation value: 1 to 4096 characters.
+///
+/// A server makes standard base64 with padding ([`Cursor::from_bytes`]; Default: "Statement exchange"). A client hands
+/// back what it got, octet for octet, whatever it looks like.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Cursor(Box<str>);
+
+impl Cursor {
+    /// The most characters of a cursor.
+    pub const MAX_LENGTH: usize = 4096;
+
+    /// Keeps a received cursor as it is.
+    ///
+    /// # Errors
+    /// [`CursorError::Length`] if it is empty or longer than [`Cursor::MAX_LENGTH`] octets.
+    pub fn parse(text: &str) -> Result<Self, CursorError> {
+        if text.is_empty() || text.len() > Self::MAX_LENGTH {
+            return Err(CursorError::Length { found: text.len() });
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// A cursor that stands for these octets.
+    ///
+    /// # Errors
+    /// [`CursorError::Length`] if there are none or more than fit.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, CursorError> {
+        Self::parse(&STANDARD.encode(bytes))
+    }
+
+    /// The octets that the cursor stands for.
+    ///
+    /// # Errors
+    /// [`CursorError::NotBase64`] if it is not canonical standard base64 with padding.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, CursorError> {
+        STANDARD.decode(self.0.as_bytes()).map_err(|_| CursorError::NotBase64)
+    }
+
+    /// The text, as it travels.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Cursor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Cursor({})", bankrail_values::excerpt(&self.0))
+    }
+}
+
+bankrail_values::impl_text_value!(Cursor, CursorError);
+
+/// Not a cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CursorError {
+    /// Empty or too long.
+    #[error("expected a cursor of 1 to {} octets, found {found}", Cursor::MAX_LENGTH)]
+    Length {
+        /// The octets found.
+        found: usize,
+    },
+    /// Not base64, so not one of ours.
+    #[error("expected a cursor in base64 with padding")]
+    NotBase64,
+    /// Base64 of something else than a position of this account, in this order.
+    #[error("expected a cursor of this statement, found another")]
+    Foreign,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_and_text() {
+        let cursor = Cursor::from_bytes(b"\xff\xfe").unwrap();
+        assert_eq!(cursor.as_str(), "//4=");
+        assert_eq!(cursor.to_bytes().unwrap(), b"\xff\xfe");
+        assert_eq!(Cursor::from_bytes(b""), Err(CursorError::Length { found: 0 }));
+        assert!(Cursor::parse(&"A".repeat(4097)).is_err());
+        for foreign in ["//4", "__4=", "//5=", "a b", "é"] {
+            let kept = Cursor::parse(foreign).unwrap();
+            assert_eq!((kept.as_str(), kept.to_bytes()), (foreign, Err(CursorError::NotBase64)));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The error answer of the statement endpoint (Specification: "Statement error response").
+
+use crate::json;
+use bankrail_values::HyphenatedUuid;
+use std::borrow::Cow;
+use std::fmt;
+
+/// An error code: `EC` and digits, or what a gateway in front of the service says (Default: "Statement exchange").
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ErrorCode(Cow<'static, str>);
+
+impl ErrorCode {
+    /// The account does not exist (Specification: "Errors").
+    pub const ACCOUNT_NOT_FOUND: Self = Self(Cow::Borrowed("EC20001"));
+    /// The statement could not be retrieved (Default: "Statement exchange").
+    pub const RETRIEVAL_FAILED: Self = Self(Cow::Borrowed("EC20003"));
+    /// An internal error (Default: "Statement exchange").
+    pub const INTERNAL: Self = Self(Cow::Borrowed("EC20005"));
+    /// The request's body fails validation (Default: "Statement exchange").
+    pub const VALIDATION: Self = Self(Cow::Borrowed("EC42001"));
+
+    /// The code for a failure that the specification gives none: `EC` and the HTTP status.
+    #[must_use]
+    pub fn for_status(status: u16) -> Self {
+        Self(Cow::Owned(format!("EC{status}")))
+    }
+
+    /// A code of `EC` and 1 to 16 digits, as a server may emit; `None` for any other text.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let code = Self(Cow::Owned(text.to_owned()));
+        code.is_well_formed().then_some(code)
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// True for `EC` and 1 to 16 digits.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        self.0.strip_prefix("EC").is_some_and(|digits| {
+            (1..=16).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
+        })
+    }
+
+    /// True for the codes of a gateway in front of the service, `EC000_001` and so on. They are read, never emitted.
+    #[must_use]
+    pub fn is_gateway(&self) -> bool {
+        self.0.starts_with("EC000_")
+    }
+
+    /// The HTTP status that this crate's users send with a code that they emit. The specification leaves it open: 404
+    /// for an unknown account, 400 for a bad body, 500 for the others; for a code made by
+    /// [`ErrorCode::for_status`], that status.
+    #[must_use]
+    pub fn default_status(&self) -> u16 {
+        if *self == Self::ACCOUNT_NOT_FOUND {
+            return 404;
+        }
+        if *self == Self::VALIDATION {
+            return 400;
+        }
+        let digits = self.0.strip_prefix("EC").filter(|digits| digits.len() == 3);
+        digits.and_then(|digits| digits.parse().ok()).filter(|status| (400..=599).contains(status)).unwrap_or(500)
+    }
+
+    /// Keeps whatever was read.
+    pub(crate) fn from_wire(text: &str) -> Self {
+        Self(Cow::Owned(text.to_owned()))
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for ErrorCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.0, out)
+    }
+}
+
+/// The JSON body of a failed statement call, as a server sends it.
+///
+/// ```
+/// use bankrail_statement::StatementErrorBody;
+/// let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse()?;
+/// assert_eq!(
+///     StatementErrorBody::account_not_found(key, "000000000000000").to_json(),
+///     r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC20001","title":"Account Id: '000000000000000' not found"}}"#,
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatementErrorBody {
+    /// The key of the failed call.
+    pub request_key: HyphenatedUuid,
+    /// `error.statusCode`.
+    pub code: ErrorCode,
+    /// `error.title`.
+    pub title: String,
+}
+
+impl StatementErrorBody {
+    /// A body.
+    #[must_use]
+    pub fn new(request_key: HyphenatedUuid, code: ErrorCode, title: impl Into<String>) -> Self {
+        Self { request_key, code, title: title.into() }
+    }
+
+    /// The account is not there, or its identifier is no identifier.
+    #[must_use]
+    pub fn account_not_found(request_key: HyphenatedUuid, account_id: &str) -> Self {
+        Self::new(request_key, ErrorCode::ACCOUNT_NOT_FOUND, format!("Account Id: '{account_id}' not found"))
+    }
+
+    /// The statement could not be retrieved.
+    #[must_use]
+    pub fn retrieval_failed(request_key: HyphenatedUuid, account_id: &str) -> Self {
+        let title = format!("Error retrieving account statement for account id: '{account_id}'");
+        Self::new(request_key, ErrorCode::RETRIEVAL_FAILED, title)
+    }
+
+    /// Something else went wrong on the server's side.
+    #[must_use]
+    pub fn internal(request_key: HyphenatedUuid) -> Self {
+        Self::new(request_key, ErrorCode::INTERNAL, format!("Internal error, request key: '{request_key}'"))
+    }
+
+    /// Writes the body.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut out = format!(r#"{{"requestKey":"{}","error":{{"statusCode":"#, self.request_key).into_bytes();
+        json::write_string(self.code.as_str(), &mut out);
+        out.extend_from_slice(br#","title":"#);
+        json::write_string(&self.title, &mut out);
+        out.extend_from_slice(b"}}");
+        String::from_utf8(out).expect("JSON text made of UTF-8 parts")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes() {
+        for (code, status) in [
+            (ErrorCode::ACCOUNT_NOT_FOUND, 404),
+            (ErrorCode::VALIDATION, 400),
+            (ErrorCode::INTERNAL, 500),
+            (ErrorCode::RETRIEVAL_FAILED, 500),
+            (ErrorCode::for_status(429), 429),
+        ] {
+            assert!(code.is_well_formed() && !code.is_gateway());
+            assert_eq!(code.default_status(), status, "{code}");
+        }
+        for other in ["EC", "ec1", "EC000_001", "EC1x", "E1", "", "EC12345678901234567"] {
+            assert_eq!(ErrorCode::new(other), None, "{other}");
+        }
+        assert!(ErrorCode::from_wire("EC000_001").is_gateway());
+    }
+}

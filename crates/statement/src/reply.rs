@@ -1,0 +1,424 @@
+//! What a client gets back, whatever the HTTP status says.
+
+use crate::finding::Listed;
+use crate::json::{self, JsonError, Members, Value};
+use crate::{Cursor, CursorError, ErrorCode, Finding, SortOrder, StatementRequest};
+use bankrail_values::{HyphenatedUuid, excerpt};
+
+/// An answer of the statement endpoint: a statement, or an error, which may come under any HTTP status, 200 included
+/// (Default: "Statement exchange").
+///
+/// ```
+/// use bankrail_statement::StatementReply;
+/// let body = br#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003",
+///                 "error":{"statusCode":"EC20001","title":"Account Id: '0' not found"}}"#;
+/// let StatementReply::Error(error) = StatementReply::parse(200, body)? else { panic!("an error") };
+/// assert!(error.is_account_not_found());
+/// # Ok::<(), bankrail_statement::ReplyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there is no third kind of answer")]
+pub enum StatementReply {
+    /// A statement.
+    Statement(ReceivedStatement),
+    /// The service's error.
+    Error(ReceivedError),
+}
+
+const NAMES: [&str; 8] =
+    ["accountId", "extract", "sortOrder", "payload", "requestKey", "cursor", "moreTransactionsAvailable", "error"];
+
+impl StatementReply {
+    /// Reads an answer. The caller bounds the body; nothing bigger than it is allocated.
+    ///
+    /// # Errors
+    /// [`ReplyError`] if it is neither a statement under a success status nor an error object.
+    pub fn parse(status: u16, body: &[u8]) -> Result<Self, ReplyError> {
+        let success = (200..=299).contains(&status);
+        let mut members = match json::read_object(body, &NAMES) {
+            Ok(members) => members,
+            Err(error) if success => return Err(ReplyError::Json(error)),
+            Err(_) => return Err(ReplyError::Status { status }),
+        };
+        let mut findings = Vec::new();
+        match members.take("error") {
+            None => {}
+            Some(Value::Null) => findings.push(Finding::NullMember { member: "error" }),
+            Some(error) => return Ok(Self::Error(ReceivedError::read(status, error, members))),
+        }
+        if !success {
+            return Err(ReplyError::Status { status });
+        }
+        ReceivedStatement::read(members, findings).map(Self::Statement)
+    }
+}
+
+/// A statement as it was received: one page of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReceivedStatement {
+    /// The account that the service says it answers for: see [`ReceivedStatement::check_against`].
+    pub account_id: String,
+    /// `extract`, as it came.
+    pub extract: String,
+    /// `sortOrder`, as it came.
+    pub sort_order: Option<String>,
+    /// The XML document.
+    pub payload: String,
+    /// The key of the call.
+    pub request_key: HyphenatedUuid,
+    /// Whether there is more.
+    pub page: ReceivedPage,
+    /// What was survived.
+    pub findings: Vec<Finding>,
+}
+
+/// `moreTransactionsAvailable` and `cursor` as received.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "every combination is one of these")]
+pub enum ReceivedPage {
+    /// There is no more.
+    Last,
+    /// There is more, from here.
+    More {
+        /// Where the next page starts.
+        cursor: Cursor,
+    },
+    /// There is more, and no way to get it.
+    MoreWithoutCursor,
+}
+
+impl ReceivedStatement {
+    /// `sortOrder`, if it is a known one.
+    #[must_use]
+    pub fn order(&self) -> Option<SortOrder> {
+        [SortOrder::Forward, SortOrder::Backward]
+            .into_iter()
+            .find(|order| self.sort_order.as_deref() == Some(order.as_str()))
+    }
+
+    /// Compares the answer with what was asked, and adds to the findings.
+    ///
+    /// # Errors
+    /// [`ReplyError::OtherAccount`] if the answer is about another account: its entries must not be taken over.
+    pub fn check_against(&mut self, request: &StatementRequest) -> Result<(), ReplyError> {
+        if self.account_id != request.account_id() {
+            return Err(ReplyError::OtherAccount { found: excerpt(&self.account_id) });
+        }
+        match (request.sort_order, self.order()) {
+            (Some(_), None) if self.sort_order.is_none() => self.findings.push(Finding::SortOrderAbsent),
+            (Some(asked), Some(said)) if asked != said => self.findings.push(Finding::SortOrderDiffers),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Refuses an answer with findings.
+    ///
+    /// # Errors
+    /// [`ReplyError::Findings`] if there are any.
+    pub fn deny_findings(&self) -> Result<(), ReplyError> {
+        if self.findings.is_empty() { Ok(()) } else { Err(ReplyError::Findings { found: self.findings.clone() }) }
+    }
+
+    fn read(mut members: Members<'_>, mut findings: Vec<Finding>) -> Result<Self, ReplyError> {
+        let account_id = required_text(&mut members, "accountId")?;
+        let extract = required_text(&mut members, "extract")?;
+        if extract != "intraday" {
+            findings.push(Finding::Extract { found: excerpt(&extract) });
+        }
+        let sort_order = optional_text(&mut members, "sortOrder", &mut findings);
+        let payload = required_text(&mut members, "payload")?;
+        let key = required_text(&mut members, "requestKey")?;
+        let request_key = HyphenatedUuid::parse(&key).map_err(|_| ReplyError::RequestKey { found: excerpt(&key) })?;
+        if key.bytes().any(|b| b.is_ascii_uppercase()) {
+            findings.push(Finding::RequestKeyCase);
+        }
+        let page = read_page(&mut members, &mut findings)?;
+        let statement = Self { account_id, extract, sort_order, payload, request_key, page, findings };
+        Ok(statement.with_order_finding())
+    }
+
+    fn with_order_finding(mut self) -> Self {
+        if let (Some(found), None) = (&self.sort_order, self.order()) {
+            self.findings.push(Finding::UnknownSortOrder { found: excerpt(found) });
+        }
+        self
+    }
+}
+
+fn read_page(members: &mut Members<'_>, findings: &mut Vec<Finding>) -> Result<ReceivedPage, ReplyError> {
+    let more = match members.take("moreTransactionsAvailable") {
+        Some(Value::Bool(more)) => more,
+        Some(other) => return Err(wrong("moreTransactionsAvailable", "a boolean", &other)),
+        None => return Err(ReplyError::Missing { member: "moreTransactionsAvailable" }),
+    };
+    let cursor = match optional_text(members, "cursor", findings) {
+        Some(text) if text.is_empty() => {
+            findings.push(Finding::EmptyCursor);
+            None
+        }
+        other => other,
+    };
+    match (more, cursor) {
+        (false, None) => Ok(ReceivedPage::Last),
+        (false, Some(_)) => {
+            findings.push(Finding::CursorWithoutMore);
+            Ok(ReceivedPage::Last)
+        }
+        (true, None) => {
+            findings.push(Finding::MoreWithoutCursor);
+            Ok(ReceivedPage::MoreWithoutCursor)
+        }
+        (true, Some(text)) => {
+            let cursor = Cursor::parse(&text).map_err(ReplyError::Cursor)?;
+            if cursor.to_bytes().is_err() {
+                findings.push(Finding::CursorNotBase64);
+            }
+            Ok(ReceivedPage::More { cursor })
+        }
+    }
+}
+
+/// The service's error as it was received. Whatever could not be read of it is absent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReceivedError {
+    /// The HTTP status that it came under.
+    pub status: u16,
+    /// The key of the call.
+    pub request_key: Option<HyphenatedUuid>,
+    /// `error.statusCode`.
+    pub code: Option<ErrorCode>,
+    /// `error.title`.
+    pub title: Option<String>,
+    /// What was survived.
+    pub findings: Vec<Finding>,
+}
+
+impl ReceivedError {
+    /// True for `EC20001`.
+    #[must_use]
+    pub fn is_account_not_found(&self) -> bool {
+        self.code.as_ref() == Some(&ErrorCode::ACCOUNT_NOT_FOUND)
+    }
+
+    fn read(status: u16, error: Value<'_>, mut members: Members<'_>) -> Self {
+        let mut findings = Vec::new();
+        let request_key = match members.take("requestKey") {
+            Some(Value::Text(key)) => HyphenatedUuid::parse(&key).ok(),
+            _ => None,
+        };
+        if request_key.is_none() {
+            findings.push(Finding::RequestKeyUnreadable);
+        }
+        let (code, title) = match json::into_members(error) {
+            Ok(mut inner) => (
+                optional_text(&mut inner, "statusCode", &mut findings),
+                optional_text(&mut inner, "title", &mut findings),
+            ),
+            // OAuth gateways send `"error": "invalid_token"`.
+            Err(Value::Text(title)) => (None, Some(title.into_owned())),
+            Err(other) => {
+                findings.push(Finding::Type { member: "error", expected: "an object", found: other.kind() });
+                (None, None)
+            }
+        };
+        let code = code.as_deref().map(ErrorCode::from_wire);
+        if !code.as_ref().is_some_and(|code| code.is_well_formed() || code.is_gateway()) {
+            let found = code.as_ref().map_or_else(|| "none".to_owned(), |code| excerpt(code.as_str()));
+            findings.push(Finding::ErrorCode { found });
+        }
+        Self { status, request_key, code, title, findings }
+    }
+}
+
+fn required_text(members: &mut Members<'_>, member: &'static str) -> Result<String, ReplyError> {
+    match members.take(member) {
+        Some(Value::Text(text)) => Ok(text.into_owned()),
+        Some(other) => Err(wrong(member, "text", &other)),
+        None => Err(ReplyError::Missing { member }),
+    }
+}
+
+fn optional_text(members: &mut Members<'_>, member: &'static str, findings: &mut Vec<Finding>) -> Option<String> {
+    match members.take(member)? {
+        Value::Text(text) => return Some(text.into_owned()),
+        Value::Null => findings.push(Finding::NullMember { member }),
+        other => findings.push(Finding::Type { member, expected: "text", found: other.kind() }),
+    }
+    None
+}
+
+fn wrong(member: &'static str, expected: &'static str, found: &Value<'_>) -> ReplyError {
+    ReplyError::Type { member, expected, found: found.kind() }
+}
+
+/// Why an answer is neither a statement nor the service's error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplyError {
+    /// No success status, and no error object either.
+    #[error("expected a statement or an error, found the HTTP status {status}")]
+    Status {
+        /// The status.
+        status: u16,
+    },
+    /// Not one JSON object with each member once.
+    #[error("the answer is unreadable")]
+    Json(#[source] JsonError),
+    /// A required member is absent.
+    #[error("expected the member {member:?}, found none")]
+    Missing {
+        /// The member.
+        member: &'static str,
+    },
+    /// A required member of another JSON type.
+    #[error("expected {expected} as {member:?}, found {found}")]
+    Type {
+        /// The member.
+        member: &'static str,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
+    /// The request key is no hyphenated UUID.
+    #[error("expected a hyphenated UUID as request key, found {found}")]
+    RequestKey {
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// The cursor is too long.
+    #[error("the cursor is unusable")]
+    Cursor(#[source] CursorError),
+    /// The answer is about another account.
+    #[error("expected the account asked for, found {found}")]
+    OtherAccount {
+        /// The account, cut and escaped.
+        found: String,
+    },
+    /// There are findings and they were to be refused.
+    #[error("expected no findings, found: {}", Listed(found))]
+    Findings {
+        /// The findings.
+        found: Vec<Finding>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AccountId;
+
+    const KEY: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+
+    fn read(more: &str) -> Result<ReceivedStatement, ReplyError> {
+        let body = format!(
+            r#"{{"accountId":"1","extract":"intraday","payload":"<a>\u00e9</a>","requestKey":"{KEY}",{more},"new":{{}}}}"#
+        );
+        match StatementReply::parse(200, body.as_bytes())? {
+            StatementReply::Statement(statement) => Ok(statement),
+            StatementReply::Error(error) => panic!("{error:?}"),
+        }
+    }
+
+    #[test]
+    fn every_combination_of_more_and_cursor() {
+        let more = ReceivedPage::More { cursor: Cursor::parse("eA==").unwrap() };
+        let null = Finding::NullMember { member: "cursor" };
+        for (json, page, findings) in [
+            (r#""moreTransactionsAvailable":false"#, ReceivedPage::Last, vec![]),
+            (r#""moreTransactionsAvailable":true,"cursor":"eA==""#, more, vec![]),
+            (r#""moreTransactionsAvailable":true"#, ReceivedPage::MoreWithoutCursor, vec![Finding::MoreWithoutCursor]),
+            (
+                r#""moreTransactionsAvailable":true,"cursor":"""#,
+                ReceivedPage::MoreWithoutCursor,
+                vec![Finding::EmptyCursor, Finding::MoreWithoutCursor],
+            ),
+            (
+                r#""cursor":null,"moreTransactionsAvailable":true"#,
+                ReceivedPage::MoreWithoutCursor,
+                vec![null.clone(), Finding::MoreWithoutCursor],
+            ),
+            (r#""moreTransactionsAvailable":false,"cursor":null"#, ReceivedPage::Last, vec![null]),
+            (r#""moreTransactionsAvailable":false,"cursor":"""#, ReceivedPage::Last, vec![Finding::EmptyCursor]),
+            (r#""moreTransactionsAvailable":false,"cursor":"x""#, ReceivedPage::Last, vec![Finding::CursorWithoutMore]),
+        ] {
+            let statement = read(json).unwrap();
+            assert_eq!((&statement.page, &statement.findings), (&page, &findings), "{json}");
+            assert_eq!(statement.payload, "<a>é</a>");
+            assert_eq!(statement.deny_findings().is_ok(), findings.is_empty());
+        }
+        let odd = read(r#""moreTransactionsAvailable":true,"cursor":"not base64""#).unwrap();
+        assert_eq!(odd.findings, [Finding::CursorNotBase64]);
+        assert_eq!(odd.page, ReceivedPage::More { cursor: Cursor::parse("not base64").unwrap() });
+    }
+
+    #[test]
+    fn what_was_asked_is_compared() {
+        let mut request = StatementRequest::new(&AccountId::parse("1").unwrap());
+        let last = r#""moreTransactionsAvailable":false"#;
+        let checked = |request: &StatementRequest, more: &str| {
+            let mut statement = read(&format!("{last}{more}")).unwrap();
+            statement.check_against(request).map(|()| statement.findings)
+        };
+        assert_eq!(checked(&request, "").unwrap(), []);
+        request.sort_order = Some(SortOrder::Forward);
+        assert_eq!(checked(&request, "").unwrap(), [Finding::SortOrderAbsent]);
+        assert_eq!(checked(&request, r#","sortOrder":"backward""#).unwrap(), [Finding::SortOrderDiffers]);
+        let odd = checked(&request, r#","sortOrder":"random""#).unwrap();
+        assert!(matches!(odd[..], [Finding::UnknownSortOrder { .. }]));
+        let other = StatementRequest::new(&AccountId::parse("2").unwrap());
+        assert!(matches!(checked(&other, ""), Err(ReplyError::OtherAccount { .. })));
+    }
+
+    #[test]
+    fn errors_are_found_under_any_status() {
+        let body = format!(r#"{{"requestKey":"{KEY}","error":{{"statusCode":"EC20001","title":"t","x":1}}}}"#);
+        for status in [200, 201, 400, 404, 500] {
+            let StatementReply::Error(error) = StatementReply::parse(status, body.as_bytes()).unwrap() else {
+                panic!("{status}")
+            };
+            assert!(error.is_account_not_found() && error.findings.is_empty());
+            assert_eq!((error.status, error.title.as_deref()), (status, Some("t")));
+        }
+        for (body, code, findings) in [
+            (r#"{"error":{}}"#, None, 2),
+            (r#"{"error":"invalid_token"}"#, None, 2),
+            (r#"{"error":[],"requestKey":1}"#, None, 3),
+            (r#"{"error":{"statusCode":7}}"#, None, 3),
+            (r#"{"error":{"statusCode":"EC000_002"}}"#, Some("EC000_002"), 1),
+            (r#"{"error":{"statusCode":"X1"}}"#, Some("X1"), 2),
+        ] {
+            let StatementReply::Error(error) = StatementReply::parse(401, body.as_bytes()).unwrap() else {
+                panic!("{body}")
+            };
+            assert_eq!(error.code.as_ref().map(ErrorCode::as_str), code, "{body}");
+            assert_eq!(error.findings.len(), findings, "{body} {:?}", error.findings);
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer() {
+        for status in [401, 429, 500] {
+            for body in ["", "<html>", "{}", r#"{"error":null}"#] {
+                assert_eq!(StatementReply::parse(status, body.as_bytes()), Err(ReplyError::Status { status }));
+            }
+        }
+        assert!(matches!(StatementReply::parse(200, b""), Err(ReplyError::Json(_))));
+        assert_eq!(StatementReply::parse(200, b"{}"), Err(ReplyError::Missing { member: "accountId" }));
+        for bad in [
+            r#""moreTransactionsAvailable":"true""#,
+            r#""moreTransactionsAvailable":null"#,
+            r#""payload":"""#,
+            r#""cursor":"x""#,
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+        let long = format!(r#""moreTransactionsAvailable":true,"cursor":"{}""#, "x".repeat(4097));
+        assert!(matches!(read(&long), Err(ReplyError::Cursor(_))));
+        let body = br#"{"accountId":"1","extract":"intraday","payload":"","requestKey":"x","moreTransactionsAvailable":false}"#;
+        assert!(matches!(StatementReply::parse(200, body), Err(ReplyError::RequestKey { .. })));
+    }
+}

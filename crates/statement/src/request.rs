@@ -1,0 +1,361 @@
+//! The body of a statement request (Specification: "Request statement"; Default: "Statement exchange").
+
+use crate::json::{self, JsonError, Members, Value};
+use crate::{AccountId, AccountIdError, Cursor, CursorError, ErrorCode};
+use bankrail_values::excerpt;
+use std::num::NonZeroU16;
+
+/// A request for one page of a statement.
+///
+/// ```
+/// use bankrail_statement::{AccountId, StatementRequest};
+/// let request = StatementRequest::new(&AccountId::parse("012003123456789")?);
+/// assert_eq!(request.to_json(), r#"{"accountId":"012003123456789"}"#);
+/// let read = StatementRequest::from_json(br#"{"accountId":"7","includeNarrative":"false","maxEntries":"50"}"#)?;
+/// assert!(!read.includes_narrative());
+/// assert_eq!(read.entries_at_most(), 50);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatementRequest {
+    account_id: String,
+    /// `includeNarrative`; what its absence means says [`StatementRequest::includes_narrative`].
+    pub include_narrative: Option<bool>,
+    /// `cursor`: where the page before this one ended.
+    pub cursor: Option<Cursor>,
+    /// `sortOrder`.
+    pub sort_order: Option<SortOrder>,
+    /// `maxEntries`.
+    pub max_entries: Option<MaxEntries>,
+    /// Whether `extract` is said. It can only be `intraday`.
+    pub extract: Option<Extract>,
+}
+
+const NAMES: [&str; 6] = ["accountId", "includeNarrative", "cursor", "sortOrder", "maxEntries", "extract"];
+
+impl StatementRequest {
+    /// The largest body that is read, in octets.
+    pub const MAX_BYTES: usize = 16 * 1024;
+
+    /// A request that leaves everything else to the defaults.
+    #[must_use]
+    pub fn new(account: &AccountId) -> Self {
+        Self {
+            account_id: account.as_str().to_owned(),
+            include_narrative: None,
+            cursor: None,
+            sort_order: None,
+            max_entries: None,
+            extract: None,
+        }
+    }
+
+    /// The account's identifier as it came. A text that is no [`AccountId`] is answered like an unknown account.
+    #[must_use]
+    pub fn account_id(&self) -> &str {
+        &self.account_id
+    }
+
+    /// The account's identifier, checked.
+    ///
+    /// # Errors
+    /// [`AccountIdError`]; a server answers it with [`ErrorCode::ACCOUNT_NOT_FOUND`].
+    pub fn account(&self) -> Result<AccountId, AccountIdError> {
+        AccountId::parse(&self.account_id)
+    }
+
+    /// Whether fast payments carry parties and text: true when not said (Default: "Statement exchange").
+    #[must_use]
+    pub fn includes_narrative(&self) -> bool {
+        self.include_narrative.unwrap_or(true)
+    }
+
+    /// The order of entries: least recent first when not said (Default: "Statement exchange").
+    #[must_use]
+    pub fn order(&self) -> SortOrder {
+        self.sort_order.unwrap_or_default()
+    }
+
+    /// The most entries of the answer: 1000 when not said (Default: "Statement exchange").
+    #[must_use]
+    pub fn entries_at_most(&self) -> usize {
+        usize::from(self.max_entries.unwrap_or_default().get())
+    }
+
+    /// Writes the body: booleans and numbers, never texts in their place.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut out = br#"{"accountId":"#.to_vec();
+        json::write_string(&self.account_id, &mut out);
+        if let Some(include) = self.include_narrative {
+            out.extend_from_slice(format!(r#","includeNarrative":{include}"#).as_bytes());
+        }
+        if let Some(cursor) = &self.cursor {
+            out.extend_from_slice(br#","cursor":"#);
+            json::write_string(cursor.as_str(), &mut out);
+        }
+        if let Some(order) = self.sort_order {
+            out.extend_from_slice(format!(r#","sortOrder":"{}""#, order.as_str()).as_bytes());
+        }
+        if let Some(most) = self.max_entries {
+            out.extend_from_slice(format!(r#","maxEntries":{}"#, most.get()).as_bytes());
+        }
+        if let Some(Extract::Intraday) = self.extract {
+            out.extend_from_slice(br#","extract":"intraday""#);
+        }
+        out.push(b'}');
+        String::from_utf8(out).expect("JSON text made of UTF-8 parts")
+    }
+
+    /// Reads a body. `includeNarrative` and `maxEntries` may also be texts; an optional member that is `null` counts
+    /// as absent; members with other names are ignored.
+    ///
+    /// # Errors
+    /// [`RequestError`]: answered 400 with [`ErrorCode::VALIDATION`].
+    pub fn from_json(body: &[u8]) -> Result<Self, RequestError> {
+        if body.len() > Self::MAX_BYTES {
+            return Err(RequestError::TooLarge { limit: Self::MAX_BYTES, found: body.len() });
+        }
+        let mut members = json::read_object(body, &NAMES).map_err(RequestError::Json)?;
+        let account_id = match members.take("accountId") {
+            Some(Value::Text(text)) => text.into_owned(),
+            Some(other) => return Err(wrong("accountId", "text", other.kind())),
+            None => return Err(RequestError::Missing { member: "accountId" }),
+        };
+        Ok(Self {
+            account_id,
+            include_narrative: match members.take("includeNarrative") {
+                None | Some(Value::Null) => None,
+                Some(Value::Bool(include)) => Some(include),
+                Some(Value::Text(text)) if text == "true" => Some(true),
+                Some(Value::Text(text)) if text == "false" => Some(false),
+                Some(other) => return Err(wrong("includeNarrative", "true or false", other.kind())),
+            },
+            cursor: text(&mut members, "cursor")?
+                .map(|text| Cursor::parse(&text))
+                .transpose()
+                .map_err(RequestError::Cursor)?,
+            sort_order: match text(&mut members, "sortOrder")?.as_deref() {
+                None => None,
+                Some("forward") => Some(SortOrder::Forward),
+                Some("backward") => Some(SortOrder::Backward),
+                Some(other) => return Err(unknown("sortOrder", "forward or backward", other)),
+            },
+            max_entries: match members.take("maxEntries") {
+                None | Some(Value::Null) => None,
+                Some(value) => Some(max_entries(&value)?),
+            },
+            extract: match text(&mut members, "extract")?.as_deref() {
+                None => None,
+                Some("intraday") => Some(Extract::Intraday),
+                Some(other) => return Err(unknown("extract", "intraday", other)),
+            },
+        })
+    }
+}
+
+fn text(members: &mut Members<'_>, member: &'static str) -> Result<Option<String>, RequestError> {
+    match members.take(member) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Text(text)) => Ok(Some(text.into_owned())),
+        Some(other) => Err(wrong(member, "text", other.kind())),
+    }
+}
+
+fn max_entries(value: &Value<'_>) -> Result<MaxEntries, RequestError> {
+    let number = match value {
+        Value::Integer(number) => u16::try_from(*number).ok(),
+        Value::Text(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok(),
+        Value::Text(_) | Value::Number => None,
+        other => return Err(wrong("maxEntries", "a number", other.kind())),
+    };
+    number.and_then(MaxEntries::new).ok_or(RequestError::MaxEntries)
+}
+
+fn wrong(member: &'static str, expected: &'static str, found: &'static str) -> RequestError {
+    RequestError::Type { member, expected, found }
+}
+
+fn unknown(member: &'static str, expected: &'static str, found: &str) -> RequestError {
+    RequestError::Value { member, expected, found: excerpt(found) }
+}
+
+/// The order of a statement's entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SortOrder {
+    /// Least recent first, `forward`.
+    #[default]
+    Forward,
+    /// Most recent first, `backward`.
+    Backward,
+}
+
+impl SortOrder {
+    /// The wire text.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+        }
+    }
+}
+
+/// What a statement covers. The statement of earlier days (`priorday`) is another message, camt.053, and is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Extract {
+    /// Today so far, `intraday`.
+    #[default]
+    Intraday,
+}
+
+/// The most entries of one answer: 1 to 1000 (Default: "Statement exchange").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MaxEntries(NonZeroU16);
+
+impl MaxEntries {
+    /// The most that can be asked for, and the default.
+    pub const MAX: Self = match NonZeroU16::new(1000) {
+        Some(most) => Self(most),
+        None => Self(NonZeroU16::MIN),
+    };
+
+    /// Checks the number; `None` outside 1 to 1000.
+    #[must_use]
+    pub fn new(number: u16) -> Option<Self> {
+        NonZeroU16::new(number).map(Self).filter(|most| *most <= Self::MAX)
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> u16 {
+        self.0.get()
+    }
+}
+
+impl Default for MaxEntries {
+    fn default() -> Self {
+        Self::MAX
+    }
+}
+
+/// Why a body is no statement request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// Longer than [`StatementRequest::MAX_BYTES`].
+    #[error("expected at most {limit} octets, found {found}")]
+    TooLarge {
+        /// The bound.
+        limit: usize,
+        /// The length.
+        found: usize,
+    },
+    /// Not one JSON object with each member once.
+    #[error("the body is unreadable")]
+    Json(#[source] JsonError),
+    /// A required member is absent.
+    #[error("expected the member {member:?}, found none")]
+    Missing {
+        /// The member.
+        member: &'static str,
+    },
+    /// A member of another JSON type.
+    #[error("expected {expected} as {member:?}, found {found}")]
+    Type {
+        /// The member.
+        member: &'static str,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
+    /// A member whose text is none of those allowed.
+    #[error("expected {expected} as {member:?}, found {found}")]
+    Value {
+        /// The member.
+        member: &'static str,
+        /// What it must be.
+        expected: &'static str,
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// `maxEntries` is no whole number of 1 to 1000.
+    #[error("expected a whole number of 1 to 1000 as \"maxEntries\"")]
+    MaxEntries,
+    /// The cursor is empty or too long.
+    #[error("the cursor is unusable")]
+    Cursor(#[source] CursorError),
+}
+
+impl RequestError {
+    /// The code that a server answers with; its status is 400.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        ErrorCode::VALIDATION
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_said_there_and_back() {
+        let mut request = StatementRequest::new(&AccountId::parse("A.1").unwrap());
+        request.include_narrative = Some(false);
+        request.cursor = Some(Cursor::parse("a\"b").unwrap());
+        request.sort_order = Some(SortOrder::Backward);
+        request.max_entries = MaxEntries::new(7);
+        request.extract = Some(Extract::Intraday);
+        let json = request.to_json();
+        assert_eq!(
+            json,
+            r#"{"accountId":"A.1","includeNarrative":false,"cursor":"a\"b","sortOrder":"backward","maxEntries":7,"extract":"intraday"}"#
+        );
+        assert_eq!(StatementRequest::from_json(json.as_bytes()).unwrap(), request);
+    }
+
+    #[test]
+    fn defaults_and_the_spellings_in_the_wild() {
+        let read = |json: &str| StatementRequest::from_json(json.as_bytes()).unwrap();
+        let bare = read(r#"{"accountId":"","cursor":null,"maxEntries":null,"startDate":"x"}"#);
+        assert_eq!((bare.account_id(), bare.account().is_err()), ("", true));
+        assert_eq!((bare.includes_narrative(), bare.order(), bare.entries_at_most()), (true, SortOrder::Forward, 1000));
+        let texts = read(r#"{"accountId":"1","includeNarrative":"true","maxEntries":"0001"}"#);
+        assert_eq!((texts.include_narrative, texts.entries_at_most()), (Some(true), 1));
+    }
+
+    #[test]
+    fn what_is_refused() {
+        for more in [
+            r#""includeNarrative":"yes""#,
+            r#""includeNarrative":1"#,
+            r#""includeNarrative":"TRUE""#,
+            r#""maxEntries":0"#,
+            r#""maxEntries":1001"#,
+            r#""maxEntries":-1"#,
+            r#""maxEntries":1.0"#,
+            r#""maxEntries":"""#,
+            r#""maxEntries":"+1""#,
+            r#""maxEntries":true"#,
+            r#""maxEntries":66536"#,
+            r#""cursor":"""#,
+            r#""cursor":1"#,
+            r#""sortOrder":"Forward""#,
+            r#""extract":"priorday","startDate":"2021-07-01","endDate":"2021-07-02""#,
+            r#""accountId":"2""#,
+            r#""sortOrder":"forward","sortOrder":"forward""#,
+        ] {
+            let error = StatementRequest::from_json(format!(r#"{{"accountId":"1",{more}}}"#).as_bytes()).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::VALIDATION, "{more}");
+        }
+        for body in ["", "{}", "[]", "null", r#"{"accountId":1}"#, r#"{"accountId":null}"#] {
+            assert!(StatementRequest::from_json(body.as_bytes()).is_err(), "{body}");
+        }
+        assert!(matches!(StatementRequest::from_json(&[b' '; 16 * 1024 + 1]), Err(RequestError::TooLarge { .. })));
+    }
+}

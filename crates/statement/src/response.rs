@@ -1,0 +1,131 @@
+//! The successful answer, as a server sends it (Specification: "Statement response").
+
+use crate::{AccountId, Cursor, SortOrder, StatementRequest, json};
+use bankrail_values::HyphenatedUuid;
+
+/// Whether further transactions exist beyond those returned: the two combinations of `cursor` and
+/// `moreTransactionsAvailable` that the specification allows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the specification has exactly these two")]
+pub enum Page {
+    /// `moreTransactionsAvailable` is false and there is no `cursor`.
+    Last,
+    /// `moreTransactionsAvailable` is true and `cursor` says where to go on.
+    More {
+        /// Where the next page starts.
+        cursor: Cursor,
+    },
+}
+
+/// The answer around a statement's XML document: everything but the payload, which is written straight into the JSON
+/// text.
+///
+/// ```
+/// use bankrail_statement::{AccountId, Page, StatementResponse};
+/// let account = AccountId::parse("012003123456789")?;
+/// let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse()?;
+/// assert_eq!(
+///     StatementResponse::new(&account, key, Page::Last).to_json("<Document/>"),
+///     r#"{"accountId":"012003123456789","extract":"intraday","payload":"<Document/>","requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","moreTransactionsAvailable":false}"#,
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatementResponse {
+    /// The account asked for.
+    pub account: AccountId,
+    /// `sortOrder`, only where it is said: see [`StatementResponse::for_request`].
+    pub sort_order: Option<SortOrder>,
+    /// The key of this call.
+    pub request_key: HyphenatedUuid,
+    /// Whether there is more.
+    pub page: Page,
+}
+
+impl StatementResponse {
+    /// An answer that does not say `sortOrder`.
+    #[must_use]
+    pub fn new(account: &AccountId, request_key: HyphenatedUuid, page: Page) -> Self {
+        Self { account: account.clone(), sort_order: None, request_key, page }
+    }
+
+    /// Says `sortOrder` where the specification has seen it: for an account with virtual-account details, or when the
+    /// request asked for an order.
+    #[must_use]
+    pub fn for_request(mut self, request: &StatementRequest, has_virtual_accounts: bool) -> Self {
+        self.sort_order = (has_virtual_accounts || request.sort_order.is_some()).then(|| request.order());
+        self
+    }
+
+    /// Writes the answer around a document's XML text.
+    #[must_use]
+    pub fn to_json(&self, payload: &str) -> String {
+        // Quotation marks and line ends grow.
+        let mut out = Vec::with_capacity(payload.len() + payload.len() / 8 + 256);
+        self.write_head(&mut out);
+        json::write_string(payload, &mut out);
+        self.write_tail(&mut out);
+        String::from_utf8(out).expect("JSON text made of UTF-8 parts")
+    }
+
+    /// Writes everything before the payload's opening quotation mark.
+    fn write_head(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(br#"{"accountId":"#);
+        json::write_string(self.account.as_str(), out);
+        out.extend_from_slice(br#","extract":"intraday""#);
+        if let Some(order) = self.sort_order {
+            out.extend_from_slice(format!(r#","sortOrder":"{}""#, order.as_str()).as_bytes());
+        }
+        out.extend_from_slice(br#","payload":"#);
+    }
+
+    /// Writes everything after the payload's closing quotation mark.
+    fn write_tail(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!(r#","requestKey":"{}""#, self.request_key).as_bytes());
+        match &self.page {
+            Page::Last => out.extend_from_slice(br#","moreTransactionsAvailable":false}"#),
+            Page::More { cursor } => {
+                out.extend_from_slice(br#","cursor":"#);
+                json::write_string(cursor.as_str(), out);
+                out.extend_from_slice(br#","moreTransactionsAvailable":true}"#);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn response(page: Page) -> StatementResponse {
+        let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse().unwrap();
+        StatementResponse::new(&AccountId::parse("1").unwrap(), key, page)
+    }
+
+    #[test]
+    fn a_cursor_comes_exactly_with_more() {
+        let more = response(Page::More { cursor: Cursor::from_bytes(b"x").unwrap() }).to_json("");
+        assert!(more.ends_with(r#","cursor":"eA==","moreTransactionsAvailable":true}"#));
+        let last = response(Page::Last).to_json("");
+        assert!(last.ends_with(r#"","moreTransactionsAvailable":false}"#) && !last.contains("cursor"));
+    }
+
+    #[test]
+    fn sort_order_is_said_for_virtual_accounts_or_when_asked() {
+        let mut request = StatementRequest::new(&AccountId::parse("1").unwrap());
+        let said = |request: &StatementRequest, virt| response(Page::Last).for_request(request, virt).sort_order;
+        assert_eq!(said(&request, false), None);
+        assert_eq!(said(&request, true), Some(SortOrder::Forward));
+        request.sort_order = Some(SortOrder::Backward);
+        assert_eq!(said(&request, false), Some(SortOrder::Backward));
+        assert!(response(Page::Last).for_request(&request, true).to_json("").contains(r#","sortOrder":"backward","#));
+    }
+
+    #[test]
+    fn the_payload_survives_as_it_is() {
+        let xml = "<?xml version=\"1.0\"?>\r\n<a b='\\'>👍\u{7f}\u{2028}</a>\t";
+        let json: serde_json::Value = serde_json::from_str(&response(Page::Last).to_json(xml)).unwrap();
+        assert_eq!(json["payload"], xml);
+    }
+}

@@ -1,0 +1,321 @@
+//! A client's side of paging: the loop through a statement's pages that can neither lose one nor run for ever.
+
+use crate::seen::{EntryCounter, EntryIdentity, EntryKey, SeenEntry};
+use crate::{Cursor, ReceivedPage};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::{HashMap, HashSet};
+
+/// A walk through the pages of one statement.
+///
+/// A received page becomes a [`PendingPage`]. The walk goes on only when that is told to be stored; if it is dropped
+/// instead, the walk stands where it stood and the same page is asked for again.
+///
+/// ```
+/// use bankrail_statement::{Cursor, PageWalk, ReceivedPage, Step};
+/// let mut walk = PageWalk::new();
+/// assert_eq!(walk.cursor(), None); // the first request has no cursor
+/// let received = ReceivedPage::More { cursor: Cursor::parse("eA==")? };
+///
+/// drop(walk.receive(&received, &[])); // storing failed: nothing happened
+/// assert_eq!(walk.cursor(), None);
+///
+/// assert_eq!(walk.receive(&received, &[]).stored()?, Step::Fetch(Cursor::parse("eA==")?));
+/// assert!(walk.receive(&received, &[]).stored().is_err()); // the same cursor again
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PageWalk {
+    next: Option<Cursor>,
+    used: HashSet<[u8; 32]>,
+    pages: usize,
+    max_pages: usize,
+    counter: EntryCounter,
+}
+
+impl PageWalk {
+    /// The most pages of one walk unless configured otherwise.
+    pub const DEFAULT_MAX_PAGES: usize = 10_000;
+
+    /// A walk that begins with the first page.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            next: None,
+            used: HashSet::new(),
+            pages: 0,
+            max_pages: Self::DEFAULT_MAX_PAGES,
+            counter: EntryCounter::new(),
+        }
+    }
+
+    /// A walk that goes on after the page that a checkpoint was kept with.
+    #[must_use]
+    pub fn resume(checkpoint: Checkpoint) -> Self {
+        let used = HashSet::from([digest(&checkpoint.cursor)]);
+        Self { next: Some(checkpoint.cursor), used, counter: checkpoint.counter, ..Self::new() }
+    }
+
+    /// Bounds the pages of this walk.
+    #[must_use]
+    pub fn max_pages(mut self, pages: usize) -> Self {
+        self.max_pages = pages;
+        self
+    }
+
+    /// The cursor of the next request; `None` for the first page.
+    #[must_use]
+    pub fn cursor(&self) -> Option<&Cursor> {
+        self.next.as_ref()
+    }
+
+    /// How many pages were stored.
+    #[must_use]
+    pub fn pages(&self) -> usize {
+        self.pages
+    }
+
+    /// Takes a page that was received for [`PageWalk::cursor`], with the identities of its entries in their order.
+    pub fn receive(&mut self, page: &ReceivedPage, entries: &[EntryIdentity]) -> PendingPage<'_> {
+        let mut counts = HashMap::new();
+        let entries = entries.iter().map(|entry| self.counter.peek(&mut counts, entry)).collect();
+        PendingPage { walk: self, page: page.clone(), entries, counts }
+    }
+}
+
+impl Default for PageWalk {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A page that was received and is not stored yet.
+#[derive(Debug)]
+#[must_use = "the walk goes on only when the page is told to be stored"]
+pub struct PendingPage<'a> {
+    walk: &'a mut PageWalk,
+    page: ReceivedPage,
+    entries: Vec<SeenEntry>,
+    counts: HashMap<EntryKey, u32>,
+}
+
+impl PendingPage<'_> {
+    /// The page's entries, counted over the whole walk: for [`find_new`](crate::find_new) and
+    /// [`SeenEntries::record`](crate::SeenEntries::record).
+    #[must_use]
+    pub fn entries(&self) -> &[SeenEntry] {
+        &self.entries
+    }
+
+    /// What to keep, with the page or after it, so that the walk can go on behind this page after a crash; `None` when
+    /// there is no next page.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<Checkpoint> {
+        let ReceivedPage::More { cursor } = &self.page else { return None };
+        let mut counter = self.walk.counter.clone();
+        counter.advance(&self.counts);
+        Some(Checkpoint { cursor: cursor.clone(), counter })
+    }
+
+    /// Says that the page's entries are stored, and goes on.
+    ///
+    /// # Errors
+    /// [`WalkError`] if the statement cannot be read to its end. This page is good all the same; what came before the
+    /// error stays stored.
+    pub fn stored(self) -> Result<Step, WalkError> {
+        let walk = self.walk;
+        walk.counter.advance(&self.counts);
+        walk.pages = walk.pages.saturating_add(1);
+        let cursor = match self.page {
+            ReceivedPage::Last => return Ok(Step::Done),
+            ReceivedPage::MoreWithoutCursor => return Err(WalkError::MoreWithoutCursor),
+            ReceivedPage::More { cursor } => cursor,
+        };
+        if !walk.used.insert(digest(&cursor)) {
+            return Err(WalkError::RepeatedCursor { page: walk.pages });
+        }
+        if walk.pages >= walk.max_pages {
+            return Err(WalkError::TooManyPages { limit: walk.max_pages });
+        }
+        walk.next = Some(cursor.clone());
+        Ok(Step::Fetch(cursor))
+    }
+}
+
+/// How a walk goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "a walk goes on or is over")]
+pub enum Step {
+    /// Ask for the page behind this cursor.
+    Fetch(Cursor),
+    /// The statement is complete.
+    Done,
+}
+
+/// Why a statement cannot be read to its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WalkError {
+    /// `moreTransactionsAvailable` is true, and there is no cursor to get them with.
+    #[error("expected a cursor because there are more transactions, found none")]
+    MoreWithoutCursor,
+    /// A cursor that already led to a page: going on would never end.
+    #[error("expected a new cursor after page {page}, found one that was used before")]
+    RepeatedCursor {
+        /// The page that it came with, counted from 1.
+        page: usize,
+    },
+    /// There is more behind the last page that the walk may fetch.
+    #[error("expected the statement to end within {limit} pages")]
+    TooManyPages {
+        /// The bound.
+        limit: usize,
+    },
+}
+
+/// What a client keeps between two pages: the cursor and the counts of entries so far. Both belong together: a walk
+/// that went on with the cursor alone would take the next of two identical entries for the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    cursor: Cursor,
+    counter: EntryCounter,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Wire {
+    version: u8,
+    cursor: String,
+    counts: Vec<(String, u32)>,
+}
+
+impl Checkpoint {
+    /// The cursor.
+    #[must_use]
+    pub fn cursor(&self) -> &Cursor {
+        &self.cursor
+    }
+
+    /// Writes the checkpoint as JSON text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let hex = |key: &EntryKey| key.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut counts: Vec<(String, u32)> = self.counter.counts().map(|(key, count)| (hex(key), count)).collect();
+        counts.sort_unstable();
+        let wire = Wire { version: 1, cursor: self.cursor.as_str().to_owned(), counts };
+        serde_json::to_string(&wire).expect("strings and integers are always written")
+    }
+
+    /// Reads what [`Checkpoint::to_json`] wrote.
+    ///
+    /// # Errors
+    /// [`CheckpointError`] for anything else.
+    pub fn from_json(text: &str) -> Result<Self, CheckpointError> {
+        let wire: Wire = serde_json::from_str(text).map_err(|_| CheckpointError)?;
+        if wire.version != 1 {
+            return Err(CheckpointError);
+        }
+        let counts = wire.counts.iter().map(|(key, count)| Some((EntryKey::from(unhex(key)?), *count)));
+        Ok(Self {
+            cursor: Cursor::parse(&wire.cursor).map_err(|_| CheckpointError)?,
+            counter: EntryCounter::from_counts(counts.collect::<Option<Vec<_>>>().ok_or(CheckpointError)?),
+        })
+    }
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut key = [0; 32];
+    let pairs = text.as_bytes().chunks_exact(2);
+    if text.len() != 64 {
+        return None;
+    }
+    for (octet, pair) in key.iter_mut().zip(pairs) {
+        let [high, low] = pair else { return None };
+        *octet = digit(high)? << 4 | digit(low)?;
+    }
+    Some(key)
+}
+
+fn digest(cursor: &Cursor) -> [u8; 32] {
+    Sha256::digest(cursor.as_str()).into()
+}
+
+/// Not a checkpoint of this version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a checkpoint")]
+#[non_exhaustive]
+pub struct CheckpointError;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn more(cursor: &str) -> ReceivedPage {
+        ReceivedPage::More { cursor: Cursor::parse(cursor).unwrap() }
+    }
+
+    fn coffee() -> EntryIdentity {
+        EntryIdentity::by_content(EntryKey::from([7; 32]), None)
+    }
+
+    #[test]
+    fn ends_and_dead_ends() {
+        let mut walk = PageWalk::new();
+        assert_eq!(walk.receive(&more("a"), &[]).stored(), Ok(Step::Fetch(Cursor::parse("a").unwrap())));
+        assert_eq!(walk.receive(&more("b"), &[]).stored(), Ok(Step::Fetch(Cursor::parse("b").unwrap())));
+        assert_eq!(walk.clone().receive(&ReceivedPage::Last, &[]).stored(), Ok(Step::Done));
+        assert_eq!(
+            walk.clone().receive(&ReceivedPage::MoreWithoutCursor, &[]).stored(),
+            Err(WalkError::MoreWithoutCursor)
+        );
+        for again in ["a", "b"] {
+            assert_eq!(walk.clone().receive(&more(again), &[]).stored(), Err(WalkError::RepeatedCursor { page: 3 }));
+        }
+        let mut short = PageWalk::new().max_pages(2);
+        assert!(short.receive(&more("a"), &[]).stored().is_ok());
+        assert_eq!(short.receive(&more("b"), &[]).stored(), Err(WalkError::TooManyPages { limit: 2 }));
+        assert_eq!(short.cursor().unwrap().as_str(), "a");
+    }
+
+    #[test]
+    fn a_page_that_is_not_stored_is_not_counted() {
+        let mut walk = PageWalk::new();
+        for _ in 0..2 {
+            let pending = walk.receive(&more("a"), &[coffee(), coffee()]);
+            let occurrences: Vec<u32> = pending.entries().iter().map(|entry| entry.occurrence).collect();
+            assert_eq!(occurrences, [1, 2]);
+            drop(pending);
+        }
+        assert!(walk.receive(&more("a"), &[coffee()]).stored().is_ok());
+        assert_eq!(walk.receive(&more("b"), &[coffee()]).entries()[0].occurrence, 2);
+    }
+
+    #[test]
+    fn a_walk_goes_on_from_its_checkpoint() {
+        let mut walk = PageWalk::new();
+        let kept = walk.receive(&more("a"), &[coffee()]).checkpoint().unwrap().to_json();
+        let checkpoint = Checkpoint::from_json(&kept).unwrap();
+        assert_eq!(checkpoint.to_json(), kept);
+        let mut resumed = PageWalk::resume(checkpoint);
+        assert_eq!(resumed.cursor().unwrap().as_str(), "a");
+        let pending = resumed.receive(&more("a"), &[coffee()]);
+        assert_eq!(pending.entries()[0].occurrence, 2);
+        assert_eq!(pending.stored(), Err(WalkError::RepeatedCursor { page: 1 }));
+        assert!(walk.receive(&ReceivedPage::Last, &[]).checkpoint().is_none());
+    }
+
+    #[test]
+    fn other_texts_are_no_checkpoint() {
+        let key = "0".repeat(64);
+        let text = |version: u8, cursor: &str, key: &str| {
+            format!(r#"{{"version":{version},"cursor":"{cursor}","counts":[["{key}",1]]}}"#)
+        };
+        assert!(Checkpoint::from_json(&text(1, "a", &key)).is_ok());
+        let short = "0".repeat(62);
+        for bad in [text(2, "a", &key), text(1, "", &key), text(1, "a", &short), text(1, "a", &key.replace('0', "g"))] {
+            assert_eq!(Checkpoint::from_json(&bad), Err(CheckpointError), "{bad}");
+        }
+        assert!(Checkpoint::from_json("").is_err());
+    }
+}
