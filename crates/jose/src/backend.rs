@@ -1,0 +1,120 @@
+//! The seam between this crate and the libraries that perform RSA operations.
+
+#[cfg(feature = "aws-lc")]
+mod aws_lc;
+#[cfg(feature = "josekit")]
+mod josekit;
+
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+use crate::key::{KeyError, PublicMaterial, RsaSize};
+use zeroize::Zeroizing;
+
+/// Which library performs RSA operations.
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Backend {
+    /// AWS-LC through `aws-lc-rs`: constant time, needs only a C compiler.
+    #[cfg(feature = "aws-lc")]
+    AwsLc,
+    /// OpenSSL through `josekit`.
+    #[cfg(feature = "josekit")]
+    Josekit,
+}
+
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+impl Backend {
+    /// The back ends that are compiled in, the default first.
+    pub const ALL: &[Self] = &[
+        #[cfg(feature = "aws-lc")]
+        Self::AwsLc,
+        #[cfg(feature = "josekit")]
+        Self::Josekit,
+    ];
+
+    pub(crate) fn signer(self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
+        match self {
+            #[cfg(feature = "aws-lc")]
+            Self::AwsLc => aws_lc::signer(pkcs8),
+            #[cfg(feature = "josekit")]
+            Self::Josekit => josekit::signer(pkcs8),
+        }
+    }
+
+    pub(crate) fn verifier(self, public: &PublicMaterial) -> Result<Box<dyn Verify>, KeyError> {
+        match self {
+            #[cfg(feature = "aws-lc")]
+            Self::AwsLc => aws_lc::verifier(public),
+            #[cfg(feature = "josekit")]
+            Self::Josekit => josekit::verifier(public),
+        }
+    }
+
+    pub(crate) fn wrapper(self, public: &PublicMaterial) -> Result<Box<dyn Wrap>, KeyError> {
+        match self {
+            #[cfg(feature = "aws-lc")]
+            Self::AwsLc => aws_lc::wrapper(public),
+            #[cfg(feature = "josekit")]
+            Self::Josekit => josekit::wrapper(public),
+        }
+    }
+
+    pub(crate) fn unwrapper(self, pkcs8: &[u8]) -> Result<Box<dyn Unwrap>, KeyError> {
+        match self {
+            #[cfg(feature = "aws-lc")]
+            Self::AwsLc => aws_lc::unwrapper(pkcs8),
+            #[cfg(feature = "josekit")]
+            Self::Josekit => josekit::unwrapper(pkcs8),
+        }
+    }
+
+    /// A new key as PKCS#8 in DER.
+    pub(crate) fn generate(self, size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+        match self {
+            #[cfg(feature = "aws-lc")]
+            Self::AwsLc => aws_lc::generate(size),
+            #[cfg(feature = "josekit")]
+            Self::Josekit => josekit::generate(size),
+        }
+    }
+}
+
+/// The first of [`Backend::ALL`].
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+impl Default for Backend {
+    #[cfg(feature = "aws-lc")]
+    fn default() -> Self {
+        Self::AwsLc
+    }
+
+    #[cfg(not(feature = "aws-lc"))]
+    fn default() -> Self {
+        Self::Josekit
+    }
+}
+
+/// The library refused. It never says why: nothing may depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused;
+
+/// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 section 8.2.1).
+pub(crate) trait Sign: Send + Sync {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Refused>;
+    fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused>;
+}
+
+/// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 section 8.2.2).
+pub(crate) trait Verify: Send + Sync {
+    fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Refused>;
+}
+
+/// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.1, RFC 7518 section 4.3).
+pub(crate) trait Wrap: Send + Sync {
+    fn wrap(&self, plain: &[u8]) -> Result<Vec<u8>, Refused>;
+}
+
+/// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.2, RFC 7518 section 4.3).
+pub(crate) trait Unwrap: Send + Sync {
+    fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused>;
+    fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused>;
+}

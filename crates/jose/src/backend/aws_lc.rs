@@ -1,0 +1,93 @@
+//! RSA operations by AWS-LC.
+
+use super::{Refused, Sign, Unwrap, Verify, Wrap};
+use crate::key::{KeyError, PublicMaterial, RsaSize};
+use aws_lc_rs::encoding::AsDer as _;
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::rsa::{
+    KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, OaepPublicEncryptingKey, PrivateDecryptingKey,
+    PublicEncryptingKey,
+};
+use aws_lc_rs::signature::{ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair};
+use zeroize::Zeroizing;
+
+pub(super) fn signer(pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
+    Ok(Box::new(Signer(RsaKeyPair::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?)))
+}
+
+pub(super) fn verifier(public: &PublicMaterial) -> Result<Box<dyn Verify>, KeyError> {
+    let key = ParsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, public.to_spki_der());
+    Ok(Box::new(Verifier(key.map_err(|_| KeyError::Backend)?)))
+}
+
+pub(super) fn wrapper(public: &PublicMaterial) -> Result<Box<dyn Wrap>, KeyError> {
+    let key = PublicEncryptingKey::from_der(&public.to_spki_der()).map_err(|_| KeyError::Backend)?;
+    Ok(Box::new(Wrapper(OaepPublicEncryptingKey::new(key).map_err(|_| KeyError::Backend)?)))
+}
+
+pub(super) fn unwrapper(pkcs8: &[u8]) -> Result<Box<dyn Unwrap>, KeyError> {
+    let key = PrivateDecryptingKey::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?;
+    let operation = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| KeyError::Backend)?;
+    Ok(Box::new(Unwrapper { key, operation }))
+}
+
+pub(super) fn generate(size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let size = match size {
+        RsaSize::Rsa2048 => KeySize::Rsa2048,
+        RsaSize::Rsa4096 => KeySize::Rsa4096,
+    };
+    let key = PrivateDecryptingKey::generate(size).map_err(|_| KeyError::Backend)?;
+    Ok(Zeroizing::new(key.as_der().map_err(|_| KeyError::Backend)?.as_ref().to_vec()))
+}
+
+struct Signer(RsaKeyPair);
+
+impl Sign for Signer {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Refused> {
+        let mut signature = vec![0; self.0.public_modulus_len()];
+        self.0.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message, &mut signature).map_err(|_| Refused)?;
+        Ok(signature)
+    }
+
+    fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        Ok(Zeroizing::new(self.0.as_der().map_err(|_| Refused)?.as_ref().to_vec()))
+    }
+}
+
+struct Verifier(ParsedPublicKey);
+
+impl Verify for Verifier {
+    fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Refused> {
+        self.0.verify_sig(message, signature).map_err(|_| Refused)
+    }
+}
+
+struct Wrapper(OaepPublicEncryptingKey);
+
+impl Wrap for Wrapper {
+    fn wrap(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
+        let mut encrypted = vec![0; self.0.ciphertext_size()];
+        let length = self.0.encrypt(&OAEP_SHA1_MGF1SHA1, plain, &mut encrypted, None).map_err(|_| Refused)?.len();
+        encrypted.truncate(length);
+        Ok(encrypted)
+    }
+}
+
+struct Unwrapper {
+    key: PrivateDecryptingKey,
+    operation: OaepPrivateDecryptingKey,
+}
+
+impl Unwrap for Unwrapper {
+    fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        let mut plain = Zeroizing::new(vec![0; self.operation.min_output_size()]);
+        let read = self.operation.decrypt(&OAEP_SHA1_MGF1SHA1, encrypted, &mut plain, None);
+        let length = read.map_err(|_| Refused)?.len();
+        plain.truncate(length);
+        Ok(plain)
+    }
+
+    fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        Ok(Zeroizing::new(self.key.as_der().map_err(|_| Refused)?.as_ref().to_vec()))
+    }
+}

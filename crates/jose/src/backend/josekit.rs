@@ -1,0 +1,87 @@
+//! RSA operations by OpenSSL, through josekit. Only its RSA primitives are used: what josekit does around them (header
+//! checks, tag comparison, inflating) is done by the callers of this crate.
+
+use super::{Refused, Sign, Unwrap, Verify, Wrap};
+use crate::key::{KeyError, PublicMaterial, RsaSize};
+use josekit::jwe::alg::rsaes::{RsaesJweDecrypter, RsaesJweEncrypter};
+use josekit::jwe::enc::A256CBC_HS512;
+use josekit::jwe::{JweDecrypter as _, JweEncrypter as _, JweHeader, RSA_OAEP};
+use josekit::jwk::KeyPair as _;
+use josekit::jwk::alg::rsa::RsaKeyPair;
+use josekit::jws::alg::rsassa::{RsassaJwsSigner, RsassaJwsVerifier};
+use josekit::jws::{JwsSigner as _, JwsVerifier as _, RS256};
+use zeroize::Zeroizing;
+
+pub(super) fn signer(pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
+    let key = RS256.signer_from_der(pkcs8).map_err(|_| KeyError::Backend)?;
+    Ok(Box::new(Signer { key, der: Zeroizing::new(pkcs8.to_vec()) }))
+}
+
+pub(super) fn verifier(public: &PublicMaterial) -> Result<Box<dyn Verify>, KeyError> {
+    Ok(Box::new(Verifier(RS256.verifier_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
+}
+
+pub(super) fn wrapper(public: &PublicMaterial) -> Result<Box<dyn Wrap>, KeyError> {
+    Ok(Box::new(Wrapper(RSA_OAEP.encrypter_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
+}
+
+pub(super) fn unwrapper(pkcs8: &[u8]) -> Result<Box<dyn Unwrap>, KeyError> {
+    let key = RSA_OAEP.decrypter_from_der(pkcs8).map_err(|_| KeyError::Backend)?;
+    Ok(Box::new(Unwrapper { key, der: Zeroizing::new(pkcs8.to_vec()) }))
+}
+
+pub(super) fn generate(size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let key = RsaKeyPair::generate(size.bits()).map_err(|_| KeyError::Backend)?;
+    Ok(Zeroizing::new(key.to_der_private_key()))
+}
+
+/// OpenSSL's key cannot be written out through josekit, so its DER is kept beside it.
+struct Signer {
+    key: RsassaJwsSigner,
+    der: Zeroizing<Vec<u8>>,
+}
+
+impl Sign for Signer {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Refused> {
+        self.key.sign(message).map_err(|_| Refused)
+    }
+
+    fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        Ok(self.der.clone())
+    }
+}
+
+struct Verifier(RsassaJwsVerifier);
+
+impl Verify for Verifier {
+    fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Refused> {
+        self.0.verify(message, signature).map_err(|_| Refused)
+    }
+}
+
+struct Wrapper(RsaesJweEncrypter);
+
+impl Wrap for Wrapper {
+    fn wrap(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
+        // RSA-OAEP looks at neither header.
+        let wrapped = self.0.encrypt(plain, &JweHeader::new(), &mut JweHeader::new());
+        wrapped.ok().flatten().ok_or(Refused)
+    }
+}
+
+struct Unwrapper {
+    key: RsaesJweDecrypter,
+    der: Zeroizing<Vec<u8>>,
+}
+
+impl Unwrap for Unwrapper {
+    fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        // RSA-OAEP looks at neither the content encryption nor the header.
+        let plain = self.key.decrypt(Some(encrypted), &A256CBC_HS512, &JweHeader::new()).map_err(|_| Refused)?;
+        Ok(Zeroizing::new(plain.into_owned()))
+    }
+
+    fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        Ok(self.der.clone())
+    }
+}

@@ -1,0 +1,265 @@
+//! Keys bound to one use each. What each can do depends on the type alone: a signing key cannot decrypt, and a
+//! public key has no private operation.
+
+mod content_key;
+mod signing;
+mod unwrapping;
+mod verifying;
+mod wrapping;
+
+pub use content_key::{ContentKey, RandomError};
+pub use signing::{SignError, SigningKey};
+pub use unwrapping::{UnwrapError, UnwrappingKey};
+pub use verifying::{BadSignature, VerifyingKey};
+pub use wrapping::{WrapError, WrappingKey};
+
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+use crate::Backend;
+use crate::key::KeySizes;
+
+/// How key material becomes a handle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeyOptions {
+    pub(crate) sizes: KeySizes,
+    #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+    pub(crate) backend: Backend,
+}
+
+impl KeyOptions {
+    /// The specification's sizes and the default back end.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Other modulus lengths than the specification's.
+    #[must_use]
+    pub fn with_sizes(mut self, sizes: KeySizes) -> Self {
+        self.sizes = sizes;
+        self
+    }
+
+    /// Another back end than the default.
+    #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+    #[must_use]
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+}
+
+/// Constructors of a handle on a public key: from PEM, DER, JWK, certificate, all through `from_material`.
+macro_rules! public_constructors {
+    ($handle:ident, $role:expr) => {
+        #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+        impl $handle {
+            /// Reads a PEM block `PUBLIC KEY`, `RSA PUBLIC KEY` or, with the feature `x509`, `CERTIFICATE` (whose dates
+            /// are then not looked at), with the default [`KeyOptions`].
+            ///
+            /// # Errors
+            /// [`KeyError`] if the text or the key in it is not acceptable.
+            pub fn from_pem(text: &str) -> Result<Self, KeyError> {
+                Self::from_material(PublicMaterial::from_pem(text)?, &KeyOptions::default())
+            }
+
+            /// Reads a SubjectPublicKeyInfo in DER, with the default [`KeyOptions`].
+            ///
+            /// # Errors
+            /// [`KeyError`] if the octets or the key in them are not acceptable.
+            pub fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
+                Self::from_material(PublicMaterial::from_spki_der(der)?, &KeyOptions::default())
+            }
+
+            /// Reads an RSAPublicKey (PKCS#1) in DER, with the default [`KeyOptions`].
+            ///
+            /// # Errors
+            /// [`KeyError`] if the octets or the key in them are not acceptable.
+            pub fn from_pkcs1_der(der: &[u8]) -> Result<Self, KeyError> {
+                Self::from_material(PublicMaterial::from_pkcs1_der(der)?, &KeyOptions::default())
+            }
+
+            /// Takes the public half of a JWK and its `kid`.
+            ///
+            /// # Errors
+            /// [`KeyError`] if `use`, `key_ops`, `alg` or the key's size do not allow it.
+            pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
+                jwk.allows($role)?;
+                let key = Self::from_material(jwk.public().clone(), options)?;
+                Ok(match jwk.kid() {
+                    Some(kid) => key.with_kid(kid),
+                    None => key,
+                })
+            }
+        }
+
+        impl $handle {
+            /// The same key under a name: the `kid` of headers.
+            #[must_use]
+            pub fn with_kid(mut self, kid: impl AsRef<str>) -> Self {
+                self.kid = Some(Arc::from(kid.as_ref()));
+                self
+            }
+
+            /// The name of the key, if it has one.
+            #[must_use]
+            pub fn kid(&self) -> Option<&str> {
+                self.kid.as_deref()
+            }
+
+            /// The public numbers.
+            #[must_use]
+            pub fn material(&self) -> &PublicMaterial {
+                &self.inner.public
+            }
+
+            /// The SHA-256 thumbprint (RFC 7638), base64url.
+            #[must_use]
+            pub fn thumbprint(&self) -> String {
+                self.material().thumbprint()
+            }
+
+            /// The key as a PEM block `PUBLIC KEY`.
+            #[must_use]
+            pub fn to_spki_pem(&self) -> String {
+                self.material().to_spki_pem()
+            }
+
+            /// The key as a JWK with `use`, `alg` and, if named, `kid`.
+            #[must_use]
+            pub fn to_jwk(&self) -> String {
+                crate::key::public_jwk(self.material(), $role, self.kid())
+            }
+        }
+
+        impl crate::Keyed for $handle {
+            fn kid(&self) -> Option<&str> {
+                self.kid()
+            }
+        }
+
+        impl std::fmt::Debug for $handle {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.debug_struct(stringify!($handle)).field("kid", &self.kid).field("key", self.material()).finish()
+            }
+        }
+    };
+}
+
+/// Constructors of a handle on a private key.
+macro_rules! private_constructors {
+    ($handle:ident, $role:expr) => {
+        #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+        impl $handle {
+            /// Reads a PEM block `PRIVATE KEY` (PKCS#8) or `RSA PRIVATE KEY` (PKCS#1), with the default
+            /// [`KeyOptions`].
+            ///
+            /// # Errors
+            /// [`KeyError`] if the text or the key in it is not acceptable, or needs a pass phrase.
+            pub fn from_pem(text: &str) -> Result<Self, KeyError> {
+                Self::from_material(&PrivateMaterial::from_pem(text)?, &KeyOptions::default())
+            }
+
+            /// Reads a PrivateKeyInfo (PKCS#8) in DER, with the default [`KeyOptions`].
+            ///
+            /// # Errors
+            /// [`KeyError`] if the octets or the key in them are not acceptable.
+            pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, KeyError> {
+                Self::from_material(&PrivateMaterial::from_pkcs8_der(der)?, &KeyOptions::default())
+            }
+
+            /// Reads an RSAPrivateKey (PKCS#1) in DER, with the default [`KeyOptions`].
+            ///
+            /// # Errors
+            /// [`KeyError`] if the octets or the key in them are not acceptable.
+            pub fn from_pkcs1_der(der: &[u8]) -> Result<Self, KeyError> {
+                Self::from_material(&PrivateMaterial::from_pkcs1_der(der)?, &KeyOptions::default())
+            }
+
+            /// Takes a private JWK and its `kid`.
+            ///
+            /// # Errors
+            /// [`KeyError`] if it is a public key, or if `use`, `key_ops`, `alg` or the key's size do not allow it.
+            pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
+                jwk.allows($role)?;
+                let material = jwk.private().ok_or(KeyError::NotAllowed { name: "d", role: $role })?;
+                let key = Self::from_material(material, options)?;
+                Ok(match jwk.kid() {
+                    Some(kid) => key.with_kid(kid),
+                    None => key,
+                })
+            }
+
+            /// A new key made by the default back end.
+            ///
+            /// # Errors
+            /// [`KeyError::Backend`] if the back end could not make one; [`KeyError::Size`] if its use forbids the
+            /// size.
+            pub fn generate(size: RsaSize) -> Result<Self, KeyError> {
+                Self::generate_with(size, &KeyOptions::default())
+            }
+
+            /// A new key made by the back end of `options`.
+            ///
+            /// # Errors
+            /// As [`Self::generate`].
+            pub fn generate_with(size: RsaSize, options: &KeyOptions) -> Result<Self, KeyError> {
+                let bits = usize::try_from(size.bits()).unwrap_or(usize::MAX);
+                options.sizes.check(bits, $role)?;
+                let der = options.backend.generate(size)?;
+                Self::from_material(&PrivateMaterial::from_pkcs8_der(&der)?, options)
+            }
+        }
+
+        impl $handle {
+            /// The same key under a name: the `kid` of headers.
+            #[must_use]
+            pub fn with_kid(mut self, kid: impl AsRef<str>) -> Self {
+                self.kid = Some(Arc::from(kid.as_ref()));
+                self
+            }
+
+            /// The name of the key, if it has one.
+            #[must_use]
+            pub fn kid(&self) -> Option<&str> {
+                self.kid.as_deref()
+            }
+
+            /// The SHA-256 thumbprint (RFC 7638), base64url: that of the public half.
+            #[must_use]
+            pub fn thumbprint(&self) -> String {
+                self.inner.public.thumbprint()
+            }
+
+            /// The private key as a PEM block `PRIVATE KEY`, to be kept as carefully as the key.
+            #[must_use]
+            pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
+                self.export().to_pkcs8_pem()
+            }
+
+            /// The private key as a JWK with `use`, `alg` and, if named, `kid`, to be kept as carefully as the key.
+            #[must_use]
+            pub fn to_jwk(&self) -> Zeroizing<String> {
+                crate::key::private_jwk(&self.export(), $role, self.kid())
+            }
+
+            fn export(&self) -> PrivateMaterial {
+                let der = self.inner.operation.pkcs8_der().expect("a key that was loaded can be written");
+                PrivateMaterial::from_pkcs8_der(&der).expect("a key that was checked when loaded passes again")
+            }
+        }
+
+        impl crate::Keyed for $handle {
+            fn kid(&self) -> Option<&str> {
+                self.kid()
+            }
+        }
+
+        impl std::fmt::Debug for $handle {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.debug_struct(stringify!($handle)).field("kid", &self.kid).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+use {private_constructors, public_constructors};

@@ -1,0 +1,59 @@
+//! The key that encrypts one message.
+
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// The 64 octets that encrypt one message: the first half authenticates, the second encrypts (RFC 7518 section 5.2.5).
+/// Overwritten when dropped.
+#[derive(Clone)]
+pub struct ContentKey(Zeroizing<[u8; ContentKey::LEN]>);
+
+/// The system gave no random octets. A local fault that may pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no random octets from the system")]
+pub struct RandomError;
+
+impl ContentKey {
+    /// How long it is, in octets.
+    pub const LEN: usize = 64;
+
+    /// A new one.
+    ///
+    /// # Errors
+    /// [`RandomError`] if the system gives no random octets.
+    pub fn random() -> Result<Self, RandomError> {
+        let mut octets = Zeroizing::new([0; Self::LEN]);
+        getrandom::fill(&mut *octets).map_err(|_| RandomError)?;
+        Ok(Self(octets))
+    }
+
+    /// `unwrapped` if it is 64 octets long, otherwise `self`.
+    ///
+    /// This is how an answer of a remote key becomes a content key: call it on [`ContentKey::random`], with nothing if
+    /// the remote side could not decrypt.
+    #[must_use]
+    pub fn or(mut self, unwrapped: &[u8]) -> Self {
+        if unwrapped.len() == Self::LEN {
+            self.0.copy_from_slice(unwrapped);
+        }
+        self
+    }
+
+    /// The octets.
+    #[must_use]
+    pub fn expose_secret(&self) -> &[u8; Self::LEN] {
+        &self.0
+    }
+}
+
+impl From<[u8; ContentKey::LEN]> for ContentKey {
+    fn from(octets: [u8; Self::LEN]) -> Self {
+        Self(Zeroizing::new(octets))
+    }
+}
+
+impl fmt::Debug for ContentKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("ContentKey(…)")
+    }
+}

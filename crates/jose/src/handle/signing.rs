@@ -1,0 +1,77 @@
+//! Private keys that sign.
+
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+use super::KeyOptions;
+use super::{VerifyingKey, private_constructors};
+use crate::backend::Sign;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+use crate::key::{Jwk, KeyError, RsaSize};
+use crate::key::{PrivateMaterial, PublicMaterial, Role};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// A private key that makes RS256 signatures. Cheap to clone; parsed once; `Debug` shows its name only.
+#[derive(Clone)]
+pub struct SigningKey {
+    kid: Option<Arc<str>>,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    public: PublicMaterial,
+    verifying: VerifyingKey,
+    operation: Box<dyn Sign>,
+}
+
+/// A signature could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignError {
+    /// The RSA back end failed.
+    #[error("the RSA back end could not sign")]
+    Backend,
+    /// A signature made elsewhere is not valid for the key that it should be of.
+    #[error("the signature handed over is not valid for the key")]
+    NotThisKey,
+    /// The remote key could not be used.
+    #[error("the remote key could not be used")]
+    Remote(#[from] crate::remote::RemoteError),
+}
+
+private_constructors!(SigningKey, Role::Sign);
+
+impl SigningKey {
+    /// Binds checked numbers to signing. The key makes and checks one signature, so that numbers that pass every
+    /// check and still do not work are found now.
+    ///
+    /// # Errors
+    /// [`KeyError`] if the size is not allowed or the back end refuses the key.
+    #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+    pub fn from_material(material: &PrivateMaterial, options: &KeyOptions) -> Result<Self, KeyError> {
+        let public = material.public();
+        options.sizes.check(public.bits(), Role::Sign)?;
+        let operation = options.backend.signer(&material.to_pkcs8_der())?;
+        let verifying = VerifyingKey::from_material(public.clone(), options)?;
+        let trial = operation.sign(b"trial run").map_err(|_| KeyError::Backend)?;
+        verifying.verify(b"trial run", &trial).map_err(|_| KeyError::Inconsistent)?;
+        Ok(Self { kid: None, inner: Arc::new(Inner { public, verifying, operation }) })
+    }
+
+    /// The public half under the same name.
+    #[must_use]
+    pub fn verifying_key(&self) -> VerifyingKey {
+        let key = self.inner.verifying.clone();
+        match &self.kid {
+            Some(kid) => key.with_kid(kid),
+            None => key,
+        }
+    }
+
+    /// Makes an RS256 signature over octets. For tokens see [`jws`](crate::jws).
+    ///
+    /// # Errors
+    /// [`SignError::Backend`] if the back end failed.
+    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        self.inner.operation.sign(message).map_err(|_| SignError::Backend)
+    }
+}

@@ -1,0 +1,95 @@
+//! Private keys that decrypt content keys.
+
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+use super::KeyOptions;
+use super::{ContentKey, RandomError, WrappingKey, private_constructors};
+use crate::backend::Unwrap;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+use crate::key::{Jwk, KeyError, RsaSize};
+use crate::key::{PrivateMaterial, PublicMaterial, Role};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// A private key that decrypts content keys by RSA-OAEP (RFC 7518 section 4.3). Cheap to clone; parsed once; `Debug`
+/// shows its name only.
+#[derive(Clone)]
+pub struct UnwrappingKey {
+    kid: Option<Arc<str>>,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    public: PublicMaterial,
+    modulus_len: usize,
+    wrapping: WrappingKey,
+    operation: Box<dyn Unwrap>,
+}
+
+/// The encrypted key is not one for this key. It never says why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the encrypted key cannot be decrypted")]
+pub struct UnwrapError;
+
+private_constructors!(UnwrappingKey, Role::Unwrap);
+
+impl UnwrappingKey {
+    /// Binds checked numbers to unwrapping. The key encrypts and decrypts once, so that numbers that pass every check
+    /// and still do not work are found now.
+    ///
+    /// # Errors
+    /// [`KeyError`] if the size is not allowed or the back end refuses the key.
+    #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+    pub fn from_material(material: &PrivateMaterial, options: &KeyOptions) -> Result<Self, KeyError> {
+        let public = material.public();
+        options.sizes.check(public.bits(), Role::Unwrap)?;
+        let operation = options.backend.unwrapper(&material.to_pkcs8_der())?;
+        let wrapping = WrappingKey::from_material(public.clone(), options)?;
+        let trial = wrapping.wrap(b"trial run").map_err(|_| KeyError::Backend)?;
+        let back = operation.unwrap(&trial).map_err(|_| KeyError::Inconsistent)?;
+        if *back != *b"trial run" {
+            return Err(KeyError::Inconsistent);
+        }
+        let modulus_len = public.bits().div_ceil(8);
+        Ok(Self { kid: None, inner: Arc::new(Inner { public, modulus_len, wrapping, operation }) })
+    }
+
+    /// The public half under the same name.
+    #[must_use]
+    pub fn wrapping_key(&self) -> WrappingKey {
+        let key = self.inner.wrapping.clone();
+        match &self.kid {
+            Some(kid) => key.with_kid(kid),
+            None => key,
+        }
+    }
+
+    /// How long an encrypted key for this key is, in octets.
+    #[must_use]
+    pub fn encrypted_len(&self) -> usize {
+        self.inner.modulus_len
+    }
+
+    /// Decrypts an encrypted key and says whether it could.
+    ///
+    /// What a sender can learn from the difference lets him decrypt messages of others (RFC 7516 section 11.5): to
+    /// open a message use [`UnwrappingKey::content_key`], which hides it.
+    ///
+    /// # Errors
+    /// [`UnwrapError`], whatever the reason.
+    pub fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, UnwrapError> {
+        if encrypted.len() != self.inner.modulus_len {
+            return Err(UnwrapError);
+        }
+        self.inner.operation.unwrap(encrypted).map_err(|_| UnwrapError)
+    }
+
+    /// Decrypts an encrypted content key of 64 octets; a random one stands in if that fails or has another length.
+    ///
+    /// # Errors
+    /// [`RandomError`] if the system gives no random octets, which are drawn before the key is used.
+    pub fn content_key(&self, encrypted: &[u8]) -> Result<ContentKey, RandomError> {
+        let stand_in = ContentKey::random()?;
+        let unwrapped = self.unwrap(encrypted);
+        Ok(stand_in.or(unwrapped.as_deref().map(Vec::as_slice).unwrap_or_default()))
+    }
+}

@@ -1,0 +1,54 @@
+//! Public keys that check signatures.
+
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+use super::KeyOptions;
+use super::public_constructors;
+use crate::backend::Verify;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+use crate::key::{Jwk, KeyError};
+use crate::key::{PublicMaterial, Role};
+use std::sync::Arc;
+
+/// A public key that checks RS256 signatures. Cheap to clone.
+#[derive(Clone)]
+pub struct VerifyingKey {
+    kid: Option<Arc<str>>,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    public: PublicMaterial,
+    modulus_len: usize,
+    operation: Box<dyn Verify>,
+}
+
+/// The signature is not this key's over this message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the signature is not valid")]
+pub struct BadSignature;
+
+public_constructors!(VerifyingKey, Role::Verify);
+
+impl VerifyingKey {
+    /// Binds checked numbers to verifying.
+    ///
+    /// # Errors
+    /// [`KeyError`] if the size is not allowed or the back end refuses the key.
+    #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+    pub fn from_material(public: PublicMaterial, options: &KeyOptions) -> Result<Self, KeyError> {
+        options.sizes.check(public.bits(), Role::Verify)?;
+        let operation = options.backend.verifier(&public)?;
+        Ok(Self { kid: None, inner: Arc::new(Inner { modulus_len: public.bits().div_ceil(8), public, operation }) })
+    }
+
+    /// Checks an RS256 signature over octets. For tokens see [`jws`](crate::jws).
+    ///
+    /// # Errors
+    /// [`BadSignature`], whatever the reason.
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), BadSignature> {
+        if signature.len() != self.inner.modulus_len {
+            return Err(BadSignature);
+        }
+        self.inner.operation.verify(message, signature).map_err(|_| BadSignature)
+    }
+}

@@ -1,0 +1,279 @@
+//! JOSE headers read strictly (RFC 7515 section 4, RFC 7516 section 4).
+
+use crate::base64url;
+use crate::json::{self, JsonError, JsonLimits};
+use bankrail_values::excerpt;
+use serde_json::{Map, Value};
+
+/// What a header must say to be read, and how long it may be.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct HeaderRules {
+    /// `alg`, exactly.
+    pub alg: &'static str,
+    /// `enc`, exactly; with `None` the member must be absent.
+    pub enc: Option<&'static str>,
+    /// Whether `zip` may be `DEF`.
+    pub zip: bool,
+    /// Octets of the decoded header at most.
+    pub max_len: usize,
+}
+
+impl HeaderRules {
+    /// A signature's header: `alg` is `RS256`, no `enc`, no `zip`.
+    #[must_use]
+    pub const fn rs256(max_len: usize) -> Self {
+        Self { alg: "RS256", enc: None, zip: false, max_len }
+    }
+
+    /// An encryption's header: `alg` is `RSA-OAEP`, `enc` is `A256CBC-HS512`, `zip` as told.
+    #[must_use]
+    pub const fn rsa_oaep_a256cbc_hs512(max_len: usize, zip: bool) -> Self {
+        Self { alg: "RSA-OAEP", enc: Some("A256CBC-HS512"), zip, max_len }
+    }
+}
+
+/// A protected header that obeyed its [`HeaderRules`].
+///
+/// Members that this crate does not know are ignored, as RFC 7515 section 4 asks, and kept for [`Header::member`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Header {
+    members: Map<String, Value>,
+}
+
+/// Members that name a key, or where to fetch one, in the message itself: never used, so refused.
+const KEY_REFERENCES: [&str; 4] = ["jwk", "jku", "x5u", "x5c"];
+const TEXTS: [&str; 6] = ["alg", "enc", "kid", "typ", "cty", "zip"];
+const MAX_DEPTH: usize = 8;
+const MAX_MEMBERS: usize = 32;
+
+impl Header {
+    /// Reads the base64url text of a protected header.
+    ///
+    /// # Errors
+    /// [`HeaderError`] unless it is canonical base64url of one JSON object that obeys `rules`.
+    pub fn parse(encoded: &str, rules: &HeaderRules) -> Result<Self, HeaderError> {
+        let max_encoded = base64url::encoded_len(rules.max_len);
+        if encoded.len() > max_encoded {
+            return Err(HeaderError::TooLong { found: encoded.len(), max: max_encoded });
+        }
+        let json = base64url::decode(encoded).map_err(|_| HeaderError::NotBase64url)?;
+        Self::from_json(&json, rules)
+    }
+
+    /// Reads the decoded text of a protected header.
+    ///
+    /// # Errors
+    /// [`HeaderError`] unless it is one JSON object that obeys `rules`.
+    pub fn from_json(json: &[u8], rules: &HeaderRules) -> Result<Self, HeaderError> {
+        let members = json::read_object(json, &JsonLimits::new(rules.max_len, MAX_DEPTH, MAX_MEMBERS))?;
+        let header = Self { members };
+        header.check(rules)?;
+        Ok(header)
+    }
+
+    /// `kid`: the sender's name for the key.
+    #[must_use]
+    pub fn kid(&self) -> Option<&str> {
+        self.text("kid")
+    }
+
+    /// `typ`: what the whole token is.
+    #[must_use]
+    pub fn typ(&self) -> Option<&str> {
+        self.text("typ")
+    }
+
+    /// `cty`: what the payload is.
+    #[must_use]
+    pub fn cty(&self) -> Option<&str> {
+        self.text("cty")
+    }
+
+    /// Whether `zip` is `DEF`: the plain text is DEFLATE data (RFC 7516 section 4.1.3).
+    #[must_use]
+    pub fn is_deflated(&self) -> bool {
+        self.text("zip").is_some()
+    }
+
+    /// Any member, known or not.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<&Value> {
+        self.members.get(name)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.members.get(name)?.as_str()
+    }
+
+    fn check(&self, rules: &HeaderRules) -> Result<(), HeaderError> {
+        for name in ["crit", "b64"].into_iter().chain(KEY_REFERENCES) {
+            if self.members.contains_key(name) {
+                return Err(HeaderError::Refused { name });
+            }
+        }
+        for name in TEXTS {
+            if self.members.get(name).is_some_and(|value| !value.is_string()) {
+                return Err(HeaderError::NotText { name });
+            }
+        }
+        self.expect("alg", Some(rules.alg))?;
+        self.expect("enc", rules.enc)?;
+        match (self.text("zip"), rules.zip) {
+            (None, _) | (Some("DEF"), true) => Ok(()),
+            (Some(_), false) => Err(HeaderError::Refused { name: "zip" }),
+            (Some(found), true) => {
+                Err(HeaderError::Unsupported { name: "zip", expected: "DEF", found: excerpt(found) })
+            }
+        }
+    }
+
+    fn expect(&self, name: &'static str, expected: Option<&'static str>) -> Result<(), HeaderError> {
+        match (self.text(name), expected) {
+            (None, None) => Ok(()),
+            (Some(_), None) => Err(HeaderError::Refused { name }),
+            (None, Some(_)) => Err(HeaderError::Missing { name }),
+            (Some(found), Some(expected)) if found == expected => Ok(()),
+            (Some(found), Some(expected)) => Err(HeaderError::Unsupported { name, expected, found: excerpt(found) }),
+        }
+    }
+}
+
+/// Whether two media types are the same: letter case and a leading `application/` do not count
+/// (RFC 7515 sections 4.1.9 and 4.1.10).
+#[must_use]
+pub fn is_media_type(found: &str, expected: &str) -> bool {
+    fn bare(text: &str) -> &str {
+        match text.split_at_checked("application/".len()) {
+            Some((prefix, rest)) if prefix.eq_ignore_ascii_case("application/") && !rest.contains('/') => rest,
+            _ => text,
+        }
+    }
+    bare(found).eq_ignore_ascii_case(bare(expected))
+}
+
+/// A protected header that is refused. Its texts come from the sender: log them, do not send them back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HeaderError {
+    /// Longer than allowed.
+    #[error("expected a header of at most {max} characters, found {found}")]
+    TooLong {
+        /// The characters found.
+        found: usize,
+        /// The most allowed.
+        max: usize,
+    },
+    /// Not canonical base64url.
+    #[error("expected a header in canonical base64url without padding")]
+    NotBase64url,
+    /// Not one JSON object without duplicates.
+    #[error("the header is not one JSON object")]
+    NotObject(#[from] JsonError),
+    /// A required member is absent.
+    #[error("expected a header member {name:?}, found none")]
+    Missing {
+        /// The member.
+        name: &'static str,
+    },
+    /// A member that must be text is something else.
+    #[error("expected text as header member {name:?}")]
+    NotText {
+        /// The member.
+        name: &'static str,
+    },
+    /// A member that this profile never accepts.
+    #[error("header member {name:?} is not accepted")]
+    Refused {
+        /// The member.
+        name: &'static str,
+    },
+    /// A member with another value than the profile's.
+    #[error("expected {expected:?} as header member {name:?}, found {found}")]
+    Unsupported {
+        /// The member.
+        name: &'static str,
+        /// The only value accepted.
+        expected: &'static str,
+        /// The beginning of what was found.
+        found: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn jws(json: &str) -> Result<Header, HeaderError> {
+        Header::from_json(json.as_bytes(), &HeaderRules::rs256(1024))
+    }
+
+    fn jwe(json: &str, zip: bool) -> Result<Header, HeaderError> {
+        Header::from_json(json.as_bytes(), &HeaderRules::rsa_oaep_a256cbc_hs512(1024, zip))
+    }
+
+    #[test]
+    fn the_profile_is_read_and_unknown_members_are_kept() {
+        let header = jws(r#"{"typ":"JWT","alg":"RS256","kid":"k","x5t":"y","iat":5}"#).unwrap();
+        assert_eq!((header.kid(), header.typ(), header.cty()), (Some("k"), Some("JWT"), None));
+        assert_eq!(header.member("iat"), Some(&Value::from(5)));
+        assert!(jwe(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, false).is_ok());
+        assert!(jwe(r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, true).unwrap().is_deflated());
+    }
+
+    #[test]
+    fn what_is_not_the_profile_is_refused() {
+        for json in [
+            r#"{}"#,
+            r#"{"alg":"none"}"#,
+            r#"{"alg":"rs256"}"#,
+            r#"{"alg":"HS256"}"#,
+            r#"{"alg":["RS256"]}"#,
+            r#"{"alg":null}"#,
+            r#"{"alg":"RS256","alg":"RS256"}"#,
+            r#"{"alg":"none","\u0061lg":"RS256"}"#,
+            r#"{"alg":"RS256","enc":"A256CBC-HS512"}"#,
+            r#"{"alg":"RS256","crit":["exp"],"exp":1}"#,
+            r#"{"alg":"RS256","crit":[]}"#,
+            r#"{"alg":"RS256","crit":null}"#,
+            r#"{"alg":"RS256","b64":true}"#,
+            r#"{"alg":"RS256","b64":false}"#,
+            r#"{"alg":"RS256","zip":"DEF"}"#,
+            r#"{"alg":"RS256","jwk":{}}"#,
+            r#"{"alg":"RS256","jku":"https://x"}"#,
+            r#"{"alg":"RS256","x5u":"https://x"}"#,
+            r#"{"alg":"RS256","x5c":[]}"#,
+            r#"{"alg":"RS256","kid":1}"#,
+            r#"{"alg":"RS256","typ":null}"#,
+            r#"[{"alg":"RS256"}]"#,
+        ] {
+            assert!(jws(json).is_err(), "{json}");
+        }
+        for json in [
+            r#"{"alg":"RSA-OAEP"}"#,
+            r#"{"enc":"A256CBC-HS512"}"#,
+            r#"{"alg":"RSA1_5","enc":"A256CBC-HS512"}"#,
+            r#"{"alg":"RSA-OAEP-256","enc":"A256CBC-HS512"}"#,
+            r#"{"alg":"dir","enc":"A256CBC-HS512"}"#,
+            r#"{"alg":"RSA-OAEP","enc":"A128CBC-HS256"}"#,
+            r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","zip":"GZIP"}"#,
+        ] {
+            assert!(jwe(json, true).is_err(), "{json}");
+        }
+        assert!(jwe(r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, false).is_err());
+    }
+
+    #[test]
+    fn media_types_ignore_case_and_prefix() {
+        for (found, expected, same) in [
+            ("JWT", "jwt", true),
+            ("application/jwt", "JWT", true),
+            ("APPLICATION/JWT", "JWT", true),
+            ("application/a/jwt", "a/jwt", false),
+            ("jwtx", "jwt", false),
+            ("", "jwt", false),
+        ] {
+            assert_eq!(is_media_type(found, expected), same, "{found}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Compact RS256 signatures (RFC 7515 section 7.1).
+//!
+//! ```
+//! use bankrail_jose::jws::{self, JwsHeader, Policy};
+//! use bankrail_jose::{RsaSize, SigningKey};
+//!
+//! let key = SigningKey::generate(RsaSize::Rsa2048)?;
+//! let token = jws::sign(&key, &JwsHeader::new().with_typ("JWT"), b"{}")?;
+//! let verified = jws::verify(&token, &key.verifying_key(), &Policy::default())?;
+//! assert_eq!(verified.payload(), b"{}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod compact;
+mod sign;
+mod verify;
+
+pub use compact::{Compact, Limits, ParseError};
+pub use sign::{JwsHeader, Prepared, prepare, sign, sign_remote};
+pub use verify::{Policy, Verified, VerifyError, verify};

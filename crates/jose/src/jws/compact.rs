@@ -1,0 +1,139 @@
+//! Reading a compact signature before any key is used.
+
+use crate::base64url;
+use crate::header::{Header, HeaderError, HeaderRules};
+use crate::{KeySource, VerifyingKey};
+use zeroize::Zeroizing;
+
+use super::{Verified, VerifyError};
+
+/// How large a token may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Octets of the whole token at most.
+    pub max_token: usize,
+    /// Octets of the decoded header at most.
+    pub max_header: usize,
+}
+
+impl Limits {
+    /// Bounds on the token and on its decoded header, in octets.
+    #[must_use]
+    pub const fn new(max_token: usize, max_header: usize) -> Self {
+        Self { max_token, max_header }
+    }
+}
+
+/// 64 KiB for the token, 4 KiB for its header.
+impl Default for Limits {
+    fn default() -> Self {
+        Self::new(64 * 1024, 4 * 1024)
+    }
+}
+
+/// A compact RS256 signature that is well formed. Nothing in it is proved yet.
+pub struct Compact<'a> {
+    signing_input: &'a str,
+    header: Header,
+    payload: Zeroizing<Vec<u8>>,
+    signature: Vec<u8>,
+}
+
+impl<'a> Compact<'a> {
+    /// Reads a token: length, exactly three parts, canonical base64url, and a strict RS256 header, in this order.
+    ///
+    /// # Errors
+    /// [`ParseError`] with what was wrong.
+    pub fn parse(token: &'a str, limits: &Limits) -> Result<Self, ParseError> {
+        if token.len() > limits.max_token {
+            return Err(ParseError::TooLong { found: token.len(), max: limits.max_token });
+        }
+        let [header, payload, signature] = split(token)?;
+        let signing_input = token.get(..header.len() + 1 + payload.len()).unwrap_or_default();
+        let header = Header::parse(header, &HeaderRules::rs256(limits.max_header))?;
+        let payload = base64url::decode(payload).map_err(|_| ParseError::NotBase64url { part: "payload" })?;
+        let payload = Zeroizing::new(payload);
+        let signature = base64url::decode(signature).map_err(|_| ParseError::NotBase64url { part: "signature" })?;
+        Ok(Self { signing_input, header, payload, signature })
+    }
+
+    /// The header, as the sender claims it.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The payload, as the sender claims it: for finding out whose keys to ask for, and nothing else.
+    #[must_use]
+    pub fn unverified_payload(&self) -> &[u8] {
+        &self.payload
+    }
+
+    /// The signature's octets.
+    #[must_use]
+    pub fn signature(&self) -> &[u8] {
+        &self.signature
+    }
+
+    /// Checks the signature with the keys that the header's `kid` selects.
+    ///
+    /// # Errors
+    /// [`VerifyError::NoKey`] or [`VerifyError::BadSignature`]. Answer a counterparty alike in both cases.
+    pub fn verify(self, keys: &(impl KeySource<VerifyingKey> + ?Sized)) -> Result<Verified, VerifyError> {
+        let selected = keys.select(self.header.kid())?;
+        for key in selected.as_slice() {
+            if key.verify(self.signing_input.as_bytes(), &self.signature).is_ok() {
+                return Ok(Verified::new(self.header, self.payload, self.signature, key.clone()));
+            }
+        }
+        Err(VerifyError::BadSignature)
+    }
+}
+
+impl std::fmt::Debug for Compact<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (header, payload_len) = (&self.header, self.payload.len());
+        out.debug_struct("Compact").field("header", header).field("payload_len", &payload_len).finish_non_exhaustive()
+    }
+}
+
+fn split(token: &str) -> Result<[&str; 3], ParseError> {
+    let mut parts = token.split('.');
+    if let (Some(header), Some(payload), Some(signature), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    {
+        return Ok([header, payload, signature]);
+    }
+    Err(ParseError::Parts { found: token.bytes().filter(|octet| *octet == b'.').count() + 1 })
+}
+
+/// A token that is not a well-formed compact RS256 signature. Its texts come from the sender: log them, do not send
+/// them back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParseError {
+    /// Longer than allowed.
+    #[error("expected a token of at most {max} octets, found {found}")]
+    TooLong {
+        /// The octets found.
+        found: usize,
+        /// The most allowed.
+        max: usize,
+    },
+    /// Not three parts with dots between them.
+    #[error("expected three parts separated by dots, found {found}")]
+    Parts {
+        /// The parts found.
+        found: usize,
+    },
+    /// A part that is not canonical base64url.
+    #[error("expected a {part} in canonical base64url without padding")]
+    NotBase64url {
+        /// Which part.
+        part: &'static str,
+    },
+    /// The header is refused.
+    #[error("the protected header is refused")]
+    Header(#[from] HeaderError),
+}

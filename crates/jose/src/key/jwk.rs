@@ -1,0 +1,266 @@
+//! JSON Web Keys and sets of them (RFC 7517, RFC 7518 section 6.3).
+
+use super::material::PrivateNumbers;
+use super::{KeyError, PrivateMaterial, PublicMaterial, Role};
+use crate::base64url;
+use crate::json::{self, JsonLimits};
+use rsa::BigUint;
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+/// One RSA key as a JSON Web Key: its numbers, its name, and what it may be used for.
+///
+/// `kty` must be `RSA`. `use`, `key_ops` and `alg` are honoured: a key that one of them binds to something else is
+/// refused for the role ([`Jwk::allows`]). Members that are not known are ignored.
+#[derive(Debug)]
+pub struct Jwk {
+    public: PublicMaterial,
+    private: Option<PrivateMaterial>,
+    kid: Option<String>,
+    public_use: Option<String>,
+    key_ops: Option<Vec<String>>,
+    alg: Option<String>,
+}
+
+const LIMITS: JsonLimits = JsonLimits::new(super::pem::MAX_LEN, 6, 64);
+const MAX_KID: usize = 256;
+
+impl Jwk {
+    /// Reads one JWK.
+    ///
+    /// # Errors
+    /// [`KeyError`] unless it is one RSA key with acceptable numbers. A private key must have all of `p`, `q`, `dp`,
+    /// `dq` and `qi` (RFC 7518 section 6.3.2), and no `oth`.
+    pub fn parse(json: &str) -> Result<Self, KeyError> {
+        let mut members = json::read_object(json.as_bytes(), &LIMITS)?;
+        let read = Self::from_members(&members);
+        wipe(&mut members);
+        read
+    }
+
+    fn from_members(members: &Map<String, Value>) -> Result<Self, KeyError> {
+        if text(members, "kty")?.as_deref() != Some("RSA") {
+            return Err(KeyError::NotRsa);
+        }
+        if members.contains_key("oth") {
+            return Err(KeyError::MultiPrime);
+        }
+        let (n, e) = (number(members, "n")?, number(members, "e")?);
+        let private = if members.contains_key("d") {
+            let number = |name| number(members, name);
+            Some(PrivateMaterial::from_numbers(PrivateNumbers {
+                n: n.clone(),
+                e: e.clone(),
+                d: number("d")?,
+                p: number("p")?,
+                q: number("q")?,
+                dp: number("dp")?,
+                dq: number("dq")?,
+                qi: number("qi")?,
+            })?)
+        } else {
+            None
+        };
+        let kid = text(members, "kid")?;
+        if kid.as_ref().is_some_and(|kid| kid.len() > MAX_KID) {
+            return Err(KeyError::JwkMember { name: "kid", expected: "at most 256 octets" });
+        }
+        Ok(Self {
+            public: PublicMaterial::from_numbers(n, e)?,
+            private,
+            kid,
+            public_use: text(members, "use")?,
+            key_ops: key_ops(members)?,
+            alg: text(members, "alg")?,
+        })
+    }
+
+    /// `kid`, the name of the key.
+    #[must_use]
+    pub fn kid(&self) -> Option<&str> {
+        self.kid.as_deref()
+    }
+
+    /// The public numbers.
+    #[must_use]
+    pub fn public(&self) -> &PublicMaterial {
+        &self.public
+    }
+
+    /// The private numbers, if it is a private key.
+    #[must_use]
+    pub fn private(&self) -> Option<&PrivateMaterial> {
+        self.private.as_ref()
+    }
+
+    /// Whether `use`, `key_ops` and `alg`, as far as they are there, allow the role, and whether the key has the
+    /// private numbers that the role needs.
+    ///
+    /// # Errors
+    /// [`KeyError::NotAllowed`] with the first member that forbids it.
+    pub fn allows(&self, role: Role) -> Result<(), KeyError> {
+        let refused = |name| Err(KeyError::NotAllowed { name, role });
+        if self.public_use.as_ref().is_some_and(|found| found != role.jwk_use()) {
+            return refused("use");
+        }
+        if self.alg.as_ref().is_some_and(|found| found != role.jwk_alg()) {
+            return refused("alg");
+        }
+        if self.key_ops.as_ref().is_some_and(|ops| !ops.iter().any(|op| role.jwk_ops().contains(&op.as_str()))) {
+            return refused("key_ops");
+        }
+        if matches!(role, Role::Sign | Role::Unwrap) && self.private.is_none() {
+            return refused("d");
+        }
+        Ok(())
+    }
+}
+
+/// A JWK set: the keys that can be used here, and why the others cannot.
+#[derive(Debug)]
+pub struct JwkSet {
+    keys: Vec<Jwk>,
+    unusable: Vec<UnusableKey>,
+}
+
+/// A key of a set that is left out: of another type, out of bounds or malformed (RFC 7517 section 5 asks to ignore
+/// what is not understood).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct UnusableKey {
+    /// Its place in the set, counted from zero.
+    pub index: usize,
+    /// Why it is left out.
+    pub error: KeyError,
+}
+
+impl JwkSet {
+    /// The most keys that a set may have.
+    pub const MAX_KEYS: usize = 64;
+
+    /// Reads a JWK set of at most 256 KiB.
+    ///
+    /// # Errors
+    /// [`KeyError`] if it is not a JSON object with an array `keys`, or has more than [`JwkSet::MAX_KEYS`]. A key that
+    /// cannot be used is no error: see [`JwkSet::unusable`].
+    pub fn parse(json: &str) -> Result<Self, KeyError> {
+        let mut members = json::read_object(json.as_bytes(), &JsonLimits::new(256 * 1024, 8, 64))?;
+        let read = Self::from_members(&members);
+        wipe(&mut members);
+        read
+    }
+
+    fn from_members(members: &Map<String, Value>) -> Result<Self, KeyError> {
+        let Some(Value::Array(list)) = members.get("keys") else {
+            return Err(KeyError::JwkMember { name: "keys", expected: "an array" });
+        };
+        if list.len() > Self::MAX_KEYS {
+            return Err(KeyError::TooManyKeys { found: list.len(), max: Self::MAX_KEYS });
+        }
+        let mut set = Self { keys: Vec::new(), unusable: Vec::new() };
+        for (index, key) in list.iter().enumerate() {
+            let read = match key {
+                Value::Object(members) => Jwk::from_members(members),
+                _ => Err(KeyError::JwkMember { name: "keys", expected: "an array of objects" }),
+            };
+            match read {
+                Ok(key) => set.keys.push(key),
+                Err(error) => set.unusable.push(UnusableKey { index, error }),
+            }
+        }
+        Ok(set)
+    }
+
+    /// The keys that can be read.
+    #[must_use]
+    pub fn keys(&self) -> &[Jwk] {
+        &self.keys
+    }
+
+    /// The keys that cannot, with reasons.
+    #[must_use]
+    pub fn unusable(&self) -> &[UnusableKey] {
+        &self.unusable
+    }
+}
+
+/// The public half as a JWK for a role: `kty`, `n`, `e`, `use`, `alg` and `kid`.
+pub(crate) fn public_jwk(public: &PublicMaterial, role: Role, kid: Option<&str>) -> String {
+    let mut members = Map::new();
+    members.insert("kty".into(), "RSA".into());
+    members.insert("use".into(), role.jwk_use().into());
+    members.insert("alg".into(), role.jwk_alg().into());
+    if let Some(kid) = kid {
+        members.insert("kid".into(), kid.into());
+    }
+    members.insert("n".into(), base64url::encode(&public.modulus()).into());
+    members.insert("e".into(), base64url::encode(&public.exponent()).into());
+    Value::Object(members).to_string()
+}
+
+/// The whole key as a JWK for a role.
+pub(crate) fn private_jwk(key: &PrivateMaterial, role: Role, kid: Option<&str>) -> Zeroizing<String> {
+    let mut json = Zeroizing::new(public_jwk(&key.public(), role, kid));
+    let closing = json.pop();
+    debug_assert_eq!(closing, Some('}'));
+    json.reserve(8192);
+    for (name, octets) in key.private_numbers() {
+        let value = Zeroizing::new(base64url::encode(&octets));
+        json.extend([",\"", name, "\":\"", &value, "\""]);
+    }
+    json.push('}');
+    json
+}
+
+fn text(members: &Map<String, Value>, name: &'static str) -> Result<Option<String>, KeyError> {
+    match members.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(KeyError::JwkMember { name, expected: "text" }),
+    }
+}
+
+/// A Base64urlUInt without leading zero octets (RFC 7518 section 2).
+fn number(members: &Map<String, Value>, name: &'static str) -> Result<BigUint, KeyError> {
+    let refused = KeyError::JwkMember { name, expected: "a number in canonical base64url" };
+    let Some(Value::String(text)) = members.get(name) else { return Err(refused) };
+    if text.len() > 2048 {
+        return Err(refused);
+    }
+    let Ok(octets) = base64url::decode(text).map(Zeroizing::new) else { return Err(refused) };
+    // Private numbers may be padded with zero octets: some writers fix their length.
+    match (octets.first(), name) {
+        (None, _) | (Some(0), "n" | "e") => Err(refused),
+        _ => Ok(BigUint::from_bytes_be(&octets)),
+    }
+}
+
+fn key_ops(members: &Map<String, Value>) -> Result<Option<Vec<String>>, KeyError> {
+    let refused = || KeyError::JwkMember { name: "key_ops", expected: "an array of different texts" };
+    let list = match members.get("key_ops") {
+        None => return Ok(None),
+        Some(Value::Array(list)) => list,
+        Some(_) => return Err(refused()),
+    };
+    let mut ops: Vec<String> = Vec::new();
+    for op in list {
+        match op {
+            Value::String(op) if !ops.contains(op) => ops.push(op.clone()),
+            _ => return Err(refused()),
+        }
+    }
+    Ok(Some(ops))
+}
+
+/// Overwrites the texts of a JSON object that may hold private numbers.
+fn wipe(members: &mut Map<String, Value>) {
+    fn wipe_value(value: &mut Value) {
+        match value {
+            Value::String(text) => zeroize::Zeroize::zeroize(text),
+            Value::Array(list) => list.iter_mut().for_each(wipe_value),
+            Value::Object(members) => members.values_mut().for_each(wipe_value),
+            _ => {}
+        }
+    }
+    members.values_mut().for_each(wipe_value);
+}

@@ -1,0 +1,113 @@
+//! PEM blocks, read a little more leniently than RFC 7468 asks (any line width, text around the block) because key
+//! files come by e-mail, and written as it asks.
+
+use super::KeyError;
+use bankrail_values::excerpt;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use zeroize::Zeroizing;
+
+/// The most octets that any key or certificate file may have.
+pub(super) const MAX_LEN: usize = 64 * 1024;
+
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+const DASHES: &str = "-----";
+
+/// The label and contents of the only PEM block in `text`.
+pub(super) fn decode(text: &str) -> Result<(&str, Zeroizing<Vec<u8>>), KeyError> {
+    if text.len() > MAX_LEN {
+        return Err(KeyError::TooLong { found: text.len(), max: MAX_LEN });
+    }
+    let refused = |reason| KeyError::NotPem { reason };
+    let (_, rest) = text.split_once(BEGIN).ok_or(refused("no BEGIN line"))?;
+    let (label, rest) = rest.split_once(DASHES).ok_or(refused("an unfinished BEGIN line"))?;
+    if label.len() > 64 || label.contains(['\n', '\r']) {
+        return Err(refused("an unfinished BEGIN line"));
+    }
+    if label == "ENCRYPTED PRIVATE KEY" || rest.contains("Proc-Type:") {
+        return Err(KeyError::Encrypted);
+    }
+    let (body, rest) = rest.split_once(END).ok_or(refused("no END line"))?;
+    let closing = rest.strip_prefix(label).and_then(|rest| rest.strip_prefix(DASHES));
+    let after = closing.ok_or(refused("an END line that does not match its BEGIN line"))?;
+    if after.contains(BEGIN) {
+        return Err(refused("more than one block"));
+    }
+    let mut characters = Zeroizing::new(Vec::with_capacity(body.len()));
+    characters.extend(body.bytes().filter(|octet| !octet.is_ascii_whitespace()));
+    let octets = STANDARD.decode(&*characters).map_err(|_| refused("contents that are not base64"))?;
+    Ok((label, Zeroizing::new(octets)))
+}
+
+/// The error for a block that is not of an accepted kind.
+pub(super) fn unexpected(label: &str, expected: &'static str) -> KeyError {
+    KeyError::UnexpectedLabel { expected, found: excerpt(label) }
+}
+
+/// One block with lines of 64 characters.
+pub(super) fn encode(label: &str, der: &[u8]) -> Zeroizing<String> {
+    let characters = Zeroizing::new(STANDARD.encode(der));
+    let mut text = Zeroizing::new(String::with_capacity(characters.len() + characters.len() / 64 + 128));
+    text.extend([BEGIN, label, DASHES, "\n"]);
+    let mut rest = characters.as_str();
+    while !rest.is_empty() {
+        let (line, after) = rest.split_at_checked(64).unwrap_or((rest, ""));
+        text.extend([line, "\n"]);
+        rest = after;
+    }
+    text.extend([END, label, DASHES, "\n"]);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_survive_the_round_trip() {
+        for length in [0, 1, 47, 48, 49, 1000] {
+            let der = vec![0xa5; length];
+            let text = encode("PUBLIC KEY", &der);
+            assert!(text.lines().all(|line| line.len() <= 64));
+            let (label, read) = decode(&text).unwrap();
+            assert_eq!((label, &**read), ("PUBLIC KEY", &*der));
+        }
+    }
+
+    #[test]
+    fn line_width_line_ends_and_text_around_do_not_matter() {
+        for text in [
+            "-----BEGIN X-----\nAAAA\n-----END X-----",
+            "-----BEGIN X-----\r\nAA\r\nAA\r\n-----END X-----\r\n",
+            "Bag Attributes\n  name: x\n-----BEGIN X-----\nAAAA\n-----END X-----\nbye",
+            "-----BEGIN X-----AAAA-----END X-----",
+        ] {
+            assert_eq!(&**decode(text).unwrap().1, [0, 0, 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_blocks_are_refused() {
+        for text in [
+            "",
+            "AAAA",
+            "-----BEGIN X",
+            "-----BEGIN X-----\nAAAA",
+            "-----BEGIN X\n-----\nAAAA\n-----END X\n-----",
+            "-----BEGIN X-----\nAAAA\n-----END Y-----",
+            "-----BEGIN X-----\nAAA\n-----END X-----",
+            "-----BEGIN X-----\nA*AA\n-----END X-----",
+            "-----BEGIN X-----\nAAAA\n-----END X-----\n-----BEGIN X-----\nAAAA\n-----END X-----",
+        ] {
+            assert!(matches!(decode(text), Err(KeyError::NotPem { .. })), "{text}");
+        }
+        for text in [
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----",
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----",
+        ] {
+            assert!(matches!(decode(text), Err(KeyError::Encrypted)), "{text}");
+        }
+        assert!(matches!(decode(&"x".repeat(MAX_LEN + 1)), Err(KeyError::TooLong { .. })));
+    }
+}

@@ -1,0 +1,101 @@
+//! What a key is for, and how long it may be.
+
+use super::KeyError;
+use std::fmt;
+
+/// The one thing a key handle does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// Makes RS256 signatures: a private key.
+    Sign,
+    /// Checks RS256 signatures: a public key.
+    Verify,
+    /// Encrypts content keys by RSA-OAEP: a public key.
+    Wrap,
+    /// Decrypts content keys by RSA-OAEP: a private key.
+    Unwrap,
+}
+
+impl Role {
+    /// `use` of a JWK (RFC 7517 section 4.2).
+    pub(crate) fn jwk_use(self) -> &'static str {
+        match self {
+            Self::Sign | Self::Verify => "sig",
+            Self::Wrap | Self::Unwrap => "enc",
+        }
+    }
+
+    /// `alg` of a JWK (RFC 7518 sections 3.1 and 4.1).
+    pub(crate) fn jwk_alg(self) -> &'static str {
+        match self {
+            Self::Sign | Self::Verify => "RS256",
+            Self::Wrap | Self::Unwrap => "RSA-OAEP",
+        }
+    }
+
+    /// The values of `key_ops` that allow this role (RFC 7517 section 4.3).
+    pub(crate) fn jwk_ops(self) -> &'static [&'static str] {
+        match self {
+            Self::Sign => &["sign"],
+            Self::Verify => &["verify"],
+            Self::Wrap => &["wrapKey", "encrypt"],
+            Self::Unwrap => &["unwrapKey", "decrypt"],
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Sign => "signing",
+            Self::Verify => "verifying",
+            Self::Wrap => "wrapping",
+            Self::Unwrap => "unwrapping",
+        })
+    }
+}
+
+/// Which modulus lengths a key may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeySizes {
+    /// What the specification names: 2048 or 4096 bits to sign and verify, 2048 to wrap and unwrap
+    /// (Specification: "Secured payload envelope").
+    #[default]
+    Specified,
+    /// Any length from 2048 to 8192 bits that fills whole octets.
+    AnyFrom2048,
+}
+
+impl KeySizes {
+    pub(crate) fn check(self, bits: usize, role: Role) -> Result<(), KeyError> {
+        let (fits, expected) = match (self, role) {
+            (Self::Specified, Role::Sign | Role::Verify) => (matches!(bits, 2048 | 4096), "2048 or 4096"),
+            (Self::Specified, Role::Wrap | Role::Unwrap) => (bits == 2048, "2048"),
+            (Self::AnyFrom2048, _) => ((2048..=8192).contains(&bits) && bits.is_multiple_of(8), "2048 to 8192"),
+        };
+        if fits { Ok(()) } else { Err(KeyError::Size { bits, role, expected }) }
+    }
+}
+
+/// The modulus length of a generated key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RsaSize {
+    /// 2048 bits.
+    Rsa2048,
+    /// 4096 bits: signing keys only.
+    Rsa4096,
+}
+
+impl RsaSize {
+    /// The length of the modulus in bits.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Rsa2048 => 2048,
+            Self::Rsa4096 => 4096,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Keys out of X.509 certificates (RFC 5280).
+
+use super::{KeyError, PublicMaterial, pem};
+use bankrail_values::Timestamp;
+use x509_cert::der::{Decode as _, Encode as _};
+
+/// The key of an X.509 certificate and the dates between which it is valid.
+///
+/// Only these are read. Who issued the certificate, for what use, and whether it was revoked is not looked at: the
+/// certificate is a container in which a counterparty hands over a key, trusted because of how it was handed over.
+#[derive(Clone, Debug)]
+pub struct Certificate {
+    material: PublicMaterial,
+    not_before: Timestamp,
+    not_after: Timestamp,
+}
+
+impl Certificate {
+    /// Reads one PEM block `CERTIFICATE`.
+    ///
+    /// # Errors
+    /// [`KeyError`] unless it is one such block with an acceptable RSA key.
+    pub fn from_pem(text: &str) -> Result<Self, KeyError> {
+        match pem::decode(text)? {
+            ("CERTIFICATE", der) => Self::from_der(&der),
+            (label, _) => Err(pem::unexpected(label, "a certificate")),
+        }
+    }
+
+    /// Reads one certificate in DER.
+    ///
+    /// # Errors
+    /// [`KeyError`] unless it is one certificate with an acceptable RSA key and nothing else.
+    pub fn from_der(der: &[u8]) -> Result<Self, KeyError> {
+        if der.len() > pem::MAX_LEN {
+            return Err(KeyError::TooLong { found: der.len(), max: pem::MAX_LEN });
+        }
+        let refused =
+            |error: x509_cert::der::Error| KeyError::NotDer { expected: "a certificate", source: Box::new(error) };
+        let certificate = x509_cert::Certificate::from_der(der).map_err(refused)?;
+        let body = certificate.tbs_certificate();
+        let spki = body.subject_public_key_info().to_der().map_err(refused)?;
+        let instant = |time: x509_cert::time::Time| {
+            let millis = i64::try_from(time.to_unix_duration().as_millis()).unwrap_or(i64::MAX);
+            Timestamp::saturating_from_unix_millis(millis)
+        };
+        Ok(Self {
+            material: PublicMaterial::from_spki_der(&spki)?,
+            not_before: instant(body.validity().not_before),
+            not_after: instant(body.validity().not_after),
+        })
+    }
+
+    /// The key.
+    #[must_use]
+    pub fn material(&self) -> &PublicMaterial {
+        &self.material
+    }
+
+    /// The key, without the dates.
+    #[must_use]
+    pub fn into_material(self) -> PublicMaterial {
+        self.material
+    }
+
+    /// The first instant at which the certificate is valid.
+    #[must_use]
+    pub fn not_before(&self) -> Timestamp {
+        self.not_before
+    }
+
+    /// The last second at which the certificate is valid.
+    #[must_use]
+    pub fn not_after(&self) -> Timestamp {
+        self.not_after
+    }
+
+    /// Whether `now` lies between the dates, both included.
+    #[must_use]
+    pub fn is_valid_at(&self, now: Timestamp) -> bool {
+        self.not_before <= now && now.unix_seconds() <= self.not_after.unix_seconds()
+    }
+}

@@ -1,0 +1,260 @@
+//! Several keys at once, for rotation.
+
+use arc_swap::ArcSwap;
+use std::fmt;
+use std::sync::Arc;
+
+/// Something with a name: every key handle.
+pub trait Keyed {
+    /// The name of the key, if it has one.
+    fn kid(&self) -> Option<&str>;
+}
+
+/// Several keys for one purpose, found by `kid`, replaceable while in use.
+///
+/// - A token's `kid` selects the key of that name; an unknown one is refused, not tried on all.
+/// - A token without `kid` is tried on every key, up to [`KeySet::MAX_TRIED`] of them; a larger set asks for a `kid`.
+/// - In a set whose keys have no names, a token's `kid` says nothing and is not looked at.
+///
+/// Clones share their keys: [`KeySet::replace`] on one is seen by all. Reading takes no lock.
+pub struct KeySet<K>(Arc<ArcSwap<Vec<K>>>);
+
+impl<K: Keyed + Clone> KeySet<K> {
+    /// The most keys that a token without `kid` is tried on.
+    pub const MAX_TRIED: usize = 4;
+
+    /// The most keys of one set.
+    pub const MAX_KEYS: usize = 64;
+
+    /// A set of these keys, in order of trial.
+    ///
+    /// # Errors
+    /// [`KeySetError`] if there is none, there are too many, two have one name, or only some have names.
+    pub fn new(keys: impl IntoIterator<Item = K>) -> Result<Self, KeySetError> {
+        Ok(Self(Arc::new(ArcSwap::from_pointee(check(keys)?))))
+    }
+
+    /// Puts these keys in place of all others, in this set and its clones, at once. Messages that are being checked
+    /// finish with the keys that they began with.
+    ///
+    /// # Errors
+    /// As [`KeySet::new`]; the set is then unchanged.
+    pub fn replace(&self, keys: impl IntoIterator<Item = K>) -> Result<(), KeySetError> {
+        self.0.store(Arc::new(check(keys)?));
+        Ok(())
+    }
+
+    /// The keys as they are now.
+    #[must_use]
+    pub fn keys(&self) -> Arc<Vec<K>> {
+        self.0.load_full()
+    }
+
+    /// The keys to try on a token with this `kid`.
+    ///
+    /// # Errors
+    /// [`SelectError`] if no key has that name, or there are too many to try.
+    pub fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
+        let keys = self.0.load();
+        let named = keys.first().is_some_and(|key| key.kid().is_some());
+        match kid.filter(|_| named) {
+            Some(kid) => match keys.iter().find(|key| key.kid() == Some(kid)) {
+                Some(key) => Ok(Selected(Few::One(key.clone()))),
+                None => Err(SelectError::UnknownKid { keys: keys.len() }),
+            },
+            None if keys.len() > Self::MAX_TRIED => Err(SelectError::KidRequired { keys: keys.len() }),
+            None => Ok(Selected(Few::All(Arc::clone(&keys)))),
+        }
+    }
+}
+
+/// One key as a set: a token's `kid`, if both have one, must be the key's.
+impl<K: Keyed + Clone> From<K> for KeySet<K> {
+    fn from(key: K) -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(vec![key])))
+    }
+}
+
+impl<K> Clone for KeySet<K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<K: fmt::Debug> fmt::Debug for KeySet<K> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("KeySet").field(&**self.0.load()).finish()
+    }
+}
+
+/// The keys to try, in order.
+#[derive(Clone, Debug)]
+pub struct Selected<K>(Few<K>);
+
+#[derive(Clone, Debug)]
+enum Few<K> {
+    One(K),
+    All(Arc<Vec<K>>),
+}
+
+impl<K> Selected<K> {
+    /// The keys.
+    #[must_use]
+    pub fn as_slice(&self) -> &[K] {
+        match &self.0 {
+            Few::One(key) => std::slice::from_ref(key),
+            Few::All(keys) => keys,
+        }
+    }
+}
+
+/// Where keys for a token come from: one key, or a [`KeySet`].
+pub trait KeySource<K> {
+    /// The keys to try on a token with this `kid`.
+    ///
+    /// # Errors
+    /// [`SelectError`] if there is none.
+    fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError>;
+}
+
+impl<K: Keyed + Clone> KeySource<K> for K {
+    fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
+        match (kid, self.kid()) {
+            (Some(found), Some(own)) if found != own => Err(SelectError::UnknownKid { keys: 1 }),
+            _ => Ok(Selected(Few::One(self.clone()))),
+        }
+    }
+}
+
+impl<K: Keyed + Clone> KeySource<K> for KeySet<K> {
+    fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
+        KeySet::select(self, kid)
+    }
+}
+
+/// No key for a token. To a counterparty this must look like a bad signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SelectError {
+    /// No key has the token's `kid`.
+    #[error("none of {keys} keys has the token's kid")]
+    UnknownKid {
+        /// How many keys there are.
+        keys: usize,
+    },
+    /// The token has no `kid` and there are too many keys to try.
+    #[error("the token has no kid and {keys} keys are too many to try")]
+    KidRequired {
+        /// How many keys there are.
+        keys: usize,
+    },
+}
+
+/// Keys that do not make a set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeySetError {
+    /// No key.
+    #[error("expected at least one key")]
+    Empty,
+    /// More than [`KeySet::MAX_KEYS`].
+    #[error("expected at most {max} keys")]
+    TooMany {
+        /// The most allowed.
+        max: usize,
+    },
+    /// Two keys of one name.
+    #[error("two keys have the kid {kid:?}")]
+    DuplicateKid {
+        /// The name.
+        kid: String,
+    },
+    /// Some keys have names and some do not: which a token means would be a guess.
+    #[error("either all keys of a set have a kid or none")]
+    PartlyNamed,
+}
+
+fn check<K: Keyed + Clone>(keys: impl IntoIterator<Item = K>) -> Result<Vec<K>, KeySetError> {
+    let max = KeySet::<K>::MAX_KEYS;
+    let keys: Vec<K> = keys.into_iter().take(max + 1).collect();
+    if keys.is_empty() {
+        return Err(KeySetError::Empty);
+    }
+    if keys.len() > max {
+        return Err(KeySetError::TooMany { max });
+    }
+    let mut names: Vec<&str> = keys.iter().filter_map(Keyed::kid).collect();
+    if !names.is_empty() && names.len() < keys.len() {
+        return Err(KeySetError::PartlyNamed);
+    }
+    names.sort_unstable();
+    let duplicate = names.iter().zip(names.iter().skip(1)).find(|(kid, next)| kid == next);
+    match duplicate {
+        Some((kid, _)) => Err(KeySetError::DuplicateKid { kid: (*kid).to_owned() }),
+        None => Ok(keys),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Key(Option<&'static str>, u8);
+
+    impl Keyed for Key {
+        fn kid(&self) -> Option<&str> {
+            self.0
+        }
+    }
+
+    fn found(set: &impl KeySource<Key>, kid: Option<&str>) -> Result<Vec<u8>, SelectError> {
+        set.select(kid).map(|keys| keys.as_slice().iter().map(|key| key.1).collect())
+    }
+
+    #[test]
+    fn a_name_selects_and_an_unknown_name_is_refused() {
+        let set = KeySet::new([Key(Some("a"), 1), Key(Some("b"), 2)]).unwrap();
+        assert_eq!(found(&set, Some("b")), Ok(vec![2]));
+        assert_eq!(found(&set, Some("c")), Err(SelectError::UnknownKid { keys: 2 }));
+        assert_eq!(found(&set, None), Ok(vec![1, 2]));
+    }
+
+    #[test]
+    fn trying_all_is_bounded() {
+        let names = ["a", "b", "c", "d", "e"];
+        let set = KeySet::new(names.map(|name| Key(Some(name), 0))).unwrap();
+        assert_eq!(found(&set, None), Err(SelectError::KidRequired { keys: 5 }));
+        assert!(found(&set, Some("e")).is_ok());
+    }
+
+    #[test]
+    fn keys_without_names_are_tried_whatever_the_token_says() {
+        let set = KeySet::new([Key(None, 1), Key(None, 2)]).unwrap();
+        assert_eq!(found(&set, Some("x")), Ok(vec![1, 2]));
+        assert_eq!(found(&Key(None, 3), Some("x")), Ok(vec![3]));
+        assert_eq!(found(&Key(Some("k"), 3), None), Ok(vec![3]));
+        assert!(found(&Key(Some("k"), 3), Some("x")).is_err());
+    }
+
+    #[test]
+    fn sets_that_would_be_a_guess_are_refused() {
+        let make = |keys: Vec<Key>| KeySet::new(keys).unwrap_err();
+        assert_eq!(make(vec![]), KeySetError::Empty);
+        assert_eq!(make(vec![Key(Some("a"), 1), Key(Some("a"), 2)]), KeySetError::DuplicateKid { kid: "a".into() });
+        assert_eq!(make(vec![Key(Some("a"), 1), Key(None, 2)]), KeySetError::PartlyNamed);
+        assert_eq!(make(vec![Key(None, 1); 65]), KeySetError::TooMany { max: 64 });
+    }
+
+    #[test]
+    fn clones_share_a_replacement_and_a_refused_one_changes_nothing() {
+        let set = KeySet::from(Key(Some("old"), 1));
+        let clone = set.clone();
+        let before = set.select(Some("old")).unwrap();
+        assert!(set.replace([]).is_err());
+        set.replace([Key(Some("new"), 2)]).unwrap();
+        assert_eq!(found(&clone, Some("new")), Ok(vec![2]));
+        assert!(found(&clone, Some("old")).is_err());
+        assert_eq!(before.as_slice(), [Key(Some("old"), 1)]);
+    }
+}
