@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 mod expiring;
 mod replay;
+mod seen;
 mod tokens;
 
 /// At most so many expired records go with each write. More than one, so that a backlog shrinks.
@@ -36,6 +37,7 @@ pub struct MemoryStore {
 struct Parts {
     capacity: usize,
     replay: Mutex<replay::Claims>,
+    seen: Mutex<seen::Accounts>,
     tokens: Mutex<tokens::Grants>,
 }
 
@@ -52,8 +54,14 @@ impl MemoryStore {
     /// A store for at most `records` of each kind. Memory is taken as they come.
     #[must_use]
     pub fn with_capacity(records: usize) -> Self {
-        let parts = Parts { capacity: records, replay: Mutex::default(), tokens: Mutex::default() };
-        Self { parts: Arc::new(parts) }
+        Self {
+            parts: Arc::new(Parts {
+                capacity: records,
+                replay: Mutex::default(),
+                seen: Mutex::default(),
+                tokens: Mutex::default(),
+            }),
+        }
     }
 }
 

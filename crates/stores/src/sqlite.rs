@@ -24,6 +24,7 @@ use bankrail_values::Timestamp;
 mod connection;
 mod replay;
 mod schema;
+mod seen;
 mod tokens;
 mod transaction;
 

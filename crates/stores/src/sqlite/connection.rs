@@ -239,10 +239,22 @@ async fn send<T: Send + 'static>(
 
 fn read_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
     while let Some(mut job) = jobs.blocking_recv() {
-        if !job.abandoned() {
-            job.run(connection);
-            job.settle(None);
+        if job.abandoned() {
+            continue;
         }
+        // One snapshot for all that the work reads.
+        let execute = |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop);
+        let begun = execute("BEGIN");
+        if begun.is_ok() {
+            job.run(connection);
+            // Nothing was written. A snapshot that stayed open would hide later writes: without an end, no reader.
+            if let Err(error) = execute("ROLLBACK") {
+                tracing::error!(%error, "a read could not be ended");
+                return;
+            }
+        }
+        let failure = begun.err().map(|error| BatchError { kind: kind_of(&error), source: Arc::new(error) });
+        job.settle(failure.as_ref());
     }
 }
 

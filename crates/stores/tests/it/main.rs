@@ -1,7 +1,10 @@
 //! The public interface of the engines: one suite for all engines of a trait, then what each has for itself.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a case says what it expects")]
+
 mod engines;
 mod replay;
+mod seen;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod tokens;

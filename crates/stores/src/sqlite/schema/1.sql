@@ -16,3 +16,13 @@ CREATE TABLE bankrail_token (
     expires  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bankrail_token_expires ON bankrail_token (expires);
+
+-- Statement entries that were imported: the highest occurrence of each key, by account. A day is YYYY-MM-DD.
+CREATE TABLE bankrail_seen (
+    account TEXT    NOT NULL,
+    key     BLOB    NOT NULL CHECK (length(key) = 32),
+    count   INTEGER NOT NULL CHECK (count > 0),
+    day     TEXT,
+    PRIMARY KEY (account, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX bankrail_seen_day ON bankrail_seen (account, day) WHERE day IS NOT NULL;
