@@ -1,0 +1,194 @@
+//! The twelve kinds of call that have limits of their own, and those limits.
+
+use crate::{Algorithm, Counting, Policy, Window};
+use std::fmt;
+
+/// A kind of call with limits of its own (Specification: "Limits", the table of default rate limits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum CallType {
+    /// GraphQL calls: 10,000 an hour, 5 a second.
+    GraphQl,
+    /// Authorisation (token): 10 an hour, 2 a second.
+    Token,
+    /// Foreign-exchange quote request: 500 an hour, 10 a second.
+    FxQuote,
+    /// Fast single payment: 30 a minute, 2 a second.
+    FastPayment,
+    /// Mandate status change: 10 a second.
+    MandateStatusChange,
+    /// Mandate creation: 10 a second.
+    MandateCreation,
+    /// Payment instruction creation (MPIR): 5 a second.
+    PaymentInstruction,
+    /// Mandate details retrieval: 5 a second.
+    MandateDetails,
+    /// Query resolution: 5 a second.
+    QueryResolution,
+    /// Payments: 30 a minute, 2 a second.
+    Payment,
+    /// Payment enquiry: 90 a minute, 2 a second.
+    PaymentEnquiry,
+    /// Statement / balance and transaction reporting: 25 an hour.
+    Statement,
+}
+
+impl CallType {
+    /// All of them, in the order of the specification's table.
+    pub const ALL: [Self; 12] = [
+        Self::GraphQl,
+        Self::Token,
+        Self::FxQuote,
+        Self::FastPayment,
+        Self::MandateStatusChange,
+        Self::MandateCreation,
+        Self::PaymentInstruction,
+        Self::MandateDetails,
+        Self::QueryResolution,
+        Self::Payment,
+        Self::PaymentEnquiry,
+        Self::Statement,
+    ];
+
+    /// A short name for keys, metrics and configuration, such as `mandate-creation`. It never changes.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::GraphQl => "graphql",
+            Self::Token => "token",
+            Self::FxQuote => "fx-quote",
+            Self::FastPayment => "fast-payment",
+            Self::MandateStatusChange => "mandate-status-change",
+            Self::MandateCreation => "mandate-creation",
+            Self::PaymentInstruction => "payment-instruction",
+            Self::MandateDetails => "mandate-details",
+            Self::QueryResolution => "query-resolution",
+            Self::Payment => "payment",
+            Self::PaymentEnquiry => "payment-enquiry",
+            Self::Statement => "statement",
+        }
+    }
+
+    /// The windows of the specification's table, longest first.
+    #[must_use]
+    pub const fn default_windows(self) -> &'static [Window] {
+        match self {
+            Self::GraphQl => const { &[per_hour(10_000), per_second(5)] },
+            Self::Token => const { &[per_hour(10), per_second(2)] },
+            Self::FxQuote => const { &[per_hour(500), per_second(10)] },
+            Self::FastPayment | Self::Payment => const { &[per_minute(30), per_second(2)] },
+            Self::MandateStatusChange | Self::MandateCreation => const { &[per_second(10)] },
+            Self::PaymentInstruction | Self::MandateDetails | Self::QueryResolution => const { &[per_second(5)] },
+            Self::PaymentEnquiry => const { &[per_minute(90), per_second(2)] },
+            Self::Statement => const { &[per_hour(25)] },
+        }
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// The limits of a call type that nobody has changed: the windows of the specification's table, under
+/// [`Algorithm::Sliding`] and [`Counting::Attempts`] (Default: which algorithm applies to which type is not shown).
+///
+/// ```
+/// use bankrail_rate_limit::{CallType, default_limits};
+/// let statement = default_limits(CallType::Statement);
+/// assert_eq!(statement.windows().len(), 1);
+/// assert_eq!(statement.windows()[0].limit(), 25);
+/// ```
+#[must_use]
+pub fn default_limits(call_type: CallType) -> Policy {
+    Policy::new(Algorithm::Sliding, Counting::Attempts, call_type.default_windows())
+        .expect("the table's windows differ in length and are at most three")
+}
+
+impl fmt::Display for CallType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+impl std::str::FromStr for CallType {
+    type Err = CallTypeError;
+    fn from_str(text: &str) -> Result<Self, CallTypeError> {
+        Self::ALL
+            .into_iter()
+            .find(|known| known.as_str() == text)
+            .ok_or_else(|| CallTypeError { found: bankrail_values::excerpt(text) })
+    }
+}
+
+/// Not the name of a call type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected the name of a call type, found {found}")]
+#[non_exhaustive]
+pub struct CallTypeError {
+    /// The text, cut and escaped.
+    pub found: String,
+}
+
+const fn per_second(limit: u32) -> Window {
+    checked(1_000, limit)
+}
+
+const fn per_minute(limit: u32) -> Window {
+    checked(60_000, limit)
+}
+
+const fn per_hour(limit: u32) -> Window {
+    checked(3_600_000, limit)
+}
+
+const fn checked(millis: u32, limit: u32) -> Window {
+    match Window::from_millis(millis, limit) {
+        Ok(window) => window,
+        Err(_) => panic!("evaluated at compile time only, for the table's own numbers"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Specification: "Limits". `0` stands for n/a.
+    #[test]
+    fn the_table_row_by_row() {
+        let table: [(CallType, u32, u32, u32); 12] = [
+            (CallType::GraphQl, 10_000, 0, 5),
+            (CallType::Token, 10, 0, 2),
+            (CallType::FxQuote, 500, 0, 10),
+            (CallType::FastPayment, 0, 30, 2),
+            (CallType::MandateStatusChange, 0, 0, 10),
+            (CallType::MandateCreation, 0, 0, 10),
+            (CallType::PaymentInstruction, 0, 0, 5),
+            (CallType::MandateDetails, 0, 0, 5),
+            (CallType::QueryResolution, 0, 0, 5),
+            (CallType::Payment, 0, 30, 2),
+            (CallType::PaymentEnquiry, 0, 90, 2),
+            (CallType::Statement, 25, 0, 0),
+        ];
+        assert_eq!(table.map(|row| row.0), CallType::ALL);
+        for (at, (call_type, hour, minute, second)) in table.into_iter().enumerate() {
+            assert_eq!(call_type.index(), at);
+            let expected: Vec<(u64, u32)> =
+                [(3_600, hour), (60, minute), (1, second)].into_iter().filter(|(_, limit)| *limit > 0).collect();
+            let policy = default_limits(call_type);
+            let found: Vec<(u64, u32)> =
+                policy.windows().iter().map(|window| (window.length().as_secs(), window.limit())).collect();
+            assert_eq!(found, expected, "{call_type}");
+        }
+    }
+
+    #[test]
+    fn names_are_distinct_and_read_back() {
+        for call_type in CallType::ALL {
+            assert_eq!(call_type.as_str().parse(), Ok(call_type));
+        }
+        assert_eq!(
+            "Statement".parse::<CallType>().unwrap_err().to_string(),
+            "expected the name of a call type, found \"Statement\""
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! Deciding, and what a decision tells.
+
+use crate::state::{remaining, start};
+use crate::{Algorithm, CostError, Counting, Policy, State, Window};
+use bankrail_values::Timestamp;
+use std::time::Duration;
+
+/// Decides on one request of `cost` at `now` and charges it: all windows of `policy` in one step, in exact integers,
+/// without allocation and without a clock (Specification: "Limits", rules 2 and 3).
+///
+/// A request is allowed if in every window `(current + cost) × length + previous × remaining ≤ limit × length`, the
+/// second term only under [`Algorithm::Sliding`]. [`Counting::Attempts`] charges every window, then compares;
+/// [`Counting::Admitted`] charges every window if the request is allowed and leaves the state untouched if not.
+/// A cost of 0 peeks: it charges nothing, leaves the state untouched, and is refused only where the rate is above the limit.
+///
+/// A `now` before the highest time that charged this state is taken to be that time: a clock that steps back gives
+/// nobody more than the limit.
+///
+/// ```
+/// use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
+/// let policy = Policy::new(Algorithm::Fixed, Counting::Attempts, &[Window::per_second(1)?])?;
+/// let mut state = State::new();
+/// let now = "2021-07-29T01:02:03.450Z".parse()?;
+/// assert!(decide(&mut state, &policy, now, 1)?.is_allowed());
+/// let refused = decide(&mut state, &policy, now, 1)?;
+/// assert_eq!(refused.retry_at().unwrap().to_string(), "2021-07-29T01:02:04.000Z");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`CostError`] when `cost` is above the limit of a window: it never fits. Nothing is charged then.
+#[inline]
+pub fn decide(state: &mut State, policy: &Policy, now: Timestamp, cost: u32) -> Result<Decision, CostError> {
+    policy.check_cost(cost)?;
+    let mut after = state.arranged(policy, now);
+    let effective = after.high_water_millis();
+    let algorithm = policy.algorithm();
+    let mut refused = 0;
+    for (at, (slot, window)) in after.slots().iter().zip(policy.windows()).enumerate() {
+        if !slot.fits(*window, algorithm, remaining(effective, window.millis()), cost) {
+            refused |= 1 << at;
+        }
+    }
+    if cost > 0 && (refused == 0 || policy.counting() == Counting::Attempts) {
+        for (slot, window) in after.slots_mut().iter_mut().zip(policy.windows()) {
+            slot.charge(*window, cost);
+        }
+        *state = after;
+    }
+    Ok(Decision { after, policy: *policy, asked_at: now, cost, refused })
+}
+
+/// The answer to one request: whether it is allowed, what is left, and when to come again.
+///
+/// It is a snapshot: what it says of the future holds as long as nobody else charges the key and the policy stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a refused request must not be served"]
+pub struct Decision {
+    after: State,
+    policy: Policy,
+    asked_at: Timestamp,
+    cost: u32,
+    /// One bit per window of the policy.
+    refused: u8,
+}
+
+/// One window of a [`Decision`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WindowStatus {
+    /// The window.
+    pub window: Window,
+    /// Whether it refused the request.
+    pub refused: bool,
+    /// The greatest cost that this window alone would still allow at the time of the decision.
+    pub remaining: u32,
+    /// When the window's current piece of time ends.
+    pub ends_at: Timestamp,
+}
+
+impl Decision {
+    /// The decision that an engine elsewhere made: `after` is the key's state after it, for the windows of `policy`
+    /// and as of the time that the engine took, and `refused` holds for each window whether it refused.
+    ///
+    /// For engines of [`CounterStore`](crate::CounterStore); everybody else calls [`decide`].
+    #[must_use = "a refused request must not be served"]
+    pub fn from_engine(after: State, charge: &crate::Charge<'_>, asked_at: Timestamp, refused: [bool; 3]) -> Self {
+        let after = after.arranged(charge.policy(), asked_at);
+        let refused = refused.iter().zip(charge.policy().windows()).enumerate();
+        let refused = refused.fold(0, |bits, (at, (refused, _))| bits | (u8::from(*refused) << at));
+        Self { after, policy: *charge.policy(), asked_at, cost: charge.cost(), refused }
+    }
+
+    /// Whether the request may be served.
+    #[must_use]
+    pub const fn is_allowed(&self) -> bool {
+        self.refused == 0
+    }
+
+    /// The policy that decided.
+    #[must_use]
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What the request cost; 0 for a look.
+    #[must_use]
+    pub const fn cost(&self) -> u32 {
+        self.cost
+    }
+
+    /// The time that was asked with, or the time of the store that decided.
+    #[must_use]
+    pub const fn asked_at(&self) -> Timestamp {
+        self.asked_at
+    }
+
+    /// The key's counters after the decision.
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        &self.after
+    }
+
+    /// Each window of the policy, longest first.
+    pub fn windows(&self) -> impl ExactSizeIterator<Item = WindowStatus> {
+        self.policy.windows().iter().enumerate().map(|(at, window)| WindowStatus {
+            window: *window,
+            refused: self.refused >> at & 1 == 1,
+            remaining: self.remaining_in(at, *window),
+            ends_at: Timestamp::saturating_from_unix_millis(self.end_of(*window)),
+        })
+    }
+
+    /// The greatest cost that would still be allowed at the time of the decision; `None` without a limit.
+    #[must_use]
+    pub fn remaining(&self) -> Option<u32> {
+        self.windows().map(|status| status.remaining).min()
+    }
+
+    /// The window that refused the request; of several, the one that holds out longest.
+    #[must_use]
+    pub fn refused_by(&self) -> Option<Window> {
+        let refused = self.windows().filter(|status| status.refused).map(|status| status.window);
+        refused.max_by_key(|window| self.opening_of(*window, self.cost))
+    }
+
+    /// When this request would be allowed, asked again: refused at every earlier millisecond, allowed at this one.
+    /// `None` if it was allowed.
+    #[must_use]
+    pub fn retry_at(&self) -> Option<Timestamp> {
+        (!self.is_allowed()).then(|| self.opening(self.cost))
+    }
+
+    /// How long after [`Decision::asked_at`] the request would be allowed. `None` if it was allowed.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_at().map(|at| at.saturating_since(self.asked_at))
+    }
+
+    /// [`Decision::retry_after`] in whole seconds, rounded up and at least 1, as `Retry-After` has it.
+    #[must_use]
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        self.retry_after().map(|wait| u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1))
+    }
+
+    /// The first instant, not before the decision, at which a request of `cost` is allowed if nothing is charged until
+    /// then.
+    ///
+    /// # Errors
+    /// [`CostError`] when `cost` is above the limit of a window: it never fits.
+    pub fn next_chance(&self, cost: u32) -> Result<Timestamp, CostError> {
+        self.policy.check_cost(cost)?;
+        Ok(self.opening(cost))
+    }
+
+    /// Every window lets a request pass from some instant on, so the last of these instants is exact.
+    fn opening(&self, cost: u32) -> Timestamp {
+        let openings = self.policy.windows().iter().map(|window| self.opening_of(*window, cost));
+        let latest = openings.max().unwrap_or(i64::MIN).max(self.after.high_water_millis());
+        Timestamp::saturating_from_unix_millis(latest)
+    }
+
+    /// The first instant at which `cost` fits into `window`; once it fits, it fits for good, because counters only lose
+    /// weight until something is charged.
+    fn opening_of(&self, window: Window, cost: u32) -> i64 {
+        let now = self.after.high_water_millis();
+        let length = window.millis();
+        let Some(slot) = self.after.slots().iter().find(|slot| slot.length == length) else { return now };
+        let end = self.end_of(window);
+        let length = i64::from(length);
+        // The time before the end of a piece at which `previous` weighs no more than `room`.
+        let weighs_less = |previous: u32, room: u64| match (room * length.unsigned_abs()).checked_div(previous.into()) {
+            Some(before_end) => length.min(i64::try_from(before_end).unwrap_or(i64::MAX)),
+            None => length,
+        };
+        let room = |counted: u32| u64::from(window.limit()).checked_sub(u64::from(counted) + u64::from(cost));
+        match (self.policy.algorithm(), room(slot.current)) {
+            (Algorithm::Fixed, Some(_)) => now,
+            (Algorithm::Fixed, None) => end,
+            (Algorithm::Sliding, Some(room)) => now.max(end.saturating_sub(weighs_less(slot.previous, room))),
+            (Algorithm::Sliding, None) => match room(0) {
+                Some(room) => end.saturating_add(length).saturating_sub(weighs_less(slot.current, room)),
+                None => i64::MAX, // `check_cost` came first
+            },
+        }
+    }
+
+    fn end_of(&self, window: Window) -> i64 {
+        start(self.after.high_water_millis(), window.millis()).saturating_add(i64::from(window.millis()))
+    }
+
+    fn remaining_in(&self, at: usize, window: Window) -> u32 {
+        let Some(slot) = self.after.slots().get(at) else { return 0 };
+        let weight = match self.policy.algorithm() {
+            Algorithm::Fixed => 0,
+            Algorithm::Sliding => {
+                let remaining = remaining(self.after.high_water_millis(), window.millis());
+                (u64::from(slot.previous) * u64::from(remaining)).div_ceil(u64::from(window.millis()))
+            }
+        };
+        let left = u64::from(window.limit()).saturating_sub(u64::from(slot.current)).saturating_sub(weight);
+        u32::try_from(left).unwrap_or(u32::MAX)
+    }
+}

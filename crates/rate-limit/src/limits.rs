@@ -1,0 +1,125 @@
+//! Who may do what: the default policies, and what was agreed with single customers.
+
+use crate::call_type::default_limits;
+use crate::{CallType, Policy};
+use bankrail_values::Timestamp;
+use hashbrown::HashMap;
+
+/// The policy of every call type, with what was agreed otherwise for single customers, for good or until a given time
+/// (Specification: "Limits", rule 1: "Limits may be changed on request per customer; temporary limits can be requested
+/// for ad hoc use").
+///
+/// A temporary policy goes before a customer's own one, that one before the call type's. Counters survive every change:
+/// who has used 20 of 25 an hour has used 20 of 50 after the limit is raised.
+///
+/// ```
+/// use bankrail_rate_limit::{CallType, Limits, Policy, Window, default_limits};
+/// let mut limits = Limits::default();
+/// let double = Policy::new(
+///     default_limits(CallType::Statement).algorithm(),
+///     default_limits(CallType::Statement).counting(),
+///     &[Window::per_hour(50)?],
+/// )?;
+/// let noon = "2021-07-29T12:00:00.000Z".parse()?;
+/// limits.set_temporary("ACME", CallType::Statement, double, noon);
+/// let before = "2021-07-29T11:59:59.999Z".parse()?;
+/// assert_eq!(limits.policy("ACME", CallType::Statement, before), double);
+/// assert_eq!(limits.policy("ACME", CallType::Statement, noon), default_limits(CallType::Statement));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Limits {
+    defaults: [Policy; CallType::ALL.len()],
+    overrides: HashMap<Box<str>, Vec<Override>, foldhash::fast::RandomState>,
+}
+
+#[derive(Clone, Debug)]
+struct Override {
+    call_type: CallType,
+    own: Option<Policy>,
+    temporary: Option<(Policy, Timestamp)>,
+}
+
+impl Limits {
+    /// The specification's table for every call type; see [`default_limits`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self { defaults: CallType::ALL.map(default_limits), overrides: HashMap::default() }
+    }
+
+    /// The policy that holds for this customer's calls at `now`.
+    #[must_use]
+    pub fn policy(&self, customer: &str, call_type: CallType, now: Timestamp) -> Policy {
+        self.agreed(customer, call_type, now).unwrap_or_else(|| self.default_policy(call_type))
+    }
+
+    /// The policy of customers with whom nothing else was agreed.
+    #[must_use]
+    pub fn default_policy(&self, call_type: CallType) -> Policy {
+        self.defaults.get(call_type.index()).copied().expect("the array has a place for every call type")
+    }
+
+    /// Changes the policy of customers with whom nothing else was agreed.
+    pub fn set_default(&mut self, call_type: CallType, policy: Policy) {
+        *self.defaults.get_mut(call_type.index()).expect("the array has a place for every call type") = policy;
+    }
+
+    /// Gives a customer a policy of its own.
+    pub fn set_override(&mut self, customer: &str, call_type: CallType, policy: Policy) {
+        self.override_of(customer, call_type).own = Some(policy);
+    }
+
+    /// Gives a customer a policy that ends by itself: `until` is the first instant at which it no longer holds. It
+    /// replaces an earlier temporary one.
+    pub fn set_temporary(&mut self, customer: &str, call_type: CallType, policy: Policy, until: Timestamp) {
+        self.override_of(customer, call_type).temporary = Some((policy, until));
+    }
+
+    /// Takes back what was agreed with a customer for this call type, for good and for a time.
+    pub fn clear(&mut self, customer: &str, call_type: CallType) {
+        if let Some(agreed) = self.overrides.get_mut(customer) {
+            agreed.retain(|entry| entry.call_type != call_type);
+            if agreed.is_empty() {
+                self.overrides.remove(customer);
+            }
+        }
+    }
+
+    /// Forgets temporary policies that have ended.
+    pub fn forget_ended(&mut self, now: Timestamp) {
+        self.overrides.retain(|_, agreed| {
+            agreed.retain_mut(|entry| {
+                entry.temporary = entry.temporary.filter(|(_, until)| now < *until);
+                entry.own.is_some() || entry.temporary.is_some()
+            });
+            !agreed.is_empty()
+        });
+    }
+
+    #[inline]
+    fn agreed(&self, customer: &str, call_type: CallType, now: Timestamp) -> Option<Policy> {
+        if self.overrides.is_empty() {
+            return None;
+        }
+        let entry = self.overrides.get(customer)?.iter().find(|entry| entry.call_type == call_type)?;
+        match entry.temporary {
+            Some((policy, until)) if now < until => Some(policy),
+            _ => entry.own,
+        }
+    }
+
+    fn override_of(&mut self, customer: &str, call_type: CallType) -> &mut Override {
+        let agreed = self.overrides.entry(customer.into()).or_default();
+        let at = agreed.iter().position(|entry| entry.call_type == call_type).unwrap_or_else(|| {
+            agreed.push(Override { call_type, own: None, temporary: None });
+            agreed.len() - 1
+        });
+        agreed.get_mut(at).expect("found or pushed just above")
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,223 @@
+//! What is allowed: an algorithm, a way of counting, and up to three windows.
+
+use crate::Window;
+use std::fmt;
+use std::num::NonZeroU32;
+
+/// The most windows in a policy: an hour, a minute and a second.
+pub const MAX_WINDOWS: usize = 3;
+
+/// How much of the past a window sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// The current window alone (Specification: "Limits", rule 2). Around a boundary twice the limit can pass in an
+    /// instant.
+    Fixed,
+    /// The current window plus the previous one weighted by what remains of the current one (Specification: "Limits",
+    /// rule 3). There is no double burst in an instant, yet up to twice the limit less one can pass within some trailing
+    /// window: the limit at the end of one window, then as fast as allowed in the next.
+    Sliding,
+}
+
+/// Whether a refused request is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Counting {
+    /// Every request, refused ones too, in every window: the specification to the letter ("each request increments
+    /// the window counter"). A client that keeps trying above the limit is refused for as long as it keeps trying: at 12
+    /// a minute against 10 a minute, for ever. Twenty tries within a second can use up an hour of ten.
+    Attempts,
+    /// Admitted requests only, all or nothing: a refusal charges no window. A client that keeps trying gets the
+    /// limit's worth and no more. What a client uses to pace itself, since a request that was not sent is counted by nobody.
+    Admitted,
+}
+
+/// What is allowed: one decision over up to three windows of different lengths.
+///
+/// Windows are kept longest first, so two policies are equal if they allow the same.
+///
+/// ```
+/// use bankrail_rate_limit::{Algorithm, Counting, Policy, Window};
+/// let policy = Policy::new(
+///     Algorithm::Sliding,
+///     Counting::Admitted,
+///     &[Window::per_second(2)?, Window::per_hour(10)?],
+/// )?;
+/// assert_eq!(policy.to_string(), "10 per 3600s, 2 per 1s (sliding, admitted)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Policy {
+    windows: [Window; MAX_WINDOWS],
+    length: u8,
+    algorithm: Algorithm,
+    counting: Counting,
+}
+
+/// What the unused places of `Policy::windows` hold.
+const UNUSED: Window = match Window::from_millis(1, 1) {
+    Ok(window) => window,
+    Err(_) => panic!("1 per millisecond is within the bounds"),
+};
+
+impl Policy {
+    /// A policy of these windows, in any order. Without windows everything is allowed.
+    ///
+    /// # Errors
+    /// [`PolicyError`] for more than [`MAX_WINDOWS`] and for two windows of one length.
+    pub fn new(algorithm: Algorithm, counting: Counting, windows: &[Window]) -> Result<Self, PolicyError> {
+        let mut sorted = [UNUSED; MAX_WINDOWS];
+        let Some(used) = sorted.get_mut(..windows.len()) else {
+            return Err(PolicyError::TooMany { found: windows.len() });
+        };
+        used.copy_from_slice(windows);
+        used.sort_unstable_by_key(|window| std::cmp::Reverse(window.millis()));
+        if let Some((repeated, _)) = used.iter().zip(used.iter().skip(1)).find(|(a, b)| a.millis() == b.millis()) {
+            return Err(PolicyError::Repeated { window: *repeated });
+        }
+        let length = u8::try_from(windows.len()).unwrap_or(u8::MAX);
+        Ok(Self { windows: sorted, length, algorithm, counting })
+    }
+
+    /// A policy that allows everything.
+    #[must_use]
+    pub const fn unlimited() -> Self {
+        Self { windows: [UNUSED; MAX_WINDOWS], length: 0, algorithm: Algorithm::Sliding, counting: Counting::Admitted }
+    }
+
+    /// The same windows under another algorithm.
+    #[must_use]
+    pub const fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// The same windows, counted otherwise.
+    #[must_use]
+    pub const fn with_counting(mut self, counting: Counting) -> Self {
+        self.counting = counting;
+        self
+    }
+
+    /// The part of this policy that one of `parts` machines may use alone, limits rounded down; `None` if nothing of
+    /// some limit is left.
+    #[must_use]
+    pub fn share(&self, parts: NonZeroU32) -> Option<Self> {
+        let mut share = *self;
+        for window in share.windows.iter_mut().take(usize::from(self.length)) {
+            *window = Window::from_millis(window.millis(), window.limit() / parts).ok()?;
+        }
+        Some(share)
+    }
+
+    /// The windows, longest first.
+    #[must_use]
+    pub fn windows(&self) -> &[Window] {
+        self.windows.get(..usize::from(self.length)).unwrap_or(&self.windows)
+    }
+
+    /// The algorithm.
+    #[must_use]
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Whether refused requests count.
+    #[must_use]
+    pub const fn counting(&self) -> Counting {
+        self.counting
+    }
+
+    /// Whether a request of this cost can ever be allowed.
+    ///
+    /// # Errors
+    /// [`CostError`] when it exceeds the limit of a window: waiting would not help.
+    pub fn check_cost(&self, cost: u32) -> Result<(), CostError> {
+        match self.windows().iter().find(|window| cost > window.limit()) {
+            Some(window) => Err(CostError { cost, window: *window }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.length == 0 {
+            return out.write_str("unlimited");
+        }
+        for (at, window) in self.windows().iter().enumerate() {
+            write!(out, "{}{window}", if at == 0 { "" } else { ", " })?;
+        }
+        let algorithm = match self.algorithm {
+            Algorithm::Fixed => "fixed",
+            Algorithm::Sliding => "sliding",
+        };
+        let counting = match self.counting {
+            Counting::Attempts => "attempts",
+            Counting::Admitted => "admitted",
+        };
+        write!(out, " ({algorithm}, {counting})")
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Policy({self})")
+    }
+}
+
+/// Windows that make no policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// More than [`MAX_WINDOWS`].
+    #[error("expected at most 3 windows, found {found}")]
+    TooMany {
+        /// How many.
+        found: usize,
+    },
+    /// Two windows of one length.
+    #[error("expected windows of different lengths, found {window} and another of its length")]
+    Repeated {
+        /// One of them.
+        window: Window,
+    },
+}
+
+/// A cost above a window's limit: no waiting makes it fit. A fault of the caller, not a refusal; nothing was charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a cost of {cost} never fits a limit of {window}")]
+#[non_exhaustive]
+pub struct CostError {
+    /// The cost asked for.
+    pub cost: u32,
+    /// The longest window that it exceeds.
+    pub window: Window,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn order_does_not_matter_and_lengths_differ() {
+        let (hour, second) = (Window::per_hour(10).unwrap(), Window::per_second(2).unwrap());
+        let policy = |windows: &[Window]| Policy::new(Algorithm::Fixed, Counting::Attempts, windows);
+        assert_eq!(policy(&[hour, second]), policy(&[second, hour]));
+        let other = Window::per_hour(11).unwrap();
+        assert!(matches!(policy(&[hour, second, other]), Err(PolicyError::Repeated { .. })));
+        let four = [1, 2, 3, 4].map(|n| Window::new(Duration::from_secs(n), 1).unwrap());
+        assert_eq!(policy(&four), Err(PolicyError::TooMany { found: 4 }));
+        assert!(policy(&[]).unwrap().check_cost(u32::MAX).is_ok());
+    }
+
+    #[test]
+    fn a_cost_that_never_fits_names_the_window() {
+        let windows = [Window::per_hour(10).unwrap(), Window::per_second(2).unwrap()];
+        let policy = Policy::new(Algorithm::Fixed, Counting::Attempts, &windows).unwrap();
+        assert!(policy.check_cost(2).is_ok());
+        assert_eq!(policy.check_cost(3).unwrap_err().to_string(), "a cost of 3 never fits a limit of 2 per 1s");
+    }
+}

@@ -1,0 +1,255 @@
+//! What is remembered of one key: the highest time seen and two counters per window.
+
+use crate::{Algorithm, MAX_WINDOWS, Policy, Window};
+use bankrail_values::Timestamp;
+use std::fmt;
+
+/// What is remembered of one key under one policy, 44 octets, no allocation.
+///
+/// It holds the highest time seen, and per window its length, the count of its current piece of time and of the one
+/// before. Because it knows the lengths that it counted, it may be used with another policy at any time: windows of
+/// the same length keep their counts, be the limit raised or lowered, others start empty.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct State {
+    /// The highest time seen in milliseconds, as octets so that the whole needs no padding.
+    high_water: [u8; 8],
+    slots: [Slot; MAX_WINDOWS],
+}
+
+/// The counters of one window; of none if `length` is zero.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub(crate) length: u32,
+    pub(crate) current: u32,
+    pub(crate) previous: u32,
+}
+
+/// The counters of one window, for engines that keep a [`State`] elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs)] // the stored form: a new field would be another format
+pub struct Counts {
+    /// The window's length in milliseconds; not zero.
+    pub length: u32,
+    /// Counted in the piece of time that holds the highest time seen.
+    pub current: u32,
+    /// Counted in the piece before.
+    pub previous: u32,
+}
+
+const NEVER: i64 = i64::MIN;
+const EMPTY: Slot = Slot { length: 0, current: 0, previous: 0 };
+
+impl State {
+    /// Nothing seen, nothing counted.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { high_water: NEVER.to_ne_bytes(), slots: [EMPTY; MAX_WINDOWS] }
+    }
+
+    /// The state that [`State::high_water`] and [`State::counts`] described; `None` for more than [`MAX_WINDOWS`], for a
+    /// length that is zero or repeated, for counters above [`Window::ceiling`], and for counts without a time.
+    #[must_use]
+    pub fn from_counts(high_water: Option<Timestamp>, counts: &[Counts]) -> Option<Self> {
+        let mut state = Self::new();
+        if let Some(high_water) = high_water {
+            state.high_water = high_water.unix_millis().to_ne_bytes();
+        } else if !counts.is_empty() {
+            return None;
+        }
+        for (at, count) in counts.iter().enumerate() {
+            let ceiling = Window::from_millis(count.length, 1).ok()?.ceiling();
+            let repeated = counts.iter().take(at).any(|earlier| earlier.length == count.length);
+            if repeated || count.current > ceiling || count.previous > ceiling {
+                return None;
+            }
+            *state.slots.get_mut(at)? = Slot { length: count.length, current: count.current, previous: count.previous };
+        }
+        Some(state)
+    }
+
+    /// The highest time seen: what happens earlier is taken to happen then. `None` before the first charge.
+    #[must_use]
+    pub fn high_water(&self) -> Option<Timestamp> {
+        match self.high_water_millis() {
+            NEVER => None,
+            millis => Some(Timestamp::saturating_from_unix_millis(millis)),
+        }
+    }
+
+    /// The counters, in the order of the policy that charged last.
+    pub fn counts(&self) -> impl Iterator<Item = Counts> {
+        self.slots.iter().take_while(|slot| slot.length != 0).map(|slot| Counts {
+            length: slot.length,
+            current: slot.current,
+            previous: slot.previous,
+        })
+    }
+
+    /// The first instant from which this state is as good as new: no counter weighs anything any more under
+    /// either algorithm. `None` if that is so at any time.
+    #[must_use]
+    pub fn spent_at(&self) -> Option<Timestamp> {
+        self.spent_at_millis().map(Timestamp::saturating_from_unix_millis)
+    }
+
+    pub(crate) fn spent_at_millis(&self) -> Option<i64> {
+        let high_water = self.high_water_millis();
+        let spent = |slot: &Slot| {
+            let length = i64::from(slot.length);
+            let end = start(high_water, slot.length).saturating_add(length);
+            match (slot.current, slot.previous) {
+                (0, 0) => None,
+                (0, _) => Some(end),
+                _ => Some(end.saturating_add(length)),
+            }
+        };
+        self.slots.iter().take_while(|slot| slot.length != 0).filter_map(spent).max()
+    }
+
+    pub(crate) fn high_water_millis(&self) -> i64 {
+        i64::from_ne_bytes(self.high_water)
+    }
+
+    pub(crate) fn slots(&self) -> &[Slot; MAX_WINDOWS] {
+        &self.slots
+    }
+
+    pub(crate) fn slots_mut(&mut self) -> &mut [Slot; MAX_WINDOWS] {
+        &mut self.slots
+    }
+
+    /// The later of `now` and the highest time seen.
+    pub(crate) fn effective_millis(&self, now: Timestamp) -> i64 {
+        now.unix_millis().max(self.high_water_millis())
+    }
+
+    /// An empty state that takes whatever happens before `millis` to happen then.
+    pub(crate) fn starting_at(millis: i64) -> Self {
+        Self { high_water: millis.to_ne_bytes(), ..Self::new() }
+    }
+
+    /// This state's counters in the order of `policy`, moved on to `now`.
+    #[inline]
+    pub(crate) fn arranged(&self, policy: &Policy, now: Timestamp) -> Self {
+        let before = self.high_water_millis();
+        let effective = self.effective_millis(now);
+        let mut arranged = Self { high_water: effective.to_ne_bytes(), slots: [EMPTY; MAX_WINDOWS] };
+        for ((to, same_place), window) in arranged.slots.iter_mut().zip(&self.slots).zip(policy.windows()) {
+            let millis = window.millis();
+            let from = if same_place.length == millis { *same_place } else { self.slot_of(millis) };
+            *to = from.rolled(before, effective);
+        }
+        arranged
+    }
+
+    #[cold]
+    fn slot_of(&self, millis: u32) -> Slot {
+        let found = self.slots.iter().find(|slot| slot.length == millis);
+        found.copied().unwrap_or(Slot { length: millis, ..EMPTY })
+    }
+}
+
+impl Slot {
+    /// The counters as of `now`, which is not before `before`, the time that they are of.
+    #[inline]
+    fn rolled(self, before: i64, now: i64) -> Self {
+        let start = start(now, self.length);
+        if before >= start {
+            self
+        } else if before >= start.saturating_sub(i64::from(self.length)) {
+            Self { length: self.length, current: 0, previous: self.current }
+        } else {
+            Self { length: self.length, ..EMPTY }
+        }
+    }
+
+    /// Whether a request of `cost` fits beside what is counted, when `remaining` milliseconds of the window remain:
+    /// `(current + cost) * length + previous * remaining <= limit * length`, with the previous window left out under
+    /// [`Algorithm::Fixed`]. Every product is at most 2^53.
+    #[inline]
+    pub(crate) fn fits(&self, window: Window, algorithm: Algorithm, remaining: u32, cost: u32) -> bool {
+        let counted = u64::from(self.current) + u64::from(cost);
+        let Some(room) = u64::from(window.limit()).checked_sub(counted) else { return false };
+        algorithm == Algorithm::Fixed
+            || u64::from(self.previous) * u64::from(remaining) <= room * u64::from(window.millis())
+    }
+
+    /// Counts `cost`, up to the window's ceiling.
+    #[inline]
+    pub(crate) fn charge(&mut self, window: Window, cost: u32) {
+        self.current = match self.current.checked_add(cost) {
+            Some(sum) if u64::from(sum) * u64::from(window.millis()) <= crate::window::MAX_PRODUCT => sum,
+            _ => window.ceiling(),
+        };
+    }
+}
+
+/// The start of the piece of time that holds `now`, by the floor of the timestamp.
+#[inline]
+pub(crate) fn start(now: i64, length: u32) -> i64 {
+    now.saturating_sub(i64::from(elapsed(now, length)))
+}
+
+/// How much of the piece of time that holds `now` has passed: less than `length`.
+#[inline]
+fn elapsed(now: i64, length: u32) -> u32 {
+    let elapsed = match u64::try_from(now) {
+        Ok(now) => now % u64::from(length.max(1)),
+        Err(_) => now.rem_euclid(i64::from(length.max(1))).unsigned_abs(),
+    };
+    u32::try_from(elapsed).expect("a remainder is less than its 32-bit divisor")
+}
+
+/// How much of the piece of time that holds `now` remains: 1 to `length`.
+#[inline]
+pub(crate) fn remaining(now: i64, length: u32) -> u32 {
+    length - elapsed(now, length)
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts: Vec<Counts> = self.counts().collect();
+        out.debug_struct("State").field("high_water", &self.high_water()).field("counts", &counts).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_as_small_as_it_says() {
+        assert_eq!(size_of::<State>(), 44);
+    }
+
+    #[test]
+    fn windows_are_aligned_to_the_floor_before_the_epoch_too() {
+        assert_eq!(start(1_999, 1_000), 1_000);
+        assert_eq!(start(-1, 1_000), -1_000);
+        assert_eq!(start(-1_000, 1_000), -1_000);
+        assert_eq!(remaining(-1, 1_000), 1);
+        assert_eq!(remaining(2_000, 1_000), 1_000);
+    }
+
+    #[test]
+    fn a_stored_form_that_cannot_be_is_no_state() {
+        let count = |length, current, previous| Counts { length, current, previous };
+        let at = Some(Timestamp::UNIX_EPOCH);
+        let good = [count(3_600_000, 1, 2), count(1_000, 3, u32::MAX)];
+        let state = State::from_counts(at, &good).unwrap();
+        assert_eq!(state.counts().collect::<Vec<_>>(), good);
+        assert_eq!(state.high_water(), at);
+        assert_eq!(State::from_counts(None, &[]), Some(State::new()));
+        assert_eq!(State::from_counts(None, &good), None);
+        assert_eq!(State::from_counts(at, &[count(0, 1, 1)]), None);
+        assert_eq!(State::from_counts(at, &[count(5, 1, 1), count(5, 1, 1)]), None);
+        assert_eq!(State::from_counts(at, &[count(3_600_000, 1 << 31, 0)]), None);
+        assert_eq!(State::from_counts(at, &[1, 2, 3, 4].map(|length| count(length, 0, 0))), None);
+    }
+}

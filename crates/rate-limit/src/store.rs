@@ -1,0 +1,96 @@
+//! The seam to engines that keep the counters elsewhere.
+
+use crate::{CallType, CostError, Decision, Policy};
+use bankrail_values::{StoreFuture, Timestamp};
+use std::fmt;
+
+/// One request to be decided: whose it is, under which policy, when, and what it costs. The cost can fit the policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Charge<'a> {
+    customer: &'a str,
+    call_type: CallType,
+    policy: Policy,
+    now: Timestamp,
+    cost: u32,
+}
+
+impl<'a> Charge<'a> {
+    /// A request of `customer`.
+    ///
+    /// # Errors
+    /// [`CostError`] when `cost` is above the limit of a window of `policy`: it never fits.
+    pub fn new(
+        customer: &'a str,
+        call_type: CallType,
+        policy: Policy,
+        now: Timestamp,
+        cost: u32,
+    ) -> Result<Self, CostError> {
+        policy.check_cost(cost)?;
+        Ok(Self { customer, call_type, policy, now, cost })
+    }
+
+    /// Whose request it is.
+    #[must_use]
+    pub const fn customer(&self) -> &'a str {
+        self.customer
+    }
+
+    /// What kind of call it is. A customer's call types are counted apart.
+    #[must_use]
+    pub const fn call_type(&self) -> CallType {
+        self.call_type
+    }
+
+    /// What is allowed.
+    #[must_use]
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The caller's time. An engine shared by several machines may take its own instead.
+    #[must_use]
+    pub const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// What it costs; 0 looks without charging.
+    #[must_use]
+    pub const fn cost(&self) -> u32 {
+        self.cost
+    }
+
+    /// The same request at another cost.
+    ///
+    /// # Errors
+    /// [`CostError`] when `cost` is above the limit of a window: it never fits.
+    pub fn with_cost(self, cost: u32) -> Result<Self, CostError> {
+        Self::new(self.customer, self.call_type, self.policy, self.now, cost)
+    }
+
+    /// The same request under another policy.
+    ///
+    /// # Errors
+    /// [`CostError`] when the cost is above the limit of a window: it never fits.
+    pub fn with_policy(self, policy: Policy) -> Result<Self, CostError> {
+        Self::new(self.customer, self.call_type, policy, self.now, self.cost)
+    }
+}
+
+/// An engine that keeps counters: in this process ([`Limiter`](crate::Limiter)) or on a server that several machines
+/// share.
+///
+/// Every engine answers as [`decide`](crate::decide) does on a state kept per customer and call type.
+pub trait CounterStore: fmt::Debug + Send + Sync {
+    /// Decides and charges in one atomic step.
+    ///
+    /// A failure with [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) may have charged, so it must
+    /// not be tried again blindly.
+    fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision>;
+}
+
+impl<S: CounterStore + ?Sized> CounterStore for std::sync::Arc<S> {
+    fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision> {
+        (**self).charge(charge)
+    }
+}

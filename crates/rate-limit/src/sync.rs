@@ -1,0 +1,24 @@
+//! The lock of a shard: loom's in its models, the standard library's otherwise.
+
+#[cfg(loom)]
+use loom::sync::{Mutex, MutexGuard};
+use std::sync::PoisonError;
+#[cfg(not(loom))]
+use std::sync::{Mutex, MutexGuard};
+
+/// On a cache line pair of its own, so that two shards' locks never share one.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Lock<T>(Mutex<T>);
+
+impl<T> Lock<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    /// Nothing panics while it holds a lock with counters half changed, so a poisoned lock is as good as any.
+    #[inline]
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

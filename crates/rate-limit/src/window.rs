@@ -1,0 +1,156 @@
+//! One window of a policy: a length and how much fits into it.
+
+use std::fmt;
+use std::time::Duration;
+
+/// The greatest product of a counter and its window's length in milliseconds. Every intermediate result then fits
+/// 2^53, so that an engine whose only numbers are doubles computes the same integers.
+pub(crate) const MAX_PRODUCT: u64 = 1 << 52;
+
+/// A window: time is cut into pieces of `length`, aligned to the floor of the UNIX timestamp, and at most `limit` fit
+/// into one (Specification: "Limits", rules 2 and 3).
+///
+/// - `length`: 1 millisecond to 2^32 − 1 milliseconds (49 days), whole milliseconds;
+/// - `limit`: 1 to 2^32 − 1, and `limit` × `length` in milliseconds at most 2^52 (1,250,999,896 an hour).
+///
+/// ```
+/// use bankrail_rate_limit::Window;
+/// let window = Window::per_hour(25)?;
+/// assert_eq!((window.length().as_secs(), window.limit()), (3600, 25));
+/// assert!(Window::per_hour(0).is_err());
+/// # Ok::<(), bankrail_rate_limit::WindowError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Window {
+    millis: u32,
+    limit: u32,
+}
+
+impl Window {
+    /// A window of this length and limit.
+    ///
+    /// # Errors
+    /// [`WindowError`] outside the bounds of the type.
+    pub const fn new(length: Duration, limit: u32) -> Result<Self, WindowError> {
+        let millis = length.as_millis();
+        if !length.subsec_nanos().is_multiple_of(1_000_000) || millis > u32::MAX as u128 {
+            return Err(WindowError::Length { found: length });
+        }
+        #[allow(clippy::cast_possible_truncation)] // compared just above
+        Self::from_millis(millis as u32, limit)
+    }
+
+    /// At most `limit` in each second.
+    ///
+    /// # Errors
+    /// [`WindowError`] outside the bounds of the type.
+    pub const fn per_second(limit: u32) -> Result<Self, WindowError> {
+        Self::from_millis(1_000, limit)
+    }
+
+    /// At most `limit` in each minute.
+    ///
+    /// # Errors
+    /// [`WindowError`] outside the bounds of the type.
+    pub const fn per_minute(limit: u32) -> Result<Self, WindowError> {
+        Self::from_millis(60_000, limit)
+    }
+
+    /// At most `limit` in each hour. Hours start on UTC hours, also where the wall clock is half an hour off.
+    ///
+    /// # Errors
+    /// [`WindowError`] outside the bounds of the type.
+    pub const fn per_hour(limit: u32) -> Result<Self, WindowError> {
+        Self::from_millis(3_600_000, limit)
+    }
+
+    pub(crate) const fn from_millis(millis: u32, limit: u32) -> Result<Self, WindowError> {
+        if millis == 0 {
+            return Err(WindowError::Length { found: Duration::ZERO });
+        }
+        if limit == 0 || limit as u64 * millis as u64 > MAX_PRODUCT {
+            return Err(WindowError::Limit { found: limit, length: Duration::from_millis(millis as u64) });
+        }
+        Ok(Self { millis, limit })
+    }
+
+    /// How long it is.
+    #[must_use]
+    pub const fn length(self) -> Duration {
+        Duration::from_millis(self.millis as u64)
+    }
+
+    /// How much fits.
+    #[must_use]
+    pub const fn limit(self) -> u32 {
+        self.limit
+    }
+
+    /// How long it is, in milliseconds.
+    #[must_use]
+    pub const fn millis(self) -> u32 {
+        self.millis
+    }
+
+    /// The value at which this window's counters stop counting: the lesser of 2^32 − 1 and 2^52 ÷ length.
+    #[must_use]
+    pub fn ceiling(self) -> u32 {
+        u32::try_from(MAX_PRODUCT / u64::from(self.millis)).unwrap_or(u32::MAX)
+    }
+}
+
+impl fmt::Debug for Window {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} per {:?}", self.limit, self.length())
+    }
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, out)
+    }
+}
+
+/// A window that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WindowError {
+    /// Zero, too long, or not whole milliseconds.
+    #[error("expected a window of 1 to 4294967295 whole milliseconds, found {found:?}")]
+    Length {
+        /// The length asked for.
+        found: Duration,
+    },
+    /// Zero, or too large for exact arithmetic over this length.
+    #[error(
+        "expected a limit of at least 1 whose product with {length:?} in milliseconds is at most 2^52, found {found}"
+    )]
+    Limit {
+        /// The limit asked for.
+        found: u32,
+        /// The window's length.
+        length: Duration,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bounds() {
+        assert!(Window::new(Duration::from_millis(1), u32::MAX).is_ok());
+        assert!(Window::new(Duration::from_millis(u64::from(u32::MAX)), 1).is_ok());
+        for length in [Duration::ZERO, Duration::from_micros(1_500), Duration::from_millis(1 << 32), Duration::MAX] {
+            assert_eq!(Window::new(length, 1), Err(WindowError::Length { found: length }), "{length:?}");
+        }
+        let most = 1_250_999_896;
+        assert_eq!(Window::per_hour(most).map(Window::ceiling), Ok(most));
+        assert_eq!(
+            Window::per_hour(most + 1),
+            Err(WindowError::Limit { found: most + 1, length: Duration::from_secs(3600) })
+        );
+        assert!(Window::per_second(0).is_err());
+        assert_eq!(Window::per_second(1).unwrap().ceiling(), u32::MAX);
+    }
+}
