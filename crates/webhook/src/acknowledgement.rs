@@ -1,0 +1,58 @@
+//! The receiver's answer (Specification: "Webhook acknowledgement").
+
+use crate::error::MessageError;
+use crate::json::{self, Context, ExtraMembers, Wire, wire_object};
+use bankrail_values::HyphenatedUuid;
+
+wire_object! {
+    /// The acknowledgement body: `{"id": UUID, "status": "RCVD"}`.
+    pub struct Acknowledgement {
+        /// Identifier of the acknowledgement, the receiver's own.
+        required id: HyphenatedUuid = "id",
+        /// `RCVD`.
+        required status: String = "status",
+    }
+}
+
+impl Acknowledgement {
+    /// The status that the specification fixes.
+    pub const RECEIVED: &'static str = "RCVD";
+
+    /// An acknowledgement with this identifier and the status `RCVD`.
+    #[must_use]
+    pub fn received(id: HyphenatedUuid) -> Self {
+        Self { id, status: Self::RECEIVED.to_owned(), extra: ExtraMembers::default() }
+    }
+
+    /// An acknowledgement whose identifier is a random (version 4) UUID out of sixteen octets from a random generator.
+    #[must_use]
+    pub fn from_random_bytes(random: [u8; 16]) -> Self {
+        Self::received(HyphenatedUuid::from_random_bytes(random))
+    }
+
+    /// True when the status is `RCVD`.
+    #[must_use]
+    pub fn is_received(&self) -> bool {
+        self.status == Self::RECEIVED
+    }
+
+    /// Reads a body of at most 64 KiB. Unknown members are kept.
+    ///
+    /// # Errors
+    /// [`MessageError`].
+    pub fn from_json(json: &[u8]) -> Result<Self, MessageError> {
+        const MOST: usize = 64 * 1024;
+        if json.len() > MOST {
+            return Err(MessageError::TooLong { allowed: MOST, found: json.len() });
+        }
+        Self::read(json::root(json)?, &mut Context::default())
+    }
+
+    /// Writes the body.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(64);
+        self.write(&mut out);
+        out
+    }
+}

@@ -1,0 +1,30 @@
+//! Money objects of messages.
+
+use crate::json::{ExtraMembers, wire_object};
+use bankrail_values::{Currency, Decimal, Money};
+
+wire_object! {
+    /// A money object (Specification: "Common formats in webhook messages").
+    ///
+    /// Any plain decimal that fits 96 bits is read, its scale is kept. Default: up to 16 digits, a point and 2 digits.
+    pub struct Amount {
+        /// ISO 4217 code.
+        required currency: Currency = "currency",
+        /// The decimal.
+        required amount: Decimal = "amount",
+    }
+}
+
+impl Amount {
+    /// As money to reckon with.
+    #[must_use]
+    pub fn money(&self) -> Money {
+        Money::new(self.amount, self.currency)
+    }
+}
+
+impl From<Money> for Amount {
+    fn from(money: Money) -> Self {
+        Self { currency: money.currency(), amount: money.amount(), extra: ExtraMembers::default() }
+    }
+}

@@ -1,0 +1,83 @@
+//! Counts that travel as text and are kept as written.
+
+use crate::error::MessageError;
+use crate::finding::Rule;
+use crate::json::{Bound, Context, Wire};
+use bankrail_values::excerpt;
+use serde_json::value::RawValue;
+use std::fmt;
+
+macro_rules! count {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            /// The text as it stands; `validate` reports what a default would not allow.
+            pub fn new(text: impl Into<Box<str>>) -> Self {
+                Self(text.into())
+            }
+
+            /// The text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, out)
+            }
+        }
+    };
+}
+
+count! {
+    /// How many payments a period has, as decimal text. Default: up to 19 characters.
+    CountPerPeriod
+}
+
+count! {
+    /// The day or week within the period on which payments fall due. Default: 2 digits (`7` is seen).
+    PointInTime
+}
+
+impl Wire for CountPerPeriod {
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+        String::read(value, at).map(Self::new)
+    }
+    fn write(&self, out: &mut Vec<u8>) {
+        crate::json::write_text(&self.0, out);
+    }
+    fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
+        if self.0.len() > 19 || bankrail_values::parse_decimal(&self.0).is_err() {
+            at.find(Rule::DefaultBound, "a decimal of at most 19 characters", excerpt(&self.0));
+        }
+    }
+}
+
+impl Wire for PointInTime {
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+        String::read(value, at).map(Self::new)
+    }
+    fn write(&self, out: &mut Vec<u8>) {
+        crate::json::write_text(&self.0, out);
+    }
+    fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
+        Bound::POINT_IN_TIME.check(&self.0, at);
+    }
+}

@@ -1,0 +1,131 @@
+//! Why a received message is refused.
+
+use crate::finding::Finding;
+use crate::kind::MessageKind;
+use std::borrow::Cow;
+
+/// A message that cannot be read: malformed, over a bound, or against a format rule of the specification.
+///
+/// Pointers are JSON pointers (RFC 6901); names longer than 64 characters are cut in them and control characters escaped.
+/// `found` fields hold a piece of the message, cut and escaped: keep them out of logs that must not hold payload.
+/// [`MessageError::pointer`] is safe to log unless the sender chooses member names.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MessageError {
+    /// More octets than allowed.
+    #[error("expected at most {allowed} octets, found {found}")]
+    TooLong {
+        /// The most octets allowed.
+        allowed: usize,
+        /// The octets found.
+        found: usize,
+    },
+    /// The octets are not UTF-8.
+    #[error("expected UTF-8, found another octet at offset {offset}")]
+    NotUtf8 {
+        /// How many octets before it are UTF-8.
+        offset: usize,
+    },
+    /// The text is not JSON.
+    #[error("expected JSON, found something else at line {line} column {column}")]
+    Syntax {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What the JSON reader said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A member stands twice in one object.
+    #[error("{pointer}: expected one member of this name, found two")]
+    DuplicateMember {
+        /// The member.
+        pointer: String,
+    },
+    /// An object has more members than any message needs.
+    #[error("{pointer}: expected at most {allowed} members")]
+    TooManyMembers {
+        /// The object.
+        pointer: String,
+        /// The most members allowed.
+        allowed: usize,
+    },
+    /// Values stand deeper than any message needs.
+    #[error("{pointer}: expected at most {allowed} levels")]
+    TooDeep {
+        /// The value.
+        pointer: String,
+        /// The most levels allowed.
+        allowed: usize,
+    },
+    /// A required member is absent.
+    #[error("{pointer}: expected a value, found none")]
+    Missing {
+        /// The member.
+        pointer: String,
+    },
+    /// A value of another JSON type than the specification gives.
+    #[error("{pointer}: expected {expected}, found {found}")]
+    WrongType {
+        /// The value.
+        pointer: String,
+        /// The type expected.
+        expected: &'static str,
+        /// The type found.
+        found: &'static str,
+    },
+    /// A value that breaks a format or a bound of the specification.
+    #[error("{pointer}: expected {expected}, found {found}")]
+    BadValue {
+        /// The value.
+        pointer: String,
+        /// What was expected.
+        expected: Cow<'static, str>,
+        /// What was found, cut and escaped.
+        found: String,
+    },
+    /// `details` holds more than one of its variants.
+    #[error("{pointer}: expected one variant, found {found}")]
+    SeveralVariants {
+        /// The object.
+        pointer: String,
+        /// How many were found.
+        found: usize,
+    },
+    /// [`crate::ReadOptions::deny_findings`] is set and there are findings of form.
+    #[error("expected a message without findings, found {}", findings.len())]
+    Findings {
+        /// All findings.
+        findings: Vec<Finding>,
+    },
+    /// A message of another kind than the receiver takes.
+    #[error("expected a {expected}, found a {found}")]
+    WrongKind {
+        /// What the receiver takes.
+        expected: MessageKind,
+        /// What the message looks like.
+        found: MessageKind,
+    },
+}
+
+impl MessageError {
+    /// Where in the message, when it is at one place.
+    #[must_use]
+    pub fn pointer(&self) -> Option<&str> {
+        match self {
+            Self::DuplicateMember { pointer }
+            | Self::TooManyMembers { pointer, .. }
+            | Self::TooDeep { pointer, .. }
+            | Self::Missing { pointer }
+            | Self::WrongType { pointer, .. }
+            | Self::BadValue { pointer, .. }
+            | Self::SeveralVariants { pointer, .. } => Some(pointer),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn syntax(error: serde_json::Error) -> Self {
+        Self::Syntax { line: error.line(), column: error.column(), source: error.into() }
+    }
+}

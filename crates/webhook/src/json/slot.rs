@@ -1,0 +1,121 @@
+//! The three kinds of members: required, optional, and optional with a mark for "cleared".
+
+/// Reading a member.
+pub(crate) mod read {
+    use crate::Amended;
+    use crate::amended::Clearable;
+    use crate::error::MessageError;
+    use crate::finding::Rule;
+    use crate::json::raw::{Members, is_null};
+    use crate::json::{Context, Wire};
+
+    pub(crate) fn required<T: Wire>(
+        members: &mut Members<'_>,
+        name: &str,
+        at: &mut Context,
+    ) -> Result<T, MessageError> {
+        at.within(name, |at| match members.take(name) {
+            None => Err(MessageError::Missing { pointer: at.pointer() }),
+            Some(value) => T::read(value, at),
+        })
+    }
+
+    pub(crate) fn optional<T: Wire>(
+        members: &mut Members<'_>,
+        name: &str,
+        at: &mut Context,
+    ) -> Result<Option<T>, MessageError> {
+        match members.take(name) {
+            None => Ok(None),
+            Some(value) => at.within(name, |at| {
+                if is_null(value) {
+                    at.find(Rule::Null, "no member rather than null", "null");
+                    return Ok(None);
+                }
+                T::read(value, at).map(Some)
+            }),
+        }
+    }
+
+    pub(crate) fn amended<T: Wire + Clearable>(
+        members: &mut Members<'_>,
+        name: &str,
+        at: &mut Context,
+    ) -> Result<Amended<T>, MessageError> {
+        match members.take(name) {
+            None => Ok(Amended::Absent),
+            Some(value) => at.within(name, |at| {
+                if is_null(value) {
+                    at.find(Rule::Null, "no member rather than null", "null");
+                    return Ok(Amended::Absent);
+                }
+                if T::is_cleared(value) {
+                    return Ok(Amended::Cleared);
+                }
+                T::read(value, at).map(Amended::Changed)
+            }),
+        }
+    }
+}
+
+/// Writing a member.
+pub(crate) mod write {
+    use crate::Amended;
+    use crate::amended::Clearable;
+    use crate::json::{ObjectOut, Wire};
+
+    pub(crate) fn required<T: Wire>(value: &T, name: &str, out: &mut ObjectOut<'_>) {
+        out.member(name, |out| value.write(out));
+    }
+
+    pub(crate) fn optional<T: Wire>(value: &Option<T>, name: &str, out: &mut ObjectOut<'_>) {
+        if let Some(value) = value {
+            required(value, name, out);
+        }
+    }
+
+    pub(crate) fn amended<T: Wire + Clearable>(value: &Amended<T>, name: &str, out: &mut ObjectOut<'_>) {
+        match value {
+            Amended::Absent => {}
+            Amended::Changed(value) => required(value, name, out),
+            Amended::Cleared => out.member(name, |out| out.extend_from_slice(T::CLEARED.as_bytes())),
+        }
+    }
+}
+
+/// Reporting on a member.
+pub(crate) mod check {
+    use crate::Amended;
+    use crate::amended::Clearable;
+    use crate::finding::Rule;
+    use crate::json::{Bound, Context, Wire};
+
+    pub(crate) fn required<T: Wire>(value: &T, name: &str, bound: Option<&Bound>, at: &mut Context) {
+        at.within(name, |at| value.check(bound, at));
+    }
+
+    pub(crate) fn optional<T: Wire>(value: &Option<T>, name: &str, bound: Option<&Bound>, at: &mut Context) {
+        if let Some(value) = value {
+            required(value, name, bound, at);
+        }
+    }
+
+    pub(crate) fn amended<T: Wire + Clearable>(
+        value: &Amended<T>,
+        name: &str,
+        bound: Option<&Bound>,
+        at: &mut Context,
+    ) {
+        let Amended::Changed(value) = value else { return };
+        required(value, name, bound, at);
+        let mut written = Vec::new();
+        value.write(&mut written);
+        let reads_as_cleared = String::from_utf8(written)
+            .ok()
+            .and_then(|json| serde_json::value::RawValue::from_string(json).ok())
+            .is_some_and(|value| T::is_cleared(&value));
+        if reads_as_cleared {
+            at.within(name, |at| at.find(Rule::ReadsAsCleared, "a value that is not the mark for cleared", "the mark"));
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Types that stand in messages: read, written and checked.
+
+use super::raw;
+use super::{Bound, Context};
+use crate::error::MessageError;
+use crate::finding::Rule;
+use bankrail_values::{BoundedText, Currency, Date, Decimal, HyphenatedUuid, Timestamp, excerpt, parse_decimal};
+use serde_json::value::RawValue;
+
+/// A value of a message.
+pub(crate) trait Wire: Sized {
+    /// Reads the value; what breaks a rule of the specification is an error.
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError>;
+    /// Writes the value.
+    fn write(&self, out: &mut Vec<u8>);
+    /// Reports what the value keeps but should not hold.
+    fn check(&self, _bound: Option<&Bound>, _at: &mut Context) {}
+}
+
+/// An object under way.
+pub(crate) struct ObjectOut<'a> {
+    out: &'a mut Vec<u8>,
+    first: bool,
+}
+
+impl<'a> ObjectOut<'a> {
+    pub(crate) fn write(out: &'a mut Vec<u8>, members: impl FnOnce(&mut ObjectOut<'_>)) {
+        out.push(b'{');
+        let mut object = ObjectOut { out, first: true };
+        members(&mut object);
+        object.out.push(b'}');
+    }
+
+    pub(crate) fn member(&mut self, name: &str, value: impl FnOnce(&mut Vec<u8>)) {
+        if !std::mem::take(&mut self.first) {
+            self.out.push(b',');
+        }
+        raw::write_text(name, self.out);
+        self.out.push(b':');
+        value(self.out);
+    }
+}
+
+fn string<'a>(value: &'a RawValue, at: &Context) -> Result<std::borrow::Cow<'a, str>, MessageError> {
+    match raw::text(value) {
+        Some(text) => Ok(text),
+        None if value.get().starts_with('"') => Err(at.bad_value("a string of Unicode text", "a lone surrogate")),
+        None => Err(at.wrong_type("a string", value)),
+    }
+}
+
+impl Wire for String {
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+        string(value, at).map(Into::into)
+    }
+    fn write(&self, out: &mut Vec<u8>) {
+        raw::write_text(self, out);
+    }
+    fn check(&self, bound: Option<&Bound>, at: &mut Context) {
+        if let Some(bound) = bound {
+            bound.check(self, at);
+        }
+    }
+}
+
+impl Wire for bool {
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+        match value.get() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(at.wrong_type("a boolean", value)),
+        }
+    }
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if *self { b"true" } else { b"false" });
+    }
+}
+
+/// Types whose text and checks `FromStr` and `Display` have.
+macro_rules! text_wire {
+    ($(@ [$($generic:tt)*])? $name:ty, $expected:expr) => {
+        impl $(<$($generic)*>)? Wire for $name {
+            fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+                let text = string(value, at)?;
+                text.parse().map_err(|_| at.bad_value($expected, &text))
+            }
+            fn write(&self, out: &mut Vec<u8>) {
+                raw::write_text(&self.to_string(), out);
+            }
+        }
+    };
+}
+
+text_wire!(@ [const MIN: usize, const MAX: usize] BoundedText<MIN, MAX>, format!("{MIN} to {MAX} characters"));
+text_wire!(HyphenatedUuid, "a UUID with hyphens");
+text_wire!(Date, "a date as YYYY-MM-DD");
+text_wire!(crate::MandateId, "a UUID of version 1 as 32 lower-case hexadecimal digits");
+text_wire!(crate::ActionId, "a UUID of version 1 as 32 lower-case hexadecimal digits");
+text_wire!(crate::Uetr, "a UUID of version 4 with hyphens");
+
+impl Wire for Timestamp {
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+        let text = string(value, at)?;
+        match Self::parse_with_precision(&text) {
+            Ok((instant, 3)) => Ok(instant),
+            Ok((instant, digits)) => {
+                at.find(Rule::FractionDigits, "3 fractional digits", digits.to_string());
+                Ok(instant)
+            }
+            Err(_) => Err(at.bad_value("a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ", &text)),
+        }
+    }
+    fn write(&self, out: &mut Vec<u8>) {
+        raw::write_text(&self.to_string(), out);
+    }
+}
+
+impl Wire for crate::TimeOfDay {
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+        let text = string(value, at)?;
+        match Self::parse_with_precision(&text) {
+            Ok((time, 3)) => Ok(time),
+            Ok((time, digits)) => {
+                at.find(Rule::FractionDigits, "3 fractional digits", digits.to_string());
+                Ok(time)
+            }
+            Err(_) => Err(at.bad_value("a UTC time of day as hh:mm:ss.sssZ", &text)),
+        }
+    }
+    fn write(&self, out: &mut Vec<u8>) {
+        raw::write_text(&self.to_string(), out);
+    }
+}
+
+text_wire!(Currency, "a currency code of three upper-case letters");
+
+impl Wire for Decimal {
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+        let text = string(value, at)?;
+        let amount = parse_decimal(&text).map_err(|_| at.bad_value("a plain decimal of at most 28 digits", &text))?;
+        if amount.to_string() != text {
+            // Leading zeros: the one spelling that is not kept.
+            at.find(Rule::DefaultBound, "no leading zeros", excerpt(&text));
+        }
+        Ok(amount)
+    }
+    fn write(&self, out: &mut Vec<u8>) {
+        raw::write_text(&self.to_string(), out);
+    }
+    fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
+        let text = self.to_string();
+        if self.scale() != 2 || self.is_sign_negative() || text.len() > 19 {
+            at.find(Rule::DefaultBound, "up to 16 digits, a point and 2 digits", excerpt(&text));
+        }
+    }
+}
+
+impl<T: Wire> Wire for Vec<T> {
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+        let elements = raw::elements(value, at)?;
+        elements.into_iter().enumerate().map(|(index, value)| at.within_index(index, |at| T::read(value, at))).collect()
+    }
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(b'[');
+        for (index, element) in self.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            element.write(out);
+        }
+        out.push(b']');
+    }
+    fn check(&self, bound: Option<&Bound>, at: &mut Context) {
+        for (index, element) in self.iter().enumerate() {
+            at.within_index(index, |at| element.check(bound, at));
+        }
+    }
+}
+
+impl<T: Wire> Wire for Box<T> {
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+        T::read(value, at).map(Box::new)
+    }
+    fn write(&self, out: &mut Vec<u8>) {
+        T::write(self, out);
+    }
+    fn check(&self, bound: Option<&Bound>, at: &mut Context) {
+        T::check(self, bound, at);
+    }
+}
+
+/// States an object's members once, in the order in which they are written: `required`, `optional` or `amended`, Rust name,
+/// type, wire name and, after `=>`, a default bound.
+macro_rules! wire_object {
+    (
+        $(#[$doc:meta])*
+        pub struct $name:ident {
+            $( $(#[$member_doc:meta])* $kind:ident $member:ident: $type:ty = $wire:literal $(=> $bound:ident)?, )*
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct $name {
+            $( $(#[$member_doc])* pub $member: $crate::json::wire_object!(@type $kind $type), )*
+            /// Members that no rule names, in their order.
+            pub extra: $crate::json::ExtraMembers,
+        }
+
+        impl $crate::json::Wire for $name {
+            fn read(
+                value: &serde_json::value::RawValue,
+                at: &mut $crate::json::Context,
+            ) -> Result<Self, $crate::error::MessageError> {
+                let mut members = $crate::json::Members::split(value, at)?;
+                Ok(Self {
+                    $( $member: $crate::json::read::$kind(&mut members, $wire, at)?, )*
+                    extra: $crate::json::ExtraMembers::keep(members, at)?,
+                })
+            }
+
+            fn write(&self, out: &mut Vec<u8>) {
+                $crate::json::ObjectOut::write(out, |object| {
+                    $( $crate::json::write::$kind(&self.$member, $wire, object); )*
+                    self.extra.write(object);
+                });
+            }
+
+            fn check(&self, _bound: Option<&$crate::json::Bound>, at: &mut $crate::json::Context) {
+                $( $crate::json::check::$kind(
+                    &self.$member,
+                    $wire,
+                    $crate::json::wire_object!(@bound $($bound)?),
+                    at,
+                ); )*
+                self.extra.check(at);
+            }
+        }
+    };
+    (@type required $type:ty) => { $type };
+    (@type optional $type:ty) => { Option<$type> };
+    (@type amended $type:ty) => { $crate::Amended<$type> };
+    (@bound) => { None };
+    (@bound $bound:ident) => { Some(&$crate::json::Bound::$bound) };
+}
+pub(crate) use wire_object;

@@ -1,0 +1,178 @@
+//! `details` of a mandate notification: exactly one of three variants (Specification: "MandateNotification message";
+//! Default: the members of the bilateral amendment and of the status change).
+
+use super::parties::AmendedDebtor;
+use super::payment_information::AmendedPaymentInformation;
+use crate::Amended;
+use crate::codes::StatusChangeCode;
+use crate::error::MessageError;
+use crate::finding::Rule;
+use crate::json::{Bound, Context, ExtraMembers, Members, ObjectOut, Wire, check, read, wire_object, write};
+use bankrail_values::{Date, Timestamp};
+use serde_json::value::RawValue;
+
+/// What an action changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Details {
+    /// Which variant, and what it says.
+    pub change: Change,
+    /// Members that no rule names, in their order. With [`Change::Unknown`], all there are.
+    pub extra: ExtraMembers,
+}
+
+/// The variants of [`Details`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change {
+    /// `amendment` (`MandateAmendmentRequest`): a unilateral amendment. Default: trigger `MAMN`.
+    Amendment(Box<Amendment>),
+    /// `bilateral_amendment` (`MandateAmendmentRequestBilat`). Default: triggers `MAMC`, `MAMD` and `MAMX`.
+    BilateralAmendment(Box<BilateralAmendment>),
+    /// `status_change` (`MandateStatusChangeDetails`). Default: trigger `MSCH`.
+    StatusChange(StatusChange),
+    /// None of the three: kept in [`Details::extra`] and reported.
+    Unknown,
+}
+
+wire_object! {
+    /// A unilateral amendment.
+    pub struct Amendment {
+        /// What it says about the payer.
+        optional debtor_information: AmendedDebtor = "debtor_information",
+    }
+}
+
+wire_object! {
+    /// A bilateral amendment (Default: its members).
+    pub struct BilateralAmendment {
+        /// By when the counterparty is asked to resolve it. Informational.
+        optional resolution_requested_by: Timestamp = "resolution_requested_by",
+        /// The mandate's last day.
+        amended validity_end_date: Date = "validity_end_date",
+        /// Default: 1 to 140 characters.
+        amended transfer_arrangement: String = "transfer_arrangement" => LINE,
+        /// Whether the mandate is extended by itself.
+        optional automatic_extension_indicator: bool = "automatic_extension_indicator",
+        /// When and how much is paid.
+        optional payment_information: AmendedPaymentInformation = "payment_information",
+        /// Default: 1 to 140 characters.
+        amended additional_information: String = "additional_information" => LINE,
+    }
+}
+
+wire_object! {
+    /// A status change (Default: its members).
+    pub struct StatusChange {
+        /// What it does. Default: required.
+        optional change: StatusChangeCode = "change",
+        /// Default: 4 letters or digits.
+        optional reason_code: String = "reason_code" => REASON_CODE,
+        /// Default: 1 to 256 characters.
+        optional reason_description: String = "reason_description" => REASON_DESCRIPTION,
+    }
+}
+
+impl Amendment {
+    /// An amendment of the payer's information.
+    #[must_use]
+    pub fn new(debtor_information: AmendedDebtor) -> Self {
+        Self { debtor_information: Some(debtor_information), extra: ExtraMembers::default() }
+    }
+}
+
+impl BilateralAmendment {
+    /// An amendment that changes nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            resolution_requested_by: None,
+            validity_end_date: Amended::Absent,
+            transfer_arrangement: Amended::Absent,
+            automatic_extension_indicator: None,
+            payment_information: None,
+            additional_information: Amended::Absent,
+            extra: ExtraMembers::default(),
+        }
+    }
+}
+
+impl Default for BilateralAmendment {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl StatusChange {
+    /// A status change without a reason.
+    #[must_use]
+    pub fn new(change: StatusChangeCode) -> Self {
+        Self { change: Some(change), reason_code: None, reason_description: None, extra: ExtraMembers::default() }
+    }
+}
+
+impl From<Amendment> for Details {
+    fn from(amendment: Amendment) -> Self {
+        Self { change: Change::Amendment(Box::new(amendment)), extra: ExtraMembers::default() }
+    }
+}
+
+impl From<BilateralAmendment> for Details {
+    fn from(amendment: BilateralAmendment) -> Self {
+        Self { change: Change::BilateralAmendment(Box::new(amendment)), extra: ExtraMembers::default() }
+    }
+}
+
+impl From<StatusChange> for Details {
+    fn from(change: StatusChange) -> Self {
+        Self { change: Change::StatusChange(change), extra: ExtraMembers::default() }
+    }
+}
+
+const AMENDMENT: &str = "amendment";
+const BILATERAL: &str = "bilateral_amendment";
+const STATUS: &str = "status_change";
+
+impl Wire for Details {
+    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+        let mut members = Members::split(value, at)?;
+        let amendment = read::optional(&mut members, AMENDMENT, at)?.map(Change::Amendment);
+        let bilateral = read::optional(&mut members, BILATERAL, at)?.map(Change::BilateralAmendment);
+        let status = read::optional(&mut members, STATUS, at)?.map(Change::StatusChange);
+        let mut variants = [amendment, bilateral, status].into_iter().flatten();
+        let change = variants.next().unwrap_or(Change::Unknown);
+        match variants.count() {
+            0 => Ok(Self { change, extra: ExtraMembers::keep(members, at)? }),
+            more => Err(MessageError::SeveralVariants { pointer: at.pointer(), found: more + 1 }),
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        ObjectOut::write(out, |object| {
+            match &self.change {
+                Change::Amendment(change) => write::required(change, AMENDMENT, object),
+                Change::BilateralAmendment(change) => write::required(change, BILATERAL, object),
+                Change::StatusChange(change) => write::required(change, STATUS, object),
+                Change::Unknown => {}
+            }
+            self.extra.write(object);
+        });
+    }
+
+    fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
+        match &self.change {
+            Change::Amendment(change) => check::required(change, AMENDMENT, None, at),
+            Change::BilateralAmendment(change) => check::required(change, BILATERAL, None, at),
+            Change::StatusChange(change) => {
+                check::required(change, STATUS, None, at);
+                if change.change.is_none() {
+                    at.within(STATUS, |at| at.within("change", |at| at.find(Rule::DefaultRequired, "a value", "none")));
+                }
+            }
+            Change::Unknown => {
+                at.find(Rule::DefaultRequired, "one of amendment, bilateral_amendment, status_change", "none of them")
+            }
+        }
+        self.extra.check(at);
+    }
+}

@@ -1,0 +1,102 @@
+//! `MandateNotification`: the payer took an action on a mandate (Specification: "MandateNotification message").
+
+use super::details::Details;
+use super::{MpsUserId, WebhookMessage, message_type, rules};
+use crate::codes::{ActionStatus, ActionType, MandateStatus, Trigger};
+use crate::duplicate::DuplicateKey;
+use crate::ids::{ActionId, MandateId};
+use crate::json::{Context, ExtraMembers, wire_object};
+use crate::kind::MessageKind;
+use bankrail_values::{HyphenatedUuid, Timestamp};
+
+wire_object! {
+    /// A payer's action on a mandate.
+    pub struct MandateNotification {
+        /// When the service processed the notification.
+        required creation_date_time: Timestamp = "creation_date_time",
+        /// Why it was sent.
+        required trigger: Trigger = "trigger",
+        /// The user of the service.
+        required mps_user_id: MpsUserId = "mps_user_id",
+        /// The mandate.
+        required mandate_identification: MandateId = "mandate_identification",
+        /// The mandate's status.
+        optional mandate_status: MandateStatus = "mandate_status",
+        /// The action; the duplicate check key.
+        required action_identification: ActionId = "action_identification",
+        /// What the action does.
+        required action_type: ActionType = "action_type",
+        /// The action's status.
+        required action_status: ActionStatus = "action_status",
+        /// Why the action was resolved as it was.
+        optional resolution_event: ResolutionEvent = "resolution_event",
+        /// What the action changed.
+        optional details: Details = "details",
+    }
+}
+
+wire_object! {
+    /// Why an action was resolved as it was.
+    pub struct ResolutionEvent {
+        /// Default: required, 4 letters or digits.
+        optional reason_code: String = "reason_code" => REASON_CODE,
+        /// Default: 1 to 256 characters.
+        optional reason_description: String = "reason_description" => REASON_DESCRIPTION,
+    }
+}
+
+message_type!(MandateNotification, MandateNotification);
+
+impl MandateNotification {
+    /// A notification with the required members only; action type and status are the trigger's by default
+    /// (Default: "Consistency that real messages show").
+    #[must_use]
+    pub fn new(
+        creation_date_time: Timestamp,
+        trigger: Trigger,
+        mps_user_id: MpsUserId,
+        mandate_identification: MandateId,
+        action_identification: ActionId,
+        action_type: ActionType,
+        action_status: ActionStatus,
+    ) -> Self {
+        Self {
+            creation_date_time,
+            trigger,
+            mps_user_id,
+            mandate_identification,
+            mandate_status: None,
+            action_identification,
+            action_type,
+            action_status,
+            resolution_event: None,
+            details: None,
+            extra: ExtraMembers::default(),
+        }
+    }
+}
+
+impl ResolutionEvent {
+    /// An event with the member that is required by default.
+    #[must_use]
+    pub fn new(reason_code: impl Into<String>) -> Self {
+        Self { reason_code: Some(reason_code.into()), reason_description: None, extra: ExtraMembers::default() }
+    }
+}
+
+impl WebhookMessage for MandateNotification {
+    const KIND: MessageKind = MessageKind::MandateNotification;
+
+    fn creation_date_time(&self) -> Timestamp {
+        self.creation_date_time
+    }
+
+    fn duplicate_key(&self, scope: &str, _message_id: HyphenatedUuid) -> DuplicateKey {
+        DuplicateKey::mandate_notification(scope, self.action_identification)
+    }
+
+    #[allow(private_interfaces, reason = "sealed")]
+    fn check_consistency(&self, at: &mut Context) {
+        rules::mandate_notification(self, at);
+    }
+}

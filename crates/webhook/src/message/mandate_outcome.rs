@@ -1,0 +1,119 @@
+//! `MandateActionOutcome`: the outcome of a mandate action that the biller started
+//! (Specification: "MandateActionOutcome message").
+
+use super::{MpsUserId, WebhookMessage, message_type, rules};
+use crate::codes::{ActionStatus, ActionType, ErrorSeverity, MandateStatus, OutcomeStatus};
+use crate::duplicate::DuplicateKey;
+use crate::ids::{ActionId, MandateId};
+use crate::json::{Context, ExtraMembers, wire_object};
+use crate::kind::MessageKind;
+use bankrail_values::{HyphenatedUuid, Timestamp};
+
+wire_object! {
+    /// The outcome of a mandate action that the biller started.
+    pub struct MandateActionOutcome {
+        /// When the service processed this outcome, not when the mandate system did.
+        required creation_date_time: Timestamp = "creation_date_time",
+        /// Rejected or succeeded.
+        required status: OutcomeStatus = "status",
+        /// The user tied to the mandate request.
+        optional mps_user_id: MpsUserId = "mps_user_id",
+        /// Echo of the biller's original request identifier; the duplicate check key.
+        optional request_id: HyphenatedUuid = "request_id",
+        /// The mandate, for all later operations on it.
+        optional mandate_identification: MandateId = "mandate_identification",
+        /// When the mandate was first registered.
+        optional mandate_registration_date_time: Timestamp = "mandate_registration_date_time",
+        /// The mandate's status.
+        optional mandate_status: MandateStatus = "mandate_status",
+        /// The action.
+        optional action_identification: ActionId = "action_identification",
+        /// What the action does.
+        optional action_type: ActionType = "action_type",
+        /// The action's status.
+        optional action_status: ActionStatus = "action_status",
+        /// Whether the action was created bilateral or unilateral; only for creation and amendment actions.
+        optional bilateral: bool = "bilateral",
+        /// Only where a debtor alias was given in the creation or amendment request. Default: 1 to 140 printable ASCII.
+        optional debtor_alias_name: String = "debtor_alias_name" => NAME,
+        /// By when the counterparty is asked to resolve a bilateral action. Informational: it changes no state
+        /// and no expiry.
+        optional resolution_requested_by: Timestamp = "resolution_requested_by",
+        /// What went wrong.
+        optional error: OutcomeError = "error",
+    }
+}
+
+wire_object! {
+    /// What went wrong with a mandate action.
+    pub struct OutcomeError {
+        /// Default: required, 1 to 35 characters.
+        optional code: String = "code" => ERROR_CODE,
+        /// Default: required.
+        optional severity: ErrorSeverity = "severity",
+        /// Default: 1 to 1000 characters.
+        optional text: String = "text" => ERROR_TEXT,
+        /// For the user. Default: 1 to 1000 characters.
+        optional user_message: String = "user_message" => ERROR_TEXT,
+        /// Default: 1 to 1000 characters.
+        optional more_info: String = "more_info" => ERROR_TEXT,
+    }
+}
+
+message_type!(MandateActionOutcome, MandateOutcome);
+
+impl MandateActionOutcome {
+    /// An outcome with the required members only.
+    #[must_use]
+    pub fn new(creation_date_time: Timestamp, status: OutcomeStatus) -> Self {
+        Self {
+            creation_date_time,
+            status,
+            mps_user_id: None,
+            request_id: None,
+            mandate_identification: None,
+            mandate_registration_date_time: None,
+            mandate_status: None,
+            action_identification: None,
+            action_type: None,
+            action_status: None,
+            bilateral: None,
+            debtor_alias_name: None,
+            resolution_requested_by: None,
+            error: None,
+            extra: ExtraMembers::default(),
+        }
+    }
+}
+
+impl OutcomeError {
+    /// An error with the members that are required by default.
+    #[must_use]
+    pub fn new(code: impl Into<String>, severity: ErrorSeverity) -> Self {
+        Self {
+            code: Some(code.into()),
+            severity: Some(severity),
+            text: None,
+            user_message: None,
+            more_info: None,
+            extra: ExtraMembers::default(),
+        }
+    }
+}
+
+impl WebhookMessage for MandateActionOutcome {
+    const KIND: MessageKind = MessageKind::MandateOutcome;
+
+    fn creation_date_time(&self) -> Timestamp {
+        self.creation_date_time
+    }
+
+    fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey {
+        DuplicateKey::mandate_outcome(scope, self.request_id, message_id)
+    }
+
+    #[allow(private_interfaces, reason = "sealed")]
+    fn check_consistency(&self, at: &mut Context) {
+        rules::mandate_outcome(self, at);
+    }
+}

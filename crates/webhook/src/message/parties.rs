@@ -1,0 +1,116 @@
+//! Payer and biller inside messages.
+
+use crate::codes::{AccountIdentificationType, AliasType, PartyType};
+use crate::json::{ExtraMembers, wire_object};
+use crate::{AccountMask, Amended};
+
+wire_object! {
+    /// The payer in a query (Specification: "QueryNotification message", `debtor_information`).
+    pub struct DebtorInformation {
+        /// Default: 1 to 140 printable ASCII characters.
+        optional party_name: String = "party_name" => NAME,
+        /// How the account is named.
+        optional account_identification_type_code: AccountIdentificationType = "account_identification_type_code",
+        /// The account; may be partly masked. Default: 1 to 34 printable ASCII characters.
+        optional account_identification: String = "account_identification" => ACCOUNT,
+        /// The type of the alias.
+        optional account_alias_type_code: AliasType = "account_alias_type_code",
+        /// The alias. Default: 1 to 2048 characters.
+        optional account_alias_identification: String = "account_alias_identification" => ALIAS,
+    }
+}
+
+wire_object! {
+    /// The biller in a query.
+    pub struct CreditorInformation {
+        /// The biller's reference. Default: 1 to 35 printable ASCII characters.
+        optional party_reference: String = "party_reference" => PARTY_REFERENCE,
+    }
+}
+
+wire_object! {
+    /// What a unilateral amendment says about the payer (Specification: "The amendment variant").
+    pub struct AmendedDebtor {
+        /// What the payer is.
+        amended party_type: PartyType = "party_type",
+        /// Default: 1 to 140 printable ASCII characters.
+        amended party_name: String = "party_name" => NAME,
+        /// Default: 1 to 140 printable ASCII characters.
+        amended ultimate_party_name: String = "ultimate_party_name" => NAME,
+        /// How the account is named.
+        amended account_identification_type_code: AccountIdentificationType = "account_identification_type_code",
+        /// The account. Default: 1 to 34 printable ASCII characters.
+        amended account_identification: String = "account_identification" => ACCOUNT,
+        /// The type of the alias.
+        amended account_alias_type_code: AliasType = "account_alias_type_code",
+        /// The alias. Default: 1 to 2048 characters.
+        amended account_alias_identification: String = "account_alias_identification" => ALIAS,
+        /// The payer's reference. Default: 1 to 35 printable ASCII characters.
+        amended party_reference: String = "party_reference" => PARTY_REFERENCE,
+    }
+}
+
+impl DebtorInformation {
+    /// A payer with no members.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            party_name: None,
+            account_identification_type_code: None,
+            account_identification: None,
+            account_alias_type_code: None,
+            account_alias_identification: None,
+            extra: ExtraMembers::default(),
+        }
+    }
+
+    /// The account identification and how much of it is masked.
+    #[must_use]
+    pub fn account(&self) -> Option<AccountMask<'_>> {
+        self.account_identification.as_deref().map(AccountMask::of)
+    }
+}
+
+impl Default for DebtorInformation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CreditorInformation {
+    /// A biller with no members.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { party_reference: None, extra: ExtraMembers::default() }
+    }
+}
+
+impl Default for CreditorInformation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl AmendedDebtor {
+    /// An amendment that changes nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            party_type: Amended::Absent,
+            party_name: Amended::Absent,
+            ultimate_party_name: Amended::Absent,
+            account_identification_type_code: Amended::Absent,
+            account_identification: Amended::Absent,
+            account_alias_type_code: Amended::Absent,
+            account_alias_identification: Amended::Absent,
+            party_reference: Amended::Absent,
+            extra: ExtraMembers::default(),
+        }
+    }
+}
+
+impl Default for AmendedDebtor {
+    fn default() -> Self {
+        Self::new()
+    }
+}

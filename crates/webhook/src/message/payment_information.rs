@@ -1,0 +1,112 @@
+//! When and how much is paid under a mandate: as it is, and as an amendment changes it.
+
+use crate::codes::{AmountType, PaymentFrequency};
+use crate::counts::{CountPerPeriod, PointInTime};
+use crate::json::{ExtraMembers, wire_object};
+use crate::time_of_day::TimeOfDay;
+use crate::{Amended, Amount};
+use bankrail_values::Date;
+
+wire_object! {
+    /// When and how much is paid (Specification: "QueryNotification message", `payment_information`).
+    pub struct PaymentInformation {
+        /// How often payments fall due.
+        optional payment_frequency: PaymentFrequency = "payment_frequency",
+        /// No payment before this time of day.
+        optional payment_execute_not_before_time: TimeOfDay = "payment_execute_not_before_time",
+        /// How many payments a period has.
+        optional count_per_period: CountPerPeriod = "count_per_period",
+        /// The day or week within the period.
+        optional point_in_time: PointInTime = "point_in_time",
+        /// How the amount of each payment is set.
+        optional payment_amount_type: AmountType = "payment_amount_type",
+        /// The first payment's amount.
+        optional first_payment_amount: Amount = "first_payment_amount",
+        /// The last payment's amount.
+        optional last_payment_amount: Amount = "last_payment_amount",
+        /// Each payment's amount.
+        optional amount: Amount = "amount",
+        /// The most that a payment may be.
+        optional maximum_amount: Amount = "maximum_amount",
+    }
+}
+
+wire_object! {
+    /// What a bilateral amendment says about when and how much is paid (Default: as in a query, plus two dates).
+    pub struct AmendedPaymentInformation {
+        /// How often payments fall due.
+        amended payment_frequency: PaymentFrequency = "payment_frequency",
+        /// No payment before this time of day.
+        amended payment_execute_not_before_time: TimeOfDay = "payment_execute_not_before_time",
+        /// How many payments a period has.
+        amended count_per_period: CountPerPeriod = "count_per_period",
+        /// The day or week within the period.
+        amended point_in_time: PointInTime = "point_in_time",
+        /// How the amount of each payment is set.
+        amended payment_amount_type: AmountType = "payment_amount_type",
+        /// The day of the first payment.
+        amended first_payment_date: Date = "first_payment_date",
+        /// The first payment's amount.
+        amended first_payment_amount: Amount = "first_payment_amount",
+        /// The day of the last payment.
+        amended last_payment_date: Date = "last_payment_date",
+        /// The last payment's amount.
+        amended last_payment_amount: Amount = "last_payment_amount",
+        /// Each payment's amount.
+        amended amount: Amount = "amount",
+        /// The most that a payment may be.
+        amended maximum_amount: Amount = "maximum_amount",
+    }
+}
+
+impl PaymentInformation {
+    /// Information with no members.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            payment_frequency: None,
+            payment_execute_not_before_time: None,
+            count_per_period: None,
+            point_in_time: None,
+            payment_amount_type: None,
+            first_payment_amount: None,
+            last_payment_amount: None,
+            amount: None,
+            maximum_amount: None,
+            extra: ExtraMembers::default(),
+        }
+    }
+}
+
+impl Default for PaymentInformation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl AmendedPaymentInformation {
+    /// An amendment that changes nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            payment_frequency: Amended::Absent,
+            payment_execute_not_before_time: Amended::Absent,
+            count_per_period: Amended::Absent,
+            point_in_time: Amended::Absent,
+            payment_amount_type: Amended::Absent,
+            first_payment_date: Amended::Absent,
+            first_payment_amount: Amended::Absent,
+            last_payment_date: Amended::Absent,
+            last_payment_amount: Amended::Absent,
+            amount: Amended::Absent,
+            maximum_amount: Amended::Absent,
+            extra: ExtraMembers::default(),
+        }
+    }
+}
+
+impl Default for AmendedPaymentInformation {
+    fn default() -> Self {
+        Self::new()
+    }
+}

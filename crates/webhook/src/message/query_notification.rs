@@ -1,0 +1,176 @@
+//! `QueryNotification`: the payer raised a query (Specification: "QueryNotification message").
+
+use super::parties::{CreditorInformation, DebtorInformation};
+use super::payment_information::PaymentInformation;
+use super::{MpsUserId, WebhookMessage, message_type, rules};
+use crate::Amount;
+use crate::codes::{CaseType, EstablishmentScheme, InvestigationType, MandatePurpose};
+use crate::duplicate::DuplicateKey;
+use crate::ids::MandateId;
+use crate::json::{Context, ExtraMembers, wire_object};
+use crate::kind::MessageKind;
+use bankrail_values::{BoundedText, Date, HyphenatedUuid, Timestamp};
+
+/// A case reference: 1 to 20 code points.
+pub type CaseId = BoundedText<1, 20>;
+/// The payer's text: 1 to 2048 code points.
+pub type Narrative = BoundedText<1, 2048>;
+/// How often a notification was regenerated, as text of 1 to 2 code points.
+pub type ReminderCount = BoundedText<1, 2>;
+
+wire_object! {
+    /// A payer's query, raised through the payer's institution.
+    pub struct QueryNotification {
+        /// When the service processed the notification, not when the query was raised.
+        required creation_date_time: Timestamp = "creation_date_time",
+        /// Assigned by the service; quoted when the biller sends a query resolution. Part of the duplicate check key.
+        required case_id: CaseId = "case_id",
+        /// The only value is `INV14`.
+        required investigation_type_code: InvestigationType = "investigation_type_code",
+        /// What the query is about.
+        required case_type: CaseType = "case_type",
+        /// Increases by 1 each time the same notification is regenerated while no resolution has been received. Stays
+        /// text; part of the duplicate check key.
+        optional reminder_count: ReminderCount = "reminder_count",
+        /// True when a closed case is opened again. Part of the duplicate check key.
+        optional re_open_case_indication: bool = "re_open_case_indication",
+        /// Text sent by the payer's institution.
+        required narrative: Narrative = "narrative",
+        /// The payment that the query is about.
+        optional payment_details: PaymentDetails = "payment_details",
+        /// The mandate that the query is about.
+        required mandate_details: MandateDetails = "mandate_details",
+    }
+}
+
+wire_object! {
+    /// The payment that a query is about.
+    pub struct PaymentDetails {
+        /// The transaction.
+        optional transaction_identification: String = "transaction_identification",
+        /// The instruction.
+        optional instruction_identification: String = "instruction_identification",
+        /// The day of the transaction.
+        optional transaction_date: Date = "transaction_date",
+        /// The amount of the transaction.
+        optional original_transaction_amount: Amount = "original_transaction_amount",
+    }
+}
+
+wire_object! {
+    /// The mandate that a query is about.
+    pub struct MandateDetails {
+        /// The user of the service.
+        optional mps_user_id: MpsUserId = "mps_user_id",
+        /// The mandate.
+        optional mandate_identification: MandateId = "mandate_identification",
+        /// How the mandate came to be.
+        optional establishment_scheme: EstablishmentScheme = "establishment_scheme",
+        /// What the mandate is for.
+        optional mandate_purpose_code: MandatePurpose = "mandate_purpose_code",
+        /// What the mandate pays for.
+        optional description: String = "description",
+        /// Default: 1 to 140 characters.
+        optional additional_information: String = "additional_information" => LINE,
+        /// The payer.
+        optional debtor_information: DebtorInformation = "debtor_information",
+        /// The biller.
+        optional creditor_information: CreditorInformation = "creditor_information",
+        /// When and how much is paid.
+        optional payment_information: PaymentInformation = "payment_information",
+    }
+}
+
+message_type!(QueryNotification, Query);
+
+impl QueryNotification {
+    /// A query with the required members only; the investigation type is the only one there is.
+    #[must_use]
+    pub fn new(
+        creation_date_time: Timestamp,
+        case_id: CaseId,
+        case_type: CaseType,
+        narrative: Narrative,
+        mandate_details: MandateDetails,
+    ) -> Self {
+        Self {
+            creation_date_time,
+            case_id,
+            investigation_type_code: InvestigationType::Query,
+            case_type,
+            reminder_count: None,
+            re_open_case_indication: None,
+            narrative,
+            payment_details: None,
+            mandate_details,
+            extra: ExtraMembers::default(),
+        }
+    }
+}
+
+impl PaymentDetails {
+    /// Details with no members.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            transaction_identification: None,
+            instruction_identification: None,
+            transaction_date: None,
+            original_transaction_amount: None,
+            extra: ExtraMembers::default(),
+        }
+    }
+}
+
+impl Default for PaymentDetails {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MandateDetails {
+    /// Details with no members.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            mps_user_id: None,
+            mandate_identification: None,
+            establishment_scheme: None,
+            mandate_purpose_code: None,
+            description: None,
+            additional_information: None,
+            debtor_information: None,
+            creditor_information: None,
+            payment_information: None,
+            extra: ExtraMembers::default(),
+        }
+    }
+}
+
+impl Default for MandateDetails {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl WebhookMessage for QueryNotification {
+    const KIND: MessageKind = MessageKind::Query;
+
+    fn creation_date_time(&self) -> Timestamp {
+        self.creation_date_time
+    }
+
+    fn duplicate_key(&self, scope: &str, _message_id: HyphenatedUuid) -> DuplicateKey {
+        DuplicateKey::query(
+            scope,
+            self.case_id.as_str(),
+            self.reminder_count.as_ref().map(ReminderCount::as_str),
+            self.re_open_case_indication,
+        )
+    }
+
+    #[allow(private_interfaces, reason = "sealed")]
+    fn check_consistency(&self, at: &mut Context) {
+        rules::query(self, at);
+    }
+}

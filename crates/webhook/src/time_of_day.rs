@@ -1,0 +1,86 @@
+//! Times of day in UTC.
+
+use bankrail_values::{Timestamp, excerpt};
+use std::fmt;
+
+/// A time of day in UTC with milliseconds, spelled `hh:mm:ss.sssZ` (Specification: "QueryNotification message",
+/// `payment_execute_not_before_time`).
+///
+/// ```
+/// use bankrail_webhook::TimeOfDay;
+/// assert_eq!(TimeOfDay::parse("09:30:00.000Z")?.to_string(), "09:30:00.000Z");
+/// assert!(TimeOfDay::parse("24:00:00.000Z").is_err());
+/// # Ok::<(), bankrail_webhook::TimeOfDayError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimeOfDay(Timestamp);
+
+impl TimeOfDay {
+    /// Reads exactly `hh:mm:ss.sssZ`.
+    ///
+    /// # Errors
+    /// [`TimeOfDayError`] for any other spelling and for times that do not exist.
+    pub fn parse(text: &str) -> Result<Self, TimeOfDayError> {
+        match Self::parse_with_precision(text)? {
+            (time, 3) => Ok(time),
+            _ => Err(TimeOfDayError { found: excerpt(text) }),
+        }
+    }
+
+    /// Reads `hh:mm:ssZ` with none to three fractional digits and says how many there were.
+    ///
+    /// # Errors
+    /// [`TimeOfDayError`] for any other spelling and for times that do not exist.
+    pub fn parse_with_precision(text: &str) -> Result<(Self, u8), TimeOfDayError> {
+        // A time of day is an instant of the first day, and has the spelling of one.
+        match Timestamp::parse_with_precision(&format!("1970-01-01T{}", text.get(..13).unwrap_or(text))) {
+            Ok((instant, digits)) if text.len() <= 13 => Ok((Self(instant), digits)),
+            _ => Err(TimeOfDayError { found: excerpt(text) }),
+        }
+    }
+
+    /// The time `millis` milliseconds after midnight; `None` from 24 hours on.
+    #[must_use]
+    pub fn from_millis(millis: u32) -> Option<Self> {
+        if millis >= 86_400_000 {
+            return None;
+        }
+        Timestamp::from_unix_millis(i64::from(millis)).map(Self)
+    }
+
+    /// Milliseconds since midnight.
+    #[must_use]
+    pub fn millis(self) -> u32 {
+        u32::try_from(self.0.unix_millis()).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for TimeOfDay {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = self.millis();
+        let (seconds, millis) = (millis / 1000, millis % 1000);
+        write!(out, "{:02}:{:02}:{:02}.{millis:03}Z", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    }
+}
+
+impl fmt::Debug for TimeOfDay {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl std::str::FromStr for TimeOfDay {
+    type Err = TimeOfDayError;
+    fn from_str(text: &str) -> Result<Self, TimeOfDayError> {
+        Self::parse(text)
+    }
+}
+
+/// Not a time of day in UTC.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a UTC time of day as hh:mm:ss.sssZ, found {found}")]
+#[non_exhaustive]
+pub struct TimeOfDayError {
+    /// The text, cut and escaped.
+    pub found: String,
+}
