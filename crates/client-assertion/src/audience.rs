@@ -1,0 +1,51 @@
+//! Whom an assertion is for.
+
+use bankrail_values::excerpt;
+use std::fmt;
+
+/// The value of an assertion's `aud`: the token endpoint's address (Specification: "Client assertion (JWT) the customer
+/// builds"). It is configured on both sides and need not be the URL that requests go to.
+///
+/// 1 to 2048 octets without white space and control characters, compared byte for byte.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Audience(Box<str>);
+
+impl Audience {
+    /// The most octets of an audience.
+    pub const MAX_LENGTH: usize = 2048;
+
+    /// Checks an audience.
+    ///
+    /// # Errors
+    /// [`AudienceError`] for an empty or longer text and for white space or control characters in it.
+    pub fn parse(text: &str) -> Result<Self, AudienceError> {
+        let refused = |c: char| c.is_whitespace() || c.is_control();
+        if text.is_empty() || text.len() > Self::MAX_LENGTH || text.contains(refused) {
+            return Err(AudienceError { found: excerpt(text) });
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Audience {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, out)
+    }
+}
+
+bankrail_values::impl_text_value!(Audience, AudienceError);
+
+/// Not an audience.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected an audience of 1 to 2048 octets without white space, found {found}")]
+#[non_exhaustive]
+pub struct AudienceError {
+    /// The text, cut and escaped.
+    pub found: String,
+}

@@ -1,0 +1,159 @@
+//! The claims of an assertion, read strictly but not yet believed.
+
+use crate::{AssertionError, CustomerCode};
+use bankrail_jose::json::{self, JsonLimits};
+use bankrail_values::{Timestamp, excerpt};
+use serde_json::{Map, Value};
+
+/// Bounds on the claims: nobody needs more for the few that count.
+const LIMITS: JsonLimits = JsonLimits::new(12 * 1024, 8, 64);
+
+pub(crate) struct Claims(Map<String, Value>);
+
+impl Claims {
+    /// Reads one JSON object without duplicates, within bounds.
+    pub(crate) fn read(payload: &[u8]) -> Result<Self, AssertionError> {
+        json::read_object(payload, &LIMITS).map(Self).map_err(AssertionError::Claims)
+    }
+
+    /// `sub`, as it is claimed.
+    pub(crate) fn subject(&self) -> Result<CustomerCode, AssertionError> {
+        CustomerCode::parse(self.required_text("sub")?).map_err(AssertionError::Subject)
+    }
+
+    pub(crate) fn audience(&self) -> Result<&str, AssertionError> {
+        self.required_text("aud")
+    }
+
+    pub(crate) fn issuer(&self) -> Result<Option<&str>, AssertionError> {
+        self.text("iss")
+    }
+
+    pub(crate) fn jwt_id(&self) -> Result<Option<&str>, AssertionError> {
+        match self.text("jti")? {
+            Some(id) if !(1..=crate::MAX_JWT_ID).contains(&id.len()) => {
+                Err(AssertionError::ClaimValue { claim: "jti", found: excerpt(id) })
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// `exp`; a text of digits counts as a number only if that was allowed.
+    pub(crate) fn expires_at(&self, allow_text: bool) -> Result<Instant, AssertionError> {
+        if let (true, Some(Value::String(text))) = (allow_text, self.0.get("exp")) {
+            return numeric_text(text).ok_or_else(|| AssertionError::ClaimValue { claim: "exp", found: excerpt(text) });
+        }
+        self.instant("exp")?.ok_or(AssertionError::ClaimMissing { claim: "exp" })
+    }
+
+    pub(crate) fn instant(&self, claim: &'static str) -> Result<Option<Instant>, AssertionError> {
+        match self.0.get(claim) {
+            None => Ok(None),
+            Some(Value::Number(number)) => match (number.as_i64(), number.as_f64()) {
+                (Some(seconds), _) => Ok(Some(Instant::of_seconds(seconds))),
+                (None, Some(seconds)) => Ok(Some(Instant::of_fraction(seconds))),
+                (None, None) => Err(AssertionError::ClaimType { claim, expected: "a number" }),
+            },
+            Some(_) => Err(AssertionError::ClaimType { claim, expected: "a number" }),
+        }
+    }
+
+    fn required_text(&self, claim: &'static str) -> Result<&str, AssertionError> {
+        self.text(claim)?.ok_or(AssertionError::ClaimMissing { claim })
+    }
+
+    fn text(&self, claim: &'static str) -> Result<Option<&str>, AssertionError> {
+        match self.0.get(claim) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(AssertionError::ClaimType { claim, expected: "one text" }),
+        }
+    }
+}
+
+/// A NumericDate (RFC 7519 section 2): the millisecond that it is in, and whether it lies behind its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Instant {
+    millis: i64,
+    inside: bool,
+}
+
+impl Instant {
+    fn of_seconds(seconds: i64) -> Self {
+        Self { millis: seconds.saturating_mul(1000), inside: false }
+    }
+
+    /// A double holds microseconds of our time exactly enough: what it cannot hold was not written to be told apart.
+    #[expect(clippy::cast_possible_truncation, reason = "`as` saturates, and what saturates is centuries away")]
+    fn of_fraction(seconds: f64) -> Self {
+        let micros = (seconds * 1e6).round() as i64;
+        Self { millis: micros.div_euclid(1000), inside: micros.rem_euclid(1000) != 0 }
+    }
+
+    /// The latest millisecond that is not after the instant.
+    pub(crate) fn floor(self) -> Timestamp {
+        Timestamp::saturating_from_unix_millis(self.millis)
+    }
+
+    /// The earliest millisecond that is not before the instant.
+    pub(crate) fn ceil(self) -> Timestamp {
+        Timestamp::saturating_from_unix_millis(self.millis.saturating_add(i64::from(self.inside)))
+    }
+}
+
+/// Up to 15 digits, and a fraction of up to 9.
+fn numeric_text(text: &str) -> Option<Instant> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |part: &str, most| (1..=most).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole, 15) || !digits(fraction, 9) {
+        return None;
+    }
+    let (first, rest) = fraction.split_at(fraction.len().min(3));
+    let millis = first.bytes().chain(std::iter::repeat(b'0')).take(3).fold(0, |sum, b| sum * 10 + i64::from(b - b'0'));
+    let millis = whole.parse::<i64>().ok()?.saturating_mul(1000).saturating_add(millis);
+    Some(Instant { millis, inside: rest.bytes().any(|b| b != b'0') })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exp(json: &str, allow_text: bool) -> Option<(i64, i64)> {
+        let claims = Claims::read(format!(r#"{{"exp":{json}}}"#).as_bytes()).ok()?;
+        let instant = claims.expires_at(allow_text).ok()?;
+        Some((instant.floor().unix_millis(), instant.ceil().unix_millis()))
+    }
+
+    #[test]
+    fn numeric_dates() {
+        for (json, found) in [
+            ("1795229400", (1_795_229_400_000, 1_795_229_400_000)),
+            ("1795229400.5", (1_795_229_400_500, 1_795_229_400_500)),
+            ("1795229400.1", (1_795_229_400_100, 1_795_229_400_100)),
+            ("1795229400.0001", (1_795_229_400_000, 1_795_229_400_001)),
+            ("1.7952294e9", (1_795_229_400_000, 1_795_229_400_000)),
+            ("-1", (-1000, -1000)),
+            ("-0.0001", (-1, 0)),
+        ] {
+            assert_eq!(exp(json, false), Some(found), "{json}");
+        }
+        let last = Timestamp::MAX.unix_millis();
+        for huge in ["18446744073709551615", "1e300", "9223372036854775807"] {
+            assert_eq!(exp(huge, false), Some((last, last)), "{huge}");
+        }
+        for bad in ["\"1795229400\"", "null", "true", "[1]", "{}", "1e400", "01"] {
+            assert_eq!(exp(bad, false), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn numeric_texts_where_allowed() {
+        assert_eq!(exp("\"1795229400\"", true), Some((1_795_229_400_000, 1_795_229_400_000)));
+        assert_eq!(exp("\"7.25\"", true), Some((7250, 7250)));
+        assert_eq!(exp("\"7.2501\"", true), Some((7250, 7251)));
+        assert_eq!(exp("7", true), Some((7000, 7000)));
+        for bad in ["", " 7", "+7", "-7", "7.", ".5", "0x7", "7e1", "٧", "1234567890123456", "1.1234567890"] {
+            assert_eq!(exp(&format!("\"{bad}\""), true), None, "{bad}");
+        }
+    }
+}

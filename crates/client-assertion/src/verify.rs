@@ -1,0 +1,330 @@
+//! Checking an assertion.
+
+use crate::claims::{Claims, Instant};
+use crate::token::TokenRequest;
+use crate::{AssertionError, Audience, CustomerCode, ReplayPolicy, ReplayStore};
+use bankrail_jose::jws::{Compact, Limits, VerifyError};
+use bankrail_jose::{KeySource, VerifyingKey};
+use bankrail_values::{Timestamp, excerpt};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::time::Duration;
+
+/// Checks assertions for one audience (Specification: "Client assertion (JWT) the customer builds"; RFC 7523 section 3).
+///
+/// Unless told otherwise: RS256; `typ` is `jwt` in any case; `aud` is one text, equal to the audience; `exp` is a JSON
+/// number in the future and at most 3600 s ahead; `nbf` and `iat`, if present, are not in the future; `iss`, if present,
+/// equals `sub`; no leeway.
+///
+/// ```
+/// use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
+/// use bankrail_jose::{RsaSize, SigningKey};
+/// use bankrail_values::Timestamp;
+///
+/// let (customer, audience) = (CustomerCode::parse("CUSTOMERCODE")?, Audience::parse("https://auth.example.com/")?);
+/// let key = SigningKey::generate(RsaSize::Rsa2048)?;
+/// let now = Timestamp::UNIX_EPOCH;
+/// let assertion = AssertionBuilder::new(customer.clone(), audience.clone()).sign(&key, now)?;
+///
+/// let verifier = Verifier::new(audience);
+/// let verified = verifier.verify(&assertion, now, |asked| (*asked == customer).then(|| key.verifying_key()))?;
+/// assert_eq!(verified.customer(), &customer);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Verifier {
+    audience: Audience,
+    leeway: Duration,
+    typ: TypRule,
+    text_exp: bool,
+    limits: Limits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TypRule {
+    AnyCase,
+    AnyCaseOrAbsent,
+    Exact,
+}
+
+impl Verifier {
+    /// The farthest that `exp` may be ahead (Specification: "Limits", rule 4).
+    pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
+    /// The longest assertion that is read, in octets.
+    pub const MAX_BYTES: usize = 16 * 1024;
+
+    /// A verifier with the defaults.
+    #[must_use]
+    pub fn new(audience: Audience) -> Self {
+        let limits = Limits::new(Self::MAX_BYTES, 2 * 1024);
+        Self { audience, leeway: Duration::ZERO, typ: TypRule::AnyCase, text_exp: false, limits }
+    }
+
+    /// By how much the clocks of both sides may differ. It is granted at either end of the lifetime: an assertion may
+    /// be this much too old, and its `exp`, `nbf` and `iat` this much too far ahead.
+    #[must_use]
+    pub fn with_leeway(mut self, leeway: Duration) -> Self {
+        self.leeway = leeway;
+        self
+    }
+
+    /// Accepts an assertion whose header has no `typ`; some OAuth clients send none.
+    #[must_use]
+    pub fn allow_absent_typ(mut self) -> Self {
+        self.typ = TypRule::AnyCaseOrAbsent;
+        self
+    }
+
+    /// Requires `typ` to be `jwt` in lower case, as the specification spells it.
+    #[must_use]
+    pub fn require_exact_typ(mut self) -> Self {
+        self.typ = TypRule::Exact;
+        self
+    }
+
+    /// Accepts an `exp` that is a text of digits, as published samples have it (Default: "Token endpoint").
+    #[must_use]
+    pub fn allow_text_exp(mut self) -> Self {
+        self.text_exp = true;
+        self
+    }
+
+    /// The audience that assertions must name.
+    #[must_use]
+    pub fn audience(&self) -> &Audience {
+        &self.audience
+    }
+
+    /// Reads an assertion without believing it, to find out whose keys to ask for.
+    ///
+    /// # Errors
+    /// [`AssertionError`] if it is malformed, has another header than the profile's, or names no customer.
+    pub fn read<'a>(&'a self, assertion: &'a str) -> Result<Unverified<'a>, AssertionError> {
+        let compact = Compact::parse(assertion, &self.limits).map_err(AssertionError::Malformed)?;
+        self.check_typ(compact.header().typ())?;
+        let claims = Claims::read(compact.unverified_payload())?;
+        let subject = claims.subject()?;
+        Ok(Unverified { verifier: self, compact, claims, subject })
+    }
+
+    /// Checks an assertion with the keys of the customer that it names. `keys` looks a customer's keys up: one key or a
+    /// [`KeySet`](bankrail_jose::KeySet); none for an unknown customer. When the look-up is asynchronous, use
+    /// [`Verifier::read`] and [`Unverified::verify`].
+    ///
+    /// # Errors
+    /// [`AssertionError`]; see there what of it a counterparty may learn.
+    pub fn verify<K: KeySource<VerifyingKey>>(
+        &self,
+        assertion: &str,
+        now: Timestamp,
+        keys: impl FnOnce(&CustomerCode) -> Option<K>,
+    ) -> Result<VerifiedAssertion, AssertionError> {
+        let unverified = self.read(assertion)?;
+        let subject = unverified.subject_for_key_lookup();
+        match keys(subject) {
+            Some(keys) => unverified.verify(&keys, now),
+            None => Err(AssertionError::UnknownCustomer { customer: subject.clone() }),
+        }
+    }
+
+    fn check_typ(&self, typ: Option<&str>) -> Result<(), AssertionError> {
+        match (typ, self.typ) {
+            (Some("jwt"), _) | (None, TypRule::AnyCaseOrAbsent) => Ok(()),
+            (Some(typ), TypRule::AnyCase | TypRule::AnyCaseOrAbsent) if typ.eq_ignore_ascii_case("jwt") => Ok(()),
+            (found, _) => Err(AssertionError::Typ { found: found.map(excerpt) }),
+        }
+    }
+}
+
+/// An assertion that is well formed and that nothing is proved about.
+pub struct Unverified<'a> {
+    verifier: &'a Verifier,
+    compact: Compact<'a>,
+    claims: Claims,
+    subject: CustomerCode,
+}
+
+impl Unverified<'_> {
+    /// Who the assertion says it is from: whose keys to look up, and good for nothing else.
+    #[must_use]
+    pub fn subject_for_key_lookup(&self) -> &CustomerCode {
+        &self.subject
+    }
+
+    /// Checks the signature with the keys of [`Unverified::subject_for_key_lookup`], and then the claims.
+    ///
+    /// # Errors
+    /// [`AssertionError`]; see there what of it a counterparty may learn.
+    pub fn verify(
+        self,
+        keys: &(impl KeySource<VerifyingKey> + ?Sized),
+        now: Timestamp,
+    ) -> Result<VerifiedAssertion, AssertionError> {
+        // The claims were read out of the very octets that are checked here.
+        let Self { verifier, compact, claims, subject } = self;
+        let proved = compact.verify(keys).map_err(|error| match error {
+            VerifyError::NoKey(error) => AssertionError::NoKey(error),
+            VerifyError::Malformed(error) => AssertionError::Malformed(error),
+            _ => AssertionError::BadSignature,
+        })?;
+        let audience = claims.audience()?;
+        if audience != verifier.audience.as_str() {
+            return Err(AssertionError::Audience { found: excerpt(audience) });
+        }
+        if let Some(issuer) = claims.issuer()?.filter(|issuer| *issuer != subject.as_str()) {
+            return Err(AssertionError::Issuer { found: excerpt(issuer) });
+        }
+        let (expires, lead) = (claims.expires_at(verifier.text_exp)?, now.saturating_add(verifier.leeway));
+        check_lifetime(expires, now, verifier.leeway)?;
+        for claim in ["nbf", "iat"] {
+            if let Some(found) = claims.instant(claim)?.map(Instant::ceil).filter(|found| *found > lead) {
+                return Err(AssertionError::NotYetValid { claim, found, now });
+            }
+        }
+        let issued_at = claims.instant("iat")?.map(Instant::floor);
+        let jwt_id = claims.jwt_id()?.map(Into::into);
+        let key_id = proved.key().kid().map(Into::into);
+        Ok(VerifiedAssertion {
+            customer: subject,
+            expires_at: expires.floor(),
+            remember_until: expires.ceil().saturating_add(verifier.leeway),
+            issued_at,
+            jwt_id,
+            key_id,
+            signature: proved.signature().into(),
+        })
+    }
+}
+
+/// `exp` is after `now` and at most 3600 s after it, give or take the leeway. An assertion is expired "on or after"
+/// `exp` (RFC 7519 section 4.1.4).
+fn check_lifetime(expires: Instant, now: Timestamp, leeway: Duration) -> Result<(), AssertionError> {
+    if expires.ceil().saturating_add(leeway) <= now {
+        return Err(AssertionError::Expired { expires_at: expires.floor(), now });
+    }
+    if expires.ceil() > now.saturating_add(Verifier::MAX_LIFETIME).saturating_add(leeway) {
+        return Err(AssertionError::TooFarAhead { expires_at: expires.ceil(), now });
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Unverified<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Unverified").field("subject", &self.subject).finish_non_exhaustive()
+    }
+}
+
+/// An assertion that the customer's key signed and whose claims hold.
+#[derive(Clone)]
+pub struct VerifiedAssertion {
+    customer: CustomerCode,
+    expires_at: Timestamp,
+    remember_until: Timestamp,
+    issued_at: Option<Timestamp>,
+    jwt_id: Option<Box<str>>,
+    key_id: Option<Box<str>>,
+    signature: Box<[u8]>,
+}
+
+impl VerifiedAssertion {
+    /// Who signed it.
+    #[must_use]
+    pub fn customer(&self) -> &CustomerCode {
+        &self.customer
+    }
+
+    /// When it expires, cut to milliseconds.
+    #[must_use]
+    pub fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
+
+    /// `iat`, if it says one.
+    #[must_use]
+    pub fn issued_at(&self) -> Option<Timestamp> {
+        self.issued_at
+    }
+
+    /// `jti`, if it says one.
+    #[must_use]
+    pub fn jwt_id(&self) -> Option<&str> {
+        self.jwt_id.as_deref()
+    }
+
+    /// The name of the key that its signature is valid for, if that has one.
+    #[must_use]
+    pub fn key_id(&self) -> Option<&str> {
+        self.key_id.as_deref()
+    }
+
+    /// What a [`ReplayStore`] remembers of it under a policy; `None` if nothing.
+    ///
+    /// # Errors
+    /// [`AssertionError::JwtIdRequired`] under [`ReplayPolicy::RequireJti`] if there is no `jti`.
+    pub fn replay_key(&self, policy: ReplayPolicy) -> Result<Option<ReplayKey>, AssertionError> {
+        let (kind, what): (&[u8], &[u8]) = match (policy, &self.jwt_id) {
+            (ReplayPolicy::Off, _) | (ReplayPolicy::JtiIfPresent, None) => return Ok(None),
+            (ReplayPolicy::RequireJti, None) => return Err(AssertionError::JwtIdRequired),
+            (ReplayPolicy::RequireJti | ReplayPolicy::JtiIfPresent, Some(id)) => (b"jti\0", id.as_bytes()),
+            // A valid signature stands for all that it signs, and has one spelling.
+            (ReplayPolicy::WholeAssertion, _) => (b"assertion\0", &self.signature),
+        };
+        // A customer code holds no NUL, so the parts cannot run into each other.
+        let customer = self.customer.as_str();
+        let digest = Sha256::new().chain_update(kind).chain_update(customer).chain_update([0]).chain_update(what);
+        Ok(Some(ReplayKey { key: digest.finalize().into(), expires: self.remember_until }))
+    }
+
+    /// Uses the assertion up under a policy. Call it after everything else about the request was found good, and
+    /// before a token is issued.
+    ///
+    /// # Errors
+    /// [`AssertionError::Replayed`], [`AssertionError::JwtIdRequired`]; [`AssertionError::ReplayStore`] if the store
+    /// failed: then no token must be issued.
+    pub async fn claim(
+        &self,
+        policy: ReplayPolicy,
+        store: &(impl ReplayStore + ?Sized),
+        now: Timestamp,
+    ) -> Result<(), AssertionError> {
+        let Some(ReplayKey { key, expires }) = self.replay_key(policy)? else { return Ok(()) };
+        match store.claim(key, now, expires).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(AssertionError::Replayed),
+            Err(error) => Err(AssertionError::ReplayStore(error)),
+        }
+    }
+
+    /// Compares the form's `client_id`, if it has one, with the customer (RFC 7521 section 4.2).
+    ///
+    /// # Errors
+    /// [`AssertionError::ClientId`] if they differ.
+    pub fn check_client_id(&self, request: &TokenRequest) -> Result<(), AssertionError> {
+        match request.client_id() {
+            Some(found) if found != self.customer.as_str() => Err(AssertionError::ClientId { found: excerpt(found) }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Prints no signature.
+impl fmt::Debug for VerifiedAssertion {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("VerifiedAssertion")
+            .field("customer", &self.customer)
+            .field("expires_at", &self.expires_at)
+            .field("jwt_id", &self.jwt_id)
+            .field("key_id", &self.key_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a [`ReplayStore`] claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ReplayKey {
+    /// The key.
+    pub key: [u8; 32],
+    /// Until when it must be remembered: the assertion is refused from then on anyway.
+    pub expires: Timestamp,
+}
