@@ -1,0 +1,69 @@
+//! Using an assertion once.
+
+use crate::support::{KEY, NOW, Replays, at, block_on, builder, claims, now, signed, verifier, verify};
+use bankrail_client_assertion::{AssertionError, ReplayPolicy, VerifiedAssertion};
+use std::time::Duration;
+
+const POLICIES: [ReplayPolicy; 4] =
+    [ReplayPolicy::RequireJti, ReplayPolicy::JtiIfPresent, ReplayPolicy::WholeAssertion, ReplayPolicy::Off];
+
+fn verified(changes: &[(&str, &str)]) -> VerifiedAssertion {
+    verify(&verifier(), &signed(&claims(changes))).unwrap()
+}
+
+/// How often each of two assertions is accepted, one after the other, under each policy.
+fn accepted(first: &VerifiedAssertion, second: &VerifiedAssertion) -> [[bool; 2]; 4] {
+    POLICIES.map(|policy| {
+        let store = Replays::default();
+        [first, second].map(|assertion| block_on(assertion.claim(policy, &store, now())).is_ok())
+    })
+}
+
+#[test]
+fn policies() {
+    let (plain, with_id) = (verified(&[]), verified(&[("jti", "\"1\"")]));
+    // Two honest assertions of one second without jti are one and the same text.
+    assert_eq!(accepted(&plain, &plain), [[false, false], [true, true], [true, false], [true, true]]);
+    assert_eq!(accepted(&with_id, &with_id), [[true, false], [true, false], [true, false], [true, true]]);
+    // The same jti in another assertion is used up; another jti is not.
+    let again = verified(&[("jti", "\"1\""), ("iat", "1")]);
+    assert_eq!(accepted(&with_id, &again), [[true, false], [true, false], [true, true], [true, true]]);
+    let other = verified(&[("jti", "\"2\"")]);
+    assert_eq!(accepted(&with_id, &other), [[true, true]; 4]);
+    assert!(matches!(plain.replay_key(ReplayPolicy::RequireJti), Err(AssertionError::JwtIdRequired)));
+}
+
+#[test]
+fn a_jti_belongs_to_its_customer() {
+    let key_of = |sub: &str, id: &str| {
+        let assertion = signed(&claims(&[("sub", sub), ("jti", id)]));
+        let verified = verifier().verify(&assertion, now(), |_| Some(KEY.verifying_key())).unwrap();
+        verified.replay_key(ReplayPolicy::RequireJti).unwrap().unwrap().key
+    };
+    assert_eq!(key_of("\"A\"", "\"BC\""), key_of("\"A\"", "\"BC\""));
+    assert_ne!(key_of("\"A\"", "\"BC\""), key_of("\"AB\"", "\"C\""));
+    assert_ne!(key_of("\"A\"", "\"B\\u0000C\""), key_of("\"A\"", "\"BC\""));
+}
+
+#[test]
+fn remembered_for_as_long_as_it_could_be_accepted() {
+    let expires = |seconds: u64, exp: &str| {
+        let assertion = signed(&claims(&[("exp", exp), ("jti", "\"1\"")]));
+        let verifier = verifier().with_leeway(Duration::from_secs(seconds));
+        verify(&verifier, &assertion).unwrap().replay_key(ReplayPolicy::RequireJti).unwrap().unwrap().expires
+    };
+    let exp = (NOW + 600).to_string();
+    assert_eq!(expires(0, &exp), at(NOW + 600));
+    assert_eq!(expires(5, &exp), at(NOW + 605));
+    assert_eq!(expires(0, &format!("{exp}.0001")).unix_millis(), (NOW + 600) * 1000 + 1);
+}
+
+#[test]
+fn a_failing_store_refuses_and_is_our_fault() {
+    let store = Replays { broken: true, ..Replays::default() };
+    let assertion = verify(&verifier(), &builder().with_random_jwt_id().sign(&KEY, now()).unwrap()).unwrap();
+    let error = block_on(assertion.claim(ReplayPolicy::JtiIfPresent, &store, now())).unwrap_err();
+    assert!(matches!(error, AssertionError::ReplayStore(_)) && error.is_retryable());
+    assert_eq!((error.status(), error.code().as_str()), (503, "temporarily_unavailable"));
+    assert!(block_on(assertion.claim(ReplayPolicy::Off, &store, now())).is_ok());
+}

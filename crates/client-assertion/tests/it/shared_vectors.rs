@@ -1,0 +1,50 @@
+//! The assertions of the shared vectors, each with the verdict given.
+
+use bankrail_client_assertion::{AssertionError, Audience, VerifiedAssertion, Verifier};
+use bankrail_jose::{Jwk, KeyOptions, VerifyingKey};
+use bankrail_values::Timestamp;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::Duration;
+
+fn read(folder: &str, file: &str) -> Value {
+    let path = PathBuf::from(folder).join("vectors/jose").join(file);
+    let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&text).unwrap()
+}
+
+#[test]
+fn verdicts() {
+    let Ok(folder) = std::env::var("BANKRAIL_SHARED") else {
+        println!("BANKRAIL_SHARED not set: skipped");
+        return;
+    };
+    let (file, keys) = (read(&folder, "assertions.json"), read(&folder, "keys.json"));
+    let jwk = Jwk::parse(&keys["sig2048"].to_string()).unwrap();
+    let key = VerifyingKey::from_jwk(&jwk, &KeyOptions::default()).unwrap();
+    let now = Timestamp::from_unix_millis(file["now"].as_i64().unwrap() * 1000).unwrap();
+    let verifier = Verifier::new(Audience::parse(file["aud"].as_str().unwrap()).unwrap());
+    let verify = |verifier: &Verifier, token: &str| -> Result<VerifiedAssertion, AssertionError> {
+        verifier.verify(token, now, |_| Some(key.clone()))
+    };
+
+    let cases = file["vectors"].as_array().unwrap();
+    for case in cases {
+        let (name, token) = (case["name"].as_str().unwrap(), case["token"].as_str().unwrap());
+        let expect = case["expect"].as_str().unwrap();
+        let found = verify(&verifier, token);
+        // Policies default to refusal; each has its option below.
+        assert_eq!(found.is_ok(), expect == "accept", "{name}: {found:?}");
+        if let Err(error) = found {
+            assert_eq!((error.status(), error.to_body().to_json().as_str()), (401, r#"{"error":"invalid_client"}"#));
+        }
+        let skewed = verifier.clone().with_leeway(Duration::from_secs(2));
+        match expect {
+            "reject unless skew" => assert!(verify(&skewed, token).is_ok(), "{name}"),
+            "policy" => assert!(verify(&verifier.clone().allow_absent_typ(), token).is_ok(), "{name}"),
+            _ => assert_eq!(verify(&skewed.allow_text_exp(), token).is_ok(), expect == "accept", "{name}"),
+        }
+    }
+    assert!(cases.len() >= 30, "{} cases", cases.len());
+    println!("{} cases", cases.len());
+}

@@ -1,0 +1,244 @@
+//! Every rule of the profile, from both sides.
+
+use crate::support::{AUDIENCE, KEY, NOW, OTHER_KEY, at, builder, claims, customer, now, signed, verifier, verify};
+use bankrail_client_assertion::token::TokenRequest;
+use bankrail_client_assertion::{AssertionError, Verifier};
+use bankrail_jose::jws::{self, JwsHeader};
+use bankrail_jose::{KeySet, base64url};
+use bankrail_values::Timestamp;
+use proptest::prelude::*;
+use std::time::Duration;
+
+#[test]
+fn what_is_built_is_verified() {
+    let assertion = builder().with_issuer().with_issued_at().with_jwt_id("j1").sign(&KEY, now()).unwrap();
+    let verified = verify(&verifier(), &assertion).unwrap();
+    assert_eq!((verified.customer(), verified.expires_at()), (&customer(), at(NOW + 300)));
+    assert_eq!((verified.issued_at(), verified.jwt_id(), verified.key_id()), (Some(now()), Some("j1"), None));
+    let header = assertion.split('.').next().unwrap();
+    assert_eq!(base64url::decode(header).unwrap(), br#"{"alg":"RS256","typ":"jwt"}"#);
+}
+
+#[test]
+fn claims_one_by_one() {
+    let exp = |ahead: &str| ("exp", format!("{}{ahead}", NOW));
+    let good: &[(&str, String)] = &[
+        ("exp", (NOW + 1).to_string()),
+        ("exp", (NOW + 3600).to_string()),
+        exp(".001"),
+        ("exp", format!("{}.999", NOW + 3599)),
+        ("exp", "1795233900e0".to_owned()),
+        ("nbf", NOW.to_string()),
+        ("iat", NOW.to_string()),
+        ("iat", "0".to_owned()),
+        ("iss", "\"CUSTOMERCODE\"".to_owned()),
+        ("jti", "\"x\"".to_owned()),
+        ("other", r#"{"a":[1,{"b":null}]}"#.to_owned()),
+    ];
+    for (name, value) in good {
+        let found = verify(&verifier(), &signed(&claims(&[(name, value)])));
+        assert!(found.is_ok(), "{name} {value} {found:?}");
+    }
+    let long = format!("\"{}\"", "j".repeat(257));
+    let array = format!("[\"{AUDIENCE}\"]");
+    let slash = format!("\"{AUDIENCE}/\"");
+    let bad: &[(&str, &str)] = &[
+        ("exp", ""),
+        ("exp", "1795233600"),
+        ("exp", "1795233600.0"),
+        ("exp", "1795237201"),
+        ("exp", "1795237200.001"),
+        ("exp", "1795237200.0001"),
+        ("exp", "-1"),
+        ("exp", "0"),
+        ("exp", "\"1795234200\""),
+        ("exp", "null"),
+        ("exp", "true"),
+        ("exp", "[1795234200]"),
+        ("exp", "1e300"),
+        ("exp", "1e999"),
+        ("exp", "9223372036854775807"),
+        ("exp", "18446744073709551615"),
+        ("exp", "01795234200"),
+        ("aud", ""),
+        ("aud", &array),
+        ("aud", &slash),
+        ("aud", "\"\""),
+        ("aud", "null"),
+        ("aud", "\"HTTPS://AUTH.EXAMPLE.COM/V1.0/AUTH\""),
+        ("sub", ""),
+        ("sub", "\"\""),
+        ("sub", "\"customercode\""),
+        ("sub", "\"CUSTOMERCODE \""),
+        ("sub", "\"CUSTOMERCODE\\u0000\""),
+        ("sub", "\"OTHER\""),
+        ("sub", "1"),
+        ("sub", "[\"CUSTOMERCODE\"]"),
+        ("nbf", "1795233601"),
+        ("nbf", "1795233600.0001"),
+        ("nbf", "\"1795233600\""),
+        ("nbf", "null"),
+        ("iat", "1795233601"),
+        ("iat", "\"now\""),
+        ("iss", "\"OTHER\""),
+        ("iss", "\"\""),
+        ("iss", "null"),
+        ("iss", "[\"CUSTOMERCODE\"]"),
+        ("jti", "\"\""),
+        ("jti", "1"),
+        ("jti", "null"),
+        ("jti", &long),
+        ("x", "[[[[[[[[1]]]]]]]]"),
+        ("x", r#"{"a":1,"a":1}"#),
+        ("x", "1}{\"y\":1"),
+        ("x\":1,\"s\\u0075b", "\"OTHER\""),
+    ];
+    for (name, value) in bad {
+        let found = verify(&verifier(), &signed(&claims(&[(name, value)])));
+        assert!(found.is_err(), "{name} {value} {found:?}");
+    }
+    for whole in ["", "[]", "null", "\"x\"", "{}", "{", "\u{feff}{}"] {
+        assert!(verify(&verifier(), &signed(whole)).is_err(), "{whole}");
+    }
+}
+
+#[test]
+fn each_refusal_is_told_apart_locally() {
+    let error = |changes: &[(&str, &str)]| verify(&verifier(), &signed(&claims(changes))).unwrap_err();
+    assert!(matches!(error(&[("exp", "")]), AssertionError::ClaimMissing { claim: "exp" }));
+    assert!(matches!(error(&[("exp", "1")]), AssertionError::Expired { .. }));
+    assert!(matches!(error(&[("exp", "9999999999")]), AssertionError::TooFarAhead { .. }));
+    assert!(matches!(error(&[("nbf", "9999999999")]), AssertionError::NotYetValid { claim: "nbf", .. }));
+    assert!(matches!(error(&[("aud", "\"x\"")]), AssertionError::Audience { .. }));
+    assert!(matches!(error(&[("aud", "[]")]), AssertionError::ClaimType { claim: "aud", .. }));
+    assert!(matches!(error(&[("iss", "\"X\"")]), AssertionError::Issuer { .. }));
+    assert!(matches!(error(&[("sub", "\"x\"")]), AssertionError::Subject(_)));
+    assert!(matches!(error(&[("sub", "\"X\"")]), AssertionError::UnknownCustomer { .. }));
+    assert!(matches!(error(&[("jti", "\"\"")]), AssertionError::ClaimValue { claim: "jti", .. }));
+    let foreign = builder().sign(&OTHER_KEY, now()).unwrap();
+    assert!(matches!(verify(&verifier(), &foreign), Err(AssertionError::BadSignature)));
+    assert!(matches!(verify(&verifier(), "a.b"), Err(AssertionError::Malformed(_))));
+    let unknown = builder().key_id("k2").sign(&KEY, now()).unwrap();
+    let found = verifier().verify(&unknown, now(), |_| Some(KEY.verifying_key().with_kid("k1")));
+    assert!(matches!(found, Err(AssertionError::NoKey(_))));
+}
+
+#[test]
+fn types_of_token() {
+    let of = |typ: Option<&str>| {
+        let header = typ.map_or_else(JwsHeader::new, |typ| JwsHeader::new().with_typ(typ));
+        jws::sign(&KEY, &header, claims(&[]).as_bytes()).unwrap()
+    };
+    let accepted = |verifier: &Verifier| -> Vec<bool> {
+        [Some("jwt"), Some("JWT"), Some("JwT"), None, Some("JOSE"), Some(""), Some("jwt ")]
+            .map(|typ| verify(verifier, &of(typ)).is_ok())
+            .to_vec()
+    };
+    assert_eq!(accepted(&verifier()), [true, true, true, false, false, false, false]);
+    assert_eq!(accepted(&verifier().allow_absent_typ()), [true, true, true, true, false, false, false]);
+    assert_eq!(accepted(&verifier().require_exact_typ()), [true, false, false, false, false, false, false]);
+}
+
+#[test]
+fn published_samples_have_a_text_as_exp() {
+    let text = signed(&claims(&[("exp", "\"1795234200\"")]));
+    assert!(verify(&verifier(), &text).is_err());
+    let verified = verify(&verifier().allow_text_exp(), &text).unwrap();
+    assert_eq!(verified.expires_at(), at(NOW + 600));
+    for bad in ["\"\"", "\"soon\"", "\"1795233600\"", "\"1795237201\"", "\"1795234200 \"", "null"] {
+        assert!(verify(&verifier().allow_text_exp(), &signed(&claims(&[("exp", bad)]))).is_err(), "{bad}");
+    }
+    assert!(verify(&verifier().allow_text_exp(), &signed(&claims(&[("nbf", "\"1\"")]))).is_err());
+}
+
+#[test]
+fn leeway_is_granted_at_both_ends_and_no_further() {
+    let lenient = verifier().with_leeway(Duration::from_secs(5));
+    for (claim, value, good) in [
+        ("exp", NOW - 4, true),
+        ("exp", NOW - 5, false),
+        ("exp", NOW + 3605, true),
+        ("exp", NOW + 3606, false),
+        ("nbf", NOW + 5, true),
+        ("nbf", NOW + 6, false),
+        ("iat", NOW + 5, true),
+        ("iat", NOW + 6, false),
+    ] {
+        let found = verify(&lenient, &signed(&claims(&[(claim, &value.to_string())])));
+        assert_eq!(found.is_ok(), good, "{claim} {value} {found:?}");
+    }
+    let endless = verifier().with_leeway(Duration::MAX);
+    assert!(verify(&endless, &signed(&claims(&[("exp", "1")]))).is_ok(), "no overflow");
+}
+
+#[test]
+fn the_subject_chooses_the_keys_and_nothing_more() {
+    // Another customer's key does not make this customer's assertion, whatever it says.
+    let forged = builder().sign(&OTHER_KEY, now()).unwrap();
+    let verifier = verifier();
+    let unverified = verifier.read(&forged).unwrap();
+    assert_eq!(unverified.subject_for_key_lookup(), &customer());
+    assert!(unverified.verify(&KEY.verifying_key(), now()).is_err());
+    // Rotation: both keys are good for a while, by name.
+    let keys = KeySet::new([KEY.verifying_key().with_kid("a"), OTHER_KEY.verifying_key().with_kid("b")]).unwrap();
+    let named = builder().key_id("b").sign(&OTHER_KEY, now()).unwrap();
+    assert_eq!(verifier.read(&named).unwrap().verify(&keys, now()).unwrap().key_id(), Some("b"));
+    assert!(verifier.read(&forged).unwrap().verify(&keys, now()).is_ok(), "without a name, both are tried");
+    let misnamed = builder().key_id("a").sign(&OTHER_KEY, now()).unwrap();
+    assert!(verifier.read(&misnamed).unwrap().verify(&keys, now()).is_err());
+}
+
+#[test]
+fn the_form_may_name_the_same_client() {
+    let assertion = builder().sign(&KEY, now()).unwrap();
+    let verified = verify(&verifier(), &assertion).unwrap();
+    let request = TokenRequest::new(assertion, "A".parse().unwrap());
+    assert!(verified.check_client_id(&request).is_ok());
+    assert!(verified.check_client_id(&request.clone().with_client_id(&customer())).is_ok());
+    let other = request.with_client_id(&"CUSTOMERCODE2".parse().unwrap());
+    let error = verified.check_client_id(&other).unwrap_err();
+    assert_eq!((error.status(), error.code().as_str()), (401, "invalid_client"));
+}
+
+#[test]
+fn a_changed_octet_anywhere_is_refused() {
+    let assertion = builder().sign(&KEY, now()).unwrap();
+    assert!(verify(&verifier(), &assertion).is_ok());
+    for at in 0..assertion.len() {
+        let mut octets = assertion.clone().into_bytes();
+        octets[at] = if octets[at] == b'A' { b'B' } else { b'A' };
+        let changed = String::from_utf8(octets).unwrap();
+        assert!(verify(&verifier(), &changed).is_err(), "octet {at}");
+    }
+    for length in 0..assertion.len() {
+        assert!(verify(&verifier(), &assertion[..length]).is_err(), "cut to {length}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn hostile_text_is_refused_and_never_panics(text in "[A-Za-z0-9_.=+/ -]{0,200}|\\PC{0,60}") {
+        prop_assert!(verify(&verifier(), &text).is_err());
+    }
+
+    #[test]
+    fn hostile_claims_are_read_or_refused(payload in proptest::collection::vec(any::<u8>(), 0..80)) {
+        let token = jws::sign(&KEY, &JwsHeader::new().with_typ("jwt"), &payload).unwrap();
+        prop_assert!(verify(&verifier(), &token).is_err());
+    }
+
+    #[test]
+    fn an_assertion_is_good_from_its_making_to_its_end(
+        made in 0_i64..4_000_000_000, lifetime in 1_u64..=3600, offset in -5_000_i64..3_605_000,
+    ) {
+        let made = Timestamp::from_unix_millis(made * 1000 + 999).unwrap();
+        let assertion = builder().lifetime(Duration::from_secs(lifetime)).with_issued_at().sign(&KEY, made).unwrap();
+        let now = Timestamp::from_unix_millis(made.unix_millis() + offset).unwrap();
+        let found = verifier().verify(&assertion, now, |_| Some(KEY.verifying_key()));
+        let issued = made.unix_millis() - 999;
+        let end = issued + i64::try_from(lifetime).unwrap() * 1000;
+        prop_assert_eq!(found.is_ok(), (issued..end).contains(&now.unix_millis()));
+    }
+}
