@@ -2,8 +2,16 @@
 
 #![forbid(unsafe_code)]
 
+mod client;
 mod endpoint;
+mod pace;
+mod statement;
+mod token;
 mod transport;
 
+pub use client::{BuildError, Client, ClientBuilder, Customer};
 pub use endpoint::{AddressError, AddressFault};
+pub use pace::Pacing;
+pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};
+pub use token::{Token, TokenError, TokenSource};
 pub use transport::{TlsError, TlsRoots, TransportError};

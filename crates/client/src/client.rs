@@ -1,0 +1,60 @@
+//! One customer of one service: what both kinds of call share.
+
+mod build;
+
+pub use build::{BuildError, ClientBuilder};
+
+use crate::statement::StatementClient;
+use crate::token::TokenSource;
+use bankrail_client_assertion::CustomerCode;
+use bankrail_jose::SigningKey;
+use bankrail_values::SecretString;
+use std::sync::Arc;
+
+/// Who calls: the customer's code, the private key of its assertions, its API key.
+#[derive(Clone, Debug)]
+pub struct Customer {
+    pub(crate) code: CustomerCode,
+    pub(crate) signing_key: SigningKey,
+    pub(crate) api_key: SecretString,
+}
+
+impl Customer {
+    /// A customer. If the key has an id, assertions carry it as `kid`.
+    pub fn new(code: CustomerCode, signing_key: SigningKey, api_key: impl Into<SecretString>) -> Self {
+        Self { code, signing_key, api_key: api_key.into() }
+    }
+}
+
+/// One customer of one service. Cheap to clone; clones share token, limits and connections.
+///
+/// Make one and keep it: two clients of one customer do not know of each other's calls, unless they share
+/// [`ClientBuilder::counters`].
+#[derive(Clone, Debug)]
+pub struct Client(pub(crate) Arc<Parts>);
+
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) tokens: TokenSource,
+    pub(crate) statements: StatementClient,
+}
+
+impl Client {
+    /// Starts a client of the service at `base_url`: https, with or without a path, such as
+    /// `https://api.example.com/corporate`.
+    pub fn builder(customer: Customer, base_url: impl Into<String>) -> ClientBuilder {
+        ClientBuilder::new(customer, base_url.into())
+    }
+
+    /// Its access tokens.
+    #[must_use]
+    pub fn tokens(&self) -> &TokenSource {
+        &self.0.tokens
+    }
+
+    /// Its statements.
+    #[must_use]
+    pub fn statements(&self) -> &StatementClient {
+        &self.0.statements
+    }
+}

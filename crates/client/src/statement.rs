@@ -1,0 +1,179 @@
+//! Statements: one page, page by page, or all pages.
+
+mod error;
+mod page;
+mod pages;
+
+pub use error::{StatementError, UnreadablePayload};
+pub use page::{Statement, StatementPage};
+pub use pages::{FetchedPage, Pages};
+
+use crate::endpoint::Endpoint;
+use crate::pace::{Held, Pace};
+use crate::token::{Token, TokenSource};
+use crate::transport::{Reply, Transport};
+use bankrail_statement::{AccountId, Checkpoint, StatementReply, StatementRequest};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use std::sync::Arc;
+
+/// Fetches statements of registered accounts (Specification: "Request statement").
+///
+/// - A reserved account number is refused before anything is sent.
+/// - Calls keep to the limit of 25 an hour; see [`Pacing`](crate::Pacing).
+/// - A token that the service refuses is replaced, once in a call.
+/// - The service's error is recognised under any HTTP status.
+/// - Cheap to clone; clones share limits and connections.
+#[derive(Clone, Debug)]
+pub struct StatementClient(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    transport: Transport,
+    endpoint: Endpoint,
+    api_key: HeaderValue,
+    tokens: TokenSource,
+    pace: Arc<Pace>,
+    limit: usize,
+}
+
+impl StatementClient {
+    pub(crate) fn new(
+        transport: Transport,
+        endpoint: Endpoint,
+        api_key: HeaderValue,
+        tokens: TokenSource,
+        pace: Arc<Pace>,
+        limit: usize,
+    ) -> Self {
+        Self(Arc::new(Parts { transport, endpoint, api_key, tokens, pace, limit }))
+    }
+
+    /// Fetches one page. Dropping the future is safe; the service may have counted the call.
+    ///
+    /// # Errors
+    /// [`StatementError`].
+    pub async fn page(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
+        refuse_reserved(request)?;
+        let outcome = self.fetch(request).await;
+        match &outcome {
+            Ok(page) => {
+                let findings = page.received.findings.len();
+                tracing::debug!(request_key = %page.request_key(), findings, "statement received");
+            }
+            Err(error) => tracing::warn!(request_key = ?error.request_key(), %error, "no statement"),
+        }
+        outcome
+    }
+
+    /// Walks through the pages of a statement from its first page, or from the request's own cursor.
+    ///
+    /// ```no_run
+    /// # use bankrail_statement::{AccountId, StatementRequest};
+    /// # async fn example(client: bankrail_client::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// let request = StatementRequest::new(&AccountId::parse("012003123456789")?);
+    /// let mut pages = client.statements().pages(request);
+    /// while let Some(page) = pages.next().await? {
+    ///     // Store the entries, with the checkpoint, in one transaction of yours …
+    ///     let (document, checkpoint) = (page.xml(), page.checkpoint());
+    /// #   let _ = (document, checkpoint);
+    ///     // … and only then go on.
+    ///     page.stored()?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn pages(&self, request: StatementRequest) -> Pages {
+        Pages::new(self.clone(), request)
+    }
+
+    /// Goes on with a walk behind the page that a checkpoint was kept with. The request must be the one of that walk.
+    #[must_use]
+    pub fn resume(&self, request: StatementRequest, checkpoint: Checkpoint) -> Pages {
+        Pages::resume(self.clone(), request, checkpoint)
+    }
+
+    /// Fetches all pages of an account's statement, at most [`Pages::DEFAULT_MAX_PAGES`] of them, into memory.
+    ///
+    /// # Errors
+    /// [`StatementError`]; the pages before it are lost, so for long statements take [`StatementClient::pages`].
+    pub async fn statement(&self, account: &AccountId) -> Result<Statement, StatementError> {
+        self.pages(StatementRequest::new(account)).collect().await
+    }
+
+    async fn fetch(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
+        let token = self.0.tokens.token().await.map_err(StatementError::Token)?;
+        let reply = self.send(request, &token).await?;
+        match self.read(request, &reply) {
+            // The token may have been revoked, or may have ended on the way: once more, with another one. A token that
+            // has taken its place meanwhile is that other one.
+            Err(StatementError::Unauthorized { .. }) => self.0.tokens.refused(&token),
+            outcome => return outcome,
+        }
+        let token = self.0.tokens.token().await.map_err(StatementError::Token)?;
+        let reply = self.send(request, &token).await?;
+        self.read(request, &reply)
+    }
+
+    async fn send(&self, request: &StatementRequest, token: &Token) -> Result<Reply, StatementError> {
+        let parts = &*self.0;
+        let mut authorization = HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
+            .expect("a token is a UUID, which a header can carry");
+        authorization.set_sensitive(true);
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(AUTHORIZATION, authorization);
+        headers.insert("apikey", parts.api_key.clone());
+        parts.pace.admit().await.map_err(|held| match held {
+            Held::Until(retry_at) => StatementError::HeldBack { retry_at },
+            Held::Store(error) => StatementError::Counters(error),
+        })?;
+        let body = request.to_json().into_bytes();
+        let reply = parts.transport.post(&parts.endpoint, headers, body, parts.limit).await;
+        reply.map_err(StatementError::Transport)
+    }
+
+    fn read(&self, request: &StatementRequest, reply: &Reply) -> Result<StatementPage, StatementError> {
+        let status = reply.status.as_u16();
+        let (error, refusal) = match StatementReply::parse(status, &reply.body) {
+            Ok(StatementReply::Statement(received)) => return StatementPage::read(request, received, status),
+            Ok(StatementReply::Error(error)) => (Some(error), None),
+            Err(refusal) => (None, Some(refusal)),
+        };
+        let request_key = error.as_ref().and_then(|error| error.request_key).or(reply.request_key);
+        let code = error.as_ref().and_then(|error| error.code.clone());
+        if reply.status == StatusCode::TOO_MANY_REQUESTS {
+            let retry_at = self.0.pace.refused(reply.retry_after);
+            return Err(StatementError::TooManyCalls { retry_at, code, request_key });
+        }
+        if reply.status == StatusCode::UNAUTHORIZED || code.as_ref().is_some_and(|code| code.as_str() == GATEWAY_401) {
+            return Err(StatementError::Unauthorized { code, request_key });
+        }
+        let retry_at = if reply.status.is_server_error() { self.0.pace.refused(reply.retry_after) } else { None };
+        match (error, refusal) {
+            (Some(error), _) => {
+                let title = error.title.as_deref().map(error::shortened);
+                Err(StatementError::Service { status, code, title, retry_at, request_key })
+            }
+            (None, Some(source)) if reply.status.is_success() && reply.is_json => {
+                Err(StatementError::Reply { status, request_key, source })
+            }
+            _ => Err(StatementError::Unexpected { status, json: reply.is_json, retry_at, request_key }),
+        }
+    }
+}
+
+/// What a gateway before the service says for 401, under whatever status (Default: "Statement exchange").
+const GATEWAY_401: &str = "EC000_002";
+
+/// Reserved numbers must not be used (Specification: "Request statement", test data), and a text that is no account
+/// identifier could hide one.
+fn refuse_reserved(request: &StatementRequest) -> Result<(), StatementError> {
+    let account = request.account().map_err(StatementError::Account)?;
+    if account.is_reserved_for_negative_testing() {
+        return Err(StatementError::ReservedAccount { account });
+    }
+    Ok(())
+}

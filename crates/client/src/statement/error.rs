@@ -1,0 +1,251 @@
+//! Why there is no statement.
+
+use crate::token::TokenError;
+use crate::transport::TransportError;
+use bankrail_statement::{AccountId, AccountIdError, ErrorCode, ReplyError, WalkError};
+use bankrail_values::{HyphenatedUuid, Timestamp};
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// No statement.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StatementError {
+    /// Not sent: the account number is reserved for the provider's negative testing and must not be used
+    /// (Specification: "Request statement", test data).
+    #[error("account number {account} is reserved for the provider's negative testing and must not be used")]
+    #[non_exhaustive]
+    ReservedAccount {
+        /// The account.
+        account: AccountId,
+    },
+    /// Not sent: the account identifier is none; the service would answer that it does not know it.
+    #[error("the account identifier is refused")]
+    Account(#[source] AccountIdError),
+    /// Not sent, or not sent again: there is no access token.
+    #[error("there is no access token")]
+    Token(#[source] TokenError),
+    /// Not sent: the limit of statement calls, or an earlier `Retry-After`, does not allow a call before this.
+    #[error("held back by the rate limit of statement calls until {retry_at}")]
+    #[non_exhaustive]
+    HeldBack {
+        /// When it would be allowed.
+        retry_at: Timestamp,
+    },
+    /// Not sent: the store of the rate limit's counters failed.
+    #[error("the store of the rate limit failed")]
+    Counters(#[source] Arc<dyn Error + Send + Sync>),
+    /// No complete answer.
+    #[error("no answer from the statement endpoint")]
+    Transport(#[source] TransportError),
+    /// The service refused the token, and the one that was fetched after it (401).
+    #[error("the statement endpoint refused the token and its successor with status 401{}", text(code))]
+    #[non_exhaustive]
+    Unauthorized {
+        /// The error code, if there was one.
+        code: Option<ErrorCode>,
+        /// The key of the call.
+        request_key: Option<HyphenatedUuid>,
+    },
+    /// The service counted too many calls: 429.
+    #[error("the statement endpoint answered that there were too many calls{}", text(code))]
+    #[non_exhaustive]
+    TooManyCalls {
+        /// When the service said that it may be tried again. Calls of this client are held back until then.
+        retry_at: Option<Timestamp>,
+        /// The error code, if there was one.
+        code: Option<ErrorCode>,
+        /// The key of the call.
+        request_key: Option<HyphenatedUuid>,
+    },
+    /// The service's own error, whatever HTTP status it came under (Specification: "Statement error response").
+    #[error("the service answered an error under status {status}{}", text(code))]
+    #[non_exhaustive]
+    Service {
+        /// The HTTP status.
+        status: u16,
+        /// The error code.
+        code: Option<ErrorCode>,
+        /// The error's title, cut after 200 characters.
+        title: Option<String>,
+        /// When the service said that it may be tried again.
+        retry_at: Option<Timestamp>,
+        /// The key of the call.
+        request_key: Option<HyphenatedUuid>,
+    },
+    /// An answer that is none of the statement endpoint: a redirect, a page of HTML, a bare status.
+    #[error("expected a statement, found an answer of status {status}{}", if *json { "" } else { " that is not JSON" })]
+    #[non_exhaustive]
+    Unexpected {
+        /// The HTTP status.
+        status: u16,
+        /// Whether it said that it is JSON.
+        json: bool,
+        /// When the service said that it may be tried again.
+        retry_at: Option<Timestamp>,
+        /// The key of the call.
+        request_key: Option<HyphenatedUuid>,
+    },
+    /// A success whose body is no statement, or one of another account.
+    #[error("the statement's answer is unusable")]
+    #[non_exhaustive]
+    Reply {
+        /// The HTTP status.
+        status: u16,
+        /// The key of the call.
+        request_key: Option<HyphenatedUuid>,
+        /// What is wrong with it.
+        source: ReplyError,
+    },
+    /// A statement whose XML document is unreadable. It is kept.
+    #[error("the statement's document is unreadable")]
+    Payload(#[source] Box<UnreadablePayload>),
+    /// The statement cannot be read to its end. The pages before are good.
+    #[error("the statement cannot be read to its end")]
+    Walk(#[source] WalkError),
+    /// A page was fetched several times in a row and never told to be stored.
+    #[error("expected each page to be told to be stored, found one that was fetched {times} times and never was")]
+    #[non_exhaustive]
+    NotStored {
+        /// How often.
+        times: u32,
+    },
+}
+
+impl StatementError {
+    /// Whether the same call can succeed later without a change on this side.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::HeldBack { .. } | Self::Counters(_) | Self::TooManyCalls { .. } => true,
+            Self::Token(error) => error.is_retryable(),
+            Self::Transport(error) => error.is_retryable(),
+            Self::Service { status, code, .. } => {
+                let transient = [ErrorCode::RETRIEVAL_FAILED, ErrorCode::INTERNAL];
+                *status >= 500 || code.as_ref().is_some_and(|code| transient.contains(code))
+            }
+            Self::Unexpected { status, .. } => *status >= 500,
+            Self::ReservedAccount { .. }
+            | Self::Account(_)
+            | Self::Unauthorized { .. }
+            | Self::Reply { .. }
+            | Self::Payload(_)
+            | Self::Walk(_)
+            | Self::NotStored { .. } => false,
+        }
+    }
+
+    /// True if the service does not know the account (`EC20001`).
+    #[must_use]
+    pub fn is_account_not_found(&self) -> bool {
+        matches!(self, Self::Service { code: Some(code), .. } if *code == ErrorCode::ACCOUNT_NOT_FOUND)
+    }
+
+    /// The service's error code.
+    #[must_use]
+    pub fn code(&self) -> Option<&ErrorCode> {
+        match self {
+            Self::Service { code, .. } | Self::Unauthorized { code, .. } | Self::TooManyCalls { code, .. } => {
+                code.as_ref()
+            }
+            _ => None,
+        }
+    }
+
+    /// The key by which support staff find the call.
+    #[must_use]
+    pub fn request_key(&self) -> Option<HyphenatedUuid> {
+        match self {
+            Self::Unauthorized { request_key, .. }
+            | Self::TooManyCalls { request_key, .. }
+            | Self::Service { request_key, .. }
+            | Self::Unexpected { request_key, .. }
+            | Self::Reply { request_key, .. } => *request_key,
+            Self::Token(error) => error.request_key(),
+            Self::Payload(payload) => Some(payload.request_key),
+            _ => None,
+        }
+    }
+
+    /// The HTTP status, if there was an answer of the statement endpoint.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Service { status, .. } | Self::Unexpected { status, .. } | Self::Reply { status, .. } => {
+                Some(*status)
+            }
+            Self::Unauthorized { .. } => Some(401),
+            Self::TooManyCalls { .. } => Some(429),
+            Self::Payload(payload) => Some(payload.status),
+            Self::Transport(TransportError::TooLarge { status, .. }) => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// When to try again, where that is known.
+    #[must_use]
+    pub fn retry_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::HeldBack { retry_at } => Some(*retry_at),
+            Self::TooManyCalls { retry_at, .. }
+            | Self::Service { retry_at, .. }
+            | Self::Unexpected { retry_at, .. } => *retry_at,
+            Self::Token(error) => error.retry_at(),
+            _ => None,
+        }
+    }
+}
+
+/// A document that could not be read, kept for whoever looks into it. `Debug` does not show it.
+pub struct UnreadablePayload {
+    pub(super) xml: String,
+    pub(super) status: u16,
+    pub(super) request_key: HyphenatedUuid,
+    pub(super) source: std::fmt::Error,
+}
+
+impl UnreadablePayload {
+    /// The XML text as it came.
+    #[must_use]
+    pub fn xml(&self) -> &str {
+        &self.xml
+    }
+
+    /// What is wrong with it, and where.
+    #[must_use]
+    pub fn read_error(&self) -> &std::fmt::Error {
+        &self.source
+    }
+}
+
+impl fmt::Display for UnreadablePayload {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "expected a camt.052 document, found {} octets that are none", self.xml.len())
+    }
+}
+
+impl fmt::Debug for UnreadablePayload {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("UnreadablePayload")
+            .field("xml", &format_args!("{} octets", self.xml.len()))
+            .field("request_key", &self.request_key)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Error for UnreadablePayload {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+fn text(code: &Option<ErrorCode>) -> String {
+    code.as_ref().map(|code| format!(", {}", bankrail_values::excerpt(code.as_str()))).unwrap_or_default()
+}
+
+/// A peer's text, bounded.
+pub(super) fn shortened(text: &str) -> String {
+    text.chars().take(200).collect()
+}

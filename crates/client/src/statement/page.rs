@@ -1,0 +1,50 @@
+//! A page as it was received and read.
+
+use super::StatementError;
+use bankrail_statement::{ReceivedStatement, StatementRequest};
+use bankrail_values::HyphenatedUuid;
+
+/// One page of a statement.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StatementPage {
+    /// The answer: the raw XML as [`ReceivedStatement::payload`], the request key, and the findings about the answer.
+    pub received: ReceivedStatement,
+}
+
+impl StatementPage {
+    /// The key by which support staff find the call.
+    #[must_use]
+    pub fn request_key(&self) -> HyphenatedUuid {
+        self.received.request_key
+    }
+
+    /// The XML text as it came.
+    #[must_use]
+    pub fn xml(&self) -> &str {
+        &self.received.payload
+    }
+
+    pub(super) fn entry_identities(&self) -> Vec<bankrail_statement::EntryIdentity> {
+        Vec::new()
+    }
+
+    pub(super) fn read(
+        request: &StatementRequest,
+        mut received: ReceivedStatement,
+        status: u16,
+    ) -> Result<Self, StatementError> {
+        let request_key = received.request_key;
+        let refused = |source| StatementError::Reply { status, request_key: Some(request_key), source };
+        received.check_against(request).map_err(refused)?;
+        Ok(Self { received })
+    }
+}
+
+/// All pages of a statement, in their order.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Statement {
+    /// The pages.
+    pub pages: Vec<StatementPage>,
+}

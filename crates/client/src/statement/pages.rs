@@ -1,0 +1,128 @@
+//! The walk through a statement's pages.
+
+use super::{Statement, StatementClient, StatementError, StatementPage};
+use bankrail_statement::{Checkpoint, PageWalk, PendingPage, SeenEntry, StatementRequest, Step};
+use std::ops::Deref;
+
+/// A walk through the pages of one statement: see [`StatementClient::pages`].
+///
+/// A page that is dropped without [`FetchedPage::stored`] is fetched again by the next [`Pages::next`]; after three
+/// times that is an error.
+#[derive(Debug)]
+pub struct Pages {
+    client: StatementClient,
+    request: StatementRequest,
+    walk: PageWalk,
+    over: bool,
+    /// How often the page at hand was handed out.
+    handed_out: u32,
+}
+
+impl Pages {
+    /// The most pages of a walk unless [`Pages::max_pages`] says otherwise: as many as an hour allows calls.
+    pub const DEFAULT_MAX_PAGES: usize = 25;
+
+    pub(super) fn new(client: StatementClient, request: StatementRequest) -> Self {
+        Self::with(client, request, PageWalk::new())
+    }
+
+    pub(super) fn resume(client: StatementClient, request: StatementRequest, checkpoint: Checkpoint) -> Self {
+        Self::with(client, request, PageWalk::resume(checkpoint))
+    }
+
+    fn with(client: StatementClient, request: StatementRequest, walk: PageWalk) -> Self {
+        let walk = walk.max_pages(Self::DEFAULT_MAX_PAGES);
+        Self { client, request, walk, over: false, handed_out: 0 }
+    }
+
+    /// Bounds the pages of this walk.
+    #[must_use]
+    pub fn max_pages(mut self, pages: usize) -> Self {
+        self.walk = self.walk.max_pages(pages);
+        self
+    }
+
+    /// Fetches the next page; `None` after the last. Dropping the future is safe: the walk stays where it is.
+    ///
+    /// # Errors
+    /// [`StatementError`]. The walk stays where it is, so a retryable error can be followed by another call.
+    pub async fn next(&mut self) -> Result<Option<FetchedPage<'_>>, StatementError> {
+        const MOST: u32 = 3;
+        if self.over {
+            return Ok(None);
+        }
+        if self.handed_out >= MOST {
+            return Err(StatementError::NotStored { times: self.handed_out });
+        }
+        if let Some(cursor) = self.walk.cursor() {
+            self.request.cursor = Some(cursor.clone());
+        }
+        let page = self.client.page(&self.request).await?;
+        self.handed_out += 1;
+        let pending = self.walk.receive(&page.received.page, &page.entry_identities());
+        Ok(Some(FetchedPage { page, pending, over: &mut self.over, handed_out: &mut self.handed_out }))
+    }
+
+    /// Fetches the remaining pages into memory.
+    ///
+    /// # Errors
+    /// [`StatementError`]; the pages before it are lost.
+    pub async fn collect(mut self) -> Result<Statement, StatementError> {
+        let mut statement = Statement::default();
+        while let Some(page) = self.next().await? {
+            statement.pages.push(page.stored()?);
+        }
+        Ok(statement)
+    }
+}
+
+/// A page that was fetched and is not stored yet. It reads like the [`StatementPage`] that it holds.
+#[derive(Debug)]
+#[must_use = "the walk goes on only when the page is told to be stored"]
+pub struct FetchedPage<'a> {
+    page: StatementPage,
+    pending: PendingPage<'a>,
+    over: &'a mut bool,
+    handed_out: &'a mut u32,
+}
+
+impl FetchedPage<'_> {
+    /// What to keep, in one transaction with the page, so that the walk can go on behind it after a crash
+    /// ([`StatementClient::resume`]); `None` when there is no next page.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<Checkpoint> {
+        self.pending.checkpoint()
+    }
+
+    /// The page's entries, counted over the whole walk, in their order: for [`bankrail_statement::find_new`] and
+    /// [`bankrail_statement::SeenEntries::record`].
+    #[must_use]
+    pub fn seen_entries(&self) -> &[SeenEntry] {
+        self.pending.entries()
+    }
+
+    /// Says that the page is stored, and lets the walk go on.
+    ///
+    /// # Errors
+    /// [`StatementError::Walk`] if the statement cannot be read to its end; this page is good all the same.
+    pub fn stored(self) -> Result<StatementPage, StatementError> {
+        *self.handed_out = 0;
+        match self.pending.stored() {
+            Ok(Step::Fetch(_)) => {}
+            Ok(Step::Done) => *self.over = true,
+            Err(error) => {
+                *self.over = true;
+                return Err(StatementError::Walk(error));
+            }
+        }
+        Ok(self.page)
+    }
+}
+
+impl Deref for FetchedPage<'_> {
+    type Target = StatementPage;
+
+    fn deref(&self) -> &StatementPage {
+        &self.page
+    }
+}

@@ -1,0 +1,153 @@
+//! Why there is no token.
+
+use crate::pace::Held;
+use crate::transport::TransportError;
+use bankrail_client_assertion::token::{TokenErrorCode, TokenResponseError};
+use bankrail_values::{HyphenatedUuid, Timestamp};
+use std::error::Error;
+use std::sync::Arc;
+
+/// No token. Cloned to everyone who waited for the same call.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// The assertion could not be made.
+    #[error("the client assertion could not be signed")]
+    Assertion(#[source] Arc<dyn Error + Send + Sync>),
+    /// Not sent: the limit of token calls, or an earlier `Retry-After`, does not allow a call before this.
+    #[error("held back by the rate limit of token calls until {retry_at}")]
+    #[non_exhaustive]
+    HeldBack {
+        /// When it would be allowed.
+        retry_at: Timestamp,
+    },
+    /// Not sent: the store of the rate limit's counters failed.
+    #[error("the store of the rate limit failed")]
+    Counters(#[source] Arc<dyn Error + Send + Sync>),
+    /// No complete answer.
+    #[error("no answer from the token endpoint")]
+    Transport(#[source] TransportError),
+    /// The service refused: 401 for the assertion, 400 for the request (Specification: "Obtain access token").
+    #[error("the token endpoint refused with status {status}{}", text(code))]
+    #[non_exhaustive]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// The error code of the body, if it had one.
+        code: Option<TokenErrorCode>,
+        /// The error text of the body, cut and escaped.
+        description: Option<String>,
+        /// The key of the call.
+        request_key: Option<HyphenatedUuid>,
+    },
+    /// The service counted too many calls: 429.
+    #[error("the token endpoint answered that there were too many calls")]
+    #[non_exhaustive]
+    TooManyCalls {
+        /// When the service said that it may be tried again. Calls of this client are held back until then.
+        retry_at: Option<Timestamp>,
+        /// The key of the call.
+        request_key: Option<HyphenatedUuid>,
+    },
+    /// A fault of the service or of something before it: 5xx.
+    #[error("the token endpoint failed with status {status}")]
+    #[non_exhaustive]
+    Unavailable {
+        /// The HTTP status.
+        status: u16,
+        /// When the service said that it may be tried again.
+        retry_at: Option<Timestamp>,
+        /// The key of the call.
+        request_key: Option<HyphenatedUuid>,
+    },
+    /// An answer that is none of the token endpoint: a redirect, a page of HTML.
+    #[error("expected a token, found an answer of status {status}{}", if *json { "" } else { " that is not JSON" })]
+    #[non_exhaustive]
+    Unexpected {
+        /// The HTTP status.
+        status: u16,
+        /// Whether it said that it is JSON.
+        json: bool,
+        /// The key of the call.
+        request_key: Option<HyphenatedUuid>,
+    },
+    /// A success whose body is no token response.
+    #[error("the token response is unusable")]
+    #[non_exhaustive]
+    Response {
+        /// The key of the call.
+        request_key: Option<HyphenatedUuid>,
+        /// What is wrong with it.
+        source: TokenResponseError,
+    },
+    /// The task that fetched the token ended without a result: the runtime is shutting down, or it panicked.
+    #[error("the token call was abandoned")]
+    Abandoned,
+}
+
+impl TokenError {
+    /// Whether the same call can succeed later without a change on this side.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::HeldBack { .. }
+            | Self::Counters(_)
+            | Self::TooManyCalls { .. }
+            | Self::Unavailable { .. }
+            | Self::Abandoned => true,
+            Self::Transport(error) => error.is_retryable(),
+            Self::Assertion(_) | Self::Refused { .. } | Self::Unexpected { .. } | Self::Response { .. } => false,
+        }
+    }
+
+    /// The key by which support staff find the call.
+    #[must_use]
+    pub fn request_key(&self) -> Option<HyphenatedUuid> {
+        match self {
+            Self::Refused { request_key, .. }
+            | Self::TooManyCalls { request_key, .. }
+            | Self::Unavailable { request_key, .. }
+            | Self::Unexpected { request_key, .. }
+            | Self::Response { request_key, .. } => *request_key,
+            _ => None,
+        }
+    }
+
+    /// The HTTP status, if there was an answer.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Refused { status, .. } | Self::Unavailable { status, .. } | Self::Unexpected { status, .. } => {
+                Some(*status)
+            }
+            Self::TooManyCalls { .. } => Some(429),
+            Self::Response { .. } => Some(200),
+            Self::Transport(TransportError::TooLarge { status, .. }) => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// When to try again, where that is known.
+    #[must_use]
+    pub fn retry_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::HeldBack { retry_at } => Some(*retry_at),
+            Self::TooManyCalls { retry_at, .. } | Self::Unavailable { retry_at, .. } => *retry_at,
+            _ => None,
+        }
+    }
+}
+
+impl From<Held> for TokenError {
+    fn from(held: Held) -> Self {
+        match held {
+            Held::Until(retry_at) => Self::HeldBack { retry_at },
+            Held::Store(error) => Self::Counters(error),
+        }
+    }
+}
+
+fn text(code: &Option<TokenErrorCode>) -> String {
+    // A code that is in no list is the peer's text.
+    code.as_ref().map(|code| format!(", {}", bankrail_values::excerpt(code.as_str()))).unwrap_or_default()
+}

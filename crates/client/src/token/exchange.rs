@@ -1,0 +1,98 @@
+//! One token call.
+
+use super::{Token, TokenError};
+use crate::endpoint::Endpoint;
+use crate::pace::Pace;
+use crate::transport::{Reply, Transport, cause};
+use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse};
+use bankrail_client_assertion::{AssertionBuilder, BuildError};
+use bankrail_jose::SigningKey;
+use bankrail_values::{Clock, SecretString, Timestamp, excerpt};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use std::sync::Arc;
+
+/// What a token call needs.
+pub(crate) struct Exchange {
+    pub(crate) transport: Transport,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) api_key: HeaderValue,
+    pub(crate) assertion: AssertionBuilder,
+    pub(crate) key: SigningKey,
+    pub(crate) scopes: ScopeSet,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) pace: Arc<Pace>,
+    /// The most octets of an answer.
+    pub(crate) limit: usize,
+}
+
+impl Exchange {
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) async fn fetch(&self) -> Result<Token, TokenError> {
+        self.pace.admit().await?;
+        let asked_at = self.now();
+        // Signed after the waiting, so that it is fresh; no two calls share an assertion.
+        let assertion = self.sign(asked_at).await?;
+        let form = TokenRequest::new(assertion, self.scopes.clone()).to_form();
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(FORM_CONTENT_TYPE));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert("apikey", self.api_key.clone());
+        let reply = self.transport.post(&self.endpoint, headers, form.into_bytes(), self.limit).await;
+        let outcome = reply.map_err(TokenError::Transport).and_then(|reply| self.read(&reply, asked_at));
+        match &outcome {
+            Ok(token) => {
+                tracing::debug!(request_key = ?token.request_key, expires_at = %token.expires_at, "token obtained");
+            }
+            Err(error) => tracing::warn!(request_key = ?error.request_key(), %error, "no token"),
+        }
+        outcome
+    }
+
+    /// The private-key operation takes most of a millisecond: off the asynchronous threads.
+    async fn sign(&self, now: Timestamp) -> Result<SecretString, TokenError> {
+        let (assertion, key) = (self.assertion.clone(), self.key.clone());
+        let signed = tokio::task::spawn_blocking(move || assertion.sign(&key, now)).await;
+        let signed: Result<String, BuildError> = signed.map_err(|_| TokenError::Abandoned)?;
+        signed.map(SecretString::from).map_err(|error| TokenError::Assertion(cause(error)))
+    }
+
+    fn read(&self, reply: &Reply, asked_at: Timestamp) -> Result<Token, TokenError> {
+        let Reply { status, request_key, is_json, .. } = *reply;
+        let code = status.as_u16();
+        if status == StatusCode::OK {
+            if !is_json && serde_json::from_slice::<serde::de::IgnoredAny>(&reply.body).is_err() {
+                return Err(TokenError::Unexpected { status: code, json: false, request_key });
+            }
+            let response =
+                TokenResponse::from_json(&reply.body).map_err(|source| TokenError::Response { request_key, source })?;
+            return Ok(Token {
+                expires_at: asked_at.saturating_add(response.lifetime()),
+                scopes: response.scope.unwrap_or_else(|| self.scopes.clone()),
+                access_token: response.access_token,
+                asked_at,
+                request_key,
+            });
+        }
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            return Err(TokenError::TooManyCalls { retry_at: self.pace.refused(reply.retry_after), request_key });
+        }
+        if status.is_server_error() {
+            let retry_at = self.pace.refused(reply.retry_after);
+            return Err(TokenError::Unavailable { status: code, retry_at, request_key });
+        }
+        if status.is_client_error() {
+            let body = TokenErrorBody::from_json(&reply.body).ok();
+            return Err(TokenError::Refused {
+                status: code,
+                description: body.as_ref().and_then(|body| body.error_description.as_deref()).map(excerpt),
+                code: body.map(|body| body.error),
+                request_key,
+            });
+        }
+        Err(TokenError::Unexpected { status: code, json: is_json, request_key })
+    }
+}

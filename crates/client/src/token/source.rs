@@ -1,0 +1,138 @@
+//! A token kept ready: cached, fetched once for all who wait, renewed before it ends.
+
+use super::{Exchange, Token, TokenError};
+use bankrail_values::Timestamp;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+/// Hands out access tokens.
+///
+/// - One call at a time: whoever needs a token while one is being fetched gets that one.
+/// - From [`Token::refresh_at`] on, the next one is fetched beside the calls, which go on with the old one while it
+///   lasts.
+/// - The call runs in a task of its own: a caller that is dropped takes it from nobody.
+/// - A token that the service refused is dropped by [`TokenSource::refused`], a newer one never.
+/// - Cheap to clone; clones share the token.
+///
+/// ```no_run
+/// # async fn example(client: bankrail_client::Client) -> Result<(), bankrail_client::TokenError> {
+/// let token = client.tokens().token().await?;
+/// println!("asked under {:?}, valid until {}", token.request_key, token.expires_at);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct TokenSource(Arc<Inner>);
+
+struct Inner {
+    exchange: Exchange,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Arc<Token>>,
+    flight: Option<Flight>,
+    /// After an early fetch that failed, while the current token still lasts.
+    no_early_fetch_before: Option<Timestamp>,
+}
+
+type Outcome = Result<Arc<Token>, TokenError>;
+
+struct Flight {
+    outcome: watch::Receiver<Option<Outcome>>,
+    task: AbortHandle,
+}
+
+impl TokenSource {
+    pub(crate) fn new(exchange: Exchange) -> Self {
+        Self(Arc::new(Inner { exchange, state: Mutex::default() }))
+    }
+
+    /// A token that is valid now: the one at hand, or a new one.
+    ///
+    /// Dropping the future is safe: a call under way goes on, and its token is kept. Must be called on a tokio
+    /// runtime.
+    ///
+    /// # Errors
+    /// [`TokenError`], the same for everyone who waited for the call.
+    pub async fn token(&self) -> Result<Arc<Token>, TokenError> {
+        let mut outcome = {
+            let mut state = self.lock();
+            let now = self.0.exchange.now();
+            let current = state.current.clone().filter(|token| token.is_valid_at(now));
+            if let Some(token) = current {
+                let early = now >= token.refresh_at() && state.no_early_fetch_before.is_none_or(|until| now >= until);
+                if early {
+                    self.join_flight(&mut state);
+                }
+                return Ok(token);
+            }
+            self.join_flight(&mut state)
+        };
+        let outcome = outcome.wait_for(Option::is_some).await.map_err(|_| TokenError::Abandoned)?;
+        outcome.clone().unwrap_or(Err(TokenError::Abandoned))
+    }
+
+    /// Drops this token, which the service refused. If another one has taken its place meanwhile, that one stays.
+    pub fn refused(&self, token: &Token) {
+        let mut state = self.lock();
+        if state.current.as_ref().is_some_and(|current| current.access_token == token.access_token) {
+            state.current = None;
+        }
+    }
+
+    /// The flight under way, or a new one.
+    fn join_flight(&self, state: &mut State) -> watch::Receiver<Option<Outcome>> {
+        if let Some(flight) = &state.flight
+            && !flight.task.is_finished()
+        {
+            return flight.outcome.clone();
+        }
+        let (sender, outcome) = watch::channel(None);
+        let source = self.clone();
+        let task = tokio::spawn(async move {
+            let result = source.0.exchange.fetch().await.map(Arc::new);
+            source.landed(&result);
+            // Without a receiver nobody waits any more; the token is kept all the same.
+            let _ = sender.send(Some(result));
+        });
+        state.flight = Some(Flight { outcome: outcome.clone(), task: task.abort_handle() });
+        outcome
+    }
+
+    fn landed(&self, result: &Outcome) {
+        /// Between early fetches that fail, while the current token still lasts.
+        const PAUSE: Duration = Duration::from_secs(10);
+        let mut state = self.lock();
+        state.flight = None;
+        match result {
+            Ok(token) => {
+                state.current = Some(token.clone());
+                state.no_early_fetch_before = None;
+            }
+            Err(error) => {
+                let pause = self.0.exchange.now().saturating_add(PAUSE);
+                state.no_early_fetch_before = Some(error.retry_at().map_or(pause, |at| at.max(pause)));
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Every change of the state is a single assignment, so a panic elsewhere leaves it whole.
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for TokenSource {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.lock();
+        out.debug_struct("TokenSource")
+            .field("current", &state.current)
+            .field("fetching", &state.flight.is_some())
+            .finish_non_exhaustive()
+    }
+}
