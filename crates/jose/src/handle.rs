@@ -7,7 +7,7 @@ mod unwrapping;
 mod verifying;
 mod wrapping;
 
-pub use content_key::{ContentKey, RandomError};
+pub use content_key::{ContentKey, RandomError, random_octets};
 pub use signing::{SignError, SigningKey};
 pub use unwrapping::{UnwrapError, UnwrappingKey};
 pub use verifying::{BadSignature, VerifyingKey};

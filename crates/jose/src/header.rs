@@ -122,9 +122,7 @@ impl Header {
         match (self.text("zip"), rules.zip) {
             (None, _) | (Some("DEF"), true) => Ok(()),
             (Some(_), false) => Err(HeaderError::Refused { name: "zip" }),
-            (Some(found), true) => {
-                Err(HeaderError::Unsupported { name: "zip", expected: "DEF", found: excerpt(found) })
-            }
+            (Some(found), true) => Err(HeaderError::unsupported("zip", "DEF", found)),
         }
     }
 
@@ -134,7 +132,7 @@ impl Header {
             (Some(_), None) => Err(HeaderError::Refused { name }),
             (None, Some(_)) => Err(HeaderError::Missing { name }),
             (Some(found), Some(expected)) if found == expected => Ok(()),
-            (Some(found), Some(expected)) => Err(HeaderError::Unsupported { name, expected, found: excerpt(found) }),
+            (Some(found), Some(expected)) => Err(HeaderError::unsupported(name, expected, found)),
         }
     }
 }
@@ -198,6 +196,14 @@ pub enum HeaderError {
         /// The beginning of what was found.
         found: String,
     },
+}
+
+impl HeaderError {
+    /// [`HeaderError::Unsupported`] with the beginning of what was found, escaped.
+    #[must_use]
+    pub fn unsupported(name: &'static str, expected: &'static str, found: &str) -> Self {
+        Self::Unsupported { name, expected, found: excerpt(found) }
+    }
 }
 
 #[cfg(test)]

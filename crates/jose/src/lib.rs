@@ -72,7 +72,7 @@ pub mod remote;
 pub use backend::Backend;
 pub use handle::{
     BadSignature, ContentKey, KeyOptions, RandomError, SignError, SigningKey, UnwrapError, UnwrappingKey, VerifyingKey,
-    WrapError, WrappingKey,
+    WrapError, WrappingKey, random_octets,
 };
 #[cfg(feature = "x509")]
 pub use key::Certificate;

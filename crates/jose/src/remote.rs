@@ -120,3 +120,23 @@ impl std::fmt::Debug for Unwrapped {
         out.write_str("Unwrapped(…)")
     }
 }
+
+impl<T: RemoteSigner + ?Sized> RemoteSigner for std::sync::Arc<T> {
+    fn verifying_key(&self) -> &VerifyingKey {
+        (**self).verifying_key()
+    }
+
+    fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
+        (**self).sign(request)
+    }
+}
+
+impl<T: RemoteUnwrapper + ?Sized> RemoteUnwrapper for std::sync::Arc<T> {
+    fn wrapping_key(&self) -> &WrappingKey {
+        (**self).wrapping_key()
+    }
+
+    fn unwrap<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, Unwrapped> {
+        (**self).unwrap(encrypted)
+    }
+}

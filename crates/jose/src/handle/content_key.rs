@@ -11,7 +11,18 @@ pub struct ContentKey(Zeroizing<[u8; ContentKey::LEN]>);
 /// The system gave no random octets. A local fault that may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no random octets from the system")]
+#[non_exhaustive]
 pub struct RandomError;
+
+/// Fresh random octets from the system, for what is not secret, such as an initialisation vector.
+///
+/// # Errors
+/// [`RandomError`] if the system gives none.
+pub fn random_octets<const N: usize>() -> Result<[u8; N], RandomError> {
+    let mut octets = [0; N];
+    getrandom::fill(&mut octets).map_err(|_| RandomError)?;
+    Ok(octets)
+}
 
 impl ContentKey {
     /// How long it is, in octets.

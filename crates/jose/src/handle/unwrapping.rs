@@ -28,6 +28,7 @@ struct Inner {
 /// The encrypted key is not one for this key. It never says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the encrypted key cannot be decrypted")]
+#[non_exhaustive]
 pub struct UnwrapError;
 
 private_constructors!(UnwrappingKey, Role::Unwrap);

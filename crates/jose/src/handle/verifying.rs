@@ -25,6 +25,7 @@ struct Inner {
 /// The signature is not this key's over this message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the signature is not valid")]
+#[non_exhaustive]
 pub struct BadSignature;
 
 public_constructors!(VerifyingKey, Role::Verify);

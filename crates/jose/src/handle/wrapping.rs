@@ -24,6 +24,7 @@ struct Inner {
 /// A content key could not be encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the RSA back end could not encrypt")]
+#[non_exhaustive]
 pub struct WrapError;
 
 public_constructors!(WrappingKey, Role::Wrap);

@@ -1,19 +1,24 @@
 //! Making a compact signature, here or by a key that lives elsewhere.
 
 use crate::base64url;
+use crate::header::HeaderError;
 use crate::remote::{RemoteSigner, SignRequest};
 use crate::{SignError, SigningKey, VerifyingKey};
-use serde::Serialize;
+use serde::Serializer as _;
 
 /// What a signature's header says besides `"alg":"RS256"`.
 ///
-/// Written in this order: `alg`, `typ`, `cty`, `kid`.
+/// Written in this order: `alg`, `typ`, `cty`, `kid`, others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JwsHeader {
     typ: Option<String>,
     cty: Option<String>,
     kid: Option<String>,
+    members: Vec<(String, String)>,
 }
+
+/// Members with methods of their own, and members that `Header` refuses to read or gives a meaning.
+const RESERVED: [&str; 12] = ["alg", "typ", "cty", "kid", "enc", "zip", "crit", "b64", "jwk", "jku", "x5u", "x5c"];
 
 impl JwsHeader {
     /// `{"alg":"RS256"}`, and the key's `kid` if it has one.
@@ -43,26 +48,37 @@ impl JwsHeader {
         self
     }
 
+    /// With one more member, a text. Receivers that do not know it ignore it.
+    ///
+    /// # Errors
+    /// [`HeaderError::Refused`] if the name has a method here or a meaning that this profile excludes, or was given
+    /// before.
+    pub fn with_member(mut self, name: impl Into<String>, value: impl Into<String>) -> Result<Self, HeaderError> {
+        let name = name.into();
+        if let Some(name) = RESERVED.into_iter().find(|reserved| *reserved == name) {
+            return Err(HeaderError::Refused { name });
+        }
+        if self.members.iter().any(|(known, _)| *known == name) {
+            return Err(HeaderError::Refused { name: "given twice" });
+        }
+        self.members.push((name, value.into()));
+        Ok(self)
+    }
+
     /// The header as JSON, for a key of this name.
     #[must_use]
     pub fn to_json(&self, key_kid: Option<&str>) -> String {
-        #[derive(Serialize)]
-        struct Wire<'a> {
-            alg: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            typ: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            cty: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            kid: Option<&'a str>,
-        }
-        let wire = Wire {
-            alg: "RS256",
-            typ: self.typ.as_deref(),
-            cty: self.cty.as_deref(),
-            kid: self.kid.as_deref().or(key_kid),
-        };
-        serde_json::to_string(&wire).expect("a struct of texts always serialises")
+        let own = [
+            ("alg", Some("RS256")),
+            ("typ", self.typ.as_deref()),
+            ("cty", self.cty.as_deref()),
+            ("kid", self.kid.as_deref().or(key_kid)),
+        ];
+        let own = own.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let more = self.members.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let mut json = Vec::with_capacity(64);
+        serde_json::Serializer::new(&mut json).collect_map(own.chain(more)).expect("texts always serialise");
+        String::from_utf8(json).expect("serde_json writes UTF-8")
     }
 }
 
@@ -96,8 +112,9 @@ pub async fn sign_remote(
 #[must_use]
 pub fn prepare(header: &JwsHeader, key_kid: Option<&str>, payload: &[u8]) -> Prepared {
     let header = header.to_json(key_kid);
-    // Room for the signature of the longest usual key, so that appending it does not move the token.
-    let room = base64url::encoded_len(header.len()) + base64url::encoded_len(payload.len()) + 2 + 684;
+    // Room for the signature of the longest usual key and for a cipher's padding: neither makes the token move and
+    // leave a copy behind.
+    let room = base64url::encoded_len(header.len()) + base64url::encoded_len(payload.len()) + 2 + 684 + 16;
     let mut token = String::with_capacity(room);
     base64url::encode_into(header.as_bytes(), &mut token);
     token.push('.');

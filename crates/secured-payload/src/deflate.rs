@@ -1,0 +1,86 @@
+//! DEFLATE without a wrapper (RFC 1951, RFC 7516 section 4.1.3), with a bound on what comes out.
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use zeroize::Zeroizing;
+
+/// What `deflated` holds; `None` if it is not one complete DEFLATE stream, or holds more than `max` octets.
+///
+/// Never allocates more than about twice `max`, however much the stream would give.
+pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>> {
+    let mut stream = Decompress::new(false);
+    // One octet past the bound tells "exactly max" from "more".
+    let ceiling = max.checked_add(1)?;
+    let mut plain = Zeroizing::new(Vec::with_capacity(ceiling.min(deflated.len().saturating_mul(4).max(1024))));
+    loop {
+        let read = usize::try_from(stream.total_in()).ok()?;
+        let (before, rest) = (plain.len(), deflated.get(read..)?);
+        let status = stream.decompress_vec(rest, &mut plain, FlushDecompress::None).ok()?;
+        if plain.len() > max {
+            return None;
+        }
+        if status == Status::StreamEnd {
+            // Octets after the end of the stream would be data that nothing accounts for.
+            return (usize::try_from(stream.total_in()).ok()? == deflated.len()).then_some(plain);
+        }
+        if plain.len() < plain.capacity() {
+            let stuck = plain.len() == before && usize::try_from(stream.total_in()).ok()? == read;
+            if stuck || read == deflated.len() {
+                return None;
+            }
+            continue;
+        }
+        // Growing in place would leave a copy behind.
+        let mut larger = Zeroizing::new(Vec::with_capacity(ceiling.min(plain.capacity().saturating_mul(2))));
+        larger.extend_from_slice(&plain);
+        plain = larger;
+    }
+}
+
+/// `plain` as one DEFLATE stream.
+pub(crate) fn deflate(plain: &[u8]) -> Zeroizing<Vec<u8>> {
+    let mut stream = Compress::new(Compression::default(), false);
+    // Stored blocks bound what incompressible data grows by.
+    let room = plain.len() + plain.len() / 1000 * 6 + 64;
+    let mut deflated = Zeroizing::new(Vec::with_capacity(room));
+    let status = stream.compress_vec(plain, &mut deflated, FlushCompress::Finish);
+    debug_assert_eq!(status.ok(), Some(Status::StreamEnd));
+    deflated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_deflated_comes_back(
+            plain in prop_oneof![prop::collection::vec(any::<u8>(), 0..5000), prop::collection::vec(0u8..2, 0..50_000)],
+        ) {
+            let deflated = deflate(&plain);
+            let inflated = inflate(&deflated, plain.len()).unwrap();
+            prop_assert_eq!(inflated.as_slice(), plain.as_slice());
+            if let Some(less) = plain.len().checked_sub(1) {
+                prop_assert!(inflate(&deflated, less).is_none());
+            }
+        }
+
+        #[test]
+        fn no_input_makes_it_panic_or_exceed_the_bound(octets in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert!(inflate(&octets, 1000).is_none_or(|plain| plain.len() <= 1000));
+        }
+    }
+
+    #[test]
+    fn truncated_trailing_wrapped_and_bombs_are_refused() {
+        let deflated = deflate(&[b'x'; 5000]);
+        for length in 0..deflated.len() {
+            assert!(inflate(&deflated[..length], 5000).is_none(), "{length}");
+        }
+        assert!(inflate(&[&deflated[..], b"\0"].concat(), 5000).is_none());
+        assert!(inflate(b"\x78\x9c\x03\x00\x00\x00\x00\x01", 5000).is_none(), "zlib");
+        let bomb = deflate(&vec![0; 10 << 20]);
+        assert!(bomb.len() < 20_000);
+        assert!(inflate(&bomb, 250_000).is_none());
+    }
+}

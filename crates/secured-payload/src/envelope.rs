@@ -1,0 +1,99 @@
+//! The JSON object that carries a payload (Specification: "Secured payload envelope").
+
+use bankrail_jose::json::{self, JsonError, JsonLimits};
+use serde_json::Value;
+use std::fmt;
+
+/// `{"secured_payload":"…"}`: the body of every webhook message.
+#[derive(Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct SecuredPayload {
+    /// The compact JWE.
+    pub secured_payload: String,
+}
+
+impl SecuredPayload {
+    /// The most octets that [`SecuredPayload::from_json`] reads: 1 MiB.
+    pub const MAX_JSON: usize = 1024 * 1024;
+
+    /// The envelope of a compact JWE.
+    #[must_use]
+    pub fn new(secured_payload: impl Into<String>) -> Self {
+        Self { secured_payload: secured_payload.into() }
+    }
+
+    /// Reads an envelope: one JSON object with the member `secured_payload`, a text. Other members are ignored.
+    ///
+    /// # Errors
+    /// [`EnvelopeError`] if it is too long, not one JSON object, has a duplicate member, or lacks the text.
+    pub fn from_json(json: &[u8]) -> Result<Self, EnvelopeError> {
+        let mut members = json::read_object(json, &JsonLimits::new(Self::MAX_JSON, 16, 64))?;
+        match members.remove("secured_payload") {
+            Some(Value::String(secured_payload)) => Ok(Self { secured_payload }),
+            Some(_) => Err(EnvelopeError::NotText),
+            None => Err(EnvelopeError::Missing),
+        }
+    }
+
+    /// The envelope as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a struct with one text always serialises")
+    }
+}
+
+/// Prints how long the payload is.
+impl fmt::Debug for SecuredPayload {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("SecuredPayload").field("len", &self.secured_payload.len()).finish()
+    }
+}
+
+/// A body that is not an envelope.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvelopeError {
+    /// Not one JSON object within bounds.
+    #[error("the body is not one JSON object")]
+    NotObject(#[from] JsonError),
+    /// No member `secured_payload`.
+    #[error("expected a member \"secured_payload\", found none")]
+    Missing,
+    /// The member is not a text.
+    #[error("expected text as member \"secured_payload\"")]
+    NotText,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn envelopes_survive_the_round_trip_and_unknown_members_are_ignored() {
+        let envelope = SecuredPayload::new("a.b\"c");
+        assert_eq!(SecuredPayload::from_json(envelope.to_json().as_bytes()).unwrap(), envelope);
+        assert_eq!(SecuredPayload::new("a.b").to_json(), r#"{"secured_payload":"a.b"}"#);
+        let more = br#" {"x":{"y":[1]},"secured_payload":"a.b","z":null} "#;
+        assert_eq!(SecuredPayload::from_json(more).unwrap().secured_payload, "a.b");
+        assert!(!format!("{envelope:?}").contains("a.b"));
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for body in [
+            r#""#,
+            r#"[]"#,
+            r#""a.b""#,
+            r#"{}"#,
+            r#"{"secured_payload":null}"#,
+            r#"{"secured_payload":["a.b"]}"#,
+            r#"{"secured_payload":"a","secured_payload":"b"}"#,
+            r#"{"secured_payload":"a","secured\u005fpayload":"b"}"#,
+            r#"{"secured_payload":"a"}{}"#,
+            r#"{"secured_payload":"a""#,
+        ] {
+            assert!(SecuredPayload::from_json(body.as_bytes()).is_err(), "{body}");
+        }
+        assert!(SecuredPayload::from_json(&vec![b' '; SecuredPayload::MAX_JSON + 1]).is_err());
+    }
+}

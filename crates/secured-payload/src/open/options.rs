@@ -1,0 +1,108 @@
+//! What an opener accepts.
+
+/// What an opener accepts, and how much of it.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    pub(super) max_message: usize,
+    pub(super) max_header: usize,
+    pub(super) inflate: Option<usize>,
+    pub(super) require_cty: bool,
+    pub(super) recipient: Option<Recipient>,
+}
+
+/// Compact messages of up to 512 KiB with headers of up to 4 KiB, no compression, `cty` absent or `JWT`, any
+/// recipient.
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { max_message: 512 * 1024, max_header: 4 * 1024, inflate: None, require_cty: false, recipient: None }
+    }
+}
+
+impl OpenOptions {
+    /// How many octets [`OpenOptions::customer`] inflates at most: 250 kB.
+    pub const DEFAULT_INFLATE: usize = 250_000;
+
+    /// The defaults: nothing that the specification does not name.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The profile of a customer who receives webhooks: the defaults, and inflating up to 250 kB, because published
+    /// senders compress (Default).
+    #[must_use]
+    pub fn customer() -> Self {
+        Self::new().with_inflate(Self::DEFAULT_INFLATE)
+    }
+
+    /// How many characters a compact message has at most.
+    #[must_use]
+    pub fn with_max_message(mut self, octets: usize) -> Self {
+        self.max_message = octets;
+        self
+    }
+
+    /// How many octets a decoded header has at most, outer and inner.
+    #[must_use]
+    pub fn with_max_header(mut self, octets: usize) -> Self {
+        self.max_header = octets;
+        self
+    }
+
+    /// Accepts `"zip":"DEF"` and inflates up to this many octets (the signed message in its compact form, which is a
+    /// third longer than its JSON). More is refused as soon as it appears.
+    #[must_use]
+    pub fn with_inflate(mut self, max: usize) -> Self {
+        self.inflate = Some(max);
+        self
+    }
+
+    /// Refuses messages without `"cty":"JWT"` (RFC 7519 section 5.2 demands it of nested tokens; senders often leave
+    /// it out).
+    #[must_use]
+    pub fn with_cty_required(mut self) -> Self {
+        self.require_cty = true;
+        self
+    }
+
+    /// Refuses messages that are not meant for this recipient.
+    #[must_use]
+    pub fn with_recipient(mut self, recipient: Recipient) -> Self {
+        self.recipient = Some(recipient);
+        self
+    }
+}
+
+/// Where a message names its recipient, and what must stand there.
+///
+/// The attack that this stops is surreptitious forwarding: a signed message says who wrote it, not to whom. Another
+/// customer who received it from the same sender can decrypt it, encrypt the signed part to our public key, and
+/// deliver it to us; signature and encryption are both in order. The specification has no field for the recipient.
+/// Where the sender can add one, in the signed header or in the message itself, this checks it. Where not, ask the
+/// sender for a signing key per customer, or compare identifiers that the message carries with your own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipient {
+    pub(super) place: Place,
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    SignedHeader,
+    Claim,
+}
+
+impl Recipient {
+    /// The member `name` of the signed header must be the text `value`.
+    #[must_use]
+    pub fn header(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { place: Place::SignedHeader, name: name.into(), value: value.into() }
+    }
+
+    /// The member `name` of the message, a JSON object, must be the text `value`.
+    #[must_use]
+    pub fn claim(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { place: Place::Claim, name: name.into(), value: value.into() }
+    }
+}

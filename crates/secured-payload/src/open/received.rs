@@ -1,0 +1,227 @@
+//! The steps of opening one message, in their order.
+
+use super::options::Place;
+use super::{Malformed, OpenError, OpenOptions, Opened};
+use crate::content::{self, BLOCK_LEN, IV_LEN, TAG_LEN};
+use crate::deflate;
+use bankrail_jose::header::{Header, HeaderError, HeaderRules, is_media_type};
+use bankrail_jose::json::{self, JsonLimits};
+use bankrail_jose::jws::{self, Limits, Policy, Verified};
+use bankrail_jose::remote::Unwrapped;
+use bankrail_jose::{ContentKey, KeySet, UnwrappingKey, VerifyingKey, WrappingKey, base64url};
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// A message that is a well-formed JWE of the profile, not yet decrypted: the form of opening without I/O, for a
+/// decryption key that lives elsewhere.
+///
+/// ```
+/// # use bankrail_jose::{KeySet, RsaSize, SigningKey, UnwrappingKey, remote::Unwrapped};
+/// # use bankrail_secured_payload::{OpenOptions, Received, Sealer};
+/// # let (signing, unwrapping) = (SigningKey::generate(RsaSize::Rsa2048)?, UnwrappingKey::generate(RsaSize::Rsa2048)?);
+/// # let compact = Sealer::new(signing.clone(), unwrapping.wrapping_key()).seal(b"{}")?;
+/// # let public = unwrapping.wrapping_key();
+/// # let senders = KeySet::from(signing.verifying_key());
+/// # let ask_the_key_service = |encrypted: &[u8]| unwrapping.unwrap(encrypted);
+/// let received = Received::parse(&compact, &OpenOptions::default())?;
+/// received.check_for(&public)?;
+/// let unwrapped = match ask_the_key_service(received.encrypted_key()) {
+///     Ok(key) => Unwrapped::Key(key),
+///     Err(_) => Unwrapped::CannotDecrypt,
+/// };
+/// assert_eq!(received.finish(&unwrapped, &public, &senders)?.json(), b"{}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Received<'a> {
+    options: OpenOptions,
+    header: Header,
+    /// The header as it was sent: the tag covers these octets.
+    encoded_header: &'a str,
+    encrypted_key: Vec<u8>,
+    iv: [u8; IV_LEN],
+    text: Zeroizing<Vec<u8>>,
+    tag: Vec<u8>,
+}
+
+impl<'a> Received<'a> {
+    /// Reads a message as far as that needs no key, in this order: length, shape, base64url, header, lengths of the
+    /// parts.
+    ///
+    /// # Errors
+    /// [`OpenError::Malformed`] or [`OpenError::UnsupportedHeader`].
+    pub fn parse(compact: &'a str, options: &OpenOptions) -> Result<Self, OpenError> {
+        if compact.len() > options.max_message {
+            return Err(Malformed::TooLong { found: compact.len(), max: options.max_message }.into());
+        }
+        let [encoded_header, encrypted_key, iv, text, tag] = split(compact)?;
+        let decode = |part, text| base64url::decode(text).map_err(|_| Malformed::NotBase64url { part });
+        let header = decode("header", encoded_header)?;
+        let encrypted_key = decode("encrypted key", encrypted_key)?;
+        let iv = decode("initialisation vector", iv)?;
+        let text = Zeroizing::new(decode("ciphertext", text)?);
+        let tag = decode("authentication tag", tag)?;
+
+        let rules = HeaderRules::rsa_oaep_a256cbc_hs512(options.max_header, options.inflate.is_some());
+        let header = Header::from_json(&header, &rules)?;
+        check_cty(header.cty(), options.require_cty)?;
+
+        let length = |part, expected, found: usize| Malformed::Length { part, expected, found };
+        let found = iv.len();
+        let iv = iv.try_into().map_err(|_| length("initialisation vector", "16 octets", found))?;
+        if tag.len() != TAG_LEN {
+            return Err(length("authentication tag", "32 octets", tag.len()).into());
+        }
+        if text.is_empty() || !text.len().is_multiple_of(BLOCK_LEN) {
+            return Err(length("ciphertext", "one or more blocks of 16 octets", text.len()).into());
+        }
+        Ok(Self { options: options.clone(), header, encoded_header, encrypted_key, iv, text, tag })
+    }
+
+    /// The header, as the sender claims it: its `kid` says which key to ask.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The encrypted content key, for the key that decrypts it.
+    #[must_use]
+    pub fn encrypted_key(&self) -> &[u8] {
+        &self.encrypted_key
+    }
+
+    /// Whether the encrypted key is as long as this key makes them. Ask before a remote key is used.
+    ///
+    /// # Errors
+    /// [`Malformed::Length`].
+    pub fn check_for(&self, key: &WrappingKey) -> Result<(), OpenError> {
+        if self.encrypted_key.len() == key.material().bits().div_ceil(8) { Ok(()) } else { Err(self.wrong_length()) }
+    }
+
+    /// Takes the content key and goes through the remaining steps.
+    ///
+    /// `key` is the public half of the key that was asked. If it could not decrypt, or what it decrypted is not 64
+    /// octets long, a random content key stands in, and the same work is done up to the comparison of the tag.
+    ///
+    /// # Errors
+    /// [`OpenError`], as from [`Opener::open`](super::Opener::open).
+    pub fn finish(
+        self,
+        unwrapped: &Unwrapped,
+        key: &WrappingKey,
+        verifying: &KeySet<VerifyingKey>,
+    ) -> Result<Opened, OpenError> {
+        self.check_for(key)?;
+        let content_key = ContentKey::random()?.or(unwrapped.octets());
+        if !self.is_authentic(&content_key) {
+            return Err(OpenError::Rejected);
+        }
+        self.open_authentic(&content_key, key.clone(), verifying)
+    }
+
+    /// Tries these keys, which a `kid` or its absence selected.
+    pub(super) fn open_with(
+        self,
+        keys: &[UnwrappingKey],
+        verifying: &KeySet<VerifyingKey>,
+    ) -> Result<Opened, OpenError> {
+        let mut fitting = keys.iter().filter(|key| key.encrypted_len() == self.encrypted_key.len()).peekable();
+        if fitting.peek().is_none() {
+            return Err(self.wrong_length());
+        }
+        for key in fitting {
+            let content_key = key.content_key(&self.encrypted_key)?;
+            if self.is_authentic(&content_key) {
+                return self.open_authentic(&content_key, key.wrapping_key(), verifying);
+            }
+        }
+        Err(OpenError::Rejected)
+    }
+
+    fn wrong_length(&self) -> OpenError {
+        let (part, expected) = ("encrypted key", "as many octets as the key's modulus");
+        Malformed::Length { part, expected, found: self.encrypted_key.len() }.into()
+    }
+
+    fn is_authentic(&self, content_key: &ContentKey) -> bool {
+        content::is_authentic(content_key, &self.iv, self.encoded_header.as_bytes(), &self.text, &self.tag)
+    }
+
+    fn open_authentic(
+        mut self,
+        content_key: &ContentKey,
+        encryption_key: WrappingKey,
+        verifying: &KeySet<VerifyingKey>,
+    ) -> Result<Opened, OpenError> {
+        content::decrypt(content_key, &self.iv, &mut self.text).ok_or(OpenError::Rejected)?;
+        let mut signed = self.text;
+        if self.header.is_deflated() {
+            let max = self.options.inflate.ok_or(OpenError::Rejected)?;
+            signed = deflate::inflate(&signed, max).ok_or(OpenError::Rejected)?;
+        }
+        let verified = verify(&signed, &self.options, verifying).ok_or(OpenError::Rejected)?;
+        check_recipient(&verified, &self.options)?;
+        if !crate::is_json(verified.payload()) {
+            return Err(OpenError::PayloadInvalid);
+        }
+        let (signed_header, signing_key) = (verified.header().clone(), verified.key().clone());
+        let json = verified.into_payload();
+        Ok(Opened { json, header: self.header, signed_header, signing_key, encryption_key })
+    }
+}
+
+/// Prints what can be seen without a key.
+impl fmt::Debug for Received<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Received")
+            .field("header", &self.header)
+            .field("len", &self.text.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// `cty` says that the content is a nested token (RFC 7519 section 5.2).
+fn check_cty(cty: Option<&str>, required: bool) -> Result<(), HeaderError> {
+    match cty {
+        None if required => Err(HeaderError::Missing { name: "cty" }),
+        Some(found) if !is_media_type(found, "JWT") => Err(HeaderError::unsupported("cty", "JWT", found)),
+        _ => Ok(()),
+    }
+}
+
+/// What is inside must be a signature of one of the sender's keys. Why not is dropped here.
+fn verify(signed: &[u8], options: &OpenOptions, verifying: &KeySet<VerifyingKey>) -> Option<Verified> {
+    let policy = Policy::new(Limits::new(signed.len(), options.max_header));
+    jws::verify(std::str::from_utf8(signed).ok()?, verifying, &policy).ok()
+}
+
+fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), OpenError> {
+    let Some(recipient) = &options.recipient else { return Ok(()) };
+    let refused = || OpenError::OtherRecipient { name: recipient.name.clone() };
+    let found = match recipient.place {
+        Place::SignedHeader => verified.header().member(&recipient.name).cloned(),
+        Place::Claim => {
+            let limits = JsonLimits::new(verified.payload().len(), 32, 1024);
+            json::read_object(verified.payload(), &limits)
+                .map_err(|_| OpenError::PayloadInvalid)?
+                .remove(&recipient.name)
+        }
+    };
+    if found.as_ref().and_then(serde_json::Value::as_str) == Some(&recipient.value) { Ok(()) } else { Err(refused()) }
+}
+
+fn split(compact: &str) -> Result<[&str; 5], Malformed> {
+    let mut parts = compact.split('.');
+    let mut next = || parts.next();
+    if let (Some(header), Some(key), Some(iv), Some(text), Some(tag), None) =
+        (next(), next(), next(), next(), next(), next())
+    {
+        return Ok([header, key, iv, text, tag]);
+    }
+    if compact.trim_start().starts_with('{') {
+        return Err(Malformed::JsonForm);
+    }
+    match compact.bytes().filter(|octet| *octet == b'.').count() + 1 {
+        3 => Err(Malformed::BareSignature),
+        found => Err(Malformed::Parts { found }),
+    }
+}
