@@ -1,0 +1,185 @@
+//! Cursors that only this provider can have made, each good for exactly the walk that it continues.
+
+use bankrail_client_assertion::CustomerCode;
+use bankrail_statement::{AccountId, Cursor, Position, SortOrder, StatementRequest};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::fmt;
+use zeroize::Zeroizing;
+
+const VERSION: u8 = 1;
+const TAG: usize = 32;
+const BACKWARD: u8 = 1;
+const NARRATIVE: u8 = 2;
+
+/// The secret that seals cursors: 32 random octets, the same in every process of one provider and over its restarts.
+///
+/// A cursor is a position of the [`Ledger`](crate::Ledger), the sort order and the narrative choice of the walk, and an
+/// HMAC-SHA-256 over these, the customer and the account. It is not encrypted: a position holds nothing that the
+/// customer may not see.
+#[derive(Clone)]
+pub struct CursorSecret(Zeroizing<[u8; 32]>);
+
+impl CursorSecret {
+    /// A secret out of 32 octets from a random generator.
+    #[must_use]
+    pub fn from_bytes(secret: [u8; 32]) -> Self {
+        Self(Zeroizing::new(secret))
+    }
+
+    /// A new random secret. Cursors sealed with it are worth nothing once it is forgotten.
+    ///
+    /// # Errors
+    /// [`CursorSecretError`] when the operating system has no randomness to give.
+    pub fn generate() -> Result<Self, CursorSecretError> {
+        let mut secret = Zeroizing::new([0; 32]);
+        getrandom::fill(&mut *secret).map_err(|_| CursorSecretError)?;
+        Ok(Self(secret))
+    }
+
+    /// The cursor for the page behind `position`.
+    pub(crate) fn seal(&self, owner: &Owner<'_>, walk: Walk, position: &Position) -> Cursor {
+        let tag = self.mac(owner, walk, position.as_bytes()).finalize().into_bytes();
+        let octets = [&[VERSION, walk.flags()], tag.as_slice(), position.as_bytes()].concat();
+        Cursor::from_bytes(&octets).expect("a bounded position fits a cursor")
+    }
+
+    /// How the walk goes on; `None` unless this secret sealed the cursor for this owner.
+    pub(crate) fn open(&self, owner: &Owner<'_>, cursor: &Cursor) -> Option<(Walk, Position)> {
+        let octets = cursor.to_bytes().ok()?;
+        let &[VERSION, flags, ref rest @ ..] = octets.as_slice() else { return None };
+        let walk = Walk::from_flags(flags)?;
+        let (tag, position) = rest.split_at_checked(TAG)?;
+        self.mac(owner, walk, position).verify_slice(tag).ok()?;
+        Some((walk, Position::from_bytes(position)?))
+    }
+
+    fn mac(&self, owner: &Owner<'_>, walk: Walk, position: &[u8]) -> Hmac<Sha256> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&*self.0).expect("HMAC takes a key of any length");
+        mac.update(b"bankrail statement cursor");
+        mac.update(&[VERSION, walk.flags()]);
+        for part in [owner.customer.as_str().as_bytes(), owner.account.as_str().as_bytes(), position] {
+            // Lengths before the parts: no two owners give one text.
+            mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            mac.update(part);
+        }
+        mac
+    }
+}
+
+impl fmt::Debug for CursorSecret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("CursorSecret(…)")
+    }
+}
+
+/// Whose cursor it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Owner<'a> {
+    pub(crate) customer: &'a CustomerCode,
+    pub(crate) account: &'a AccountId,
+}
+
+/// What stays the same over the pages of one statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Walk {
+    pub(crate) order: SortOrder,
+    pub(crate) narrative: bool,
+}
+
+impl Walk {
+    pub(crate) fn of(request: &StatementRequest) -> Self {
+        Self { order: request.order(), narrative: request.includes_narrative() }
+    }
+
+    /// Whether a request that goes on with this walk says nothing else than it did at first. It need not say it again.
+    pub(crate) fn agrees_with(self, request: &StatementRequest) -> bool {
+        request.sort_order.is_none_or(|order| order == self.order)
+            && request.include_narrative.is_none_or(|narrative| narrative == self.narrative)
+    }
+
+    fn flags(self) -> u8 {
+        let order = if self.order == SortOrder::Backward { BACKWARD } else { 0 };
+        order | if self.narrative { NARRATIVE } else { 0 }
+    }
+
+    fn from_flags(flags: u8) -> Option<Self> {
+        let order = if flags & BACKWARD == 0 { SortOrder::Forward } else { SortOrder::Backward };
+        (flags & !(BACKWARD | NARRATIVE) == 0).then_some(Self { order, narrative: flags & NARRATIVE != 0 })
+    }
+}
+
+/// The operating system gave no randomness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no randomness for a cursor secret")]
+#[non_exhaustive]
+pub struct CursorSecretError;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(text: &str) -> AccountId {
+        AccountId::parse(text).unwrap()
+    }
+
+    fn customer(text: &str) -> CustomerCode {
+        CustomerCode::parse(text).unwrap()
+    }
+
+    const WALK: Walk = Walk { order: SortOrder::Backward, narrative: true };
+
+    #[test]
+    fn opens_only_what_it_sealed_for_the_same_owner() {
+        let secret = CursorSecret::from_bytes([7; 32]);
+        let (acme, one) = (customer("ACME"), account("1"));
+        let position = Position::from_number(3);
+        let sealed = secret.seal(&Owner { customer: &acme, account: &one }, WALK, &position);
+        let open = |secret: &CursorSecret, customer: &CustomerCode, account: &AccountId| {
+            secret.open(&Owner { customer, account }, &sealed)
+        };
+        assert_eq!(open(&secret, &acme, &one), Some((WALK, position)));
+        assert_eq!(open(&CursorSecret::from_bytes([8; 32]), &acme, &one), None);
+        assert_eq!(open(&secret, &customer("ACM"), &account("E1")), None);
+        assert_eq!(open(&secret, &acme, &account("2")), None);
+    }
+
+    #[test]
+    fn any_changed_or_missing_octet_is_noticed() {
+        let secret = CursorSecret::from_bytes([7; 32]);
+        let (acme, one) = (customer("ACME"), account("1"));
+        let owner = Owner { customer: &acme, account: &one };
+        let sealed = secret.seal(&owner, WALK, &Position::from_number(3)).to_bytes().unwrap();
+        let open = |octets: &[u8]| secret.open(&owner, &Cursor::from_bytes(octets).unwrap());
+        for at in 0..sealed.len() {
+            for bit in [1, 2, 0x80] {
+                let mut changed = sealed.clone();
+                changed[at] ^= bit;
+                assert_eq!(open(&changed), None, "octet {at}");
+            }
+            assert!(at == 0 || open(&sealed[..at]).is_none(), "cut at {at}");
+        }
+        assert_eq!(secret.open(&owner, &Cursor::parse("no base64!").unwrap()), None);
+    }
+
+    #[test]
+    fn a_walk_goes_on_as_it_began() {
+        for walk in [WALK, Walk { order: SortOrder::Forward, narrative: false }] {
+            assert_eq!(Walk::from_flags(walk.flags()), Some(walk));
+        }
+        assert_eq!(Walk::from_flags(4), None);
+        let mut request = StatementRequest::new(&account("1"));
+        assert!(WALK.agrees_with(&request));
+        request.sort_order = Some(SortOrder::Forward);
+        assert!(!WALK.agrees_with(&request));
+        request.sort_order = Some(SortOrder::Backward);
+        request.include_narrative = Some(false);
+        assert!(!WALK.agrees_with(&request));
+    }
+
+    #[test]
+    fn printing_shows_nothing() {
+        assert_eq!(format!("{:?}", CursorSecret::from_bytes([1; 32])), "CursorSecret(…)");
+        assert_ne!(*CursorSecret::generate().unwrap().0, [0; 32]);
+    }
+}

@@ -1,0 +1,141 @@
+//! The circuit breaker: an endpoint that keeps failing is asked rarely until it answers again.
+
+use bankrail_values::Timestamp;
+use std::time::Duration;
+
+/// When an endpoint's circuit opens, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BreakerPolicy {
+    /// Failures in a row that open it. Default: 5.
+    pub failures: u32,
+    /// How long it stays open the first time; doubled each time the trial after it fails. Default: 30 seconds.
+    pub first_pause: Duration,
+    /// The longest it stays open. Default: 10 minutes.
+    pub longest_pause: Duration,
+}
+
+impl Default for BreakerPolicy {
+    fn default() -> Self {
+        Self { failures: 5, first_pause: Duration::from_secs(30), longest_pause: Duration::from_secs(600) }
+    }
+}
+
+/// One endpoint's circuit. Closed, it lets everything pass; open, nothing; after the pause it lets one trial pass,
+/// whose outcome closes it or opens it for longer.
+#[derive(Debug, Default)]
+pub(crate) struct Breaker {
+    failures: u32,
+    pauses: u32,
+    open_until: Option<Timestamp>,
+    trial_running: bool,
+}
+
+/// What an attempt may do now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passage {
+    Free,
+    /// Open, or its trial is running: not before this instant.
+    NotBefore(Timestamp),
+}
+
+impl Breaker {
+    pub(crate) fn ask(&mut self, now: Timestamp, policy: &BreakerPolicy) -> Passage {
+        match self.open_until {
+            None => Passage::Free,
+            Some(until) if now < until => Passage::NotBefore(until),
+            Some(_) if self.trial_running => Passage::NotBefore(now.saturating_add(policy.first_pause)),
+            Some(_) => {
+                self.trial_running = true;
+                Passage::Free
+            }
+        }
+    }
+
+    /// The endpoint answered, whatever it said about the message.
+    pub(crate) fn succeeded(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(crate) fn failed(&mut self, now: Timestamp, policy: &BreakerPolicy) {
+        self.failures = self.failures.saturating_add(1);
+        // Attempts that began before it opened do not lengthen the pause.
+        let reopens = self.trial_running || self.open_until.is_none();
+        if reopens && (self.trial_running || self.failures >= policy.failures) {
+            let factor = 2_u32.saturating_pow(self.pauses);
+            let pause = policy.first_pause.saturating_mul(factor).min(policy.longest_pause);
+            self.open_until = Some(now.saturating_add(pause));
+            self.pauses = self.pauses.saturating_add(1);
+        }
+        self.trial_running = false;
+    }
+
+    /// An attempt that was let pass ended without telling anything about the endpoint.
+    pub(crate) fn abandoned(&mut self) {
+        self.trial_running = false;
+    }
+
+    pub(crate) fn is_open(&self, now: Timestamp) -> bool {
+        self.open_until.is_some_and(|until| now < until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_unix_millis(seconds * 1000).unwrap()
+    }
+
+    #[test]
+    fn opens_after_failures_in_a_row_and_closes_after_a_good_trial() {
+        let policy = BreakerPolicy::default();
+        let mut breaker = Breaker::default();
+        for _ in 0..4 {
+            breaker.failed(at(0), &policy);
+        }
+        breaker.succeeded();
+        for _ in 0..4 {
+            breaker.failed(at(0), &policy);
+            assert_eq!(breaker.ask(at(0), &policy), Passage::Free);
+        }
+        breaker.failed(at(0), &policy);
+        assert_eq!(breaker.ask(at(29), &policy), Passage::NotBefore(at(30)));
+        assert!(breaker.is_open(at(29)) && !breaker.is_open(at(30)));
+        assert_eq!(breaker.ask(at(30), &policy), Passage::Free);
+        assert_eq!(breaker.ask(at(30), &policy), Passage::NotBefore(at(60)), "one trial at a time");
+        breaker.succeeded();
+        assert_eq!(breaker.ask(at(31), &policy), Passage::Free);
+        assert_eq!(breaker.ask(at(31), &policy), Passage::Free);
+    }
+
+    #[test]
+    fn each_failed_trial_doubles_the_pause_up_to_the_longest() {
+        let policy = BreakerPolicy::default();
+        let mut breaker = Breaker::default();
+        let mut now = 0;
+        for _ in 0..5 {
+            breaker.failed(at(now), &policy);
+        }
+        for pause in [30, 60, 120, 240, 480, 600, 600] {
+            assert_eq!(breaker.ask(at(now), &policy), Passage::NotBefore(at(now + pause)));
+            // A straggler that began before the circuit opened changes nothing.
+            breaker.failed(at(now), &policy);
+            assert_eq!(breaker.ask(at(now), &policy), Passage::NotBefore(at(now + pause)));
+            now += pause;
+            assert_eq!(breaker.ask(at(now), &policy), Passage::Free);
+            breaker.failed(at(now), &policy);
+        }
+    }
+
+    #[test]
+    fn an_abandoned_trial_lets_the_next_one_pass() {
+        let policy = BreakerPolicy { failures: 1, ..BreakerPolicy::default() };
+        let mut breaker = Breaker::default();
+        breaker.failed(at(0), &policy);
+        assert_eq!(breaker.ask(at(30), &policy), Passage::Free);
+        breaker.abandoned();
+        assert_eq!(breaker.ask(at(30), &policy), Passage::Free);
+    }
+}

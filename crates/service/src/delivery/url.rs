@@ -1,0 +1,175 @@
+//! Where a webhook may be delivered to.
+
+use std::fmt;
+use std::net::IpAddr;
+use url::{Host, Url};
+
+/// A receiver's base address that deliveries may go to.
+///
+/// - `https` with a host; no user, password, query or fragment.
+/// - `http` for a loopback address only, and only behind [`EndpointUrl::danger_allow_http_on_loopback`].
+/// - The receivers' paths are appended to the base's own path.
+///
+/// ```
+/// use bankrail_service::delivery::EndpointUrl;
+/// let base = EndpointUrl::parse("https://biller.example/hooks/")?;
+/// assert_eq!(base.with_path("/payto/queries").as_str(), "https://biller.example/hooks/payto/queries");
+/// assert!(EndpointUrl::parse("http://biller.example/").is_err());
+/// # Ok::<(), bankrail_service::delivery::EndpointUrlError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct EndpointUrl(Url);
+
+impl EndpointUrl {
+    /// Checks an `https` address.
+    ///
+    /// # Errors
+    /// [`EndpointUrlError`] for any other address.
+    pub fn parse(text: &str) -> Result<Self, EndpointUrlError> {
+        check(text, false)
+    }
+
+    /// Checks an address as [`EndpointUrl::parse`] does and also allows `http` where the host is a loopback address
+    /// (`127.0.0.0/8`, `[::1]`) or the name `localhost`. For tests and sandboxes: everything sent is readable on the
+    /// machine, the API-key header too.
+    ///
+    /// # Errors
+    /// [`EndpointUrlError`] for any other address.
+    pub fn danger_allow_http_on_loopback(text: &str) -> Result<Self, EndpointUrlError> {
+        check(text, true)
+    }
+
+    /// The address of a receiver: the base, then `path`, with one slash between them.
+    #[must_use]
+    pub fn with_path(&self, path: &str) -> Url {
+        let mut url = self.0.clone();
+        let base = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&format!("{base}/{}", path.trim_start_matches('/')));
+        url
+    }
+
+    /// The address.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+fn check(text: &str, http_on_loopback: bool) -> Result<EndpointUrl, EndpointUrlError> {
+    let url = Url::parse(text).map_err(|error| EndpointUrlError::Malformed { source: Box::new(error) })?;
+    let Some(host) = url.host() else { return Err(EndpointUrlError::NoHost) };
+    match url.scheme() {
+        "https" => {}
+        "http" if !http_on_loopback => return Err(EndpointUrlError::NotHttps),
+        "http" if !is_loopback(&host) => return Err(EndpointUrlError::NotLoopback),
+        "http" => {}
+        _ => return Err(EndpointUrlError::NotHttps),
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(EndpointUrlError::Credentials);
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(EndpointUrlError::QueryOrFragment);
+    }
+    Ok(EndpointUrl(url))
+}
+
+fn is_loopback(host: &Host<&str>) -> bool {
+    match host {
+        Host::Ipv4(address) => IpAddr::V4(*address).is_loopback(),
+        Host::Ipv6(address) => IpAddr::V6(*address).is_loopback(),
+        Host::Domain(name) => *name == "localhost",
+    }
+}
+
+impl fmt::Debug for EndpointUrl {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+/// Why deliveries may not go to an address.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EndpointUrlError {
+    /// Not an absolute URL.
+    #[error("expected an absolute URL")]
+    Malformed {
+        /// What is wrong with it.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// There is no host.
+    #[error("expected a URL with a host")]
+    NoHost,
+    /// Another scheme than `https`.
+    #[error("expected an https URL")]
+    NotHttps,
+    /// `http` is allowed on loopback, and this is not.
+    #[error("expected https, or http to a loopback address")]
+    NotLoopback,
+    /// A user or password in the address: the API-key header is where a secret goes.
+    #[error("expected a URL without user and password")]
+    Credentials,
+    /// A query or fragment, which a base cannot have.
+    #[error("expected a URL without query and fragment")]
+    QueryOrFragment,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn https_only_and_http_on_loopback_when_asked_for() {
+        for good in ["https://a.example", "https://a.example:8443/x/", "https://10.0.0.1/", "HTTPS://a.example/"] {
+            assert!(EndpointUrl::parse(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "http://127.0.0.1/",
+            "http://a.example/",
+            "ftp://a.example/",
+            "file:///etc/passwd",
+            "data:,x",
+            "https://",
+            "a.example",
+            "/payto",
+            "",
+            "https://u@a.example/",
+            "https://u:p@a.example/",
+            "https://a.example/?x=1",
+            "https://a.example/#x",
+        ] {
+            assert!(EndpointUrl::parse(bad).is_err(), "{bad}");
+        }
+        let relaxed = EndpointUrl::danger_allow_http_on_loopback;
+        for good in ["http://127.0.0.1:9/", "http://127.9.9.9/", "http://[::1]:9/", "http://localhost/", "https://a.b/"]
+        {
+            assert!(relaxed(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "http://a.example/",
+            "http://10.0.0.1/",
+            "http://0.0.0.0/",
+            "http://localhost.example/",
+            "http://127.0.0.1.example/",
+            "http://[::ffff:10.0.0.1]/",
+            "ftp://127.0.0.1/",
+            "http://u@127.0.0.1/",
+        ] {
+            assert!(relaxed(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn paths_are_appended_with_one_slash() {
+        for (base, full) in [
+            ("https://a.example", "https://a.example/payto/queries"),
+            ("https://a.example/", "https://a.example/payto/queries"),
+            ("https://a.example/hooks", "https://a.example/hooks/payto/queries"),
+            ("https://a.example/hooks/", "https://a.example/hooks/payto/queries"),
+        ] {
+            assert_eq!(EndpointUrl::parse(base).unwrap().with_path("/payto/queries").as_str(), full);
+            assert_eq!(EndpointUrl::parse(base).unwrap().with_path("payto/queries").as_str(), full);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What the accounts hold.
+
+use bankrail_camt052::Entry;
+use bankrail_client_assertion::CustomerCode;
+use bankrail_statement::{AccountId, MaxEntries, Position, SortOrder};
+use bankrail_values::{Currency, Date, Decimal, StoreFuture};
+use std::fmt;
+
+/// The bank's ledger.
+pub trait Ledger: fmt::Debug + Send + Sync {
+    /// One page of an account's entries of today, with the balance. `None` if there is no such account or it is not
+    /// registered for statements of this customer: the two are answered alike.
+    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, Option<LedgerPage>>;
+}
+
+/// What a [`Ledger`] is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatementQuery {
+    /// Who asks.
+    pub customer: CustomerCode,
+    /// Which account.
+    pub account: AccountId,
+    /// Where the page before this one ended, as the ledger said with that page; `None` for the first page.
+    pub position: Option<Position>,
+    /// The most entries of the page.
+    pub max_entries: MaxEntries,
+    /// The order of the entries.
+    pub sort_order: SortOrder,
+}
+
+/// One page of an account's statement.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LedgerPage {
+    /// What the account is.
+    pub account: AccountFacts,
+    /// The available balance, negative when overdrawn.
+    pub balance: Decimal,
+    /// The day of the balance.
+    pub balance_date: Date,
+    /// The entries in the order asked for, at most as many as asked for.
+    pub entries: Vec<LedgerEntry>,
+    /// Where the next page starts; `None` if there is none. It should name an entry, not count entries: then no page is
+    /// changed by what is booked between two calls. The customer can read it.
+    pub next: Option<Position>,
+}
+
+impl LedgerPage {
+    /// A page without entries, which is the last.
+    #[must_use]
+    pub fn new(account: AccountFacts, balance: Decimal, balance_date: Date) -> Self {
+        Self { account, balance, balance_date, entries: Vec::new(), next: None }
+    }
+
+    /// The same page with these entries.
+    #[must_use]
+    pub fn with_entries(mut self, entries: impl IntoIterator<Item = LedgerEntry>) -> Self {
+        self.entries = entries.into_iter().collect();
+        self
+    }
+
+    /// The same page with another one behind it.
+    #[must_use]
+    pub fn with_next(mut self, next: Position) -> Self {
+        self.next = Some(next);
+        self
+    }
+}
+
+/// What an account is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AccountFacts {
+    /// Its currency.
+    pub currency: Currency,
+    /// Its name, 1 to 70 characters, if it is to be shown (Default: `Acct/Nm`).
+    pub name: Option<String>,
+    /// Whether it has virtual accounts: their statements say `sortOrder`.
+    pub has_virtual_accounts: bool,
+    /// `RptgSrc/Prtry`, 1 to 35 characters; `None` for the provider's own.
+    pub reporting_source: Option<String>,
+}
+
+impl AccountFacts {
+    /// An account without name and without virtual accounts.
+    #[must_use]
+    pub fn new(currency: Currency) -> Self {
+        Self { currency, name: None, has_virtual_accounts: false, reporting_source: None }
+    }
+
+    /// The same account with a name.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The same account with virtual accounts.
+    #[must_use]
+    pub fn with_virtual_accounts(mut self) -> Self {
+        self.has_virtual_accounts = true;
+        self
+    }
+}
+
+/// An entry and how it came, with everything that is known of it: what the customer is not to see is left out by the
+/// service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LedgerEntry {
+    /// The entry.
+    pub entry: Entry,
+    /// How it came.
+    pub channel: EntryChannel,
+}
+
+impl LedgerEntry {
+    /// An entry that came this way.
+    #[must_use]
+    pub fn new(entry: Entry, channel: EntryChannel) -> Self {
+        Self { entry, channel }
+    }
+}
+
+/// How an entry came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EntryChannel {
+    /// Through the fast-payment channel.
+    FastPayment,
+    /// Any other way.
+    Ordinary,
+}

@@ -1,0 +1,154 @@
+//! `POST /accounts/v2.0/statement`: a page of an account's entries of today (Specification: "Request statement").
+
+mod refusal;
+mod report;
+
+use self::refusal::{BearerFault, Refusal};
+use crate::answer::{self, Exchange, json};
+use crate::body::read_capped;
+use crate::cursor::{Owner, Walk};
+use crate::ledger::{LedgerPage, StatementQuery};
+use crate::limit;
+use crate::provider::Shared;
+use crate::{ApiKeyHash, Customer};
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use bankrail_client_assertion::token::{AccessToken, TokenGrant};
+use bankrail_rate_limit::CallType;
+use bankrail_statement::{Page, StatementRequest, StatementResponse};
+use bankrail_values::Timestamp;
+use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use std::sync::Arc;
+
+/// Answers every request to the statement endpoint's path.
+pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let mut exchange = Exchange::new("statement");
+    let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, request)).await;
+    let mut response = match served {
+        Some(Ok(response)) => response,
+        Some(Err(refusal)) => refusal.into_response(&exchange, &shared.options),
+        None => refusal::internal(&exchange),
+    };
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    exchange.finish(response)
+}
+
+/// The checks in their order, each before the next one's work.
+async fn serve(shared: &Shared, exchange: &mut Exchange, request: Request) -> Result<Response, Refusal> {
+    let (parts, body) = request.into_parts();
+    if parts.method != Method::POST {
+        return Err(Refusal::Method);
+    }
+    let key = ApiKeyHash::of_request(&parts.headers).ok_or(Refusal::ApiKey)?;
+    let customer = shared.directory.customer_by_api_key(key).await.map_err(Refusal::Store)?.ok_or(Refusal::ApiKey)?;
+    exchange.customer = Some(customer.code.clone());
+    let now = shared.clock.now();
+    let grant = grant(shared, &customer, &parts.headers, now).await?;
+    if !grant.scopes.contains(shared.options.statement_scope.as_str()) {
+        return Err(Refusal::Scope);
+    }
+    let decision = limit::charge(&shared.limits, customer.code.as_str(), CallType::Statement, now).await;
+    let decision = decision.map_err(Refusal::Limit)?;
+    let served = after_limit(shared, exchange, &customer, &parts.headers, body, now).await;
+    let mut response = served.unwrap_or_else(|refusal| refusal.into_response(exchange, &shared.options));
+    shared.write_rate_limit(decision.as_ref(), response.headers_mut());
+    Ok(response)
+}
+
+/// The grant of the request's bearer token, if it is the API key's customer's.
+async fn grant(
+    shared: &Shared,
+    customer: &Customer,
+    headers: &HeaderMap,
+    now: Timestamp,
+) -> Result<TokenGrant, Refusal> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let Some(value) = values.next() else { return Err(Refusal::Bearer(BearerFault::Absent)) };
+    if values.next().is_some() {
+        return Err(Refusal::Bearer(BearerFault::Invalid));
+    }
+    let token = value.to_str().ok().and_then(|value| AccessToken::from_authorization(value).ok());
+    let token = token.ok_or(Refusal::Bearer(BearerFault::Invalid))?;
+    let grant = shared.tokens.find(token.hash(), now).await.map_err(Refusal::Store)?;
+    grant
+        .filter(|grant| grant.is_valid_at(now) && grant.customer == customer.code)
+        .ok_or(Refusal::Bearer(BearerFault::Invalid))
+}
+
+async fn after_limit(
+    shared: &Shared,
+    exchange: &Exchange,
+    customer: &Customer,
+    headers: &HeaderMap,
+    body: Body,
+    now: Timestamp,
+) -> Result<Response, Refusal> {
+    let body = read_capped(headers, body, shared.options.max_statement_body).await.map_err(Refusal::Body)?;
+    if !is_plain_json(headers) {
+        return Err(Refusal::MediaType);
+    }
+    let request = StatementRequest::from_json(&body).map_err(Refusal::Request)?;
+    // No such text names an account, so the ledger need not be asked.
+    let account = request.account().map_err(|_| Refusal::Account(request.account_id().to_owned()))?;
+    let owner = Owner { customer: &customer.code, account: &account };
+    let (walk, position) = match &request.cursor {
+        None => (Walk::of(&request), None),
+        Some(cursor) => {
+            let (walk, position) = shared.cursors.open(&owner, cursor).ok_or(Refusal::Cursor)?;
+            if !walk.agrees_with(&request) {
+                return Err(Refusal::Cursor);
+            }
+            (walk, Some(position))
+        }
+    };
+    let query = StatementQuery {
+        customer: customer.code.clone(),
+        account,
+        position,
+        max_entries: request.max_entries.unwrap_or_default(),
+        sort_order: walk.order,
+    };
+    let page = shared.ledger.statement(&query).await.map_err(|error| Refusal::Ledger(query.account.clone(), error))?;
+    let page = page.ok_or_else(|| Refusal::Account(query.account.as_str().to_owned()))?;
+    answer_page(shared, exchange, &request, &query, walk, page, now)
+}
+
+/// Writes the page. What the ledger answers is checked, because what is sent must be right.
+fn answer_page(
+    shared: &Shared,
+    exchange: &Exchange,
+    request: &StatementRequest,
+    query: &StatementQuery,
+    walk: Walk,
+    page: LedgerPage,
+    now: Timestamp,
+) -> Result<Response, Refusal> {
+    let broken = |error| Refusal::Page(query.account.clone(), error);
+    let most = usize::from(query.max_entries.get());
+    if page.entries.len() > most {
+        return Err(broken(report::PageError::TooManyEntries { allowed: most, found: page.entries.len() }));
+    }
+    let owner = Owner { customer: &query.customer, account: &query.account };
+    let next = match &page.next {
+        None => Page::Last,
+        Some(next) if Some(next) == query.position.as_ref() => return Err(broken(report::PageError::NoProgress)),
+        Some(next) => Page::More { cursor: shared.cursors.seal(&owner, walk, next) },
+    };
+    let said = page.account.has_virtual_accounts || request.sort_order.is_some();
+    let mut response = StatementResponse::new(&query.account, exchange.key, next);
+    response.sort_order = said.then_some(walk.order);
+    let document = report::document(&shared.options, exchange.key, &query.account, walk.narrative, page, now);
+    let body = document.and_then(|document| report::write(&response, &document)).map_err(broken)?;
+    Ok(json(StatusCode::OK, body))
+}
+
+/// `application/json`, with parameters or without, once, and not compressed.
+fn is_plain_json(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let value = values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next()).unwrap_or_default();
+    essence.trim_matches([' ', '\t']).eq_ignore_ascii_case("application/json")
+        && headers.get_all(CONTENT_ENCODING).iter().all(|coding| coding == "identity")
+}

@@ -1,0 +1,187 @@
+//! `POST /v1.0/auth`: an assertion against an access token (Specification: "Obtain access token").
+
+use crate::answer::{self, Exchange, allow_post, json};
+use crate::body::{BodyError, read_capped};
+use crate::limit::{self, LimitRefusal};
+use crate::provider::Shared;
+use crate::{ApiKeyHash, Customer};
+use axum::extract::{Request, State};
+use axum::response::Response;
+use bankrail_client_assertion::AssertionError;
+use bankrail_client_assertion::token::{
+    AccessToken, GrantedScopes, NoScopeGranted, RandomnessError, TokenErrorBody, TokenErrorCode, TokenGrant,
+    TokenRequest, TokenRequestError, TokenResponse,
+};
+use bankrail_rate_limit::CallType;
+use bankrail_values::{StoreError, Timestamp};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, PRAGMA};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use std::sync::Arc;
+
+/// Answers every request to the token endpoint's path.
+pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let mut exchange = Exchange::new("token");
+    let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, request)).await;
+    let mut response = match served {
+        Some(Ok(response)) => response,
+        Some(Err(refusal)) => refusal.into_response(&exchange),
+        None => error(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError),
+    };
+    // RFC 6749 section 5.1.
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(PRAGMA, HeaderValue::from_static("no-cache"));
+    exchange.finish(response)
+}
+
+/// The checks in their order, each before the next one's work.
+async fn serve(shared: &Shared, exchange: &mut Exchange, request: Request) -> Result<Response, Refusal> {
+    let (parts, body) = request.into_parts();
+    if parts.method != Method::POST {
+        return Err(Refusal::Method);
+    }
+    let customer = customer(shared, &parts.headers).await?;
+    exchange.customer = Some(customer.code.clone());
+    let now = shared.clock.now();
+    let decision = limit::charge(&shared.limits, customer.code.as_str(), CallType::Token, now).await;
+    let decision = decision.map_err(|refusal| Refusal::Limit(refusal, shared.options.rate_limit_headers))?;
+    let served = after_limit(shared, &customer, &parts.headers, body, now).await;
+    let mut response = served.unwrap_or_else(|refusal| refusal.into_response(exchange));
+    shared.write_rate_limit(decision.as_ref(), response.headers_mut());
+    Ok(response)
+}
+
+async fn after_limit(
+    shared: &Shared,
+    customer: &Customer,
+    headers: &HeaderMap,
+    body: axum::body::Body,
+    now: Timestamp,
+) -> Result<Response, Refusal> {
+    let form = read_capped(headers, body, shared.options.max_token_body).await.map_err(Refusal::Body)?;
+    if headers.get_all(CONTENT_ENCODING).iter().any(|coding| coding != "identity") {
+        return Err(Refusal::Encoding);
+    }
+    let request = TokenRequest::from_form(only_content_type(headers), &form).map_err(Refusal::Form)?;
+    drop(form);
+    authenticate(shared, customer, &request, now).await?;
+    let granted = request.scope().granted_from(&customer.scopes).map_err(Refusal::Scope)?;
+    issue(shared, customer, &granted, now).await
+}
+
+async fn customer(shared: &Shared, headers: &HeaderMap) -> Result<Arc<Customer>, Refusal> {
+    let key = ApiKeyHash::of_request(headers).ok_or(Refusal::ApiKey)?;
+    let found = shared.directory.customer_by_api_key(key).await.map_err(Refusal::Store)?;
+    found.ok_or(Refusal::ApiKey)
+}
+
+/// Proves the assertion to be the API key's customer's, and uses it up.
+async fn authenticate(
+    shared: &Shared,
+    customer: &Customer,
+    request: &TokenRequest,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    let unverified = shared.verifier.read(request.assertion().expose_secret())?;
+    // Nobody else's keys are even looked at, and another customer's assertion is not used up.
+    if *unverified.subject_for_key_lookup() != customer.code {
+        return Err(Refusal::OtherCustomer);
+    }
+    let verified = unverified.verify(&customer.keys, now)?;
+    verified.check_client_id(request)?;
+    verified.claim(shared.options.replay, &*shared.replay, now).await?;
+    Ok(())
+}
+
+/// Keeps the grant under the token's hash, then says the token.
+async fn issue(
+    shared: &Shared,
+    customer: &Customer,
+    granted: &GrantedScopes,
+    now: Timestamp,
+) -> Result<Response, Refusal> {
+    let token = AccessToken::generate().map_err(Refusal::Randomness)?;
+    let lifetime = shared.options.token_lifetime;
+    let grant = TokenGrant::new(customer.code.clone(), granted.scopes().clone(), now, now.saturating_add(lifetime));
+    shared.tokens.insert(token.hash(), grant).await.map_err(Refusal::Store)?;
+    Ok(json(StatusCode::OK, TokenResponse::new(token, lifetime.as_secs(), granted).to_json()))
+}
+
+/// The request's only content type. Two are as good as none.
+fn only_content_type(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    values.next().filter(|_| values.next().is_none())?.to_str().ok()
+}
+
+fn error(status: StatusCode, code: TokenErrorCode) -> Response {
+    json(status, TokenErrorBody::new(code).to_json())
+}
+
+/// Why a request gets no token.
+#[derive(Debug)]
+enum Refusal {
+    Method,
+    ApiKey,
+    Limit(LimitRefusal, bool),
+    Body(BodyError),
+    Encoding,
+    Form(TokenRequestError),
+    OtherCustomer,
+    Assertion(AssertionError),
+    Scope(NoScopeGranted),
+    Store(StoreError),
+    Randomness(RandomnessError),
+}
+
+impl From<AssertionError> for Refusal {
+    fn from(error: AssertionError) -> Self {
+        Self::Assertion(error)
+    }
+}
+
+impl Refusal {
+    fn into_response(self, exchange: &Exchange) -> Response {
+        match self {
+            Self::Method => {
+                let mut response = error(StatusCode::METHOD_NOT_ALLOWED, TokenErrorCode::InvalidRequest);
+                allow_post(&mut response);
+                response
+            }
+            Self::ApiKey | Self::OtherCustomer => error(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient),
+            Self::Limit(refusal, with_headers) => limited(&refusal, with_headers),
+            Self::Body(BodyError::TooLarge) => error(StatusCode::PAYLOAD_TOO_LARGE, TokenErrorCode::InvalidRequest),
+            Self::Body(BodyError::Broken) | Self::Encoding => {
+                error(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest)
+            }
+            // Says which field: the client's developer must know, and nobody else learns anything.
+            Self::Form(error) => {
+                let body = TokenErrorBody::new(error.code()).with_description(error.to_string());
+                json(StatusCode::BAD_REQUEST, body.to_json())
+            }
+            Self::Assertion(error) => {
+                if let AssertionError::ReplayStore(store) = &error {
+                    exchange.log_failure("replay store", store);
+                } else {
+                    // The kind of the error, not its text: that quotes the assertion.
+                    tracing::debug!(request_key = %exchange.key, "assertion refused");
+                }
+                let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::UNAUTHORIZED);
+                json(status, error.to_body().to_json())
+            }
+            Self::Scope(refused) => error(StatusCode::BAD_REQUEST, refused.code()),
+            Self::Store(store) => {
+                exchange.log_failure("store", &store);
+                error(StatusCode::SERVICE_UNAVAILABLE, TokenErrorCode::TemporarilyUnavailable)
+            }
+            Self::Randomness(randomness) => {
+                exchange.log_failure("randomness", &randomness);
+                error(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError)
+            }
+        }
+    }
+}
+
+fn limited(refusal: &LimitRefusal, with_headers: bool) -> Response {
+    let mut response = error(refusal.status(), TokenErrorCode::TemporarilyUnavailable);
+    refusal.write_headers(with_headers, response.headers_mut());
+    response
+}
