@@ -1,0 +1,53 @@
+//! Counts and sums over entries.
+
+use crate::{CountAndSum, CountSumAndNet, Direction, Entry, NetAmount, NonNegativeDecimal, PlainDecimal, Summary};
+use bankrail_values::Decimal;
+
+/// The summary of entries: counts, sums and net, zeros when there are none.
+///
+/// `None` when a sum has more digits than the schema allows, or an entry is neither credit nor debit.
+#[must_use]
+pub fn summary_of(entries: &[Entry]) -> Option<Summary> {
+    let mut credits = Total::default();
+    let mut debits = Total::default();
+    for entry in entries {
+        match entry.direction {
+            Direction::Credit => credits.add(entry.amount.value())?,
+            Direction::Debit => debits.add(entry.amount.value())?,
+            Direction::Other(_) => return None,
+        }
+    }
+    let net = credits.sum.checked_sub(debits.sum)?;
+    let direction = if net.is_sign_negative() && !net.is_zero() { Direction::Debit } else { Direction::Credit };
+    let mut all = CountSumAndNet::default();
+    all.entries = Some((credits.count + debits.count).into());
+    all.sum = Some(PlainDecimal::new(credits.sum.checked_add(debits.sum)?).ok()?);
+    all.net = Some(NetAmount::new(NonNegativeDecimal::new(net.abs()).ok()?, direction));
+    let mut summary = Summary::default();
+    summary.all = Some(all);
+    summary.credits = Some(credits.into_part()?);
+    summary.debits = Some(debits.into_part()?);
+    Some(summary)
+}
+
+/// A running count and sum.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Total {
+    pub(crate) count: u64,
+    pub(crate) sum: Decimal,
+}
+
+impl Total {
+    pub(crate) fn add(&mut self, value: Decimal) -> Option<()> {
+        self.sum = self.sum.checked_add(value)?;
+        self.count += 1;
+        Some(())
+    }
+
+    fn into_part(self) -> Option<CountAndSum> {
+        let mut part = CountAndSum::default();
+        part.entries = Some(self.count.into());
+        part.sum = Some(PlainDecimal::new(self.sum).ok()?);
+        Some(part)
+    }
+}

@@ -1,0 +1,58 @@
+//! Builders for the report that SPEC.md describes: one account, one balance, a summary, entries.
+
+mod entry;
+mod report;
+
+pub use entry::EntryBuilder;
+pub use report::ReportBuilder;
+
+use crate::finding::FindingKind;
+use crate::{Finding, NumberError};
+use bankrail_values::{Currency, MoneyError};
+
+/// Why a report was not built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// An amount has more digits than the schema allows.
+    #[error("the amount does not fit the message")]
+    Amount(#[source] NumberError),
+    /// The amounts do not add up.
+    #[error("the amounts do not add up")]
+    Sum(#[source] MoneyError),
+    /// An entry in another currency than its account.
+    #[error("expected an entry in {account}, found {found}")]
+    Currency {
+        /// The account's currency.
+        account: Currency,
+        /// The entry's currency.
+        found: Currency,
+    },
+    /// The creation time has no offset or no fraction digits.
+    #[error("expected a creation time with fraction digits and offset, found {found}")]
+    CreationTime {
+        /// The creation time.
+        found: String,
+    },
+    /// A text holds a character that XML cannot carry.
+    #[error("expected characters that XML 1.0 can carry, found U+{:04X}", u32::from(*.found))]
+    Character {
+        /// The first such character.
+        found: char,
+    },
+    /// A text is too short, too long or not of its form.
+    #[error("unfit value for {path}")]
+    Invalid {
+        /// The element.
+        path: String,
+        /// What is wrong with it.
+        #[source]
+        kind: FindingKind,
+    },
+}
+
+impl From<Finding> for BuildError {
+    fn from(finding: Finding) -> Self {
+        Self::Invalid { path: finding.path, kind: finding.kind }
+    }
+}

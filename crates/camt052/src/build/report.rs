@@ -1,0 +1,159 @@
+//! A statement from a balance and entries.
+
+use super::{BuildError, EntryBuilder};
+use crate::summary_of;
+use crate::{
+    Account, AccountId, Amount, Balance, BalanceCode, BalanceSubType, BalanceType, BalanceTypeCode, CurrencyCode, Date,
+    DateOrDateTime, DateTime, Direction, Document, Entry, GroupHeader, OtherAccountId, Report, ReportingSource,
+    WriteError, WriteOptions,
+};
+use bankrail_values::{Currency, Money, SimpleUuid};
+
+/// Builds the report of one account: group header, balance, summary and entries.
+///
+/// The summary is computed: counts, sums and net over the entries, zeros when there are none.
+///
+/// ```
+/// use bankrail_camt052::{DateTime, EntryBuilder, ReportBuilder};
+/// use bankrail_values::{Date, SimpleUuid};
+///
+/// let today = Date::parse("2021-07-29")?;
+/// let document = ReportBuilder::new(
+///     SimpleUuid::parse("44b756ed60c8496391a768af90073f3f")?,
+///     SimpleUuid::parse("2a49546e4627493c9ba9645df24c9271")?,
+///     "2021-07-29T17:10:05.1750344+10:00".parse()?,
+///     "CMM",
+///     "011222814766538",
+///     "1245500.00 AUD".parse()?,
+///     today,
+/// )
+/// .entry(EntryBuilder::new("25.00 AUD".parse()?, today).narrative("payment 12345 👍"))
+/// .build()?;
+/// assert!(document.to_xml()?.contains("<Sum>25.00</Sum>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ReportBuilder {
+    message_id: SimpleUuid,
+    report_id: SimpleUuid,
+    created_at: DateTime,
+    source: String,
+    account: String,
+    balance: Money,
+    balance_date: bankrail_values::Date,
+    balance_code: BalanceCode,
+    balance_sub_type: String,
+    entries: Vec<EntryBuilder>,
+}
+
+impl ReportBuilder {
+    /// With what every report has: the identifiers of message and report, the creation time with fraction digits and
+    /// offset, the reporting source, the account's identifier, its balance (negative when overdrawn; its currency is
+    /// the account's) and the balance's date.
+    #[must_use]
+    pub fn new(
+        message_id: SimpleUuid,
+        report_id: SimpleUuid,
+        created_at: DateTime,
+        source: impl Into<String>,
+        account: impl Into<String>,
+        balance: Money,
+        balance_date: bankrail_values::Date,
+    ) -> Self {
+        Self {
+            message_id,
+            report_id,
+            created_at,
+            source: source.into(),
+            account: account.into(),
+            balance,
+            balance_date,
+            balance_code: BalanceCode::InterimAvailable,
+            balance_sub_type: "Current".to_owned(),
+            entries: Vec::new(),
+        }
+    }
+
+    /// The kind of the balance. Specification: Statement payload, observed `ITAV`, the default.
+    #[must_use]
+    pub fn balance_code(mut self, code: BalanceCode) -> Self {
+        self.balance_code = code;
+        self
+    }
+
+    /// The sub-type of the balance. Specification: Statement payload, observed `Current`, the default.
+    #[must_use]
+    pub fn balance_sub_type(mut self, sub_type: impl Into<String>) -> Self {
+        self.balance_sub_type = sub_type.into();
+        self
+    }
+
+    /// Adds an entry.
+    #[must_use]
+    pub fn entry(mut self, entry: EntryBuilder) -> Self {
+        self.entries.push(entry);
+        self
+    }
+
+    /// Adds entries.
+    #[must_use]
+    pub fn entries(mut self, entries: impl IntoIterator<Item = EntryBuilder>) -> Self {
+        self.entries.extend(entries);
+        self
+    }
+
+    /// The document.
+    ///
+    /// # Errors
+    /// [`BuildError`] when a value does not fit the message.
+    pub fn build(self) -> Result<Document, BuildError> {
+        let currency = self.balance.currency();
+        if self.created_at.offset().is_none() || self.created_at.fraction_digits() == 0 {
+            return Err(BuildError::CreationTime { found: self.created_at.to_string() });
+        }
+        let mut header = GroupHeader::new(self.message_id.to_string().into());
+        header.created_at = Some(self.created_at.clone());
+        let mut account = Account::new(AccountId::Other(OtherAccountId::new(self.account.into())));
+        account.currency = Some(CurrencyCode::from(currency));
+        let mut report = Report::new(self.report_id.to_string().into(), account);
+        report.created_at = Some(self.created_at);
+        report.source = Some(ReportingSource::Proprietary(self.source.into()));
+        let mut kind = BalanceType::new(BalanceTypeCode::Code(self.balance_code));
+        kind.sub_kind = Some(BalanceSubType::Proprietary(self.balance_sub_type.into()));
+        let mut balance = Balance::new(kind, amount(self.balance)?, direction(self.balance));
+        balance.date = Some(DateOrDateTime::Date(Date::from(self.balance_date)));
+        report.balances.push(balance);
+        let entries = self.entries.into_iter().map(|entry| built(entry, currency));
+        report.entries = entries.collect::<Result<_, _>>()?;
+        report.summary =
+            Some(Box::new(summary_of(&report.entries).ok_or(BuildError::Sum(bankrail_values::MoneyError::Overflow))?));
+        let mut document = Document::new(vec![report]);
+        document.group_header = Some(header);
+        if let Some(finding) = document.check().into_iter().next() {
+            return Err(finding.into());
+        }
+        // Only a text can hold a character that XML cannot carry, and only writing looks at each.
+        match document.write_to(&mut std::io::sink(), WriteOptions::default()) {
+            Err(WriteError::Character { found }) => Err(BuildError::Character { found }),
+            _ => Ok(document),
+        }
+    }
+}
+
+fn built(entry: EntryBuilder, account: Currency) -> Result<Entry, BuildError> {
+    let found = entry.currency();
+    if found != account {
+        return Err(BuildError::Currency { account, found });
+    }
+    entry.build()
+}
+
+/// The amount without its sign.
+pub(super) fn amount(money: Money) -> Result<Amount, BuildError> {
+    Amount::new(money.amount().abs(), money.currency()).map_err(BuildError::Amount)
+}
+
+/// The sign of an amount; nothing is a credit.
+pub(super) fn direction(money: Money) -> Direction {
+    if money.amount().is_sign_negative() && !money.amount().is_zero() { Direction::Debit } else { Direction::Credit }
+}

@@ -1,0 +1,177 @@
+//! What a document holds beyond the schema: kept, reported, and written back in its place.
+
+use crate::write::Output;
+
+/// The parts of one sequence that the schema does not have.
+///
+/// Each part knows its place: inside which of the sequence's elements (none: directly in the sequence) and after which
+/// element it stood.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+#[allow(clippy::box_collection)] // almost always absent: eight octets instead of twenty-four
+pub struct Extras(Option<Box<Vec<Extra>>>);
+
+/// One part that the schema does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Extra {
+    /// The way from the sequence down to the element that holds the part; empty for the sequence itself.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub inside: Vec<ExtraStep>,
+    /// The element after which the part stood; `None` at the beginning.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub after: Option<ExtraStep>,
+    /// The part.
+    pub part: ExtraPart,
+}
+
+/// An element of the schema by its wire name and its number among those of the same name, from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ExtraStep {
+    /// The wire name.
+    pub name: Box<str>,
+    /// The number, from 0.
+    pub index: usize,
+}
+
+/// A part that the schema does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum ExtraPart {
+    /// Markup as it stood, with the namespace declarations it needs.
+    Xml(Box<str>),
+    /// Text where the schema has none.
+    Text(Box<str>),
+    /// An attribute.
+    Attribute {
+        /// The name, with its prefix.
+        name: Box<str>,
+        /// The namespace of a prefixed name.
+        #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+        namespace: Option<Box<str>>,
+        /// The value.
+        value: Box<str>,
+    },
+}
+
+impl Extras {
+    /// True when there is nothing beyond the schema.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The parts, in the order of the document.
+    #[must_use]
+    pub fn parts(&self) -> &[Extra] {
+        self.0.as_ref().map_or(&[], |parts| parts.as_slice())
+    }
+
+    /// Drops everything beyond the schema.
+    pub fn clear(&mut self) {
+        self.0 = None;
+    }
+
+    pub(crate) fn from_parts(parts: Vec<Extra>) -> Self {
+        Self(if parts.is_empty() { None } else { Some(Box::new(parts)) })
+    }
+
+    /// Hands the parts to a writer.
+    #[inline]
+    pub(crate) fn with(&self, write: impl FnOnce(Kept<'_>)) {
+        match &self.0 {
+            None => write(Kept::NONE),
+            Some(parts) => {
+                let parts: Vec<&Extra> = parts.iter().collect();
+                write(Kept { parts: &parts, depth: 0 });
+            }
+        }
+    }
+}
+
+/// The parts that concern the element being written, `depth` steps below their sequence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept<'a> {
+    parts: &'a [&'a Extra],
+    depth: usize,
+}
+
+impl Kept<'_> {
+    pub(crate) const NONE: Kept<'static> = Kept { parts: &[], depth: 0 };
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Writes the attributes of this element.
+    #[inline]
+    pub(crate) fn attributes(&self, out: &mut Output<'_>) {
+        if !self.is_empty() {
+            self.write_attributes(out);
+        }
+    }
+
+    #[cold]
+    fn write_attributes(&self, out: &mut Output<'_>) {
+        let mut declared: Vec<&str> = Vec::new();
+        for part in self.here() {
+            let ExtraPart::Attribute { name, namespace, value } = &part.part else { continue };
+            if let (Some(namespace), Some((prefix, _))) = (namespace, name.split_once(':'))
+                && prefix != "xml"
+                && !declared.contains(&prefix)
+            {
+                declared.push(prefix);
+                out.attribute_with(&["xmlns:", prefix], namespace);
+            }
+            out.attribute_with(&[name], value);
+        }
+    }
+
+    /// Writes the text and markup of this element that stood after one of its children, or at its beginning.
+    #[inline]
+    pub(crate) fn children(&self, after: Option<(&str, usize)>, out: &mut Output<'_>) {
+        if !self.is_empty() {
+            self.write_children(after, out);
+        }
+    }
+
+    #[cold]
+    fn write_children(&self, after: Option<(&str, usize)>, out: &mut Output<'_>) {
+        for part in self.here() {
+            let stood = part.after.as_ref().map(|step| (&*step.name, step.index));
+            if stood != after {
+                continue;
+            }
+            match &part.part {
+                ExtraPart::Xml(xml) => out.markup(xml),
+                ExtraPart::Text(text) => out.text(text),
+                ExtraPart::Attribute { .. } => {}
+            }
+        }
+    }
+
+    /// Writes one child of this element and what stood after it.
+    #[cold]
+    pub(crate) fn field(
+        &self,
+        name: &'static str,
+        index: usize,
+        out: &mut Output<'_>,
+        write: impl FnOnce(&mut Output<'_>, Kept<'_>),
+    ) {
+        let deeper =
+            |part: &&&Extra| part.inside.get(self.depth).is_some_and(|step| &*step.name == name && step.index == index);
+        let parts: Vec<&Extra> = self.parts.iter().filter(deeper).copied().collect();
+        write(out, Kept { parts: &parts, depth: self.depth + 1 });
+        self.children(Some((name, index)), out);
+    }
+
+    fn here(&self) -> impl Iterator<Item = &Extra> {
+        self.parts.iter().copied().filter(|part| part.inside.len() == self.depth)
+    }
+}

@@ -1,0 +1,234 @@
+//! What a reader or a check reports.
+
+use bankrail_values::Decimal;
+use std::fmt;
+
+/// Something in a document that is not as it should be, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What it is.
+    pub kind: FindingKind,
+    /// The element, such as `/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[3]/Amt`; elements that may repeat carry their
+    /// number from 1.
+    pub path: String,
+    /// Where the element starts in the document; `None` when a model was checked.
+    pub position: Option<Position>,
+}
+
+/// A place in a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct Position {
+    /// The line, from 1.
+    pub line: u64,
+    /// The column in characters, from 1.
+    pub column: u64,
+    /// The octets before it, in the document's own encoding.
+    pub offset: u64,
+}
+
+/// What a finding is. Those of the schema come first; [`FindingKind::is_schema`] tells them apart.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// An element that the schema does not have here.
+    #[error("the schema has no element {name} here")]
+    UnknownElement {
+        /// Its name, with the prefix it was written with.
+        name: String,
+    },
+    /// An attribute that the schema does not have here.
+    #[error("the schema has no attribute {name} here")]
+    UnknownAttribute {
+        /// Its name, with the prefix it was written with.
+        name: String,
+    },
+    /// Text where the schema has only elements.
+    #[error("expected elements only, found the text {found}")]
+    UnexpectedText {
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// An element after one that it should precede.
+    #[error("expected {name} before {before}")]
+    OutOfOrder {
+        /// The element.
+        name: &'static str,
+        /// The element already read.
+        before: &'static str,
+    },
+    /// An element more often than the schema allows.
+    #[error("expected {name} at most {max} times")]
+    Repeated {
+        /// The element.
+        name: &'static str,
+        /// How often it may occur.
+        max: u32,
+    },
+    /// A second alternative of a choice.
+    #[error("expected one alternative, found {name} as another")]
+    SecondChoice {
+        /// The further alternative.
+        name: &'static str,
+    },
+    /// A mandatory element is missing.
+    #[error("expected {name}, found none")]
+    Missing {
+        /// The element; for a choice its alternatives, separated by `|`.
+        name: String,
+    },
+    /// The mandatory attribute `Ccy` is missing.
+    #[error("expected the attribute Ccy, found none")]
+    MissingCurrency,
+    /// A code that the schema's closed list does not have.
+    #[error("expected one of {}, found {found}", .known.join(" "))]
+    UnknownCode {
+        /// The code, cut and escaped.
+        found: String,
+        /// The codes of the schema.
+        known: &'static [&'static str],
+    },
+    /// A text shorter or longer than allowed.
+    #[error("expected {min} to {max} characters, found {length}")]
+    Length {
+        /// The fewest code points allowed.
+        min: usize,
+        /// The most code points allowed.
+        max: usize,
+        /// The code points found.
+        length: usize,
+    },
+    /// A text that is not of its type's pattern.
+    #[error("expected {expected}, found {found}")]
+    Pattern {
+        /// What was expected.
+        expected: &'static str,
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// Supplementary data that is not exactly one element.
+    #[error("expected exactly one element as supplementary data")]
+    Envelope,
+
+    /// The summary states another number of entries than there are.
+    #[error("the summary states {stated} {part} entries, the report has {counted}")]
+    EntryCount {
+        /// Which entries.
+        part: Part,
+        /// What the summary states.
+        stated: u64,
+        /// What was counted.
+        counted: u64,
+    },
+    /// The summary states another sum than that of the entries.
+    #[error("the summary states {stated} as sum of {part} entries, they sum up to {summed}")]
+    EntrySum {
+        /// Which entries.
+        part: Part,
+        /// What the summary states.
+        stated: Decimal,
+        /// What was summed.
+        summed: Decimal,
+    },
+    /// The summary states another net amount than credits less debits.
+    #[error("the summary states a net amount of {stated}, credits less debits are {summed}")]
+    NetAmount {
+        /// What the summary states, negative for a debit.
+        stated: Decimal,
+        /// Credits less debits.
+        summed: Decimal,
+    },
+    /// A batch states another number of transactions than it has details.
+    #[error("the batch states {stated} transactions, {counted} are detailed")]
+    BatchCount {
+        /// What the batch states.
+        stated: u64,
+        /// The details counted.
+        counted: u64,
+    },
+    /// A batch states another total than the sum of its details.
+    #[error("the batch states a total of {stated}, its details sum up to {summed}")]
+    BatchTotal {
+        /// What the batch states.
+        stated: Decimal,
+        /// The sum of the details.
+        summed: Decimal,
+    },
+    /// An entry in another currency than its account.
+    #[error("expected the account's currency {account}, found {found}")]
+    EntryCurrency {
+        /// The account's currency.
+        account: String,
+        /// The entry's currency.
+        found: String,
+    },
+    /// An IBAN whose check digits are wrong.
+    #[error("the check digits of the IBAN {found} are wrong")]
+    IbanCheckDigits {
+        /// The IBAN.
+        found: String,
+    },
+    /// A BIC whose country code is not assigned.
+    #[error("the BIC {found} names no country")]
+    BicCountry {
+        /// The BIC.
+        found: String,
+    },
+}
+
+/// Which entries of a report a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// All entries.
+    All,
+    /// Credit entries.
+    Credit,
+    /// Debit entries.
+    Debit,
+}
+
+impl FindingKind {
+    /// True for what the schema refuses, and so [`Mode::Strict`](crate::Mode::Strict) does; false for what only
+    /// `deny_findings` refuses.
+    #[must_use]
+    pub fn is_schema(&self) -> bool {
+        !matches!(
+            self,
+            Self::EntryCount { .. }
+                | Self::EntrySum { .. }
+                | Self::NetAmount { .. }
+                | Self::BatchCount { .. }
+                | Self::BatchTotal { .. }
+                | Self::EntryCurrency { .. }
+                | Self::IbanCheckDigits { .. }
+                | Self::BicCountry { .. }
+        )
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::All => "all",
+            Self::Credit => "credit",
+            Self::Debit => "debit",
+        })
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "line {}, column {}, offset {}", self.line, self.column, self.offset)
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.path, self.kind)?;
+        self.position.map_or(Ok(()), |position| write!(out, " ({position})"))
+    }
+}
+
+impl std::error::Error for Finding {}

@@ -1,0 +1,53 @@
+//! Lines of referred documents.
+
+use crate::model::remittance::{DiscountAmount, DocumentAdjustment, TypedTaxAmount};
+use crate::schema::{choice, record};
+use crate::value::amount::Amount;
+use crate::value::date::Date;
+use crate::value::text::Text;
+
+record! {
+    /// Document line.
+    DocumentLine = "DocumentLineInformation1" {
+        ids: 1..* DocumentLineId = "Id",
+        description: 0..1 Text<2048> = "Desc",
+        amount: 0..1 Box<LineAmounts> = "Amt",
+    }
+}
+
+record! {
+    /// Document line id.
+    DocumentLineId = "DocumentLineIdentification1" {
+        kind: 0..1 DocumentLineType = "Tp",
+        number: 0..1 Text<35> = "Nb",
+        date: 0..1 Date = "RltdDt",
+    }
+}
+
+record! {
+    /// Document line type.
+    DocumentLineType = "DocumentLineType1" {
+        code: 1..1 DocumentLineCode = "CdOrPrtry",
+        issuer: 0..1 Text<35> = "Issr",
+    }
+}
+
+choice! {
+    /// Document line code.
+    DocumentLineCode = "DocumentLineType1Choice" {
+        Code(Text<4>) = "Cd",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}
+
+record! {
+    /// Line amounts.
+    LineAmounts = "RemittanceAmount3" {
+        due: 0..1 Amount = "DuePyblAmt",
+        discounts: 0..* DiscountAmount = "DscntApldAmt",
+        credit_note: 0..1 Amount = "CdtNoteAmt",
+        tax: 0..* TypedTaxAmount = "TaxAmt",
+        adjustments: 0..* DocumentAdjustment = "AdjstmntAmtAndRsn",
+        remitted: 0..1 Amount = "RmtdAmt",
+    }
+}

@@ -1,0 +1,57 @@
+//! The envelope of supplementary data: any one element, kept verbatim.
+
+use crate::check::Checker;
+use crate::extra::Kept;
+use crate::finding::FindingKind;
+use crate::read::{Cursor, Halt, Tokens};
+use crate::schema::Node;
+use crate::write::Output;
+
+/// Supplementary data as it stands: one element of any namespace.
+///
+/// `SupplementaryDataEnvelope1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+pub struct Envelope(Box<str>);
+
+impl Envelope {
+    /// The markup between the tags of `Envlp`, with the namespace declarations it needs.
+    #[must_use]
+    pub fn as_xml(&self) -> &str {
+        &self.0
+    }
+
+    /// Markup that is already well-formed XML; it is written as it is.
+    ///
+    /// The markup is not checked here. What is no well-formed element makes the document unreadable.
+    #[must_use]
+    pub fn from_unchecked_xml(xml: &str) -> Self {
+        Self(xml.into())
+    }
+}
+
+impl Node for Envelope {
+    fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        from.begin()?;
+        let (xml, elements, stray) = from.capture_content()?;
+        if elements != 1 || stray {
+            from.report(FindingKind::Envelope);
+        }
+        from.leave();
+        Ok(Self(xml.into()))
+    }
+
+    fn write(&self, name: &'static str, out: &mut Output<'_>, kept: Kept<'_>) {
+        out.open_leaf(name);
+        kept.attributes(out);
+        out.open_end();
+        out.markup(&self.0);
+        out.close_leaf(name);
+    }
+
+    fn check(&self, to: &mut Checker) {
+        if !to.only_missing && !self.0.trim_start().starts_with('<') {
+            to.report(FindingKind::Envelope);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Garnishments.
+
+use crate::model::party::Party;
+use crate::schema::{choice, record};
+use crate::value::amount::Amount;
+use crate::value::date::Date;
+use crate::value::text::Text;
+
+record! {
+    /// Garnishment.
+    Garnishment = "Garnishment1" {
+        kind: 1..1 GarnishmentType = "Tp",
+        garnishee: 0..1 Box<Party> = "Grnshee",
+        administrator: 0..1 Box<Party> = "GrnshmtAdmstr",
+        reference_number: 0..1 Text<140> = "RefNb",
+        date: 0..1 Date = "Dt",
+        remitted: 0..1 Amount = "RmtdAmt",
+        family_medical_insurance: 0..1 bool = "FmlyMdclInsrncInd",
+        employee_terminated: 0..1 bool = "MplyeeTermntnInd",
+    }
+}
+
+record! {
+    /// Garnishment type.
+    GarnishmentType = "GarnishmentType1" {
+        code: 1..1 GarnishmentCode = "CdOrPrtry",
+        issuer: 0..1 Text<35> = "Issr",
+    }
+}
+
+choice! {
+    /// Garnishment code.
+    GarnishmentCode = "GarnishmentType1Choice" {
+        Code(Text<4>) = "Cd",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}

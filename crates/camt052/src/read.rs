@@ -1,0 +1,20 @@
+//! The reader: XML events with namespaces and positions, directed by the statements of the schema.
+
+mod attributes;
+mod capture;
+mod cursor;
+mod declaration;
+mod decode;
+mod document;
+mod entries;
+mod error;
+mod names;
+mod namespaces;
+mod options;
+mod tokens;
+
+pub(crate) use cursor::{Cursor, Halt, Record};
+pub use document::Parsed;
+pub use error::{LimitKind, ReadError, ReadErrorKind};
+pub use options::{Limits, Mode, ReadOptions};
+pub(crate) use tokens::Tokens;

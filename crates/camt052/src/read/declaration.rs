@@ -1,0 +1,33 @@
+//! The XML declaration.
+
+use super::attributes::{self, malformed};
+use super::error::ReadErrorKind;
+
+/// Checks `version`, `encoding` and `standalone`, in this order; the text is what stands after `xml`.
+pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
+    let mut found = Vec::new();
+    attributes::parse(text, &mut found)?;
+    let mut rest = found.iter().map(|attribute| (attribute.name.as_str(), attribute.value.as_str())).peekable();
+    if rest.next_if_eq(&("version", "1.0")).is_none() {
+        return Err(malformed("expected version 1.0 first in the XML declaration"));
+    }
+    rest.next_if(|(name, value)| *name == "encoding" && is_encoding_name(value));
+    rest.next_if(|(name, value)| *name == "standalone" && matches!(*value, "yes" | "no"));
+    match rest.next() {
+        Some((name, _)) => Err(malformed(&format!("unexpected or invalid {name} in the XML declaration"))),
+        None => Ok(()),
+    }
+}
+
+/// The encoding that the declaration at the beginning of a document states, if it is there.
+pub(crate) fn declared_encoding(head: &str) -> Option<String> {
+    let declaration = head.strip_prefix("<?xml")?.split_once("?>")?.0;
+    let mut found = Vec::new();
+    attributes::parse(declaration, &mut found).ok()?;
+    found.into_iter().find(|attribute| attribute.name == "encoding").map(|attribute| attribute.value)
+}
+
+fn is_encoding_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+}

@@ -1,0 +1,1 @@
+//! Entries one after the other, in memory bounded by the largest.

@@ -1,0 +1,189 @@
+//! Why a document was not read, and where.
+
+use crate::finding::{Finding, FindingKind, Position};
+use std::fmt;
+use std::io;
+
+/// Why a document was not read: what, in which element, and where.
+#[derive(Debug)]
+pub struct ReadError(Box<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    kind: ReadErrorKind,
+    path: String,
+    position: Position,
+    findings: Vec<Finding>,
+}
+
+/// What was wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadErrorKind {
+    /// The source failed.
+    #[error("the source failed")]
+    Io(#[source] io::Error),
+    /// The encoding is not one of UTF-8, UTF-16, ISO-8859-1, ISO-8859-15 and US-ASCII, or contradicts itself.
+    #[error("expected UTF-8, UTF-16, ISO-8859-1, ISO-8859-15 or US-ASCII, found {found}")]
+    UnsupportedEncoding {
+        /// The encoding declared, or what was found instead.
+        found: String,
+    },
+    /// Octets that are no text in the document's encoding.
+    #[error("expected text in {encoding}, found other octets")]
+    InvalidText {
+        /// The encoding.
+        encoding: &'static str,
+    },
+    /// A character that XML 1.0 does not allow.
+    #[error("expected a character that XML 1.0 allows, found U+{found:04X}")]
+    ForbiddenCharacter {
+        /// The character's number.
+        found: u32,
+    },
+    /// Not well-formed XML.
+    #[error("malformed XML: {detail}")]
+    Malformed {
+        /// What is wrong.
+        detail: String,
+    },
+    /// A document type declaration.
+    #[error("document type declarations are refused")]
+    DocumentType,
+    /// A reference to an entity other than the five of XML.
+    #[error("expected a character reference or amp, lt, gt, apos or quot, found {name}")]
+    UnknownEntity {
+        /// The entity.
+        name: String,
+    },
+    /// The document element is no `Document`.
+    #[error("expected the element Document, found {found}")]
+    WrongRoot {
+        /// Its name.
+        found: String,
+    },
+    /// The document is of another namespace: another message, another version, or none.
+    #[error("expected the namespace {}, found {found}", crate::NAMESPACE)]
+    WrongNamespace {
+        /// The namespace; `none` without one.
+        found: String,
+    },
+    /// A mandatory element is missing.
+    #[error("expected {name}, found none")]
+    Missing {
+        /// The element; for a choice its alternatives, separated by `|`.
+        name: String,
+    },
+    /// A text that cannot be read as its type.
+    #[error("expected {expected}, found {found}")]
+    Unreadable {
+        /// What was expected.
+        expected: &'static str,
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// The attribute `xsi:nil`, which no element of the schema allows.
+    #[error("expected content, found xsi:nil")]
+    Nil,
+    /// A bound of [`Limits`](crate::Limits) is exceeded.
+    #[error("expected at most {max} {limit}")]
+    Limit {
+        /// Which bound.
+        limit: LimitKind,
+        /// The bound.
+        max: u64,
+    },
+    /// A finding, under [`Mode::Strict`](crate::Mode::Strict) or `deny_findings`.
+    #[error("refused because of a finding")]
+    Refused(#[source] FindingKind),
+}
+
+/// Which bound of [`Limits`](crate::Limits) is exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// `document_bytes`.
+    DocumentBytes,
+    /// `depth`.
+    Depth,
+    /// `entry_elements`.
+    EntryElements,
+    /// `text_bytes`.
+    TextBytes,
+    /// `token_bytes`.
+    TokenBytes,
+}
+
+impl ReadError {
+    pub(crate) fn new(kind: ReadErrorKind, path: String, position: Position, findings: Vec<Finding>) -> Self {
+        Self(Box::new(Parts { kind, path, position, findings }))
+    }
+
+    /// What was wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ReadErrorKind {
+        &self.0.kind
+    }
+
+    /// The element, such as `/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[3]/Amt`; empty before the first one.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// Where the tag or text starts.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.0.position
+    }
+
+    /// The line, from 1.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        self.0.position.line
+    }
+
+    /// The column in characters, from 1.
+    #[must_use]
+    pub fn column(&self) -> u64 {
+        self.0.position.column
+    }
+
+    /// The octets before it.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.0.position.offset
+    }
+
+    /// Everything else that was found up to here; under [`Mode::Strict`](crate::Mode::Strict) every finding of the
+    /// document, the first being the one that refused it.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.0.findings
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.0.path.is_empty() { "/" } else { &self.0.path };
+        write!(out, "unreadable at {path} ({})", self.0.position)
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0.kind)
+    }
+}
+
+impl fmt::Display for LimitKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::DocumentBytes => "octets in a document",
+            Self::Depth => "nested elements",
+            Self::EntryElements => "elements in an entry",
+            Self::TextBytes => "octets in a text",
+            Self::TokenBytes => "octets in a tag or run of text",
+        })
+    }
+}

@@ -1,0 +1,63 @@
+//! How strictly and how much is read.
+
+/// What is done about what the schema refuses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Order, unknown parts, unknown codes, texts out of bounds and the parts that the model has as `Option` although
+    /// the schema demands them are kept and reported. The default.
+    #[default]
+    Tolerant,
+    /// Exactly the schema: any finding of the schema refuses the document.
+    Strict,
+}
+
+/// How a document is read.
+///
+/// ```
+/// use bankrail_camt052::{Document, Mode, ReadOptions};
+/// let mut options = ReadOptions::default();
+/// options.mode = Mode::Strict;
+/// assert!(Document::parse_with("<Document/>", &options).is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// What is done about what the schema refuses.
+    pub mode: Mode,
+    /// Refuses a document with any finding, those beyond the schema (counts, sums, check digits) too.
+    pub deny_findings: bool,
+    /// How much is read.
+    pub limits: Limits,
+}
+
+/// Bounds that real documents never meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Octets of a document. Default: 4 GiB.
+    pub document_bytes: u64,
+    /// Nested elements; the schema needs 16. Default: 64.
+    pub depth: usize,
+    /// Elements in one entry, and in what stands between entries. Default: 1,000,000.
+    pub entry_elements: usize,
+    /// Octets of one text. Default: 1 MiB.
+    pub text_bytes: usize,
+    /// Octets of one tag, comment, processing instruction or run of text. Default: 4 MiB.
+    pub token_bytes: usize,
+    /// Findings that are kept; further ones are counted only. Default: 1,000.
+    pub findings: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            document_bytes: 4 << 30,
+            depth: 64,
+            entry_elements: 1_000_000,
+            text_bytes: 1 << 20,
+            token_bytes: 4 << 20,
+            findings: 1_000,
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What the statements of the message are made of: the traits behind them and the macros that read them.
+//!
+//! Every element is stated once, in `model`, as `name: cardinality Type = "Wire"`, in the order of the schema. From that
+//! one statement come the struct, its constructor, the reader, the writer, the checker and the test generator.
+
+mod choice;
+mod codes;
+mod record;
+
+use crate::check::Checker;
+use crate::extra::Kept;
+use crate::read::{Cursor, Halt, Tokens};
+use crate::write::Output;
+
+pub(crate) use choice::choice;
+pub(crate) use codes::codes;
+pub(crate) use record::{constructor, record};
+
+/// An element of a sequence or an alternative of a choice, as the schema has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    /// The wire name.
+    pub(crate) wire: &'static str,
+    /// How often it must occur.
+    pub(crate) min: u32,
+    /// How often it may occur; `MANY` without bound.
+    pub(crate) max: u32,
+}
+
+/// No upper bound.
+pub(crate) const MANY: u32 = u32::MAX;
+
+/// The content of an element: a sequence, a choice or a simple value.
+pub(crate) trait Node: Sized {
+    /// Reads the content and the end tag; the start tag has just been read.
+    fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
+
+    /// Writes the element under a name, with what was kept beside the schema's parts.
+    fn write(&self, name: &'static str, out: &mut Output<'_>, kept: Kept<'_>);
+
+    /// Reports what the schema refuses.
+    fn check(&self, to: &mut Checker);
+}
+
+/// A value without attributes and children.
+pub(crate) trait Simple: Sized {
+    /// Reads the text.
+    fn parse(text: &str) -> Result<Self, Unreadable>;
+
+    /// Appends the text.
+    fn append(&self, out: &mut Output<'_>);
+
+    /// The facet that the value breaks, if any.
+    fn fault(&self) -> Option<Fault>;
+}
+
+/// A text that is no value of its type at all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unreadable {
+    /// What was expected.
+    pub(crate) expected: &'static str,
+}
+
+/// The facet that a readable value breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Too short or too long.
+    Length { min: usize, max: usize, length: usize },
+    /// Not of the pattern.
+    Pattern { expected: &'static str },
+    /// Not in the closed list.
+    Code { known: &'static [&'static str] },
+}
+
+/// Makes simple values nodes. (One `impl<S: Simple> Node for S` would rule out the one for boxes.)
+macro_rules! simple_nodes {
+    ($([$($generics:tt)*] $Type:ty)*) => {$(
+        impl<$($generics)*> $crate::schema::Node for $Type {
+            #[inline]
+            fn read<T: $crate::read::Tokens>(from: &mut $crate::read::Cursor<T>) -> Result<Self, $crate::read::Halt> {
+                from.leaf(<Self as $crate::schema::Simple>::parse, <Self as $crate::schema::Simple>::fault)
+            }
+
+            #[inline]
+            fn write(&self, name: &'static str, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
+                $crate::schema::write_simple(self, name, out, kept);
+            }
+
+            fn check(&self, to: &mut $crate::check::Checker) {
+                $crate::schema::check_simple(self, to);
+            }
+        }
+    )*};
+}
+pub(crate) use simple_nodes;
+
+#[inline]
+pub(crate) fn write_simple<S: Simple>(value: &S, name: &'static str, out: &mut Output<'_>, kept: Kept<'_>) {
+    out.open_leaf(name);
+    kept.attributes(out);
+    out.open_end();
+    value.append(out);
+    kept.children(None, out);
+    out.close_leaf(name);
+}
+
+pub(crate) fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
+    if !to.only_missing
+        && let Some(fault) = value.fault()
+    {
+        let mut found = String::new();
+        value.append(&mut Output::plain(&mut found));
+        to.fault(fault, &found);
+    }
+}
+
+impl<N: Node> Node for Box<N> {
+    fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        N::read(from).map(Self::new)
+    }
+
+    fn write(&self, name: &'static str, out: &mut Output<'_>, kept: Kept<'_>) {
+        (**self).write(name, out, kept);
+    }
+
+    fn check(&self, to: &mut Checker) {
+        (**self).check(to);
+    }
+}
+
+/// The places for the occurrences of one element while a sequence is read.
+pub(crate) trait Slot {
+    /// How many have been read.
+    fn count(&self) -> usize;
+    /// True when the place takes no more.
+    fn is_full(&self) -> bool;
+    /// Reads one more.
+    fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt>;
+}
+
+impl<N: Node> Slot for Option<N> {
+    fn count(&self) -> usize {
+        usize::from(self.is_some())
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_some()
+    }
+
+    fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
+        *self = Some(N::read(from)?);
+        Ok(())
+    }
+}
+
+impl<N: Node> Slot for Vec<N> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
+        self.push(N::read(from)?);
+        Ok(())
+    }
+}
+
+/// What one field of a struct, or one alternative of a choice, holds: a value, perhaps one, or several.
+pub(crate) trait Content {
+    /// The type of each.
+    type Item: Node;
+    /// Each of them.
+    fn items(&self) -> &[Self::Item];
+}
+
+impl<N: Node> Content for N {
+    type Item = N;
+    fn items(&self) -> &[N] {
+        std::slice::from_ref(self)
+    }
+}
+
+impl<N: Node> Content for Option<N> {
+    type Item = N;
+    fn items(&self) -> &[N] {
+        self.as_slice()
+    }
+}
+
+impl<N: Node> Content for Vec<N> {
+    type Item = N;
+    fn items(&self) -> &[N] {
+        self
+    }
+}
+
+/// Writes the occurrences of one element, each followed by what was kept after it.
+#[inline]
+pub(crate) fn write_field<C: Content>(content: &C, wire: &'static str, out: &mut Output<'_>, kept: Kept<'_>) {
+    for (index, item) in content.items().iter().enumerate() {
+        if kept.is_empty() {
+            item.write(wire, out, Kept::NONE);
+        } else {
+            kept.field(wire, index, out, |out, inside| item.write(wire, out, inside));
+        }
+    }
+}
+
+/// Checks the occurrences of one element and how many there are.
+pub(crate) fn check_field<C: Content>(content: &C, field: Field, to: &mut Checker) {
+    let items = content.items();
+    to.cardinality(field, items.len());
+    for (index, item) in items.iter().enumerate() {
+        to.enter(field, index);
+        item.check(to);
+        to.leave();
+    }
+}
+
+/// An alternative of a choice while it is read: most occur once, one occurs several times.
+pub(crate) trait Alternative: Sized {
+    /// Reads the first occurrence.
+    fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
+    /// The place for a further occurrence, if the schema has one.
+    fn more<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<bool, Halt>;
+}
+
+impl<N: Node> Alternative for N {
+    fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        N::read(from)
+    }
+
+    fn more<T: Tokens>(&mut self, _: &mut Cursor<T>) -> Result<bool, Halt> {
+        Ok(false)
+    }
+}
+
+impl<N: Node> Alternative for Vec<N> {
+    fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        Ok(vec![N::read(from)?])
+    }
+
+    fn more<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<bool, Halt> {
+        from.set_index(self.len());
+        self.push(N::read(from)?);
+        Ok(true)
+    }
+}

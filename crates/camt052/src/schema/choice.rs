@@ -1,0 +1,79 @@
+//! `choice!`: one of several elements.
+
+/// States a complex type with a choice.
+///
+/// ```text
+/// choice! {
+///     /// What it is.
+///     AccountId = "AccountIdentification4Choice" {
+///         Iban(Iban) = "IBAN",
+///         Other(GenericAccountId) = "Othr",
+///     }
+/// }
+/// ```
+macro_rules! choice {
+    ($(#[$meta:meta])* $Type:ident = $schema:literal {
+        $($(#[$doc:meta])* $Variant:ident($Item:ty) = $wire:literal,)*
+    }) => {
+        $(#[$meta])*
+        #[doc = concat!("\n\n`", $schema, "` of the schema.")]
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+        #[non_exhaustive]
+        pub enum $Type {
+            $($(#[$doc])* #[doc = concat!("`", $wire, "`.")] $Variant($Item),)*
+            /// None of the schema's alternatives: what the document held instead is in the extras of the parent.
+            Unknown,
+        }
+
+        const _: () = {
+            #[allow(clippy::enum_variant_names)]
+            enum Index { $($Variant),* }
+            const FIELDS: &[$crate::schema::Field] =
+                &[$($crate::schema::Field { wire: $wire, min: 0, max: 1 }),*];
+
+            impl $crate::schema::Node for $Type {
+                fn read<T: $crate::read::Tokens>(from: &mut $crate::read::Cursor<T>) -> Result<Self, $crate::read::Halt> {
+                    let mut chosen = None;
+                    from.begin()?;
+                    while let Some(index) = from.alternative(FIELDS)? {
+                        match (&mut chosen, index) {
+                            $((None, _) if index == Index::$Variant as usize => {
+                                chosen = Some(Self::$Variant($crate::schema::Alternative::first(from)?));
+                            })*
+                            $((Some(Self::$Variant(more)), _) if index == Index::$Variant as usize => {
+                                if !$crate::schema::Alternative::more(more, from)? {
+                                    from.refuse_repeated($wire)?;
+                                }
+                            })*
+                            _ => from.refuse_second(FIELDS, index)?,
+                        }
+                    }
+                    from.chosen(chosen, FIELDS, Self::Unknown)
+                }
+
+                fn write(&self, name: &'static str, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
+                    out.open(name);
+                    kept.attributes(out);
+                    out.open_end();
+                    kept.children(None, out);
+                    match self {
+                        $(Self::$Variant(value) => $crate::schema::write_field(value, $wire, out, kept),)*
+                        Self::Unknown => {}
+                    }
+                    out.close(name);
+                }
+
+                fn check(&self, to: &mut $crate::check::Checker) {
+                    match self {
+                        $(Self::$Variant(value) => $crate::schema::check_field(
+                            value, $crate::schema::Field { wire: $wire, min: 1, max: $crate::schema::MANY }, to,
+                        ),)*
+                        Self::Unknown => to.no_choice(FIELDS),
+                    }
+                }
+            }
+        };
+    };
+}
+pub(crate) use choice;

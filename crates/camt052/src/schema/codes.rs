@@ -1,0 +1,90 @@
+//! `codes!`: a closed list of codes.
+
+/// States an enumeration.
+///
+/// ```text
+/// codes! {
+///     /// What it is.
+///     CreditDebit = "CreditDebitCode" { Credit = "CRDT", Debit = "DBIT" }
+/// }
+/// ```
+macro_rules! codes {
+    ($($(#[$meta:meta])* $Type:ident = $schema:literal { $($(#[$doc:meta])* $Variant:ident = $code:literal),* $(,)? })*) => {$(
+        $(#[$meta])*
+        #[doc = concat!("\n\n`", $schema, "` of the schema.")]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $Type {
+            $($(#[$doc])* #[doc = concat!("`", $code, "`.")] $Variant,)*
+            /// A code that the schema does not have, kept as read.
+            Other(Box<str>),
+        }
+
+        impl $Type {
+            const CODES: &'static [&'static str] = &[$($code),*];
+
+            /// The code.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$Variant => $code,)*
+                    Self::Other(code) => code,
+                }
+            }
+
+            /// The value of a code; [`Other`](Self::Other) for one that the schema does not have.
+            #[must_use]
+            pub fn from_code(code: &str) -> Self {
+                match code {
+                    $($code => Self::$Variant,)*
+                    _ => Self::Other(code.into()),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $Type {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.write_str(self.as_str())
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $Type {
+            fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+                out.serialize_str(self.as_str())
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl<'de> serde::Deserialize<'de> for $Type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                Ok(Self::from_code(&std::borrow::Cow::<'de, str>::deserialize(from)?))
+            }
+        }
+
+        $crate::schema::simple_nodes! { [] $Type }
+
+        impl $crate::schema::Simple for $Type {
+            fn parse(text: &str) -> Result<Self, $crate::schema::Unreadable> {
+                Ok(Self::from_code(text))
+            }
+
+            fn append(&self, out: &mut $crate::write::Output<'_>) {
+                match self {
+                    $(Self::$Variant => out.raw($code),)*
+                    Self::Other(code) => out.text(code),
+                }
+            }
+
+            fn fault(&self) -> Option<$crate::schema::Fault> {
+                match self {
+                    Self::Other(code) if !Self::CODES.contains(&&**code) => {
+                        Some($crate::schema::Fault::Code { known: Self::CODES })
+                    }
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+pub(crate) use codes;

@@ -1,0 +1,179 @@
+//! `record!`: a sequence of elements.
+
+/// States a complex type with a sequence.
+///
+/// ```text
+/// record! {
+///     /// What it is.
+///     GroupHeader = "GroupHeader58" {
+///         message_id: 1..1 Text<35> = "MsgId",
+///         created: 1..1 ~DateTime = "CreDtTm",
+///         recipient: 0..1 Box<Party> = "MsgRcpt",
+///     }
+/// }
+/// ```
+///
+/// `~` marks a part that the schema demands and tolerant reading may miss: an `Option` in the model, refused by strict
+/// reading and by the writer.
+macro_rules! record {
+    ($(#[$meta:meta])* $Type:ident = $schema:literal { $($fields:tt)* }) => {
+        $crate::schema::record! { @sort [$(#[$meta])* $Type $schema] [] $($fields)* }
+    };
+    // Each element: its cardinality as numbers, the type of its field, the attributes of its field.
+    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 1..1 ~ $Item:ty = $wire:literal, $($rest:tt)*) => {
+        $crate::schema::record! { @sort $head [$($done)* {
+            $(#[$doc])* #[doc = concat!("`", $wire, "`, mandatory in the schema; tolerant reading may miss it.")]
+            #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))],
+            $name, soft, $Item, Option<$Item>, Option<$Item>, $wire, 1, 1
+        }] $($rest)* }
+    };
+    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 1..1 $Item:ty = $wire:literal, $($rest:tt)*) => {
+        $crate::schema::record! { @sort $head [$($done)* {
+            $(#[$doc])* #[doc = concat!("`", $wire, "`.")],
+            $name, one, $Item, $Item, Option<$Item>, $wire, 1, 1
+        }] $($rest)* }
+    };
+    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 0..1 $Item:ty = $wire:literal, $($rest:tt)*) => {
+        $crate::schema::record! { @sort $head [$($done)* {
+            $(#[$doc])* #[doc = concat!("`", $wire, "`, optional.")]
+            #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))],
+            $name, maybe, $Item, Option<$Item>, Option<$Item>, $wire, 0, 1
+        }] $($rest)* }
+    };
+    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 1..* $Item:ty = $wire:literal, $($rest:tt)*) => {
+        $crate::schema::record! { @sort $head [$($done)* {
+            $(#[$doc])* #[doc = concat!("`", $wire, "`, one or more.")],
+            $name, some, $Item, Vec<$Item>, Vec<$Item>, $wire, 1, $crate::schema::MANY
+        }] $($rest)* }
+    };
+    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 0..* $Item:ty = $wire:literal, $($rest:tt)*) => {
+        $crate::schema::record! { @sort $head [$($done)* {
+            $(#[$doc])* #[doc = concat!("`", $wire, "`, any number.")]
+            #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))],
+            $name, many, $Item, Vec<$Item>, Vec<$Item>, $wire, 0, $crate::schema::MANY
+        }] $($rest)* }
+    };
+    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 0..$max:literal $Item:ty = $wire:literal, $($rest:tt)*) => {
+        $crate::schema::record! { @sort $head [$($done)* {
+            $(#[$doc])* #[doc = concat!("`", $wire, "`, at most ", stringify!($max), ".")]
+            #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))],
+            $name, many, $Item, Vec<$Item>, Vec<$Item>, $wire, 0, $max
+        }] $($rest)* }
+    };
+    // All elements are sorted.
+    (@sort [$(#[$meta:meta])* $Type:ident $schema:literal]
+        [$({ $(#[$attr:meta])*, $name:ident, $kind:ident, $Item:ty, $Field:ty, $Slot:ty, $wire:literal, $min:expr, $max:expr })*]
+    ) => {
+        $(#[$meta])*
+        #[doc = concat!("\n\n`", $schema, "` of the schema.")]
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[non_exhaustive]
+        pub struct $Type {
+            $($(#[$attr])* pub $name: $Field,)*
+            /// What the document held here beyond the schema.
+            #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::Extras::is_empty"))]
+            pub extras: $crate::extra::Extras,
+        }
+
+        $crate::schema::constructor! { $Type [] [] $({ $name $kind $Item })* }
+
+        const _: () = {
+            #[allow(non_camel_case_types, clippy::enum_variant_names)]
+            enum Index { $($name),* }
+
+            /// The elements read so far.
+            #[derive(Default)]
+            pub(crate) struct Slots { $($name: $Slot),* }
+
+            impl $crate::read::Record for $Type {
+                type Slots = Slots;
+                const FIELDS: &'static [$crate::schema::Field] =
+                    &[$($crate::schema::Field { wire: $wire, min: $min, max: $max }),*];
+
+                fn take<T: $crate::read::Tokens>(
+                    slots: &mut Slots, index: usize, from: &mut $crate::read::Cursor<T>,
+                ) -> Result<(), $crate::read::Halt> {
+                    match index {
+                        $(_ if index == Index::$name as usize => from.take(
+                            &mut slots.$name, $crate::schema::Field { wire: $wire, min: $min, max: $max },
+                        ),)*
+                        _ => Ok(()),
+                    }
+                }
+
+                fn finish<T: $crate::read::Tokens>(
+                    slots: Slots, from: &mut $crate::read::Cursor<T>,
+                ) -> Result<Self, $crate::read::Halt> {
+                    Ok(Self {
+                        $($name: from.$kind(slots.$name, $wire)?,)*
+                        extras: from.extras(),
+                    })
+                }
+            }
+
+            impl $crate::schema::Node for $Type {
+                fn read<T: $crate::read::Tokens>(from: &mut $crate::read::Cursor<T>) -> Result<Self, $crate::read::Halt> {
+                    from.record()
+                }
+
+                fn write(&self, name: &'static str, out: &mut $crate::write::Output<'_>, _: $crate::extra::Kept<'_>) {
+                    self.extras.with(|kept| {
+                        out.open(name);
+                        kept.attributes(out);
+                        out.open_end();
+                        kept.children(None, out);
+                        $($crate::schema::write_field(&self.$name, $wire, out, kept);)*
+                        out.close(name);
+                    });
+                }
+
+                fn check(&self, to: &mut $crate::check::Checker) {
+                    to.extras(&self.extras);
+                    $($crate::schema::check_field(
+                        &self.$name, $crate::schema::Field { wire: $wire, min: $min, max: $max }, to,
+                    );)*
+                }
+            }
+        };
+    };
+}
+pub(crate) use record;
+
+/// The constructor that takes the mandatory parts only.
+macro_rules! constructor {
+    ($Type:ident [$($param:ident $Param:ty,)*] [$($rest:ident)*] { $name:ident one $Item:ty } $($more:tt)*) => {
+        $crate::schema::constructor! { $Type [$($param $Param,)* $name $Item,] [$($rest)*] $($more)* }
+    };
+    ($Type:ident [$($param:ident $Param:ty,)*] [$($rest:ident)*] { $name:ident some $Item:ty } $($more:tt)*) => {
+        $crate::schema::constructor! { $Type [$($param $Param,)* $name Vec<$Item>,] [$($rest)*] $($more)* }
+    };
+    ($Type:ident [$($param:ident $Param:ty,)*] [$($rest:ident)*] { $name:ident $kind:ident $Item:ty } $($more:tt)*) => {
+        $crate::schema::constructor! { $Type [$($param $Param,)*] [$($rest)* $name] $($more)* }
+    };
+    ($Type:ident [] [$($rest:ident)*]) => {
+        impl $Type {
+            /// With no part set; none is mandatory.
+            #[must_use]
+            pub fn new() -> Self {
+                Self { $($rest: Default::default(),)* extras: Default::default() }
+            }
+        }
+
+        impl Default for $Type {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+    };
+    ($Type:ident [$($param:ident $Param:ty,)+] [$($rest:ident)*]) => {
+        impl $Type {
+            /// With the mandatory parts; the others are set afterwards.
+            #[must_use]
+            pub fn new($($param: $Param),+) -> Self {
+                Self { $($param,)+ $($rest: Default::default(),)* extras: Default::default() }
+            }
+        }
+    };
+}
+pub(crate) use constructor;

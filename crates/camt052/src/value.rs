@@ -1,0 +1,8 @@
+//! What leaves of the message hold.
+
+pub(crate) mod amount;
+pub(crate) mod boolean;
+pub(crate) mod date;
+pub(crate) mod identifier;
+pub(crate) mod number;
+pub(crate) mod text;

@@ -1,0 +1,315 @@
+//! Where the writer pushes to.
+
+use bankrail_values::Decimal;
+use std::fmt::{self, Write as _};
+use std::io;
+
+/// Text in the making.
+pub(crate) struct Output<'a> {
+    text: &'a mut String,
+    /// Where full buffers go, if anywhere.
+    sink: Option<&'a mut dyn io::Write>,
+    /// The first error of the sink.
+    failed: Option<io::Error>,
+    /// The first character that XML cannot carry.
+    forbidden: Option<char>,
+    /// Escapes for the inside of a JSON string, too.
+    json: bool,
+    /// Spaces per level; none is compact.
+    indent: Option<usize>,
+    depth: usize,
+    /// The last thing written was an end tag, so the next end tag goes to a line of its own.
+    after_child: bool,
+}
+
+/// A buffer this full goes to the sink.
+const FULL: usize = 64 * 1024;
+
+/// What has to be looked at within a text.
+const SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 32 {
+        table[b] = true;
+        b += 1;
+    }
+    table[b'&' as usize] = true;
+    table[b'<' as usize] = true;
+    table[b'>' as usize] = true;
+    table[b'"' as usize] = true;
+    table[b'\\' as usize] = true;
+    table[0xEF] = true; // perhaps U+FFFE or U+FFFF
+    table
+};
+
+impl<'a> Output<'a> {
+    /// Compact XML into a string.
+    pub(crate) fn plain(text: &'a mut String) -> Self {
+        Self {
+            text,
+            sink: None,
+            failed: None,
+            forbidden: None,
+            json: false,
+            indent: None,
+            depth: 0,
+            after_child: false,
+        }
+    }
+
+    /// Hands full buffers on.
+    pub(crate) fn with_sink(mut self, sink: &'a mut dyn io::Write) -> Self {
+        self.sink = Some(sink);
+        self
+    }
+
+    /// Escapes for the inside of a JSON string.
+    pub(crate) fn for_json(mut self) -> Self {
+        self.json = true;
+        self
+    }
+
+    /// Puts each element on a line of its own.
+    pub(crate) fn indented(mut self, spaces: Option<usize>) -> Self {
+        self.indent = spaces;
+        self
+    }
+
+    /// Hands on what is left; the first error and the first forbidden character.
+    pub(crate) fn finish(mut self) -> (Option<io::Error>, Option<char>) {
+        self.flush();
+        (self.failed, self.forbidden)
+    }
+
+    /// ASCII that needs no escape in XML nor in JSON.
+    #[inline]
+    pub(crate) fn raw(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// The start tag of a sequence or choice, up to its attributes.
+    #[inline]
+    pub(crate) fn open(&mut self, name: &str) {
+        self.open_leaf(name);
+        self.depth += 1;
+        self.after_child = false;
+    }
+
+    /// The start tag of a leaf, up to its attributes.
+    #[inline]
+    pub(crate) fn open_leaf(&mut self, name: &str) {
+        if self.indent.is_some() {
+            self.new_line();
+        }
+        self.text.push('<');
+        self.text.push_str(name);
+    }
+
+    /// The end of a start tag.
+    #[inline]
+    pub(crate) fn open_end(&mut self) {
+        self.text.push('>');
+    }
+
+    /// The end tag of a sequence or choice.
+    #[inline]
+    pub(crate) fn close(&mut self, name: &str) {
+        self.depth = self.depth.saturating_sub(1);
+        if self.indent.is_some() && self.after_child {
+            self.new_line();
+        }
+        self.close_leaf(name);
+        if self.text.len() >= FULL {
+            self.flush();
+        }
+    }
+
+    /// The end tag of a leaf.
+    #[inline]
+    pub(crate) fn close_leaf(&mut self, name: &str) {
+        self.text.push_str("</");
+        self.text.push_str(name);
+        self.text.push('>');
+        self.after_child = true;
+    }
+
+    /// An attribute whose name is ASCII.
+    #[inline]
+    pub(crate) fn attribute(&mut self, name: &str, value: &str) {
+        self.attribute_with(&[name], value);
+    }
+
+    /// An attribute whose name comes in pieces.
+    pub(crate) fn attribute_with(&mut self, name: &[&str], value: &str) {
+        self.text.push(' ');
+        for part in name {
+            self.text.push_str(part);
+        }
+        self.text.push_str(if self.json { "=\\\"" } else { "=\"" });
+        self.escape(value, true);
+        self.text.push_str(if self.json { "\\\"" } else { "\"" });
+    }
+
+    /// Character data.
+    #[inline]
+    pub(crate) fn text(&mut self, text: &str) {
+        self.escape(text, false);
+    }
+
+    /// Markup that is XML already.
+    pub(crate) fn markup(&mut self, xml: &str) {
+        if !self.json {
+            self.text.push_str(xml);
+            return;
+        }
+        for c in xml.chars() {
+            match c {
+                '"' => self.text.push_str("\\\""),
+                '\\' => self.text.push_str("\\\\"),
+                '\n' => self.text.push_str("\\n"),
+                '\r' => self.text.push_str("\\r"),
+                '\t' => self.text.push_str("\\t"),
+                c => self.text.push(c),
+            }
+        }
+    }
+
+    /// A value by its `Display`, which is ASCII without markup characters.
+    pub(crate) fn display(&mut self, value: &dyn fmt::Display) {
+        // Writing into a string cannot fail.
+        let _ = write!(self.text, "{value}");
+    }
+
+    /// A decimal with its scale.
+    pub(crate) fn decimal(&mut self, value: Decimal) {
+        let Ok(mut rest) = u64::try_from(value.mantissa().unsigned_abs()) else {
+            self.display(&value);
+            return;
+        };
+        if value.is_sign_negative() && rest != 0 {
+            self.text.push('-');
+        }
+        let scale = value.scale() as usize;
+        // Twenty digits of a u64, or 28 places and the zero before the point.
+        let mut digits = [b'0'; 32];
+        let mut count = 0;
+        for place in digits.iter_mut().rev() {
+            if rest == 0 && count > scale {
+                break;
+            }
+            *place = b'0' + u8::try_from(rest % 10).unwrap_or_default();
+            rest /= 10;
+            count += 1;
+        }
+        let digits = digits.get(32 - count..).unwrap_or_default();
+        let (whole, fraction) = digits.split_at(count - scale);
+        self.text.extend(whole.iter().map(|b| char::from(*b)));
+        if scale > 0 {
+            self.text.push('.');
+            self.text.extend(fraction.iter().map(|b| char::from(*b)));
+        }
+    }
+
+    #[inline]
+    fn escape(&mut self, text: &str, attribute: bool) {
+        let special = |b: &u8| SPECIAL.get(usize::from(*b)).copied().unwrap_or(true);
+        if text.as_bytes().iter().any(special) {
+            self.escape_slowly(text, attribute);
+        } else {
+            self.text.push_str(text);
+        }
+    }
+
+    fn escape_slowly(&mut self, text: &str, attribute: bool) {
+        for c in text.chars() {
+            let replacement = match c {
+                '&' => "&amp;",
+                '<' => "&lt;",
+                '>' => "&gt;",
+                // Read back as it is only as a reference: parsers normalise line ends, and white space in attributes.
+                '\r' => "&#13;",
+                '\n' if attribute => "&#10;",
+                '\t' if attribute => "&#9;",
+                '"' if attribute => "&quot;",
+                '"' if self.json => "\\\"",
+                '\\' if self.json => "\\\\",
+                '\n' if self.json => "\\n",
+                '\t' if self.json => "\\t",
+                c => {
+                    if !is_xml_char(c) {
+                        self.forbidden.get_or_insert(c);
+                    }
+                    self.text.push(c);
+                    continue;
+                }
+            };
+            self.text.push_str(replacement);
+        }
+    }
+
+    fn new_line(&mut self) {
+        if let Some(spaces) = self.indent
+            && !(self.text.is_empty() && self.depth == 0)
+        {
+            self.text.push_str(if self.json { "\\n" } else { "\n" });
+            self.text.extend(std::iter::repeat_n(' ', spaces * self.depth));
+        }
+    }
+
+    fn flush(&mut self) {
+        let Some(sink) = &mut self.sink else { return };
+        if self.failed.is_none()
+            && let Err(error) = sink.write_all(self.text.as_bytes())
+        {
+            self.failed = Some(error);
+        }
+        self.text.clear();
+    }
+}
+
+/// A character that XML 1.0 can carry.
+pub(crate) fn is_xml_char(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(json: bool, write: impl FnOnce(&mut Output<'_>)) -> String {
+        let mut text = String::new();
+        let mut out = Output::plain(&mut text);
+        out.json = json;
+        write(&mut out);
+        text
+    }
+
+    #[test]
+    fn decimals_keep_their_scale() {
+        for text in
+            ["0", "0.00", "143.00", "-0.5", "10.0000", "0.00001", "18446744073709551615", "18446744073709551616.5"]
+        {
+            let value = Decimal::from_str_exact(text).unwrap();
+            assert_eq!(written(false, |out| out.decimal(value)), text);
+        }
+        assert_eq!(written(false, |out| out.decimal(Decimal::from_parts(0, 0, 0, true, 1))), "0.0");
+    }
+
+    #[test]
+    fn text_is_escaped_for_xml_and_for_json() {
+        let text = "a<b>&\"\\\r\n\t👍";
+        assert_eq!(written(false, |out| out.text(text)), "a&lt;b&gt;&amp;\"\\&#13;\n\t👍");
+        assert_eq!(written(true, |out| out.text(text)), "a&lt;b&gt;&amp;\\\"\\\\&#13;\\n\\t👍");
+        assert_eq!(written(true, |out| out.attribute("a", "\"\n")), " a=\\\"&quot;&#10;\\\"");
+    }
+
+    #[test]
+    fn forbidden_characters_are_seen() {
+        let mut text = String::new();
+        let mut out = Output::plain(&mut text);
+        out.text("ok\u{fffd}\u{10ffff}");
+        assert_eq!(out.forbidden, None);
+        out.text("\u{fffe}\u{1}");
+        assert_eq!(out.finish().1, Some('\u{fffe}'));
+    }
+}
