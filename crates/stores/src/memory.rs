@@ -8,6 +8,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 mod expiring;
+mod inbox;
+mod outbox;
 mod replay;
 mod seen;
 mod tokens;
@@ -36,6 +38,8 @@ pub struct MemoryStore {
 
 struct Parts {
     capacity: usize,
+    inbox: Mutex<inbox::Messages>,
+    outbox: Mutex<outbox::Messages>,
     replay: Mutex<replay::Claims>,
     seen: Mutex<seen::Accounts>,
     tokens: Mutex<tokens::Grants>,
@@ -57,6 +61,8 @@ impl MemoryStore {
         Self {
             parts: Arc::new(Parts {
                 capacity: records,
+                inbox: Mutex::default(),
+                outbox: Mutex::default(),
                 replay: Mutex::default(),
                 seen: Mutex::default(),
                 tokens: Mutex::default(),

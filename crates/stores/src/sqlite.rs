@@ -15,33 +15,33 @@
 //!   as you protect the data that they carry.
 //! - What has expired goes in passing, a bounded number of rows with each write: no sweeper is needed.
 
+use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bankrail_values::Timestamp;
-
 mod connection;
+mod inbox;
+mod outbox;
 mod replay;
 mod schema;
 mod seen;
 mod tokens;
 mod transaction;
+mod values;
 
 pub use transaction::{Transaction, TransactionError};
 
 /// The SQLite binding whose connection a [`Transaction`] hands out.
 pub use rusqlite;
 
-use connection::{Database, Fault};
+use connection::Database;
 
 /// At most so many expired rows go with each write. More than one, so that a backlog shrinks.
 const SWEPT: u32 = 8;
 
-/// An instant as it stands in a table.
-fn instant(millis: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_unix_millis(millis).ok_or_else(|| Fault::corrupt(format!("no such instant: {millis} ms")))
-}
+/// At most so many entries are forgotten in one transaction.
+const FORGOTTEN: u32 = 500;
 
 /// Every store of the workspace in one SQLite file, or in memory for tests.
 ///
@@ -80,6 +80,33 @@ impl SqliteStore {
     /// The file is closed when the last handle is gone.
     pub async fn close(self) {
         self.database.flush().await;
+    }
+
+    /// Runs a statement that changes one row or none.
+    fn change(
+        &self,
+        sql: &'static str,
+        execute: impl FnOnce(&mut rusqlite::CachedStatement<'_>) -> rusqlite::Result<usize> + Send + 'static,
+    ) -> StoreFuture<'static, bool> {
+        let database = self.database.clone();
+        Box::pin(async move {
+            database.write(move |connection| Ok(execute(&mut connection.prepare_cached(sql)?)? == 1)).await
+        })
+    }
+
+    /// Runs a deletion with an instant and a limit until it finds nothing more; others write in between.
+    async fn forget_in_pieces(&self, sql: &'static str, before: Timestamp) -> Result<u64, StoreError> {
+        let mut forgotten = 0;
+        loop {
+            let piece = self.database.write(move |connection| {
+                let piece = connection.prepare_cached(sql)?.execute((before.unix_millis(), FORGOTTEN))?;
+                Ok(u64::try_from(piece).unwrap_or(u64::MAX))
+            });
+            match piece.await? {
+                0 => return Ok(forgotten),
+                piece => forgotten += piece,
+            }
+        }
     }
 }
 

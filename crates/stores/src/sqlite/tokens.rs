@@ -2,6 +2,7 @@
 
 use super::SqliteStore;
 use super::connection::Fault;
+use super::values::instant;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
 use bankrail_values::{StoreFuture, Timestamp};
@@ -55,5 +56,5 @@ fn find(connection: &Connection, hash: TokenHash, now: Timestamp) -> Result<Opti
     let Some((customer, scopes, issued, expires)) = row else { return Ok(None) };
     let customer = CustomerCode::parse(&customer).map_err(Fault::corrupt)?;
     let scopes = ScopeSet::parse(&scopes).map_err(Fault::corrupt)?;
-    Ok(Some(TokenGrant::new(customer, scopes, super::instant(issued)?, super::instant(expires)?)))
+    Ok(Some(TokenGrant::new(customer, scopes, instant(issued)?, instant(expires)?)))
 }

@@ -1,8 +1,10 @@
 //! The caller's own work in one transaction with ours.
 
-use super::SqliteStore;
 use super::connection::{Fault, Outcome};
-use bankrail_values::StoreError;
+use super::{SqliteStore, inbox, outbox};
+use bankrail_values::{StoreError, Timestamp};
+use bankrail_webhook::store::outbox::Enqueued;
+use bankrail_webhook::{EntryId, Incoming, Outgoing, Owner, Verdict};
 use rusqlite::Connection;
 
 impl SqliteStore {
@@ -44,6 +46,36 @@ impl SqliteStore {
         };
         self.database.write_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
     }
+
+    /// Handles a leased message of the inbox with exactly one effect: runs `work` as [`SqliteStore::transaction`] does and
+    /// marks the entry completed in the same transaction. A crash leaves either both or neither.
+    ///
+    /// # Errors
+    /// [`TransactionError::LeaseLost`] when the lease is no longer the owner's: `work` was not run, another worker may be
+    /// at it. [`TransactionError::Undone`] with the error of `work`: the entry is still leased, so release it or set it
+    /// aside. [`TransactionError::Store`] when the store failed.
+    pub async fn complete_with<T, E>(
+        &self,
+        id: EntryId,
+        owner: Owner,
+        now: Timestamp,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, TransactionError<E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let run = move |connection: &Connection| -> Result<_, Fault> {
+            if !inbox::complete(connection, id, owner, now)? {
+                return Ok(Outcome::Undo(Err(TransactionError::LeaseLost)));
+            }
+            Ok(match work(&Transaction { connection }) {
+                Ok(done) => Outcome::Keep(Ok(done)),
+                Err(error) => Outcome::Undo(Err(TransactionError::Undone(error))),
+            })
+        };
+        self.database.write_alone(run).await.map_err(TransactionError::Store)?
+    }
 }
 
 /// An open transaction of [`SqliteStore::transaction`].
@@ -58,6 +90,31 @@ impl Transaction<'_> {
     pub fn connection(&self) -> &Connection {
         self.connection
     }
+
+    /// Stores a message to deliver, as [`Outbox::enqueue`](bankrail_webhook::Outbox::enqueue) does.
+    ///
+    /// # Errors
+    /// [`StoreError`]; return an error from the transaction's work then.
+    pub fn enqueue(&self, message: &Outgoing, now: Timestamp) -> Result<Enqueued, StoreError> {
+        Ok(outbox::enqueue(self.connection, message, now)?)
+    }
+
+    /// Stores a received message, as [`Inbox::receive`](bankrail_webhook::Inbox::receive) does.
+    ///
+    /// # Errors
+    /// [`StoreError`]; return an error from the transaction's work then.
+    pub fn receive(&self, message: &Incoming, now: Timestamp) -> Result<Verdict, StoreError> {
+        Ok(inbox::receive(self.connection, message, None, now)?)
+    }
+
+    /// Marks a received message handled, as [`Inbox::complete`](bankrail_webhook::Inbox::complete) does. `false`: the lease
+    /// is no longer the owner's; return an error from the transaction's work then.
+    ///
+    /// # Errors
+    /// [`StoreError`]; return an error from the transaction's work then.
+    pub fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> Result<bool, StoreError> {
+        Ok(inbox::complete(self.connection, id, owner, now)?)
+    }
 }
 
 /// Why a transaction did not take effect.
@@ -67,6 +124,9 @@ pub enum TransactionError<E> {
     /// The caller's work returned an error, and nothing of it was kept.
     #[error("the transaction was undone")]
     Undone(#[source] E),
+    /// The lease of [`SqliteStore::complete_with`] is no longer the owner's, and nothing was done.
+    #[error("the lease is no longer the owner's")]
+    LeaseLost,
     /// The store failed.
     #[error("the transaction failed")]
     Store(#[source] StoreError),

@@ -26,3 +26,78 @@ CREATE TABLE bankrail_seen (
     PRIMARY KEY (account, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bankrail_seen_day ON bankrail_seen (account, day) WHERE day IS NOT NULL;
+
+-- Received messages. A lease is an owner and an end, or neither.
+CREATE TABLE bankrail_inbox (
+    id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    kind            TEXT    NOT NULL,
+    request_key     TEXT,
+    message_id      TEXT    NOT NULL,
+    correlation_id  TEXT,
+    priority        TEXT,
+    fingerprint     BLOB    NOT NULL CHECK (length(fingerprint) = 32),
+    acknowledgement BLOB    NOT NULL,
+    received        INTEGER NOT NULL,
+    conflicts_with  INTEGER,
+    state           TEXT    NOT NULL CHECK (state IN ('pending', 'completed', 'set_aside')),
+    due             INTEGER NOT NULL,
+    owner           BLOB    CHECK (length(owner) = 16),
+    until           INTEGER CHECK ((owner IS NULL) = (until IS NULL)),
+    attempts        INTEGER NOT NULL DEFAULT 0,
+    last_error      TEXT,
+    finished        INTEGER,
+    body            BLOB    NOT NULL
+) STRICT;
+CREATE INDEX bankrail_inbox_pending ON bankrail_inbox (id, due, until, kind) WHERE state = 'pending';
+CREATE INDEX bankrail_inbox_completed ON bankrail_inbox (finished) WHERE state = 'completed';
+CREATE INDEX bankrail_inbox_set_aside ON bankrail_inbox (id) WHERE state = 'set_aside';
+
+-- What they are de-duplicated by. Entries in conflict have a key in common.
+CREATE TABLE bankrail_inbox_key (
+    key BLOB    NOT NULL CHECK (length(key) = 32),
+    id  INTEGER NOT NULL REFERENCES bankrail_inbox (id) ON DELETE CASCADE,
+    PRIMARY KEY (key, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX bankrail_inbox_key_id ON bankrail_inbox_key (id);
+
+-- Messages to deliver.
+CREATE TABLE bankrail_outbox (
+    id             INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    endpoint       TEXT    NOT NULL,
+    kind           TEXT    NOT NULL,
+    request_key    TEXT,
+    message_id     TEXT    NOT NULL,
+    correlation_id TEXT,
+    priority       TEXT,
+    state          TEXT    NOT NULL CHECK (state IN ('pending', 'delivered', 'dead')),
+    enqueued       INTEGER NOT NULL,
+    due            INTEGER NOT NULL,
+    owner          BLOB    CHECK (length(owner) = 16),
+    until          INTEGER CHECK ((owner IS NULL) = (until IS NULL)),
+    attempts       INTEGER NOT NULL DEFAULT 0,
+    finished       INTEGER,
+    body           BLOB    NOT NULL,
+    UNIQUE (endpoint, message_id)
+) STRICT;
+CREATE INDEX bankrail_outbox_pending ON bankrail_outbox (endpoint, due, id) WHERE state = 'pending';
+CREATE INDEX bankrail_outbox_leased ON bankrail_outbox (endpoint, until) WHERE owner IS NOT NULL;
+CREATE INDEX bankrail_outbox_delivered ON bankrail_outbox (finished) WHERE state = 'delivered';
+CREATE INDEX bankrail_outbox_dead ON bankrail_outbox (id) WHERE state = 'dead';
+
+-- Attempts to deliver them, in the order in which they were recorded. Durations are milliseconds.
+CREATE TABLE bankrail_attempt (
+    entry    INTEGER NOT NULL REFERENCES bankrail_outbox (id) ON DELETE CASCADE,
+    number   INTEGER NOT NULL,
+    started  INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    status   INTEGER,
+    note     TEXT,
+    PRIMARY KEY (entry, number)
+) STRICT, WITHOUT ROWID;
+
+-- Endpoints that take no deliveries.
+CREATE TABLE bankrail_stopped (
+    endpoint TEXT    NOT NULL PRIMARY KEY,
+    since    INTEGER NOT NULL,
+    reason   TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;

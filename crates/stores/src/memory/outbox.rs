@@ -1,0 +1,251 @@
+//! Messages to deliver.
+
+use super::{MemoryStore, lock};
+use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxCounts, OutboxState, StoppedEndpoint};
+use bankrail_webhook::{Attempt, EndpointId, EntryId, Lease, Outbox, OutboxEntry, Outgoing, Owner};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+#[derive(Default)]
+pub(super) struct Messages {
+    last: u64,
+    entries: BTreeMap<EntryId, Stored>,
+    ids: HashMap<(EndpointId, HyphenatedUuid), EntryId>,
+    pending: BTreeSet<(Timestamp, EntryId)>,
+    stopped: BTreeMap<String, StoppedEndpoint>,
+}
+
+struct Stored {
+    entry: OutboxEntry,
+    attempts: Vec<Attempt>,
+    lease: Option<Lease>,
+    finished: Timestamp,
+}
+
+impl Outbox for MemoryStore {
+    fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
+        Box::pin(async move { lock(&self.parts.outbox).enqueue(message, now, self.parts.capacity) })
+    }
+
+    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        Box::pin(async move { Ok(lock(&self.parts.outbox).lease(request, now)) })
+    }
+
+    fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            let mut messages = lock(&self.parts.outbox);
+            Ok(messages.owned(id, lease.owner).map(|stored| stored.lease = Some(lease)).is_some())
+        })
+    }
+
+    fn record<'a>(
+        &'a self,
+        id: EntryId,
+        owner: Owner,
+        attempt: &'a Attempt,
+        next: Next,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(async move { Ok(lock(&self.parts.outbox).record(id, owner, attempt, next, now)) })
+    }
+
+    fn release(&self, id: EntryId, owner: Owner, due: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            let mut messages = lock(&self.parts.outbox);
+            let Some(stored) = messages.owned(id, owner) else { return Ok(false) };
+            stored.lease = None;
+            messages.make_pending(id, due);
+            Ok(true)
+        })
+    }
+
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(async move {
+            let messages = lock(&self.parts.outbox);
+            let open = messages.pending().filter(|stored| !messages.is_stopped(stored));
+            Ok(open.map(|s| s.lease.map_or(s.entry.due, |lease| s.entry.due.max(lease.until))).min())
+        })
+    }
+
+    fn attempts(&self, id: EntryId) -> StoreFuture<'_, Vec<Attempt>> {
+        Box::pin(async move {
+            let messages = lock(&self.parts.outbox);
+            Ok(messages.entries.get(&id).map(|stored| stored.attempts.clone()).unwrap_or_default())
+        })
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
+        Box::pin(async move { Ok(lock(&self.parts.outbox).entries.get(&id).map(|stored| stored.entry.clone())) })
+    }
+
+    fn dead_letters<'a>(
+        &'a self,
+        endpoint: Option<&'a EndpointId>,
+        after: Option<EntryId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        Box::pin(async move {
+            let messages = lock(&self.parts.outbox);
+            let dead = messages.of(endpoint).filter(|stored| {
+                stored.entry.state == OutboxState::Dead && after.is_none_or(|after| stored.entry.id > after)
+            });
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            Ok(dead.take(limit).map(|stored| stored.entry.clone()).collect())
+        })
+    }
+
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            let mut messages = lock(&self.parts.outbox);
+            let stored = messages.entries.get_mut(&id).filter(|stored| stored.entry.state == OutboxState::Dead);
+            let Some(stored) = stored else { return Ok(false) };
+            stored.entry.attempts = 0;
+            messages.make_pending(id, now);
+            Ok(true)
+        })
+    }
+
+    fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let stopped = || StoppedEndpoint { endpoint: endpoint.clone(), since: now, reason: reason.to_owned() };
+            lock(&self.parts.outbox).stopped.entry(endpoint.as_str().to_owned()).or_insert_with(stopped);
+            Ok(())
+        })
+    }
+
+    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
+        Box::pin(async move { Ok(lock(&self.parts.outbox).stopped.remove(endpoint.as_str()).is_some()) })
+    }
+
+    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
+        Box::pin(async move { Ok(lock(&self.parts.outbox).stopped.values().cloned().collect()) })
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            let Messages { entries, ids, .. } = &mut *lock(&self.parts.outbox);
+            let old = |_: &EntryId, s: &mut Stored| s.entry.state == OutboxState::Delivered && s.finished < before;
+            let mut forgotten = 0;
+            for (_, stored) in entries.extract_if(.., old) {
+                ids.remove(&(stored.entry.message.endpoint().clone(), stored.entry.message.message_id()));
+                forgotten += 1;
+            }
+            Ok(forgotten)
+        })
+    }
+
+    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
+        Box::pin(async move {
+            let mut counts = OutboxCounts::default();
+            for stored in lock(&self.parts.outbox).of(endpoint) {
+                match stored.entry.state {
+                    OutboxState::Pending => counts.pending += 1,
+                    OutboxState::Delivered => counts.delivered += 1,
+                    OutboxState::Dead => counts.dead += 1,
+                }
+            }
+            Ok(counts)
+        })
+    }
+}
+
+impl Messages {
+    fn enqueue(&mut self, message: &Outgoing, now: Timestamp, capacity: usize) -> Result<Enqueued, StoreError> {
+        let name = (message.endpoint().clone(), message.message_id());
+        if let Some(&id) = self.ids.get(&name) {
+            return Ok(Enqueued::Already(id));
+        }
+        if self.entries.len() >= capacity {
+            return Err(StoreErrorKind::Full.into());
+        }
+        self.last += 1;
+        let id = EntryId::new(self.last);
+        let (message, state) = (message.clone(), OutboxState::Pending);
+        let entry = OutboxEntry { id, message, state, enqueued_at: now, due: now, attempts: 0 };
+        self.entries.insert(id, Stored { entry, attempts: Vec::new(), lease: None, finished: now });
+        self.ids.insert(name, id);
+        self.pending.insert((now, id));
+        Ok(Enqueued::New(id))
+    }
+
+    fn lease(&mut self, request: LeaseRequest<'_>, now: Timestamp) -> Vec<OutboxEntry> {
+        let mut taken: HashMap<EndpointId, u32> = HashMap::new();
+        for stored in self.pending().filter(|stored| stored.lease.is_some_and(|lease| lease.until > now)) {
+            *taken.entry(stored.entry.message.endpoint().clone()).or_default() += 1;
+        }
+        let limit = usize::try_from(request.limit).unwrap_or(usize::MAX);
+        let mut chosen = Vec::new();
+        for (_, id) in self.pending.iter().take_while(|(due, _)| *due <= now) {
+            if chosen.len() == limit {
+                break;
+            }
+            let Some(stored) = self.entries.get(id) else { continue };
+            let endpoint = stored.entry.message.endpoint();
+            let leased = stored.lease.is_some_and(|lease| lease.until > now);
+            if leased || self.is_stopped(stored) || request.except.contains(endpoint) {
+                continue;
+            }
+            let taken = taken.entry(endpoint.clone()).or_default();
+            if *taken < request.per_endpoint {
+                *taken += 1;
+                chosen.push(*id);
+            }
+        }
+        let mut entries = Vec::with_capacity(chosen.len());
+        for id in chosen {
+            if let Some(stored) = self.entries.get_mut(&id) {
+                stored.lease = Some(request.lease);
+                entries.push(stored.entry.clone());
+            }
+        }
+        entries
+    }
+
+    fn record(&mut self, id: EntryId, owner: Owner, attempt: &Attempt, next: Next, now: Timestamp) -> bool {
+        let Some(stored) = self.owned(id, owner) else { return false };
+        // As every engine keeps it.
+        let millis = i64::try_from(attempt.duration.as_millis()).unwrap_or(i64::MAX).unsigned_abs();
+        stored.attempts.push(Attempt { duration: std::time::Duration::from_millis(millis), ..attempt.clone() });
+        stored.entry.attempts = stored.entry.attempts.saturating_add(1);
+        stored.lease = None;
+        let state = match next {
+            Next::Retry(due) => {
+                self.make_pending(id, due);
+                return true;
+            }
+            Next::Delivered => OutboxState::Delivered,
+            Next::Dead => OutboxState::Dead,
+        };
+        stored.entry.state = state;
+        stored.finished = now;
+        let due = stored.entry.due;
+        self.pending.remove(&(due, id));
+        true
+    }
+
+    /// An entry whose lease is the owner's.
+    fn owned(&mut self, id: EntryId, owner: Owner) -> Option<&mut Stored> {
+        self.entries.get_mut(&id).filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner))
+    }
+
+    fn make_pending(&mut self, id: EntryId, due: Timestamp) {
+        if let Some(stored) = self.entries.get_mut(&id) {
+            self.pending.remove(&(stored.entry.due, id));
+            stored.entry.state = OutboxState::Pending;
+            stored.entry.due = due;
+            self.pending.insert((due, id));
+        }
+    }
+
+    fn pending(&self) -> impl Iterator<Item = &Stored> {
+        self.pending.iter().filter_map(|(_, id)| self.entries.get(id))
+    }
+
+    fn of<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> impl Iterator<Item = &'a Stored> {
+        self.entries.values().filter(move |s| endpoint.is_none_or(|endpoint| s.entry.message.endpoint() == endpoint))
+    }
+
+    fn is_stopped(&self, stored: &Stored) -> bool {
+        self.stopped.contains_key(stored.entry.message.endpoint().as_str())
+    }
+}
