@@ -5,6 +5,7 @@
 mod client;
 mod endpoint;
 mod pace;
+pub mod receivers;
 mod statement;
 mod token;
 mod transport;

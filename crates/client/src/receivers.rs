@@ -1,0 +1,59 @@
+//! The four webhook receivers, as an axum [`Router`](axum::Router) and as plain tower services, and the worker that
+//! handles what they stored (Specification: "Webhook receivers").
+//!
+//! A delivery passes, in this order: the API key, the size limit, the envelope, decryption and verification, the
+//! headers, the message of the receiver's own kind, the inbox. Only then is it answered 200 with the acknowledgement, and
+//! only after that is it handled, by a [`Worker`] from the inbox.
+//!
+//! | what | answer |
+//! |---|---|
+//! | stored, now or before | 200, the stored acknowledgement |
+//! | the same duplicate key with other content | 200, an acknowledgement of its own; the handler sees it marked |
+//! | the API key is wrong or absent | 401, empty |
+//! | malformed, unauthentic, another kind of message, a required header absent | 400, always the same body |
+//! | not `POST` | 405, empty |
+//! | the body did not arrive in time | 408, empty |
+//! | the body is larger than allowed | 413, empty |
+//! | not `application/json` | 415, empty |
+//! | the inbox failed, or a decryption key behind I/O did | 500 |
+//!
+//! ```
+//! # #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+//! # fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers};
+//! use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+//! use bankrail_secured_payload::Opener;
+//! use bankrail_stores::sqlite::SqliteStore;
+//! use bankrail_webhook::PaymentOutcome;
+//! use std::sync::Arc;
+//!
+//! async fn paid(outcome: Received<PaymentOutcome>) -> Result<(), HandlerError> {
+//!     println!("{}: {}", outcome.headers.message_id, outcome.message.transaction_status);
+//!     Ok(())
+//! }
+//!
+//! let (mine, theirs) = (UnwrappingKey::generate(RsaSize::Rsa2048)?, SigningKey::generate(RsaSize::Rsa2048)?);
+//! let inbox = Arc::new(SqliteStore::open_in_memory()?);
+//! let receivers = Receivers::builder(Opener::new(mine, theirs.verifying_key()), "our-api-key", inbox).build()?;
+//! let router: axum::Router = receivers.router();
+//! let worker = receivers.worker(Handlers::new().payment_outcome(paid));
+//! // axum::serve(listener, router), and beside it worker.run(stop).await
+//! # let _ = (router, worker);
+//! # Ok(())
+//! # }
+//! # #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+//! # example().unwrap();
+//! ```
+
+mod answer;
+mod build;
+mod delivery;
+mod handler;
+mod open;
+mod service;
+mod worker;
+
+pub use build::{Receivers, ReceiversBuilder, ReceiversError};
+pub use handler::{Handled, Handler, HandlerError, Handlers, Received};
+pub use service::Receiver;
+pub use worker::{Worker, WorkerOptions};

@@ -1,0 +1,77 @@
+//! From the body of a delivery to its acknowledgement.
+
+use super::answer;
+use super::build::Shared;
+use axum::body::Body;
+use bankrail_secured_payload::{OpenErrorKind, SecuredPayload};
+use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Incoming, Message, MessageKind, Verdict};
+use http::{HeaderMap, Response};
+
+pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
+    let Ok(SecuredPayload { secured_payload, .. }) = SecuredPayload::from_json(body) else {
+        tracing::warn!(%kind, "delivery that is no envelope");
+        return answer::refused();
+    };
+    let opened = match shared.opening.open(secured_payload).await {
+        Some(Ok(opened)) => opened,
+        Some(Err(error)) if error.kind() == OpenErrorKind::Unavailable => {
+            tracing::error!(%kind, %error, "the decryption key is not available");
+            return answer::failed();
+        }
+        Some(Err(error)) => {
+            tracing::warn!(%kind, %error, "delivery that was not opened");
+            return answer::refused();
+        }
+        None => return answer::failed(),
+    };
+    let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let (delivery, header_findings) = match DeliveryHeaders::parse(kind, pairs) {
+        Ok(read) => read,
+        Err(error) => {
+            tracing::warn!(%kind, %error, "delivery with wrong headers");
+            return answer::refused();
+        }
+    };
+    let message_id = delivery.message_id;
+    let parsed = match Message::from_json_with(kind, opened.json(), &shared.read) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // The error's text quotes the message; the pointer does not.
+            let pointer = error.pointer().unwrap_or_default();
+            tracing::warn!(%kind, %message_id, pointer, "delivery of a message that is refused");
+            return answer::refused();
+        }
+    };
+    let findings = header_findings.len() + parsed.findings.len();
+    let acknowledgement = Acknowledgement::received(uuid::Uuid::new_v4().into());
+    let incoming = Incoming::new(&shared.scope, &parsed.message, opened.json().to_vec(), delivery, acknowledgement);
+    match shared.inbox.receive(&incoming, shared.clock.now()).await {
+        Ok(verdict) => {
+            log(kind, &delivery, &verdict, findings);
+            if verdict.is_work() {
+                shared.arrived.notify_waiters();
+            }
+            answer::acknowledged(verdict.acknowledgement())
+        }
+        Err(error) => {
+            tracing::error!(%kind, %message_id, %error, "the inbox failed");
+            answer::failed()
+        }
+    }
+}
+
+fn log(kind: MessageKind, delivery: &DeliveryHeaders, verdict: &Verdict, findings: usize) {
+    let outcome = match verdict {
+        Verdict::New { .. } => "new",
+        Verdict::Duplicate { .. } => "duplicate",
+        Verdict::InProgress { .. } => "in progress",
+        Verdict::Conflict { .. } => "conflict",
+    };
+    let DeliveryHeaders { message_id, request_key, .. } = delivery;
+    let entry = verdict.id();
+    if let Verdict::Conflict { with, .. } = verdict {
+        tracing::warn!(%kind, %message_id, ?request_key, %entry, %with, findings, "delivery that contradicts an earlier one");
+    } else {
+        tracing::info!(%kind, %message_id, ?request_key, %entry, outcome, findings, "delivery stored");
+    }
+}

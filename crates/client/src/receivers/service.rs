@@ -1,0 +1,113 @@
+//! One receiver as a tower service.
+
+use super::build::Shared;
+use super::{answer, delivery};
+use axum::BoxError;
+use axum::body::{Body, Bytes, HttpBody};
+use bankrail_webhook::MessageKind;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tower::Service;
+
+/// One of the four receivers. It looks at no path, always is ready, and never fails: what is wrong is in the answer.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    kind: MessageKind,
+    shared: Arc<Shared>,
+}
+
+impl Receiver {
+    pub(super) fn new(kind: MessageKind, shared: Arc<Shared>) -> Self {
+        Self { kind, shared }
+    }
+
+    /// Which messages it takes.
+    #[must_use]
+    pub fn kind(&self) -> MessageKind {
+        self.kind
+    }
+}
+
+impl<B> Service<Request<B>> for Receiver
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let Self { kind, shared } = self.clone();
+        Box::pin(async move { Ok(receive(kind, &shared, request).await) })
+    }
+}
+
+async fn receive<B>(kind: MessageKind, shared: &Shared, request: Request<B>) -> Response<Body>
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let (head, body) = request.into_parts();
+    if head.method != Method::POST {
+        return answer::empty(StatusCode::METHOD_NOT_ALLOWED);
+    }
+    if !is_known_key(shared, &head.headers) {
+        tracing::warn!(%kind, "delivery without the API key");
+        return answer::empty(StatusCode::UNAUTHORIZED);
+    }
+    if !is_json(&head.headers) {
+        tracing::warn!(%kind, "delivery of another content type");
+        return answer::empty(StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    }
+    let body = match read_body(shared, &head.headers, body).await {
+        Ok(body) => body,
+        Err(status) => {
+            tracing::warn!(%kind, status = status.as_u16(), "delivery with a body that was not read");
+            return if status == StatusCode::BAD_REQUEST { answer::refused() } else { answer::empty(status) };
+        }
+    };
+    delivery::take(kind, shared, &head.headers, &body).await
+}
+
+/// Compares with every accepted key, in constant time for keys of one length.
+fn is_known_key(shared: &Shared, headers: &HeaderMap) -> bool {
+    let mut presented = headers.get_all(&shared.key_header).iter();
+    let (Some(key), None) = (presented.next(), presented.next()) else { return false };
+    shared.api_keys.iter().fold(false, |known, own| known | own.matches(key.as_bytes()))
+}
+
+/// Without a content type there is nothing to contradict that the body is JSON (RFC 9110 section 8.3).
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(CONTENT_TYPE) else { return true };
+    let essence = value.to_str().ok().and_then(|text| text.split(';').next()).unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
+}
+
+async fn read_body<B>(shared: &Shared, headers: &HeaderMap, body: B) -> Result<Bytes, StatusCode>
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > shared.max_octets) {
+        return Err(StatusCode::PAYLOAD_TOO_LARGE);
+    }
+    let collected = Limited::new(body, shared.max_octets).collect();
+    match tokio::time::timeout(shared.body_timeout, Box::pin(collected)).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(StatusCode::PAYLOAD_TOO_LARGE),
+        Ok(Err(_)) => Err(StatusCode::BAD_REQUEST),
+        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
+    }
+}
