@@ -68,6 +68,29 @@ impl<K: Keyed + Clone> KeySet<K> {
     }
 }
 
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+macro_rules! from_jwk_set {
+    ($handle:ident, $role:expr) => {
+        impl KeySet<crate::$handle> {
+            /// The keys of a JWK set that may be used for this. Others are left out: a set often holds keys for several
+            /// uses.
+            ///
+            /// # Errors
+            /// [`KeySetError`] if no key is left, or the keys do not make a set. Call [`KeySet::replace`] with the
+            /// [`KeySet::keys`] of the new set to put it in place of an old one.
+            pub fn from_jwk_set(set: &crate::JwkSet, options: &crate::KeyOptions) -> Result<Self, KeySetError> {
+                let allowed = set.keys().iter().filter(|jwk| jwk.allows($role).is_ok());
+                Self::new(allowed.filter_map(|jwk| crate::$handle::from_jwk(jwk, options).ok()))
+            }
+        }
+    };
+}
+
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+from_jwk_set!(VerifyingKey, crate::Role::Verify);
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+from_jwk_set!(WrappingKey, crate::Role::Wrap);
+
 /// One key as a set: a token's `kid`, if both have one, must be the key's.
 impl<K: Keyed + Clone> From<K> for KeySet<K> {
     fn from(key: K) -> Self {

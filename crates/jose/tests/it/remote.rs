@@ -1,0 +1,132 @@
+//! A signing key on the other end of a socket.
+
+use crate::shared::SIGNING;
+use bankrail_jose::jws::{self, JwsHeader, Policy};
+use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, SignRequest};
+use bankrail_jose::{SignError, VerifyingKey};
+use std::future::Future;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::pin::{Pin, pin};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+/// Answers each connection: reads the octets to sign, writes the signature.
+fn serve(listener: TcpListener, answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) {
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut message = Vec::new();
+            stream.read_to_end(&mut message).unwrap();
+            stream.write_all(&answer(&message)).unwrap();
+        }
+    });
+}
+
+#[derive(Debug)]
+struct Loopback {
+    address: SocketAddr,
+    key: VerifyingKey,
+}
+
+impl RemoteSigner for Loopback {
+    fn verifying_key(&self) -> &VerifyingKey {
+        &self.key
+    }
+
+    fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
+        let (address, message) = (self.address, request.message().to_vec());
+        let (sender, receiver) = channel();
+        let waker = Arc::new(Mutex::new(None::<Waker>));
+        let wake = Arc::clone(&waker);
+        thread::spawn(move || {
+            let exchange = || -> std::io::Result<Vec<u8>> {
+                let mut stream = TcpStream::connect(address)?;
+                stream.write_all(&message)?;
+                stream.shutdown(std::net::Shutdown::Write)?;
+                let mut signature = Vec::new();
+                stream.read_to_end(&mut signature)?;
+                Ok(signature)
+            };
+            let _ = sender.send(exchange().map_err(RemoteError::retryable));
+            if let Some(waker) = wake.lock().unwrap().take() {
+                waker.wake();
+            }
+        });
+        Box::pin(Answer { receiver: Mutex::new(receiver), waker })
+    }
+}
+
+struct Answer {
+    receiver: Mutex<Receiver<Result<Vec<u8>, RemoteError>>>,
+    waker: Arc<Mutex<Option<Waker>>>,
+}
+
+impl Future for Answer {
+    type Output = Result<Vec<u8>, RemoteError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        *self.waker.lock().unwrap() = Some(context.waker().clone());
+        match self.receiver.lock().unwrap().try_recv() {
+            Ok(answer) => Poll::Ready(answer),
+            Err(_) => Poll::Pending,
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+fn remote(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> Arc<dyn RemoteSigner> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    serve(listener, answer);
+    Arc::new(Loopback { address, key: SIGNING.verifying_key().with_kid("hsm") })
+}
+
+#[test]
+fn a_remote_key_signs() {
+    let signer = remote(|message| SIGNING.sign(message).unwrap());
+    let token = block_on(jws::sign_remote(&signer, &JwsHeader::new(), b"{}")).unwrap();
+    let verified = jws::verify(&token, signer.verifying_key(), &Policy::default()).unwrap();
+    assert_eq!((verified.payload(), verified.header().kid()), (&b"{}"[..], Some("hsm")));
+}
+
+#[test]
+fn what_is_not_its_signature_is_not_sent_on() {
+    let signer = remote(|message| {
+        let mut faulty = SIGNING.sign(message).unwrap();
+        faulty[100] ^= 1;
+        faulty
+    });
+    let refused = block_on(jws::sign_remote(&signer, &JwsHeader::new(), b"{}"));
+    assert!(matches!(refused, Err(SignError::NotThisKey)));
+}
+
+#[test]
+fn an_unreachable_key_is_a_local_fault_that_may_pass() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let signer = Loopback { address, key: SIGNING.verifying_key() };
+    match block_on(jws::sign_remote(&signer, &JwsHeader::new(), b"{}")) {
+        Err(SignError::Remote(error)) => assert!(error.is_retryable()),
+        other => panic!("{other:?}"),
+    }
+}
