@@ -16,9 +16,13 @@ mod kind;
 mod mask;
 mod time_of_day;
 
+pub mod alias;
 pub mod headers;
 pub mod message;
+pub mod schedule;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use acknowledgement::Acknowledgement;
 pub use amended::Amended;

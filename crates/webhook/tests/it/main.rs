@@ -1,1 +1,3 @@
 //! Public-API tests.
+
+mod models;

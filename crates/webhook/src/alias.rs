@@ -1,0 +1,126 @@
+//! Payment aliases (PayID) and the checksums of Australian business and company numbers.
+//!
+//! What makes an alias valid is the specification's rule ([`Alias::parse`]). The public pattern, tighter in places, is the
+//! strict option ([`Alias::parse_strict`]). A checksum is part of neither: [`is_abn`] and [`is_acn`] are separate checks.
+
+mod checksum;
+mod pattern;
+
+pub use checksum::{is_abn, is_acn};
+
+use crate::codes::AliasType;
+use bankrail_values::excerpt;
+use std::fmt;
+
+/// An alias that has the form of its type (Specification: "Payment alias (PayID) formats").
+///
+/// | type | rule | strict (Default: the public pattern) |
+/// |---|---|---|
+/// | `TELI` | `+`, 1 to 3 digits, `-`, a digit 1-9, 1 to 29 digits | the same |
+/// | `EMAL` | lower case, at most 256 characters, an `@` with characters on both sides, no white space | dot-atom, `@`, a domain with a dot |
+/// | `AUBN` | 9 or 11 digits | the same |
+/// | `ORGN` | at most 256 printable ASCII characters, lower case, no white space at the ends | at least 2 characters |
+///
+/// That an `ORGN` names an organisation and a description or location is for people to judge. Digits are ASCII digits.
+///
+/// ```
+/// use bankrail_webhook::{AliasType, alias::{Alias, is_abn}};
+/// assert!(Alias::parse(&AliasType::Telephone, "+61-412345678").is_ok());
+/// assert!(Alias::parse(&AliasType::Telephone, "+61-0412345678").is_err());
+/// let number = Alias::parse(&AliasType::BusinessNumber, "51824753556")?;
+/// assert!(is_abn(number.as_str()));
+/// # Ok::<(), bankrail_webhook::alias::AliasError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Alias {
+    alias_type: AliasType,
+    text: Box<str>,
+}
+
+impl Alias {
+    /// Checks the specification's rule.
+    ///
+    /// # Errors
+    /// [`AliasError::Format`]; [`AliasError::UnknownType`] for a type without a rule.
+    pub fn parse(alias_type: &AliasType, text: &str) -> Result<Self, AliasError> {
+        Self::check(alias_type, text, false)
+    }
+
+    /// Checks the public pattern too (Default).
+    ///
+    /// # Errors
+    /// As [`Alias::parse`].
+    pub fn parse_strict(alias_type: &AliasType, text: &str) -> Result<Self, AliasError> {
+        Self::check(alias_type, text, true)
+    }
+
+    fn check(alias_type: &AliasType, text: &str, strict: bool) -> Result<Self, AliasError> {
+        let (holds, expected) = match alias_type {
+            AliasType::Telephone => (pattern::telephone(text), "+, 1 to 3 digits, - and 2 to 30 digits"),
+            AliasType::Email if strict => (
+                pattern::email(text) && pattern::email_strict(text),
+                "a lower-case dot-atom, @ and a domain with a dot, at most 256 characters",
+            ),
+            AliasType::Email => {
+                (pattern::email(text), "lower case without white space, characters on both sides of an @, at most 256")
+            }
+            AliasType::BusinessNumber => (pattern::business_number(text), "9 or 11 digits"),
+            AliasType::Organisation => (
+                pattern::organisation(text) && (!strict || text.len() >= 2),
+                "at most 256 printable ASCII characters, lower case, no white space at the ends",
+            ),
+            AliasType::Unknown(code) => return Err(AliasError::UnknownType { found: excerpt(code.as_str()) }),
+        };
+        if !holds {
+            let alias_type = alias_type.clone();
+            return Err(AliasError::Format { alias_type, expected, found: excerpt(text) });
+        }
+        Ok(Self { alias_type: alias_type.clone(), text: text.into() })
+    }
+
+    /// The type.
+    #[must_use]
+    pub fn alias_type(&self) -> &AliasType {
+        &self.alias_type
+    }
+
+    /// The alias.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Alias {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Alias {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {:?}", self.alias_type, self.text)
+    }
+}
+
+/// Not an alias of its type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AliasError {
+    /// The text breaks the type's rule.
+    #[error("expected {expected}, found {found}")]
+    Format {
+        /// The type.
+        alias_type: AliasType,
+        /// What was expected.
+        expected: &'static str,
+        /// What was found, cut and escaped.
+        found: String,
+    },
+    /// The type has no rule here.
+    #[error("expected a known alias type, found {found}")]
+    UnknownType {
+        /// The type's code, cut and escaped.
+        found: String,
+    },
+}

@@ -1,0 +1,69 @@
+//! Accounts and aliases of payers.
+
+use super::absent;
+use crate::alias::Alias;
+use crate::codes::{AccountIdentificationType, AliasType};
+use crate::finding::Rule;
+use crate::json::Context;
+use crate::message::parties::{AmendedDebtor, DebtorInformation};
+use crate::{AccountMask, Amended};
+use bankrail_values::excerpt;
+
+const ALIAS_TYPE: &str = "account_alias_type_code";
+const ALIAS: &str = "account_alias_identification";
+const ACCOUNT: &str = "account_identification";
+
+pub(super) fn debtor(debtor: &DebtorInformation, at: &mut Context) {
+    match &debtor.account_identification_type_code {
+        Some(AccountIdentificationType::Alias) => {
+            if debtor.account_alias_type_code.is_none() {
+                absent(at, ALIAS_TYPE, Rule::AliasMissing, "an alias type with ALIA");
+            }
+            if debtor.account_alias_identification.is_none() {
+                absent(at, ALIAS, Rule::AliasMissing, "an alias with ALIA");
+            }
+        }
+        Some(AccountIdentificationType::Bban) if debtor.account_identification.is_none() => {
+            absent(at, ACCOUNT, Rule::AccountMissing, "an account identification with BBAN");
+        }
+        _ => {}
+    }
+    alias(debtor.account_alias_type_code.as_ref(), debtor.account_alias_identification.as_deref(), at);
+}
+
+/// Only changed members are there, so a type that changes needs what it names in the same amendment.
+pub(super) fn amended_debtor(debtor: &AmendedDebtor, at: &mut Context) {
+    match debtor.account_identification_type_code.changed() {
+        Some(AccountIdentificationType::Alias) => {
+            // Cleared is as bad as absent: nothing is left to name the account.
+            if debtor.account_alias_type_code.changed().is_none() {
+                absent(at, ALIAS_TYPE, Rule::AliasMissing, "an alias type with ALIA");
+            }
+            if debtor.account_alias_identification.changed().is_none() {
+                absent(at, ALIAS, Rule::AliasMissing, "an alias with ALIA");
+            }
+        }
+        Some(AccountIdentificationType::Bban) if debtor.account_identification.changed().is_none() => {
+            absent(at, ACCOUNT, Rule::AccountMissing, "an account identification with BBAN");
+        }
+        _ => {}
+    }
+    let identification = debtor.account_alias_identification.changed().map(String::as_str);
+    alias(debtor.account_alias_type_code.changed(), identification, at);
+    let cleared = matches!(debtor.account_alias_identification, Amended::Cleared);
+    if cleared && debtor.account_alias_type_code.changed().is_some() {
+        absent(at, ALIAS, Rule::AliasMissing, "an alias with an alias type");
+    }
+}
+
+/// A value inside a message may be masked: then its form says nothing.
+fn alias(alias_type: Option<&AliasType>, text: Option<&str>, at: &mut Context) {
+    let (Some(alias_type), Some(text)) = (alias_type, text) else { return };
+    if AccountMask::of(text).is_masked() || !alias_type.is_known() {
+        return;
+    }
+    if Alias::parse(alias_type, text).is_err() {
+        let expected = format!("an alias of type {alias_type}");
+        at.within(ALIAS, |at| at.find(Rule::AliasFormat, expected, excerpt(text)));
+    }
+}

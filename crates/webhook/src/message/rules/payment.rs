@@ -1,0 +1,96 @@
+//! Payment outcomes, queries, and the amounts of a mandate.
+
+use super::parties::debtor;
+use super::{absent, present};
+use crate::codes::{AmountType, CaseType, TransactionStatus};
+use crate::finding::Rule;
+use crate::json::Context;
+use crate::message::payment_information::{AmendedPaymentInformation, PaymentInformation};
+use crate::message::payment_outcome::PaymentOutcome;
+use crate::message::query_notification::QueryNotification;
+use bankrail_values::excerpt;
+
+pub(crate) fn payment_outcome(message: &PaymentOutcome, at: &mut Context) {
+    let rejected = message.transaction_status == TransactionStatus::Rejected;
+    if rejected && message.transaction_status_reason_code.is_none() {
+        absent(at, "transaction_status_reason_code", Rule::RejectionReason, "a reason with RJCT");
+    }
+    if message.instruction_identification.is_none() && message.uetr.is_none() {
+        let expected = "an instruction_identification or a uetr";
+        absent(at, "instruction_identification", Rule::PaymentReference, expected);
+    }
+}
+
+pub(crate) fn query(message: &QueryNotification, at: &mut Context) {
+    if let Some(count) = &message.reminder_count
+        && !count.as_str().bytes().all(|b| b.is_ascii_digit())
+    {
+        at.within("reminder_count", |at| at.find(Rule::ReminderCount, "digits", excerpt(count.as_str())));
+    }
+    if message.case_type == CaseType::Payments && message.payment_details.is_none() {
+        absent(at, "payment_details", Rule::PaymentDetails, "payment details with a case about payments");
+    }
+    at.within("mandate_details", |at| {
+        let details = &message.mandate_details;
+        if let Some(party) = &details.debtor_information {
+            at.within("debtor_information", |at| debtor(party, at));
+        }
+        if let Some(information) = &details.payment_information {
+            at.within("payment_information", |at| payment_information(information, at));
+        }
+    });
+}
+
+/// FIXE is paid as it stands and so needs `amount`; the others may be bounded by `maximum_amount`, and have no `amount` of their own.
+/// With an amount type, at least one amount is due unless the balance is paid.
+fn payment_information(information: &PaymentInformation, at: &mut Context) {
+    let any = information.amount.is_some()
+        || information.maximum_amount.is_some()
+        || information.first_payment_amount.is_some()
+        || information.last_payment_amount.is_some();
+    match &information.payment_amount_type {
+        Some(AmountType::Fixed) => {
+            if !any {
+                absent(at, "amount", Rule::AmountMissing, "an amount with FIXE");
+            } else if information.amount.is_none() {
+                absent(at, "amount", Rule::AmountType, "an amount with FIXE");
+            }
+            if information.maximum_amount.is_some() {
+                present(at, "maximum_amount", Rule::AmountType, "no maximum with FIXE");
+            }
+        }
+        Some(AmountType::Variable | AmountType::Usage) => {
+            if !any {
+                absent(at, "maximum_amount", Rule::AmountMissing, "an amount with VARI and USGB");
+            } else if information.amount.is_some() {
+                present(at, "amount", Rule::AmountType, "no amount but with FIXE");
+            }
+        }
+        Some(AmountType::Balance) if information.amount.is_some() => {
+            present(at, "amount", Rule::AmountType, "no amount but with FIXE");
+        }
+        _ => {}
+    }
+}
+
+/// Only changed members are there: an amount type that changes needs the amount that goes with it.
+pub(super) fn amended_payment_information(information: &AmendedPaymentInformation, at: &mut Context) {
+    match information.payment_amount_type.changed() {
+        Some(AmountType::Fixed) if information.amount.changed().is_none() => {
+            absent(at, "amount", Rule::AmountType, "an amount with a change to FIXE");
+        }
+        Some(AmountType::Variable | AmountType::Usage | AmountType::Balance)
+            if information.amount.changed().is_some() =>
+        {
+            present(at, "amount", Rule::AmountType, "no amount but with FIXE");
+        }
+        _ => {}
+    }
+    if let (Some(first), Some(last)) =
+        (information.first_payment_date.changed(), information.last_payment_date.changed())
+        && last < first
+    {
+        let expected = format!("a date from {first} on");
+        at.within("last_payment_date", |at| at.find(Rule::DateOrder, expected, last.to_string()));
+    }
+}

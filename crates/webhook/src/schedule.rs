@@ -1,0 +1,146 @@
+//! When to try again: pure functions of attempts made and a random number.
+
+use crate::store::outbox::Next;
+use bankrail_values::Timestamp;
+use std::time::Duration;
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+
+/// The delays of the default schedule, each after the attempt before. Default: at once, 5 s, 5 min, 30 min, 2 h, 5 h,
+/// 10 h, 14 h, 20 h, 24 h.
+pub const DEFAULT_DELAYS: [Duration; 10] = [
+    Duration::ZERO,
+    Duration::from_secs(5),
+    Duration::from_secs(5 * MINUTE),
+    Duration::from_secs(30 * MINUTE),
+    Duration::from_secs(2 * HOUR),
+    Duration::from_secs(5 * HOUR),
+    Duration::from_secs(10 * HOUR),
+    Duration::from_secs(14 * HOUR),
+    Duration::from_secs(20 * HOUR),
+    Duration::from_secs(24 * HOUR),
+];
+
+/// How long an endpoint has to answer. Default: 15 s.
+pub const DEFAULT_TIME_OUT: Duration = Duration::from_secs(15);
+
+/// A schedule of attempts.
+///
+/// ```
+/// use bankrail_webhook::schedule::Schedule;
+/// use std::time::Duration;
+/// let schedule = Schedule::default();
+/// assert_eq!(schedule.delay(0, 0), Some(Duration::ZERO)); // the first attempt
+/// assert_eq!(schedule.delay(1, 0), Some(Duration::from_secs(4))); // 5 s less 20 %
+/// assert_eq!(schedule.delay(1, u64::MAX), Some(Duration::from_secs(6))); // 5 s plus 20 %
+/// assert_eq!(schedule.delay(10, 0), None); // given up
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    delays: Box<[Duration]>,
+    jitter_percent: u8,
+    longest_retry_after: Duration,
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self::new(DEFAULT_DELAYS, 20)
+    }
+}
+
+impl Schedule {
+    /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most 100). The first delay stands before the first attempt;
+    /// there are as many attempts as delays.
+    #[must_use]
+    pub fn new(delays: impl IntoIterator<Item = Duration>, jitter_percent: u8) -> Self {
+        Self {
+            delays: delays.into_iter().collect(),
+            jitter_percent: jitter_percent.min(100),
+            longest_retry_after: Duration::from_secs(24 * HOUR),
+        }
+    }
+
+    /// The most that a `Retry-After` may ask for; longer ones are cut. 24 h at first.
+    #[must_use]
+    pub fn longest_retry_after(mut self, longest: Duration) -> Self {
+        self.longest_retry_after = longest;
+        self
+    }
+
+    /// How many attempts there are.
+    #[must_use]
+    pub fn attempts(&self) -> usize {
+        self.delays.len()
+    }
+
+    /// How long to wait after `made` attempts, in whole milliseconds. `random` is spread evenly over the jitter: 0 gives the
+    /// shortest delay, `u64::MAX` the longest. `None` when no attempt is left.
+    #[must_use]
+    pub fn delay(&self, made: u32, random: u64) -> Option<Duration> {
+        let delay = self.delays.get(usize::try_from(made).ok()?)?.as_millis();
+        let jitter = delay.saturating_mul(u128::from(self.jitter_percent)) / 100;
+        // An even spread over 0..=2 * jitter; below 2^63 ms nothing overflows, and longer delays are cut to it.
+        let jitter = u64::try_from(jitter).unwrap_or(u64::MAX).min(1 << 62);
+        let spread = (u128::from(random) * (2 * u128::from(jitter) + 1)) >> 64;
+        let millis = delay.saturating_sub(u128::from(jitter)).saturating_add(spread);
+        Some(Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX)))
+    }
+
+    /// What becomes of a message whose attempt failed, the failed one counted in `made`. It is not tried again before
+    /// `retry_after` has passed (RFC 9110 section 10.2.3).
+    #[must_use]
+    pub fn after_failure(&self, made: u32, now: Timestamp, retry_after: Option<Duration>, random: u64) -> Next {
+        match self.delay(made, random) {
+            None => Next::Dead,
+            Some(delay) => {
+                let floor = retry_after.unwrap_or_default().min(self.longest_retry_after);
+                Next::Retry(now.saturating_add(delay.max(floor)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn jitter_is_within_a_fifth_and_rises_with_the_random_number(made in 1_u32..10, random: u64, other: u64) {
+            let schedule = Schedule::default();
+            let plain = DEFAULT_DELAYS[made as usize];
+            let delay = schedule.delay(made, random).unwrap();
+            prop_assert!(delay >= plain * 4 / 5 && delay <= plain * 6 / 5, "{delay:?}");
+            prop_assert!(random > other || delay <= schedule.delay(made, other).unwrap());
+        }
+
+        #[test]
+        fn any_schedule_is_total(seconds: u64, nanos in 0_u32..1_000_000_000, jitter: u8, random: u64) {
+            let schedule = Schedule::new([Duration::new(seconds, nanos)], jitter);
+            prop_assert!(schedule.delay(0, random).is_some());
+            prop_assert_eq!(schedule.delay(1, random), None);
+        }
+    }
+
+    #[test]
+    fn the_extremes_are_reached_and_the_middle_is_the_delay() {
+        let schedule = Schedule::default();
+        assert_eq!(schedule.delay(9, 0), Some(Duration::from_secs(24 * HOUR * 4 / 5)));
+        assert_eq!(schedule.delay(9, u64::MAX), Some(Duration::from_secs(24 * HOUR * 6 / 5)));
+        assert_eq!(schedule.delay(9, 1 << 63), Some(Duration::from_secs(24 * HOUR)));
+        assert_eq!(Schedule::new([Duration::from_secs(7)], 0).delay(0, u64::MAX), Some(Duration::from_secs(7)));
+    }
+
+    #[test]
+    fn retry_after_is_a_floor_and_is_cut() {
+        let schedule = Schedule::default();
+        let now = Timestamp::UNIX_EPOCH;
+        let in_seconds = |seconds| Next::Retry(now.saturating_add(Duration::from_secs(seconds)));
+        assert_eq!(schedule.after_failure(1, now, Some(Duration::from_secs(60)), 0), in_seconds(60));
+        assert_eq!(schedule.after_failure(1, now, Some(Duration::from_secs(1)), 0), in_seconds(4));
+        assert_eq!(schedule.after_failure(1, now, Some(Duration::MAX), 0), in_seconds(24 * HOUR));
+        assert_eq!(schedule.after_failure(10, now, Some(Duration::from_secs(60)), 0), Next::Dead);
+    }
+}

@@ -1,0 +1,31 @@
+//! The suites that every engine of [`Inbox`](crate::Inbox) and [`Outbox`](crate::Outbox) runs, and naive models of both (feature
+//! `testing`).
+//!
+//! A suite panics with the rule that an engine breaks. It needs no runtime of its own: await it in a test.
+
+#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+mod inbox_suite;
+mod model_inbox;
+mod model_outbox;
+#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+mod outbox_suite;
+mod random;
+
+pub use inbox_suite::{inbox_against_model, inbox_suite};
+pub use model_inbox::ModelInbox;
+pub use model_outbox::ModelOutbox;
+pub use outbox_suite::{outbox_against_model, outbox_suite};
+
+use std::future::Future;
+use std::task::{Context, Poll, Waker};
+
+/// Runs a future that never waits for anything outside, as those of the models.
+pub fn run_ready<T>(future: impl Future<Output = T>) -> T {
+    let mut future = Box::pin(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! An outbox as plain as its rules, to compare engines with.
+
+use crate::store::outbox::{
+    Attempt, EndpointId, Enqueued, LeaseRequest, Next, Outbox, OutboxCounts, OutboxEntry, OutboxState, Outgoing,
+    StoppedEndpoint,
+};
+use crate::store::{EntryId, Lease, Owner};
+use bankrail_values::{StoreFuture, Timestamp};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// An outbox in a list, searched from the start. Not for use beyond tests: it forgets at the end of the process.
+#[derive(Debug, Default)]
+pub struct ModelOutbox(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    stored: Vec<Stored>,
+    stopped: Vec<StoppedEndpoint>,
+    last: u64,
+}
+
+#[derive(Debug)]
+struct Stored {
+    entry: OutboxEntry,
+    lease: Option<Lease>,
+    attempts: Vec<Attempt>,
+    delivered_at: Timestamp,
+}
+
+impl ModelOutbox {
+    /// An empty outbox.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, id: EntryId, change: impl FnOnce(&mut Stored) -> bool) -> bool {
+        self.state().stored.iter_mut().find(|stored| stored.entry.id == id).is_some_and(change)
+    }
+
+    fn as_owner(&self, id: EntryId, owner: Owner, change: impl FnOnce(&mut Stored)) -> bool {
+        self.change(id, |stored| {
+            let is_owner = stored.lease.is_some_and(|lease| lease.owner == owner);
+            if is_owner {
+                change(stored);
+            }
+            is_owner
+        })
+    }
+}
+
+fn ready<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
+    Box::pin(std::future::ready(Ok(value)))
+}
+
+impl Outbox for ModelOutbox {
+    fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
+        let mut state = self.state();
+        let same = |stored: &&Stored| {
+            let there = &stored.entry.message;
+            there.endpoint() == message.endpoint() && there.message_id() == message.message_id()
+        };
+        if let Some(stored) = state.stored.iter().find(same) {
+            return ready(Enqueued::Already(stored.entry.id));
+        }
+        state.last += 1;
+        let id = EntryId::new(state.last);
+        state.stored.push(Stored {
+            entry: OutboxEntry {
+                id,
+                message: message.clone(),
+                state: OutboxState::Pending,
+                enqueued_at: now,
+                due: now,
+                attempts: 0,
+            },
+            lease: None,
+            attempts: Vec::new(),
+            delivered_at: now,
+        });
+        ready(Enqueued::New(id))
+    }
+
+    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        let mut state = self.state();
+        let held = |stored: &Stored| stored.lease.is_some_and(|lease| lease.until > now);
+        let mut order: Vec<usize> = (0..state.stored.len()).collect();
+        order.sort_by_key(|index| state.stored.get(*index).map(|stored| (stored.entry.due, stored.entry.id)));
+        let mut leased = Vec::new();
+        for index in order {
+            let Some(stored) = state.stored.get(index) else { continue };
+            let endpoint = stored.entry.message.endpoint();
+            let in_flight = state.stored.iter().filter(|s| s.entry.message.endpoint() == endpoint && held(s)).count();
+            let free = stored.entry.state == OutboxState::Pending && stored.entry.due <= now && !held(stored);
+            let barred = request.except.contains(endpoint) || state.stopped.iter().any(|s| s.endpoint == *endpoint);
+            let full = |count: usize, limit: u32| u64::try_from(count).is_ok_and(|count| count >= u64::from(limit));
+            if !free || barred || full(in_flight, request.per_endpoint) || full(leased.len(), request.limit) {
+                continue;
+            }
+            if let Some(stored) = state.stored.get_mut(index) {
+                stored.lease = Some(request.lease);
+                leased.push(stored.entry.clone());
+            }
+        }
+        ready(leased)
+    }
+
+    fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
+        ready(self.as_owner(id, lease.owner, |stored| stored.lease = Some(lease)))
+    }
+
+    fn record<'a>(
+        &'a self,
+        id: EntryId,
+        owner: Owner,
+        attempt: &'a Attempt,
+        next: Next,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        ready(self.as_owner(id, owner, |stored| {
+            stored.lease = None;
+            stored.attempts.push(attempt.clone());
+            stored.entry.attempts += 1;
+            match next {
+                Next::Delivered => {
+                    stored.entry.state = OutboxState::Delivered;
+                    stored.delivered_at = now;
+                }
+                Next::Retry(due) => stored.entry.due = due,
+                Next::Dead => stored.entry.state = OutboxState::Dead,
+            }
+        }))
+    }
+
+    fn release(&self, id: EntryId, owner: Owner, due: Timestamp) -> StoreFuture<'_, bool> {
+        ready(self.as_owner(id, owner, |stored| {
+            stored.lease = None;
+            stored.entry.due = due;
+        }))
+    }
+
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        let state = self.state();
+        let running = state.stored.iter().filter(|stored| {
+            let endpoint = stored.entry.message.endpoint();
+            stored.entry.state == OutboxState::Pending && !state.stopped.iter().any(|s| s.endpoint == *endpoint)
+        });
+        ready(running.map(|stored| stored.lease.map_or(stored.entry.due, |lease| lease.until)).min())
+    }
+
+    fn attempts(&self, id: EntryId) -> StoreFuture<'_, Vec<Attempt>> {
+        let state = self.state();
+        let stored = state.stored.iter().find(|stored| stored.entry.id == id);
+        ready(stored.map(|stored| stored.attempts.clone()).unwrap_or_default())
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
+        ready(self.state().stored.iter().find(|stored| stored.entry.id == id).map(|stored| stored.entry.clone()))
+    }
+
+    fn dead_letters<'a>(
+        &'a self,
+        endpoint: Option<&'a EndpointId>,
+        after: Option<EntryId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        let state = self.state();
+        let dead = state.stored.iter().map(|stored| &stored.entry).filter(|entry| {
+            entry.state == OutboxState::Dead
+                && Some(entry.id) > after
+                && endpoint.is_none_or(|endpoint| entry.message.endpoint() == endpoint)
+        });
+        ready(dead.take(usize::try_from(limit).unwrap_or(usize::MAX)).cloned().collect())
+    }
+
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        ready(self.change(id, |stored| {
+            let dead = stored.entry.state == OutboxState::Dead;
+            if dead {
+                stored.entry.state = OutboxState::Pending;
+                stored.entry.attempts = 0;
+                stored.entry.due = now;
+            }
+            dead
+        }))
+    }
+
+    fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()> {
+        let mut state = self.state();
+        if !state.stopped.iter().any(|stopped| stopped.endpoint == *endpoint) {
+            let stopped = StoppedEndpoint { endpoint: endpoint.clone(), since: now, reason: reason.to_owned() };
+            state.stopped.push(stopped);
+            state.stopped.sort_by(|a, b| a.endpoint.cmp(&b.endpoint));
+        }
+        ready(())
+    }
+
+    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
+        let mut state = self.state();
+        let length = state.stopped.len();
+        state.stopped.retain(|stopped| stopped.endpoint != *endpoint);
+        ready(state.stopped.len() < length)
+    }
+
+    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
+        ready(self.state().stopped.clone())
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        let mut state = self.state();
+        let length = state.stored.len();
+        state.stored.retain(|s| s.entry.state != OutboxState::Delivered || s.delivered_at >= before);
+        let forgotten = length - state.stored.len();
+        ready(u64::try_from(forgotten).unwrap_or(u64::MAX))
+    }
+
+    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
+        let mut counts = OutboxCounts::default();
+        for stored in &self.state().stored {
+            if endpoint.is_some_and(|endpoint| stored.entry.message.endpoint() != endpoint) {
+                continue;
+            }
+            match stored.entry.state {
+                OutboxState::Pending => counts.pending += 1,
+                OutboxState::Delivered => counts.delivered += 1,
+                OutboxState::Dead => counts.dead += 1,
+            }
+        }
+        ready(counts)
+    }
+}

@@ -1,0 +1,291 @@
+//! The rules of an outbox as cases, and a comparison with the model.
+
+use super::model_outbox::ModelOutbox;
+use super::random::Random;
+use crate::MessageKind;
+use crate::headers::DeliveryHeaders;
+use crate::store::outbox::{
+    Attempt, AttemptNote, EndpointId, Enqueued, LeaseRequest, Next, Outbox, OutboxCounts, OutboxEntry, OutboxState,
+    Outgoing,
+};
+use crate::store::{EntryId, Lease, Owner};
+use bankrail_values::{HyphenatedUuid, Timestamp};
+use std::collections::HashMap;
+use std::time::Duration;
+
+fn at(millis: u64) -> Timestamp {
+    Timestamp::saturating_from_unix_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+fn owner(number: u8) -> Owner {
+    Owner::from_random_bytes([number; 16])
+}
+
+fn lease(number: u8, until: u64) -> Lease {
+    Lease { owner: owner(number), until: at(until) }
+}
+
+fn endpoint(number: u8) -> EndpointId {
+    EndpointId::parse(&format!("endpoint {number}")).expect("a short name")
+}
+
+fn outgoing(to: u8, number: u8) -> Outgoing {
+    let headers = DeliveryHeaders::new(HyphenatedUuid::from_random_bytes([number; 16]));
+    Outgoing::from_stored(endpoint(to), MessageKind::Query, headers, vec![b'{', number, b'}'])
+}
+
+fn attempt(number: u64) -> Attempt {
+    let status = if number.is_multiple_of(2) { Some(503) } else { None };
+    let note = if number.is_multiple_of(3) { Some(AttemptNote::TimedOut) } else { None };
+    Attempt { started_at: at(number), duration: Duration::from_millis(number), status, note }
+}
+
+fn all(lease: Lease) -> LeaseRequest<'static> {
+    LeaseRequest { lease, limit: 100, per_endpoint: 100, except: &[] }
+}
+
+fn ids(entries: &[OutboxEntry]) -> Vec<EntryId> {
+    entries.iter().map(|entry| entry.id).collect()
+}
+
+/// Runs every case on a fresh, empty outbox made by `make`, then compares with the model on some random runs.
+///
+/// # Panics
+/// With the rule that the engine breaks.
+pub async fn outbox_suite<O: Outbox>(mut make: impl AsyncFnMut() -> O) {
+    enqueued_once(&make().await).await;
+    leases_run_out(&make().await).await;
+    attempts_are_recorded(&make().await).await;
+    endpoints_have_bounds(&make().await).await;
+    dead_letters_are_sent_again(&make().await).await;
+    delivered_entries_are_forgotten(&make().await).await;
+    for seed in 0..4 {
+        outbox_against_model(&make().await, seed, 300).await;
+    }
+}
+
+async fn enqueued_once(outbox: &impl Outbox) {
+    assert_eq!(outbox.next_due().await.expect("next due"), None, "nothing is due in an empty outbox");
+    let first = outbox.enqueue(&outgoing(1, 1), at(5)).await.expect("enqueue");
+    let Enqueued::New(id) = first else { panic!("a first message is new") };
+    let again = outbox.enqueue(&outgoing(1, 1), at(6)).await.expect("enqueue");
+    assert_eq!(again, Enqueued::Already(id), "a message id is enqueued once for an endpoint");
+    let other = outbox.enqueue(&outgoing(2, 1), at(7)).await.expect("enqueue");
+    assert!(matches!(other, Enqueued::New(other) if other > id), "and once for another, under a higher number");
+    assert_eq!(outbox.next_due().await.expect("next due"), Some(at(5)), "due at once");
+    let entry = outbox.find(id).await.expect("find").expect("the entry is there");
+    let want = OutboxEntry {
+        id,
+        message: outgoing(1, 1),
+        state: OutboxState::Pending,
+        enqueued_at: at(5),
+        due: at(5),
+        attempts: 0,
+    };
+    assert_eq!(entry, want, "an entry is kept as it was enqueued");
+}
+
+async fn leases_run_out(outbox: &impl Outbox) {
+    let id = outbox.enqueue(&outgoing(1, 1), at(0)).await.expect("enqueue").id();
+    assert_eq!(ids(&outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease")), [id]);
+    assert_eq!(outbox.next_due().await.expect("next due"), Some(at(10)), "free when the lease runs out");
+    assert!(outbox.lease(all(lease(2, 20)), at(9)).await.expect("lease").is_empty(), "not before its end");
+    assert!(outbox.extend(id, lease(1, 12), at(9)).await.expect("extend"), "the owner extends");
+    assert!(!outbox.extend(id, lease(2, 99), at(9)).await.expect("extend"), "nobody else extends");
+    assert!(outbox.lease(all(lease(2, 20)), at(11)).await.expect("lease").is_empty(), "the new end holds");
+    assert_eq!(ids(&outbox.lease(all(lease(2, 20)), at(12)).await.expect("lease")), [id], "free exactly at its end");
+    let late = outbox.record(id, owner(1), &attempt(1), Next::Delivered, at(13)).await.expect("record");
+    assert!(!late, "the late owner records nothing");
+    assert!(!outbox.release(id, owner(1), at(13)).await.expect("release"), "nor releases");
+    assert!(outbox.attempts(id).await.expect("attempts").is_empty());
+    assert!(outbox.release(id, owner(2), at(30)).await.expect("release"), "the owner gives back");
+    assert!(outbox.lease(all(lease(1, 99)), at(29)).await.expect("lease").is_empty(), "not due yet");
+    assert_eq!(ids(&outbox.lease(all(lease(1, 40)), at(30)).await.expect("lease")), [id], "due at its time");
+    let own = outbox.record(id, owner(1), &attempt(1), Next::Delivered, at(50)).await.expect("record");
+    assert!(own, "late, but nobody took it over");
+}
+
+async fn attempts_are_recorded(outbox: &impl Outbox) {
+    let id = outbox.enqueue(&outgoing(1, 1), at(0)).await.expect("enqueue").id();
+    let mut now = 0;
+    for number in 0..3 {
+        assert_eq!(ids(&outbox.lease(all(lease(1, now + 5)), at(now)).await.expect("lease")), [id]);
+        now += 10;
+        assert!(outbox.record(id, owner(1), &attempt(number), Next::Retry(at(now)), at(now)).await.expect("record"));
+        let entry = outbox.find(id).await.expect("find").expect("the entry is there");
+        assert_eq!((u64::from(entry.attempts), entry.due), (number + 1, at(now)), "attempts are counted");
+    }
+    outbox.lease(all(lease(1, now + 5)), at(now)).await.expect("lease");
+    assert!(outbox.record(id, owner(1), &attempt(3), Next::Delivered, at(now)).await.expect("record"));
+    let again = outbox.record(id, owner(1), &attempt(4), Next::Delivered, at(now)).await.expect("record");
+    assert!(!again, "a delivered entry takes no more attempts");
+    assert!(outbox.lease(all(lease(1, 999)), at(999)).await.expect("lease").is_empty(), "nor is it leased");
+    let attempts = outbox.attempts(id).await.expect("attempts");
+    assert_eq!(attempts, [attempt(0), attempt(1), attempt(2), attempt(3)], "every attempt is kept, in order");
+    assert_eq!(outbox.next_due().await.expect("next due"), None);
+}
+
+async fn endpoints_have_bounds(outbox: &impl Outbox) {
+    let mut stored = Vec::new();
+    for (to, number, now) in [(1, 1, 3), (1, 2, 2), (1, 3, 1), (2, 4, 4), (3, 5, 5)] {
+        stored.push(outbox.enqueue(&outgoing(to, number), at(now)).await.expect("enqueue").id());
+    }
+    let except = [endpoint(3)];
+    let request = LeaseRequest { lease: lease(1, 50), limit: 100, per_endpoint: 2, except: &except };
+    let leased = outbox.lease(request, at(10)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[2], stored[1], stored[3]], "by due time, two of an endpoint, none left out");
+    let more = outbox.lease(LeaseRequest { lease: lease(2, 50), ..request }, at(10)).await.expect("lease");
+    assert!(more.is_empty(), "other workers' leases count");
+    outbox.stop_endpoint(&endpoint(1), "gone", at(11)).await.expect("stop");
+    outbox.stop_endpoint(&endpoint(1), "again", at(12)).await.expect("stop");
+    let stopped = outbox.stopped_endpoints().await.expect("stopped");
+    let stopped: Vec<_> = stopped.iter().map(|s| (&s.endpoint, s.since, s.reason.as_str())).collect();
+    assert_eq!(stopped, [(&endpoint(1), at(11), "gone")], "stopped once");
+    assert!(outbox.record(stored[2], owner(1), &attempt(1), Next::Retry(at(12)), at(12)).await.expect("record"));
+    outbox.enqueue(&outgoing(1, 6), at(12)).await.expect("a stopped endpoint's messages are kept");
+    assert_eq!(outbox.next_due().await.expect("next due"), Some(at(5)), "a stopped endpoint is never due");
+    let leased = outbox.lease(LeaseRequest { limit: 1, except: &[], ..request }, at(60)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[3]], "up to the limit, nothing of a stopped endpoint");
+    assert!(outbox.resume_endpoint(&endpoint(1)).await.expect("resume"));
+    assert!(!outbox.resume_endpoint(&endpoint(1)).await.expect("resume"), "once");
+    let leased = outbox.lease(all(lease(3, 90)), at(60)).await.expect("lease");
+    assert_eq!(leased.iter().filter(|entry| *entry.message.endpoint() == endpoint(1)).count(), 4, "it goes on");
+    let counts = outbox.counts(Some(&endpoint(1))).await.expect("counts");
+    assert_eq!(counts, OutboxCounts { pending: 4, delivered: 0, dead: 0 });
+}
+
+async fn dead_letters_are_sent_again(outbox: &impl Outbox) {
+    let mut stored = Vec::new();
+    for number in 1..=3 {
+        stored.push(outbox.enqueue(&outgoing(number % 2, number), at(0)).await.expect("enqueue").id());
+    }
+    outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease");
+    for id in &stored {
+        assert!(outbox.record(*id, owner(1), &attempt(1), Next::Dead, at(1)).await.expect("record"));
+    }
+    assert!(outbox.lease(all(lease(1, 99)), at(50)).await.expect("lease").is_empty(), "the dead are not leased");
+    assert_eq!(ids(&outbox.dead_letters(None, None, 2).await.expect("list")), stored[..2], "listed in order");
+    assert_eq!(ids(&outbox.dead_letters(None, Some(stored[1]), 9).await.expect("list")), stored[2..], "by pages");
+    let of_one = outbox.dead_letters(Some(&endpoint(1)), None, 9).await.expect("list");
+    assert_eq!(ids(&of_one), [stored[0], stored[2]], "of one endpoint");
+    assert!(outbox.resend(stored[0], at(60)).await.expect("resend"));
+    assert!(!outbox.resend(stored[0], at(60)).await.expect("resend"), "once");
+    let leased = outbox.lease(all(lease(2, 99)), at(60)).await.expect("lease");
+    let leased: Vec<_> = leased.iter().map(|e| (e.id, e.attempts, e.message.message_id())).collect();
+    assert_eq!(leased, [(stored[0], 0, outgoing(1, 1).message_id())], "counted anew, under the same message id");
+    assert_eq!(outbox.attempts(stored[0]).await.expect("attempts"), [attempt(1)], "what was recorded stays");
+}
+
+async fn delivered_entries_are_forgotten(outbox: &impl Outbox) {
+    let first = outbox.enqueue(&outgoing(1, 1), at(0)).await.expect("enqueue").id();
+    outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease");
+    outbox.record(first, owner(1), &attempt(1), Next::Delivered, at(5)).await.expect("record");
+    outbox.enqueue(&outgoing(1, 2), at(0)).await.expect("enqueue");
+    assert_eq!(outbox.forget(at(5)).await.expect("forget"), 0, "delivered before, strictly");
+    assert_eq!(outbox.forget(at(6)).await.expect("forget"), 1, "only what was delivered");
+    assert_eq!(outbox.find(first).await.expect("find"), None);
+    assert!(outbox.attempts(first).await.expect("attempts").is_empty(), "with its attempts");
+    let again = outbox.enqueue(&outgoing(1, 1), at(7)).await.expect("enqueue");
+    assert!(matches!(again, Enqueued::New(id) if id > first), "new again, under a new number");
+}
+
+/// Runs `steps` random operations on an empty outbox and on the model, and compares every answer.
+///
+/// # Panics
+/// At the first answer that differs.
+pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
+    let model = ModelOutbox::new();
+    let mut random = Random::new(seed);
+    // The engine's numbers for the model's.
+    let mut numbers: HashMap<EntryId, EntryId> = HashMap::new();
+    let mut known: Vec<EntryId> = vec![EntryId::new(999_999)];
+    let mut now = 0;
+    for step in 0..steps {
+        now += random.below(4);
+        let small = |random: &mut Random, bound| u8::try_from(random.below(bound)).unwrap_or(0);
+        let lease = lease(small(&mut random, 3), now + random.below(12));
+        let id = random.pick(&known).unwrap_or(EntryId::new(0));
+        let theirs = numbers.get(&id).copied().unwrap_or(id);
+        let due = at(now + random.below(6));
+        let to = endpoint(small(&mut random, 3));
+        let message = outgoing(small(&mut random, 3), small(&mut random, 40));
+        let limit = u32::try_from(random.below(5)).unwrap_or(0);
+        let except = if random.below(3) == 0 { vec![endpoint(2)] } else { Vec::new() };
+        let attempt = attempt(u64::from(step));
+        let context = format!("seed {seed}, step {step}");
+        let now = at(now);
+        match random.below(12) {
+            0..=3 => {
+                let got = outbox.enqueue(&message, now).await.expect("store");
+                let want = model.enqueue(&message, now).await.expect("store");
+                if let (Enqueued::New(theirs), Enqueued::New(id)) = (got, want) {
+                    numbers.insert(id, theirs);
+                    known.push(id);
+                }
+                let want = match want {
+                    Enqueued::New(id) => Enqueued::New(numbers.get(&id).copied().unwrap_or(id)),
+                    Enqueued::Already(id) => Enqueued::Already(numbers.get(&id).copied().unwrap_or(id)),
+                };
+                assert_eq!(got, want, "enqueue, {context}");
+            }
+            4..=5 => {
+                let per_endpoint = u32::try_from(random.below(3)).unwrap_or(0);
+                let request = LeaseRequest { lease, limit, per_endpoint, except: &except };
+                let got = outbox.lease(request, now).await.expect("store");
+                let want = model.lease(request, now).await.expect("store");
+                assert_eq!(got, entries(want, &numbers), "lease, {context}");
+            }
+            6..=7 => {
+                let next = match random.below(3) {
+                    0 => Next::Delivered,
+                    1 => Next::Dead,
+                    _ => Next::Retry(due),
+                };
+                let got = outbox.record(theirs, lease.owner, &attempt, next, now).await.expect("store");
+                let want = model.record(id, lease.owner, &attempt, next, now).await.expect("store");
+                assert_eq!(got, want, "record, {context}");
+            }
+            8 => {
+                let got = outbox.release(theirs, lease.owner, due).await.expect("store");
+                assert_eq!(got, model.release(id, lease.owner, due).await.expect("store"), "release, {context}");
+                let got = outbox.extend(theirs, lease, now).await.expect("store");
+                assert_eq!(got, model.extend(id, lease, now).await.expect("store"), "extend, {context}");
+            }
+            9 => {
+                let got = outbox.dead_letters(Some(&to), None, limit).await.expect("store");
+                let want = model.dead_letters(Some(&to), None, limit).await.expect("store");
+                assert_eq!(got, entries(want, &numbers), "dead letters, {context}");
+                let got = outbox.resend(theirs, now).await.expect("store");
+                assert_eq!(got, model.resend(id, now).await.expect("store"), "resend, {context}");
+            }
+            10 if random.below(2) == 0 => {
+                outbox.stop_endpoint(&to, "test", now).await.expect("store");
+                model.stop_endpoint(&to, "test", now).await.expect("store");
+            }
+            10 => {
+                let got = outbox.forget(now).await.expect("store");
+                assert_eq!(got, model.forget(now).await.expect("store"), "forget, {context}");
+            }
+            _ => {
+                let got = outbox.resume_endpoint(&to).await.expect("store");
+                assert_eq!(got, model.resume_endpoint(&to).await.expect("store"), "resume, {context}");
+            }
+        }
+        let got = outbox.find(theirs).await.expect("store");
+        let want = model.find(id).await.expect("store");
+        assert_eq!(got, want.map(|entry| entries(vec![entry], &numbers).remove(0)), "find, {context}");
+        let got = outbox.attempts(theirs).await.expect("store");
+        assert_eq!(got, model.attempts(id).await.expect("store"), "attempts, {context}");
+        let (got, want) = (outbox.counts(Some(&to)).await, model.counts(Some(&to)).await);
+        assert_eq!(got.expect("store"), want.expect("store"), "counts, {context}");
+        let (got, want) = (outbox.next_due().await.expect("store"), model.next_due().await.expect("store"));
+        assert_eq!(got, want, "next due, {context}");
+        let (got, want) = (outbox.stopped_endpoints().await, model.stopped_endpoints().await);
+        assert_eq!(got.expect("store"), want.expect("store"), "stopped endpoints, {context}");
+    }
+}
+
+fn entries(entries: Vec<OutboxEntry>, numbers: &HashMap<EntryId, EntryId>) -> Vec<OutboxEntry> {
+    let theirs = |id: EntryId| numbers.get(&id).copied().unwrap_or(id);
+    entries.into_iter().map(|entry| OutboxEntry { id: theirs(entry.id), ..entry }).collect()
+}

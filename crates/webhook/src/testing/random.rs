@@ -1,0 +1,29 @@
+//! Reproducible choices.
+
+/// SplitMix64: small, even and the same everywhere.
+#[derive(Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Below `bound`, which is not 0.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    pub(super) fn pick<T: Clone>(&mut self, from: &[T]) -> Option<T> {
+        let length = u64::try_from(from.len()).ok().filter(|length| *length > 0)?;
+        from.get(usize::try_from(self.below(length)).ok()?).cloned()
+    }
+}
