@@ -58,7 +58,7 @@ impl StatementClient {
         let outcome = self.fetch(request).await;
         match &outcome {
             Ok(page) => {
-                let findings = page.received.findings.len();
+                let findings = page.received.findings.len() + page.document_findings.len();
                 tracing::debug!(request_key = %page.request_key(), findings, "statement received");
             }
             Err(error) => tracing::warn!(request_key = ?error.request_key(), %error, "no statement"),
@@ -75,7 +75,7 @@ impl StatementClient {
     /// let mut pages = client.statements().pages(request);
     /// while let Some(page) = pages.next().await? {
     ///     // Store the entries, with the checkpoint, in one transaction of yours …
-    ///     let (document, checkpoint) = (page.xml(), page.checkpoint());
+    ///     let (document, checkpoint) = (&page.document, page.checkpoint());
     /// #   let _ = (document, checkpoint);
     ///     // … and only then go on.
     ///     page.stored()?;

@@ -2,6 +2,7 @@
 
 use crate::token::TokenError;
 use crate::transport::TransportError;
+use bankrail_camt052::ReadError;
 use bankrail_statement::{AccountId, AccountIdError, ErrorCode, ReplyError, WalkError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::error::Error;
@@ -202,7 +203,7 @@ pub struct UnreadablePayload {
     pub(super) xml: String,
     pub(super) status: u16,
     pub(super) request_key: HyphenatedUuid,
-    pub(super) source: std::fmt::Error,
+    pub(super) source: ReadError,
 }
 
 impl UnreadablePayload {
@@ -214,7 +215,7 @@ impl UnreadablePayload {
 
     /// What is wrong with it, and where.
     #[must_use]
-    pub fn read_error(&self) -> &std::fmt::Error {
+    pub fn read_error(&self) -> &ReadError {
         &self.source
     }
 }

@@ -1,6 +1,7 @@
 //! A page as it was received and read.
 
-use super::StatementError;
+use super::{StatementError, UnreadablePayload};
+use bankrail_camt052::{Document, Finding as DocumentFinding, Parsed};
 use bankrail_statement::{ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
 
@@ -10,6 +11,10 @@ use bankrail_values::HyphenatedUuid;
 pub struct StatementPage {
     /// The answer: the raw XML as [`ReceivedStatement::payload`], the request key, and the findings about the answer.
     pub received: ReceivedStatement,
+    /// The document.
+    pub document: Document,
+    /// The findings about the document.
+    pub document_findings: Vec<DocumentFinding>,
 }
 
 impl StatementPage {
@@ -37,7 +42,15 @@ impl StatementPage {
         let request_key = received.request_key;
         let refused = |source| StatementError::Reply { status, request_key: Some(request_key), source };
         received.check_against(request).map_err(refused)?;
-        Ok(Self { received })
+        match Document::parse(&received.payload) {
+            Ok(Parsed { document, findings, .. }) => Ok(Self { received, document, document_findings: findings }),
+            Err(source) => Err(StatementError::Payload(Box::new(UnreadablePayload {
+                xml: received.payload,
+                status,
+                request_key,
+                source,
+            }))),
+        }
     }
 }
 
