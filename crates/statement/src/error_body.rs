@@ -136,12 +136,12 @@ impl StatementErrorBody {
     /// Writes the body.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut out = format!(r#"{{"requestKey":"{}","error":{{"statusCode":"#, self.request_key).into_bytes();
+        let mut out = format!(r#"{{"requestKey":"{}","error":{{"statusCode":"#, self.request_key);
         json::write_string(self.code.as_str(), &mut out);
-        out.extend_from_slice(br#","title":"#);
+        out.push_str(r#","title":"#);
         json::write_string(&self.title, &mut out);
-        out.extend_from_slice(b"}}");
-        String::from_utf8(out).expect("JSON text made of UTF-8 parts")
+        out.push_str("}}");
+        out
     }
 }
 

@@ -203,9 +203,16 @@ impl<'de> serde::Deserialize<'de> for Text<'de> {
     }
 }
 
-/// Writes `text` as a JSON string.
-pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
-    serde_json::to_writer(out, text).expect("a string is always written to memory");
+/// Appends `text`, which may be long, as a JSON string.
+pub(crate) fn append_string(text: &str, out: String) -> String {
+    let mut out = out.into_bytes();
+    serde_json::to_writer(&mut out, text).expect("a text is always written to memory");
+    String::from_utf8(out).expect("JSON text made of UTF-8 parts")
+}
+
+/// Writes `text`, which is short, as a JSON string.
+pub(crate) fn write_string(text: &str, out: &mut String) {
+    out.push_str(&serde_json::to_string(text).expect("a text is always written"));
 }
 
 #[cfg(test)]

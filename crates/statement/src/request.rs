@@ -86,26 +86,26 @@ impl StatementRequest {
     /// Writes the body: booleans and numbers, never texts in their place.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut out = br#"{"accountId":"#.to_vec();
+        let mut out = r#"{"accountId":"#.to_owned();
         json::write_string(&self.account_id, &mut out);
         if let Some(include) = self.include_narrative {
-            out.extend_from_slice(format!(r#","includeNarrative":{include}"#).as_bytes());
+            out.push_str(&format!(r#","includeNarrative":{include}"#));
         }
         if let Some(cursor) = &self.cursor {
-            out.extend_from_slice(br#","cursor":"#);
+            out.push_str(r#","cursor":"#);
             json::write_string(cursor.as_str(), &mut out);
         }
         if let Some(order) = self.sort_order {
-            out.extend_from_slice(format!(r#","sortOrder":"{}""#, order.as_str()).as_bytes());
+            out.push_str(&format!(r#","sortOrder":"{}""#, order.as_str()));
         }
         if let Some(most) = self.max_entries {
-            out.extend_from_slice(format!(r#","maxEntries":{}"#, most.get()).as_bytes());
+            out.push_str(&format!(r#","maxEntries":{}"#, most.get()));
         }
         if let Some(Extract::Intraday) = self.extract {
-            out.extend_from_slice(br#","extract":"intraday""#);
+            out.push_str(r#","extract":"intraday""#);
         }
-        out.push(b'}');
-        String::from_utf8(out).expect("JSON text made of UTF-8 parts")
+        out.push('}');
+        out
     }
 
     /// Reads a body. `includeNarrative` and `maxEntries` may also be texts; an optional member that is `null` counts

@@ -1,6 +1,7 @@
 //! The successful answer, as a server sends it (Specification: "Statement response").
 
 use crate::{AccountId, Cursor, SortOrder, StatementRequest, json};
+use bankrail_camt052::{Document, WriteError};
 use bankrail_values::HyphenatedUuid;
 
 /// Whether further transactions exist beyond those returned: the two combinations of `cursor` and
@@ -62,33 +63,49 @@ impl StatementResponse {
     #[must_use]
     pub fn to_json(&self, payload: &str) -> String {
         // Quotation marks and line ends grow.
-        let mut out = Vec::with_capacity(payload.len() + payload.len() / 8 + 256);
+        let mut out = String::with_capacity(payload.len() + payload.len() / 8 + 256);
         self.write_head(&mut out);
-        json::write_string(payload, &mut out);
+        let mut out = json::append_string(payload, out);
         self.write_tail(&mut out);
-        String::from_utf8(out).expect("JSON text made of UTF-8 parts")
+        out
+    }
+
+    /// Appends the answer around a document to `out`. The document's XML is written straight into the JSON text: there
+    /// is no second copy of it.
+    ///
+    /// # Errors
+    /// [`WriteError`] if the document lacks a mandatory part or holds what XML cannot carry; `out` is then as it was.
+    pub fn write_json(&self, document: &Document, out: &mut String) -> Result<(), WriteError> {
+        let length = out.len();
+        self.write_head(out);
+        if let Err(error) = document.write_json_string(out) {
+            out.truncate(length);
+            return Err(error);
+        }
+        self.write_tail(out);
+        Ok(())
     }
 
     /// Writes everything before the payload's opening quotation mark.
-    fn write_head(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(br#"{"accountId":"#);
+    fn write_head(&self, out: &mut String) {
+        out.push_str(r#"{"accountId":"#);
         json::write_string(self.account.as_str(), out);
-        out.extend_from_slice(br#","extract":"intraday""#);
+        out.push_str(r#","extract":"intraday""#);
         if let Some(order) = self.sort_order {
-            out.extend_from_slice(format!(r#","sortOrder":"{}""#, order.as_str()).as_bytes());
+            out.push_str(&format!(r#","sortOrder":"{}""#, order.as_str()));
         }
-        out.extend_from_slice(br#","payload":"#);
+        out.push_str(r#","payload":"#);
     }
 
     /// Writes everything after the payload's closing quotation mark.
-    fn write_tail(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(format!(r#","requestKey":"{}""#, self.request_key).as_bytes());
+    fn write_tail(&self, out: &mut String) {
+        out.push_str(&format!(r#","requestKey":"{}""#, self.request_key));
         match &self.page {
-            Page::Last => out.extend_from_slice(br#","moreTransactionsAvailable":false}"#),
+            Page::Last => out.push_str(r#","moreTransactionsAvailable":false}"#),
             Page::More { cursor } => {
-                out.extend_from_slice(br#","cursor":"#);
+                out.push_str(r#","cursor":"#);
                 json::write_string(cursor.as_str(), out);
-                out.extend_from_slice(br#","moreTransactionsAvailable":true}"#);
+                out.push_str(r#","moreTransactionsAvailable":true}"#);
             }
         }
     }

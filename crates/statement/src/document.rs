@@ -1,0 +1,98 @@
+//! The document inside a received answer.
+
+use crate::{Finding, ReceivedPage, ReceivedStatement, SortOrder, StatementRequest};
+use bankrail_camt052::{AccountId, Date, DateOrDateTime, Document, Entry, Parsed, ReadError, ReadOptions};
+use bankrail_values::excerpt;
+
+/// The most entries of one answer (Default: "Statement exchange").
+const MOST_ENTRIES: usize = 1000;
+
+impl ReceivedStatement {
+    /// Reads the payload tolerantly; what of it breaks rules is in the findings of what was read.
+    ///
+    /// # Errors
+    /// [`ReadError`] if it is no readable camt.052.001.06 document.
+    pub fn document(&self) -> Result<Parsed, ReadError> {
+        Document::parse(&self.payload)
+    }
+
+    /// Reads the payload.
+    ///
+    /// # Errors
+    /// [`ReadError`] if it is no readable camt.052.001.06 document, or has what the options refuse.
+    pub fn document_with(&self, options: &ReadOptions) -> Result<Parsed, ReadError> {
+        Document::parse_with(&self.payload, options)
+    }
+
+    /// Compares the answer and what was asked with the document, and adds to the findings.
+    pub fn check_document(&mut self, document: &Document, request: &StatementRequest) {
+        if document.reports.len() != 1 {
+            self.findings.push(Finding::ReportCount { found: document.reports.len() });
+        }
+        for report in &document.reports {
+            match &report.account.id {
+                AccountId::Iban(iban) if iban.as_str() != self.account_id => self.other_account(iban.as_str()),
+                AccountId::Other(other) if other.id.as_str() != self.account_id => {
+                    self.other_account(other.id.as_str())
+                }
+                _ => {}
+            }
+        }
+        let entries = document.reports.iter().flat_map(|report| &report.entries);
+        let count = entries.clone().count();
+        if count == 0 && self.page != ReceivedPage::Last {
+            self.findings.push(Finding::MoreWithoutEntries);
+        }
+        let limit = request.entries_at_most().min(MOST_ENTRIES);
+        if count > limit {
+            self.findings.push(Finding::TooManyEntries { limit, found: count });
+        }
+        let expected = self.order().unwrap_or_else(|| request.order());
+        if let Some(at) = first_out_of_order(entries, expected) {
+            self.findings.push(Finding::OutOfOrder { expected, at });
+        }
+    }
+
+    fn other_account(&mut self, found: &str) {
+        self.findings.push(Finding::PayloadAccount { found: excerpt(found) });
+    }
+}
+
+/// The first entry, counted from 1, that is booked before (forward) or after (backward) the one in front of it.
+fn first_out_of_order<'a>(entries: impl Iterator<Item = &'a Entry>, order: SortOrder) -> Option<usize> {
+    let mut last: Option<Moment> = None;
+    for (index, entry) in entries.enumerate() {
+        let Some(moment) = entry.booking_date.as_ref().and_then(moment) else { continue };
+        if let Some(last) = last {
+            // A day alone says nothing about the order within it.
+            let same = if last.1.is_some() && moment.1.is_some() {
+                (last, moment)
+            } else {
+                ((last.0, None), (moment.0, None))
+            };
+            let wrong = match order {
+                SortOrder::Forward => same.1 < same.0,
+                SortOrder::Backward => same.1 > same.0,
+            };
+            if wrong {
+                return Some(index + 1);
+            }
+        }
+        last = Some(moment);
+    }
+    None
+}
+
+/// A day, and the time of day if it was said.
+type Moment = ((i32, u8, u8), Option<(u8, u8, u8, u32)>);
+
+fn moment(date: &DateOrDateTime) -> Option<Moment> {
+    let day = |date: Date| (date.year(), date.month(), date.day());
+    match date {
+        DateOrDateTime::Date(date) => Some((day(*date), None)),
+        DateOrDateTime::DateTime(at) => {
+            Some((day(at.date()), Some((at.hour(), at.minute(), at.second(), at.nanosecond()))))
+        }
+        _ => None,
+    }
+}

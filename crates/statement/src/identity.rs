@@ -1,0 +1,225 @@
+//! What a camt.052 entry is recognised by.
+
+use crate::{EntryIdentity, EntryKey};
+use bankrail_camt052::{
+    AccountId, Amount, BankTransactionCode, CounterpartyAccount, Date, DateOrDateTime, Entry, Party, Transaction,
+};
+use bankrail_values::Date as Day;
+use sha2::{Digest, Sha256};
+
+impl EntryIdentity {
+    /// The identity of an entry.
+    ///
+    /// An entry has a reference if the bank gave it one: `Ntry/AcctSvcrRef`, or `Refs/AcctSvcrRef` of each of its
+    /// transactions. It is then known by that with amount, direction, status, reversal and booking day, because
+    /// payment, charge and reversal may share a reference. `NtryRef` may be a number within the message, and
+    /// `EndToEndId` is the payer's; neither is taken.
+    ///
+    /// Any other entry is known by its content: the above with the value day, the bank transaction code, the references
+    /// that it does have, parties, accounts and text. The scale of an amount, an offset of a date and how a text is cut
+    /// into pieces do not count. Narrative does: poll with one choice of `includeNarrative`.
+    #[must_use]
+    pub fn of(entry: &Entry) -> Self {
+        let day = day_of(entry);
+        match references(entry) {
+            Some(references) => {
+                let mut hash = Content::new(b"reference");
+                hash.common(entry);
+                references.into_iter().for_each(|reference| hash.text(Some(reference)));
+                Self::by_reference(hash.finish(), day)
+            }
+            None => {
+                let mut hash = Content::new(b"content");
+                hash.common(entry);
+                hash.rest(entry);
+                Self::by_content(hash.finish(), day)
+            }
+        }
+    }
+
+    /// The identities of all entries, in their order.
+    #[must_use]
+    pub fn of_all(entries: &[Entry]) -> Vec<Self> {
+        entries.iter().map(Self::of).collect()
+    }
+}
+
+/// The bank's references; `None` if it gave none, or not for all transactions.
+fn references(entry: &Entry) -> Option<Vec<&str>> {
+    let given = |text: &str| !text.trim().is_empty();
+    if let Some(reference) = entry.servicer_reference.as_ref().map(|text| text.as_str()).filter(|text| given(text)) {
+        return Some(vec![reference]);
+    }
+    let of_transaction = |transaction: &'_ Transaction| {
+        let reference = transaction.references.as_deref()?.servicer_reference.as_ref()?;
+        given(reference.as_str()).then_some(())
+    };
+    let transactions = || entry.details.iter().flat_map(|details| &details.transactions);
+    if transactions().next().is_none() || transactions().any(|transaction| of_transaction(transaction).is_none()) {
+        return None;
+    }
+    let texts = transactions().filter_map(|transaction| transaction.references.as_deref()?.servicer_reference.as_ref());
+    Some(texts.map(|text| text.as_str()).collect())
+}
+
+/// The booking day, else the value day.
+fn day_of(entry: &Entry) -> Option<Day> {
+    let date = match entry.booking_date.as_ref().or(entry.value_date.as_ref())? {
+        DateOrDateTime::Date(date) => *date,
+        DateOrDateTime::DateTime(at) => at.date(),
+        _ => return None,
+    };
+    Day::from_time(date.to_time()?)
+}
+
+/// A hash over parts that cannot run into each other: each is preceded by whether it is there and how long it is.
+struct Content(Sha256);
+
+impl Content {
+    fn new(kind: &[u8]) -> Self {
+        let mut content = Self(Sha256::new());
+        content.bytes(b"bankrail entry 1");
+        content.bytes(kind);
+        content
+    }
+
+    fn finish(self) -> EntryKey {
+        EntryKey::from(<[u8; 32]>::from(self.0.finalize()))
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.0.update([1]);
+        self.0.update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
+        self.0.update(bytes);
+    }
+
+    fn text(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.bytes(text.as_bytes()),
+            None => self.0.update([0]),
+        }
+    }
+
+    fn count(&mut self, count: usize) {
+        self.bytes(&u64::try_from(count).unwrap_or(u64::MAX).to_be_bytes());
+    }
+
+    fn amount<const FRACTION: u32>(&mut self, amount: &Amount<FRACTION>) {
+        self.bytes(amount.value().normalize().to_string().as_bytes());
+        self.text(amount.currency().map(AsRef::as_ref));
+    }
+
+    fn date(&mut self, date: Option<&DateOrDateTime>) {
+        let day = |date: Date| format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day());
+        match date {
+            Some(DateOrDateTime::Date(date)) => self.bytes(day(*date).as_bytes()),
+            Some(DateOrDateTime::DateTime(at)) => {
+                let clock = format!("{:02}:{:02}:{:02}.{:09}", at.hour(), at.minute(), at.second(), at.nanosecond());
+                self.bytes(format!("{}T{clock}", day(at.date())).as_bytes());
+            }
+            _ => self.text(None),
+        }
+    }
+
+    /// What every entry has.
+    fn common(&mut self, entry: &Entry) {
+        self.amount(&entry.amount);
+        self.text(Some(entry.direction.as_str()));
+        self.text(Some(entry.status.as_str()));
+        self.bytes(&[u8::from(entry.reversal.unwrap_or(false))]);
+        self.date(entry.booking_date.as_ref());
+    }
+
+    fn rest(&mut self, entry: &Entry) {
+        self.date(entry.value_date.as_ref());
+        self.bank_transaction_code(Some(&entry.bank_transaction_code));
+        self.text(entry.additional_information.as_ref().map(AsRef::as_ref));
+        self.count(entry.details.len());
+        for details in &entry.details {
+            let batch = details.batch.as_deref();
+            self.text(batch.and_then(|batch| batch.message_id.as_ref()).map(AsRef::as_ref));
+            self.text(batch.and_then(|batch| batch.payment_information_id.as_ref()).map(AsRef::as_ref));
+            self.count(details.transactions.len());
+            details.transactions.iter().for_each(|transaction| self.transaction(transaction));
+        }
+    }
+
+    fn transaction(&mut self, transaction: &Transaction) {
+        self.amount(&transaction.amount);
+        self.text(Some(transaction.direction.as_str()));
+        let references = transaction.references.as_deref();
+        for pick in REFERENCES {
+            self.text(references.and_then(pick));
+        }
+        let proprietary = references.map_or(&[][..], |references| &references.proprietary);
+        self.count(proprietary.len());
+        for reference in proprietary {
+            self.text(Some(reference.kind.as_str()));
+            self.text(Some(reference.reference.as_str()));
+        }
+        self.bank_transaction_code(transaction.bank_transaction_code.as_ref());
+        let parties = transaction.parties.as_deref();
+        self.party(parties.and_then(|parties| parties.debtor.as_deref()));
+        self.account(parties.and_then(|parties| parties.debtor_account.as_deref()));
+        self.party(parties.and_then(|parties| parties.ultimate_debtor.as_deref()));
+        self.party(parties.and_then(|parties| parties.creditor.as_deref()));
+        self.account(parties.and_then(|parties| parties.creditor_account.as_deref()));
+        self.party(parties.and_then(|parties| parties.ultimate_creditor.as_deref()));
+        let remittance = transaction.remittance.as_ref();
+        let text: String = remittance.into_iter().flat_map(|r| &r.unstructured).map(AsRef::<str>::as_ref).collect();
+        self.bytes(text.as_bytes());
+        let structured = remittance.map_or(&[][..], |remittance| &remittance.structured);
+        self.count(structured.len());
+        for part in structured {
+            let creditor = part.creditor_reference.as_deref();
+            self.text(creditor.and_then(|creditor| creditor.reference.as_ref()).map(AsRef::as_ref));
+            let numbers = part.documents.iter().filter_map(|document| document.number.as_ref());
+            numbers.for_each(|number| self.text(Some(number.as_str())));
+            part.additional_information.iter().for_each(|text| self.text(Some(text.as_str())));
+        }
+        self.text(transaction.additional_information.as_ref().map(AsRef::as_ref));
+    }
+
+    fn bank_transaction_code(&mut self, code: Option<&BankTransactionCode>) {
+        let domain = code.and_then(|code| code.domain.as_ref());
+        self.text(domain.map(|domain| domain.code.as_str()));
+        self.text(domain.map(|domain| domain.family.code.as_str()));
+        self.text(domain.map(|domain| domain.family.sub_family.as_str()));
+        let proprietary = code.and_then(|code| code.proprietary.as_deref());
+        self.text(proprietary.map(|proprietary| proprietary.code.as_str()));
+        self.text(proprietary.and_then(|proprietary| proprietary.issuer.as_ref()).map(AsRef::as_ref));
+    }
+
+    fn party(&mut self, party: Option<&Party>) {
+        self.text(party.and_then(|party| party.name.as_ref()).map(AsRef::as_ref));
+    }
+
+    fn account(&mut self, account: Option<&CounterpartyAccount>) {
+        let (id, issuer) = match account.map(|account| &account.id) {
+            Some(AccountId::Iban(iban)) => (Some(iban.as_str()), None),
+            Some(AccountId::Other(other)) => (Some(other.id.as_str()), other.issuer.as_ref()),
+            _ => (None, None),
+        };
+        self.text(id);
+        self.text(issuer.map(AsRef::as_ref));
+    }
+}
+
+type PickReference = fn(&bankrail_camt052::References) -> Option<&str>;
+
+/// The references of a transaction in the order of the schema.
+const REFERENCES: [PickReference; 13] = [
+    |refs| refs.message_id.as_ref().map(AsRef::as_ref),
+    |refs| refs.servicer_reference.as_ref().map(AsRef::as_ref),
+    |refs| refs.payment_information_id.as_ref().map(AsRef::as_ref),
+    |refs| refs.instruction_id.as_ref().map(AsRef::as_ref),
+    |refs| refs.end_to_end_id.as_ref().map(AsRef::as_ref),
+    |refs| refs.transaction_id.as_ref().map(AsRef::as_ref),
+    |refs| refs.mandate_id.as_ref().map(AsRef::as_ref),
+    |refs| refs.cheque_number.as_ref().map(AsRef::as_ref),
+    |refs| refs.clearing_reference.as_ref().map(AsRef::as_ref),
+    |refs| refs.owner_transaction_id.as_ref().map(AsRef::as_ref),
+    |refs| refs.servicer_transaction_id.as_ref().map(AsRef::as_ref),
+    |refs| refs.market_infrastructure_id.as_ref().map(AsRef::as_ref),
+    |refs| refs.processing_id.as_ref().map(AsRef::as_ref),
+];

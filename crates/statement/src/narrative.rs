@@ -1,0 +1,98 @@
+//! What `includeNarrative` shows and hides (Specification: "Request statement").
+//!
+//! - True: entries that came through the fast-payment channel carry related parties (`RltdPties`) and unstructured
+//!   remittance text (`Ustrd`); credits to a virtual account also carry its number and the issuing branch
+//!   (`CdtrAcct/Id/Othr`, `Id` and `Issr`).
+//! - False: those entries carry neither. An ordinary entry keeps its memo: the rule is about the channel.
+
+use bankrail_camt052::{AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text};
+
+/// The channel that an entry came through. The message does not say it; a ledger does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EntryChannel {
+    /// The fast-payment channel.
+    FastPayment,
+    /// Any other.
+    Ordinary,
+}
+
+/// Shows an entry as a request's `includeNarrative` asks for.
+pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, include_narrative: bool) {
+    if !include_narrative && channel == EntryChannel::FastPayment {
+        strip_narrative(entry);
+    }
+}
+
+/// Takes related parties and unstructured remittance text out of all of an entry's transactions. Structured remittance
+/// stays.
+pub fn strip_narrative(entry: &mut Entry) {
+    for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
+        transaction.parties = None;
+        if let Some(remittance) = &mut transaction.remittance {
+            remittance.unstructured.clear();
+            // Parts beyond the schema may hold the same text.
+            remittance.extras.clear();
+            if remittance.structured.is_empty() {
+                transaction.remittance = None;
+            }
+        }
+    }
+}
+
+/// A virtual account: a number within a customer's account, and the branch that issued it.
+///
+/// The number has 1 to 34 characters and the branch code 1 to 35, as the message allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VirtualAccount {
+    number: Text<34>,
+    issuer: Text<35>,
+}
+
+impl VirtualAccount {
+    /// A virtual account; `None` if a text is empty or too long.
+    #[must_use]
+    pub fn new(number: &str, issuer: &str) -> Option<Self> {
+        let (number, issuer) = (Text::new(number), Text::new(issuer));
+        (number.is_valid() && issuer.is_valid()).then_some(Self { number, issuer })
+    }
+
+    /// The virtual account number.
+    #[must_use]
+    pub fn number(&self) -> &str {
+        self.number.as_str()
+    }
+
+    /// The issuer branch code.
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        self.issuer.as_str()
+    }
+
+    /// Names this account as the creditor's in all credits of an entry: `CdtrAcct/Id/Othr`. Like all of `RltdPties`, it
+    /// goes again when the narrative is not asked for.
+    pub fn show_in(&self, entry: &mut Entry) {
+        for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
+            if transaction.direction == Direction::Credit {
+                let mut id = OtherAccountId::new(self.number.clone());
+                id.issuer = Some(self.issuer.clone());
+                let account = CounterpartyAccount::new(CamtAccountId::Other(id));
+                transaction.parties.get_or_insert_default().creditor_account = Some(Box::new(account));
+            }
+        }
+    }
+
+    /// The virtual account that an entry's first credit names, if it names one with its branch.
+    #[must_use]
+    pub fn of(entry: &Entry) -> Option<Self> {
+        let credit = entry
+            .details
+            .iter()
+            .flat_map(|details| &details.transactions)
+            .find(|transaction| transaction.direction == Direction::Credit)?;
+        match &credit.parties.as_ref()?.creditor_account.as_ref()?.id {
+            CamtAccountId::Other(id) => Self::new(id.id.as_str(), id.issuer.as_ref()?.as_str()),
+            _ => None,
+        }
+    }
+}

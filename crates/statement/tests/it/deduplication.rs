@@ -1,0 +1,187 @@
+//! Overlapping polls: no real entry is lost, none is imported twice.
+
+use crate::support::{Seen, account, block_on};
+use bankrail_statement::{
+    Checkpoint, Cursor, EntryIdentity, EntryKey, PageWalk, ReceivedPage, SeenEntries, Step, find_new,
+};
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+/// A real entry: what it looks like, and whether it has a reference (then no other looks alike).
+#[derive(Clone, Copy, Debug)]
+struct Real {
+    looks: u8,
+    unique: Option<u16>,
+}
+
+impl Real {
+    fn identity(self) -> EntryIdentity {
+        let mut key = [self.looks; 32];
+        match self.unique {
+            None => EntryIdentity::by_content(EntryKey::from(key), None),
+            Some(number) => {
+                key[..3].copy_from_slice(&[255, number.to_be_bytes()[0], number.to_be_bytes()[1]]);
+                EntryIdentity::by_reference(EntryKey::from(key), None)
+            }
+        }
+    }
+}
+
+/// A consumer of statements: its books, and what it keeps between calls.
+#[derive(Default)]
+struct Consumer {
+    seen: Seen,
+    checkpoint: Option<String>,
+    /// Imported entries by stable identifier, with how often each was imported.
+    imported: HashMap<[u8; 32], (u8, u32)>,
+    /// Entries imported with no regard to identifiers.
+    total: usize,
+}
+
+/// Where a poll is interrupted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Crash {
+    None,
+    /// On this page, after the import and before anything is recorded.
+    AfterImport(usize),
+    /// On this page, after recording and before the checkpoint is kept.
+    AfterRecord(usize),
+    /// After this page is wholly done.
+    AfterCheckpoint(usize),
+}
+
+impl Consumer {
+    /// Walks from the kept checkpoint, or the beginning, to the end of `ledger`.
+    fn poll(&mut self, ledger: &[Real], size: usize, crash: Crash) {
+        let mut walk = match self.checkpoint.as_deref() {
+            Some(kept) => PageWalk::resume(Checkpoint::from_json(kept).unwrap()),
+            None => PageWalk::new(),
+        };
+        for number in 0.. {
+            let start = walk.cursor().map_or(0, |cursor| cursor.as_str().parse::<usize>().unwrap());
+            let end = (start + size).min(ledger.len());
+            let page = match end < ledger.len() {
+                true => ReceivedPage::More { cursor: Cursor::parse(&end.to_string()).unwrap() },
+                false => ReceivedPage::Last,
+            };
+            let entries = &ledger[start..end];
+            let identities: Vec<_> = entries.iter().map(|real| real.identity()).collect();
+            let pending = walk.receive(&page, &identities);
+            let new = block_on(find_new(&self.seen, &account(), pending.entries())).unwrap();
+            for ((seen, real), _) in pending.entries().iter().zip(entries).zip(&new).filter(|(_, new)| **new) {
+                self.imported.entry(seen.id()).or_insert((real.looks, 0)).1 += 1;
+                self.total += 1;
+            }
+            if crash == Crash::AfterImport(number) {
+                return;
+            }
+            block_on(self.seen.record(&account(), pending.entries())).unwrap();
+            if crash == Crash::AfterRecord(number) {
+                return;
+            }
+            self.checkpoint = pending.checkpoint().map(|checkpoint| checkpoint.to_json());
+            let step = pending.stored().unwrap();
+            if crash == Crash::AfterCheckpoint(number) || step == Step::Done {
+                return;
+            }
+        }
+    }
+}
+
+fn named() -> impl Strategy<Value = bool> {
+    prop::bool::weighted(0.3)
+}
+
+/// A day's entries: few looks, so that many are alike; some have references.
+fn ledgers() -> impl Strategy<Value = Vec<Real>> {
+    prop::collection::vec((0_u8..4, named()), 0..30).prop_map(|entries| {
+        let number = |index| u16::try_from(index).unwrap();
+        let make = |(index, (looks, named)): (usize, (u8, bool))| Real { looks, unique: named.then(|| number(index)) };
+        entries.into_iter().enumerate().map(make).collect()
+    })
+}
+
+fn crashes() -> impl Strategy<Value = Crash> {
+    prop_oneof![
+        Just(Crash::None),
+        (0_usize..4).prop_map(Crash::AfterRecord),
+        (0_usize..4).prop_map(Crash::AfterCheckpoint),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Polls of a growing day, each from the beginning or from where a crash left off, with pages of any size.
+    #[test]
+    fn each_entry_is_imported_once(
+        ledger in ledgers(),
+        polls in prop::collection::vec((0_usize..=30, 1_usize..8, crashes()), 1..6),
+    ) {
+        let mut consumer = Consumer::default();
+        let mut grown = 0;
+        for (until, size, crash) in polls {
+            grown = grown.max(until.min(ledger.len()));
+            consumer.poll(&ledger[..grown], size, crash);
+        }
+        consumer.poll(&ledger, 5, Crash::None);
+        // A walk that went on from a checkpoint has its end; the next one starts over and must find nothing new.
+        let total = consumer.total;
+        consumer.poll(&ledger, 3, Crash::None);
+        prop_assert_eq!((total, consumer.total), (ledger.len(), ledger.len()));
+        let mut expected = [0_u32; 4];
+        let mut imported = [0_u32; 4];
+        ledger.iter().for_each(|real| expected[usize::from(real.looks)] += 1);
+        consumer.imported.values().for_each(|(looks, times)| imported[usize::from(*looks)] += times);
+        prop_assert_eq!(imported, expected);
+    }
+
+    /// A crash between import and record repeats the page: under the same identifiers, so that a unique key catches it.
+    #[test]
+    fn a_repeated_page_repeats_the_identifiers(ledger in ledgers(), size in 1_usize..8, page in 0_usize..4) {
+        let mut consumer = Consumer::default();
+        consumer.poll(&ledger, size, Crash::AfterImport(page));
+        consumer.poll(&ledger, size, Crash::None);
+        prop_assert_eq!(consumer.imported.len(), ledger.len());
+    }
+}
+
+#[test]
+fn two_identical_entries_on_two_pages_are_two() {
+    let alike = [Real { looks: 1, unique: None }; 3];
+    for size in 1..=3 {
+        let mut consumer = Consumer::default();
+        consumer.poll(&alike, size, Crash::None);
+        consumer.poll(&alike, size, Crash::None);
+        assert_eq!(consumer.total, 3, "pages of {size}");
+    }
+}
+
+#[test]
+fn one_reference_listed_twice_is_one_entry() {
+    let named = [Real { looks: 1, unique: Some(7) }; 2];
+    for size in 1..=2 {
+        let mut consumer = Consumer::default();
+        consumer.poll(&named, size, Crash::None);
+        assert_eq!(consumer.total, 1, "pages of {size}");
+    }
+}
+
+#[test]
+fn accounts_are_kept_apart_and_days_are_forgotten() {
+    let seen = Seen::default();
+    let other = bankrail_statement::AccountId::parse("OTHER").unwrap();
+    let day = |text: &str| Some(text.parse().unwrap());
+    let entries: Vec<_> = [day("2021-07-28"), day("2021-07-29"), None]
+        .into_iter()
+        .enumerate()
+        .map(|(index, day)| EntryIdentity::by_content(EntryKey::from([u8::try_from(index).unwrap(); 32]), day))
+        .collect();
+    let mut walk = PageWalk::new();
+    let pending = walk.receive(&ReceivedPage::Last, &entries);
+    block_on(seen.record(&account(), pending.entries())).unwrap();
+    assert_eq!(block_on(find_new(&seen, &account(), pending.entries())).unwrap(), [false; 3]);
+    assert_eq!(block_on(find_new(&seen, &other, pending.entries())).unwrap(), [true; 3]);
+    assert_eq!(block_on(seen.forget_before(&account(), "2021-07-29".parse().unwrap())).unwrap(), 1);
+    assert_eq!(block_on(find_new(&seen, &account(), pending.entries())).unwrap(), [true, false, false]);
+}

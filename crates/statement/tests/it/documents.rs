@@ -1,0 +1,87 @@
+//! The document inside an answer, written and read.
+
+use crate::support::{KEY, account, document, document_xml, plain, received};
+use bankrail_camt052::{Document, ReadOptions};
+use bankrail_statement::{
+    Cursor, Finding, MaxEntries, Page, ReceivedPage, SortOrder, StatementReply, StatementRequest, StatementResponse,
+};
+
+#[test]
+fn a_document_goes_into_the_answer_and_comes_out_the_same() {
+    let document = document(&[plain("1.00", "\"quoted\" \\ back &amp; 👍"), plain("10.0000", "tab&#9;")]);
+    let page = Page::More { cursor: Cursor::from_bytes(b"7").unwrap() };
+    let mut response = StatementResponse::new(&account(), KEY.parse().unwrap(), page);
+    response.sort_order = Some(SortOrder::Forward);
+    let mut body = "kept".to_owned();
+    response.write_json(&document, &mut body).unwrap();
+    let body = body.strip_prefix("kept").unwrap();
+    let StatementReply::Statement(statement) = StatementReply::parse(200, body.as_bytes()).unwrap() else {
+        panic!("{body}")
+    };
+    assert_eq!(statement.payload, document.to_xml().unwrap());
+    assert_eq!(statement.findings, []);
+    assert_eq!(statement.document().unwrap().document, document);
+    let plain = response.to_json(&document.to_xml().unwrap());
+    let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+    assert_eq!(value(body), value(&plain));
+}
+
+#[test]
+fn a_document_that_cannot_be_written_leaves_nothing_behind() {
+    let mut document = document(&[plain("1.00", "x")]);
+    document.reports.clear();
+    let response = StatementResponse::new(&account(), KEY.parse().unwrap(), Page::Last);
+    let mut body = "kept".to_owned();
+    assert!(response.write_json(&document, &mut body).is_err());
+    assert_eq!(body, "kept");
+}
+
+fn checked(entries: &[String], page: &ReceivedPage, request: &StatementRequest) -> Vec<Finding> {
+    let mut statement = received(&document_xml(entries), page);
+    let read = statement.document().unwrap();
+    statement.findings.clear();
+    statement.check_document(&read.document, request);
+    statement.findings
+}
+
+#[test]
+fn findings_about_the_document() {
+    let mut request = StatementRequest::new(&account());
+    let more = ReceivedPage::More { cursor: Cursor::parse("eA==").unwrap() };
+    assert_eq!(checked(&[], &ReceivedPage::Last, &request), []);
+    assert_eq!(checked(&[], &more, &request), [Finding::MoreWithoutEntries]);
+    assert_eq!(checked(&[], &ReceivedPage::MoreWithoutCursor, &request), [Finding::MoreWithoutEntries]);
+
+    let on = |day: &str| plain("1.00", "x").replace("2021-07-29", day);
+    let days = [on("2021-07-28"), on("2021-07-29"), on("2021-07-29")];
+    let back: Vec<String> = days.iter().rev().cloned().collect();
+    assert_eq!(checked(&days, &more, &request), []);
+    let wrong = |expected, at| vec![Finding::OutOfOrder { expected, at }];
+    assert_eq!(checked(&back, &more, &request), wrong(SortOrder::Forward, 3));
+    request.sort_order = Some(SortOrder::Backward);
+    assert_eq!(checked(&back, &more, &request), []);
+    assert_eq!(checked(&days, &more, &request), wrong(SortOrder::Backward, 2));
+    let at = |time: &str| plain("1.00", "x").replace("<Dt>2021-07-29</Dt>", &format!("<DtTm>{time}</DtTm>"));
+    let times = [at("2021-07-29T10:00:00"), on("2021-07-29"), at("2021-07-29T09:00:00"), at("2021-07-29T09:00:01")];
+    assert_eq!(checked(&times, &more, &request), wrong(SortOrder::Backward, 4));
+
+    request.sort_order = None;
+    request.max_entries = MaxEntries::new(2);
+    assert_eq!(checked(&days, &more, &request), [Finding::TooManyEntries { limit: 2, found: 3 }]);
+    let mut statement = received(&document_xml(&[]).replace("012003123456789", "other"), &ReceivedPage::Last);
+    let read = statement.document().unwrap();
+    statement.check_document(&read.document, &request);
+    assert!(matches!(statement.findings[..], [Finding::PayloadAccount { .. }]));
+}
+
+#[test]
+fn payloads_that_are_no_document_are_an_error_of_their_own() {
+    for payload in ["", "<Document/>", "not xml"] {
+        assert!(received(payload, &ReceivedPage::Last).document().is_err(), "{payload}");
+    }
+    let mut options = ReadOptions::default();
+    options.deny_findings = true;
+    let good = received(&document_xml(&[]), &ReceivedPage::Last);
+    assert!(good.document_with(&options).is_ok());
+    assert!(Document::parse(&good.payload).is_ok());
+}

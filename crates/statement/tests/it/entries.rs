@@ -1,0 +1,151 @@
+//! The narrative rule and the identity of entries.
+
+use crate::support::{document, entry, entry_xml, plain};
+use bankrail_camt052::Entry;
+use bankrail_statement::{EntryChannel, EntryIdentity, VirtualAccount, apply_narrative};
+
+const PARTIES: &str = "<RltdPties><Dbtr><Nm>PAYER</Nm></Dbtr><Cdtr><Nm>PAYEE</Nm></Cdtr><CdtrAcct><Id><Othr>\
+                       <Id>006430991</Id><Issr>010201</Issr></Othr></Id></CdtrAcct></RltdPties>";
+const STRUCTURED: &str = "<Strd><CdtrRefInf><Ref>RF18</Ref></CdtrRefInf></Strd>";
+
+fn fast(remittance: &str) -> Entry {
+    entry(entry_xml("25.00", "<Dt>2021-07-29</Dt>", "", &format!("{PARTIES}<RmtInf>{remittance}</RmtInf>"), ""))
+}
+
+fn shown(mut entry: Entry, channel: EntryChannel, include: bool) -> Entry {
+    apply_narrative(&mut entry, channel, include);
+    entry
+}
+
+#[test]
+fn only_fast_payments_lose_their_narrative_and_only_when_it_is_not_asked_for() {
+    let whole = fast("<Ustrd>👍 one</Ustrd><Ustrd>two</Ustrd>");
+    for (channel, include) in
+        [(EntryChannel::FastPayment, true), (EntryChannel::Ordinary, true), (EntryChannel::Ordinary, false)]
+    {
+        assert_eq!(shown(whole.clone(), channel, include), whole, "{channel:?} {include}");
+    }
+    let bare = shown(whole.clone(), EntryChannel::FastPayment, false);
+    let transaction = &bare.details[0].transactions[0];
+    assert!(transaction.parties.is_none() && transaction.remittance.is_none());
+    let mut expected = whole;
+    expected.details[0].transactions[0].parties = None;
+    expected.details[0].transactions[0].remittance = None;
+    assert_eq!(bare, expected, "nothing else goes");
+    let memo = entry(plain("8.00", "Memo"));
+    assert_eq!(shown(memo.clone(), EntryChannel::Ordinary, false), memo);
+}
+
+#[test]
+fn structured_remittance_stays_and_every_transaction_is_looked_at() {
+    let mut whole = fast(&format!("<Ustrd>text</Ustrd>{STRUCTURED}"));
+    let second = whole.details[0].transactions[0].clone();
+    whole.details[0].transactions.push(second);
+    let bare = shown(whole, EntryChannel::FastPayment, false);
+    for transaction in &bare.details[0].transactions {
+        let remittance = transaction.remittance.as_ref().unwrap();
+        assert_eq!((remittance.unstructured.len(), remittance.structured.len()), (0, 1));
+    }
+    let mut document = document(&[]);
+    document.reports[0].entries.push(bare);
+    let xml = document.to_xml().unwrap();
+    assert!(!xml.contains("Ustrd") && !xml.contains("RltdPties") && xml.contains("RF18"), "{xml}");
+}
+
+#[test]
+fn virtual_accounts_are_named_with_their_branch() {
+    let virtual_account = VirtualAccount::new("006430991", "010201").unwrap();
+    let mut credited = entry(plain("25.00", "x"));
+    virtual_account.show_in(&mut credited);
+    assert_eq!(VirtualAccount::of(&credited).as_ref(), Some(&virtual_account));
+    let mut document = document(&[]);
+    document.reports[0].entries.push(credited.clone());
+    let part = "<CdtrAcct><Id><Othr><Id>006430991</Id><Issr>010201</Issr></Othr></Id></CdtrAcct>";
+    assert!(document.to_xml().unwrap().contains(part));
+    assert_eq!(VirtualAccount::of(&shown(credited, EntryChannel::FastPayment, false)), None);
+    let debit = plain("25.00", "x").replace("CRDT", "DBIT");
+    let mut debited = entry(debit);
+    virtual_account.show_in(&mut debited);
+    assert_eq!(VirtualAccount::of(&debited), None);
+    assert!(VirtualAccount::new("", "1").is_none() && VirtualAccount::new(&"1".repeat(35), "1").is_none());
+    assert!(VirtualAccount::new("1", "").is_none());
+}
+
+fn identity(xml: String) -> EntryIdentity {
+    EntryIdentity::of(&entry(xml))
+}
+
+#[test]
+fn spelling_does_not_count_and_content_does() {
+    let base = identity(plain("10.00", "memo"));
+    assert!(!base.has_reference);
+    assert_eq!(base.day.unwrap().to_string(), "2021-07-29");
+    let same = [
+        plain("10.0000", "memo"),
+        plain("10", "me</Ustrd><Ustrd>mo"),
+        plain("10.00", "memo").replace("<Dt>2021-07-29</Dt>", "<Dt>2021-07-29+10:00</Dt>"),
+        plain("10.00", "memo").replace("<Ntry>", "<Ntry><NtryRef>7</NtryRef>"),
+        plain("10.00", "memo").replace("<Sts>", "<RvslInd>false</RvslInd><Sts>"),
+    ];
+    for xml in same {
+        assert_eq!(identity(xml.clone()), base, "{xml}");
+    }
+    let other = [
+        plain("10.01", "memo"),
+        plain("10.00", "Memo"),
+        plain("10.00", "memo").replace("AUD", "USD"),
+        plain("10.00", "memo").replace("CRDT", "DBIT"),
+        plain("10.00", "memo").replace("BOOK", "PDNG"),
+        plain("10.00", "memo").replace("2021-07-29", "2021-07-30"),
+        plain("10.00", "memo").replace("DMCT", "XBCT"),
+        plain("10.00", "memo").replace("<Sts>", "<RvslInd>true</RvslInd><Sts>"),
+        plain("10.00", "memo").replace("<RmtInf>", "<RltdPties><Dbtr><Nm>A</Nm></Dbtr></RltdPties><RmtInf>"),
+        plain("10.00", "memo").replace("<RmtInf>", "<RltdPties><Cdtr><Nm>A</Nm></Cdtr></RltdPties><RmtInf>"),
+        entry_xml("10.00", "<Dt>2021-07-29</Dt>", "<Refs><EndToEndId>e</EndToEndId></Refs>", "", ""),
+        entry_xml("10.00", "<Dt>2021-07-29</Dt>", "<Refs><TxId>e</TxId></Refs>", "", ""),
+        entry_xml("10.00", "<DtTm>2021-07-29T01:00:00</DtTm>", "", "", ""),
+        entry_xml("10.00", "<DtTm>2021-07-29T01:00:01</DtTm>", "", "", ""),
+    ];
+    let mut keys: Vec<_> = other.into_iter().map(identity).collect();
+    assert!(keys.iter().all(|identity| !identity.has_reference));
+    keys.push(base);
+    let count = keys.len();
+    keys.sort_by_key(|identity| identity.key);
+    keys.dedup_by_key(|identity| identity.key);
+    assert_eq!(keys.len(), count, "each of them is another entry");
+}
+
+#[test]
+fn the_banks_reference_names_an_entry() {
+    let refs = |reference: &str| format!("<Refs><AcctSvcrRef>{reference}</AcctSvcrRef></Refs>");
+    let of = |reference: &str, memo: &str, amount: &str| {
+        let rest = format!("<RmtInf><Ustrd>{memo}</Ustrd></RmtInf>");
+        identity(entry_xml(amount, "<Dt>2021-07-29</Dt>", &refs(reference), &rest, ""))
+    };
+    let base = of("R1", "memo", "1.00");
+    assert!(base.has_reference);
+    assert_eq!(of("R1", "another text", "1.0"), base, "the text may come or go");
+    for other in [of("R2", "memo", "1.00"), of("R1", "memo", "1.01")] {
+        assert!(other.has_reference && other.key != base.key);
+    }
+    let on_entry =
+        |servicer: &str, references: &str| identity(entry_xml("1.00", "<Dt>2021-07-29</Dt>", references, "", servicer));
+    let servicer = "<AcctSvcrRef>R1</AcctSvcrRef>";
+    assert_eq!(on_entry(servicer, "").key, base.key);
+    assert_eq!(on_entry(servicer, &refs("other")).key, base.key, "the entry's own comes first");
+    assert!(!on_entry("", &refs(" ")).has_reference);
+    // A batch is named only if all of its transactions are.
+    let batch = |first: &str, second: &str| {
+        let xml = entry_xml("1.00", "<Dt>2021-07-29</Dt>", first, "", "");
+        let transaction = &xml[xml.find("<TxDtls>").unwrap()..xml.find("</NtryDtls>").unwrap()];
+        let more = transaction.replace(first, second);
+        identity(xml.replace("</NtryDtls>", &format!("{more}</NtryDtls>")))
+    };
+    assert!(batch(&refs("R1"), &refs("R2")).has_reference);
+    assert_ne!(batch(&refs("R1"), &refs("R2")).key, batch(&refs("R2"), &refs("R1")).key);
+    assert!(!batch(&refs("R1"), "<Refs><TxId>e</TxId></Refs>").has_reference);
+    let bare = "<Ntry><Amt Ccy=\"AUD\">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><ValDt><Dt>2021-07-28</Dt>\
+                </ValDt><BkTxCd><Prtry><Cd>x</Cd></Prtry></BkTxCd></Ntry>";
+    let bare = identity(bare.to_owned());
+    assert_eq!((bare.has_reference, bare.day.unwrap().to_string().as_str()), (false, "2021-07-28"));
+}

@@ -1,0 +1,105 @@
+//! What several tests need.
+
+use bankrail_camt052::{Document, Entry};
+use bankrail_statement::{
+    AccountId, EntryKey, ReceivedPage, ReceivedStatement, SeenEntries, SeenEntry, StatementReply,
+};
+use bankrail_values::{Date, StoreFuture};
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+
+pub(crate) const KEY: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+
+pub(crate) fn account() -> AccountId {
+    AccountId::parse("012003123456789").unwrap()
+}
+
+/// A document of one report with these entries, as XML.
+pub(crate) fn document_xml(entries: &[String]) -> String {
+    format!(
+        "<Document xmlns=\"{}\"><BkToCstmrAcctRpt><GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05.1750344+10:00\
+         </CreDtTm></GrpHdr><Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05+10:00</CreDtTm><Acct><Id><Othr>\
+         <Id>012003123456789</Id></Othr></Id><Ccy>AUD</Ccy></Acct>{}</Rpt></BkToCstmrAcctRpt></Document>",
+        bankrail_camt052::NAMESPACE,
+        entries.concat()
+    )
+}
+
+pub(crate) fn document(entries: &[String]) -> Document {
+    Document::parse(document_xml(entries)).unwrap().document
+}
+
+/// One entry: `amount`, `day`, the content of `TxDtls` before and behind its amount, and elements after `BookgDt`.
+pub(crate) fn entry_xml(amount: &str, booked: &str, references: &str, rest: &str, servicer: &str) -> String {
+    format!(
+        "<Ntry><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt>{booked}</BookgDt>\
+         {servicer}<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd>\
+         <NtryDtls><TxDtls>{references}<Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd>{rest}</TxDtls>\
+         </NtryDtls></Ntry>"
+    )
+}
+
+pub(crate) fn plain(amount: &str, memo: &str) -> String {
+    entry_xml(amount, "<Dt>2021-07-29</Dt>", "", &format!("<RmtInf><Ustrd>{memo}</Ustrd></RmtInf>"), "")
+}
+
+pub(crate) fn entry(xml: String) -> Entry {
+    document(&[xml]).reports.remove(0).entries.remove(0)
+}
+
+pub(crate) fn received(payload: &str, page: &ReceivedPage) -> ReceivedStatement {
+    let more = match page {
+        ReceivedPage::Last => r#""moreTransactionsAvailable":false"#.to_owned(),
+        ReceivedPage::More { cursor } => format!(r#""cursor":"{cursor}","moreTransactionsAvailable":true"#),
+        ReceivedPage::MoreWithoutCursor => r#""moreTransactionsAvailable":true"#.to_owned(),
+    };
+    let payload = serde_json::to_string(payload).unwrap();
+    let body = format!(
+        r#"{{"accountId":"012003123456789","extract":"intraday","payload":{payload},"requestKey":"{KEY}",{more}}}"#
+    );
+    match StatementReply::parse(200, body.as_bytes()).unwrap() {
+        StatementReply::Statement(statement) => statement,
+        StatementReply::Error(error) => panic!("{error:?}"),
+    }
+}
+
+/// Runs a future that never waits.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("the stores of these tests never wait"),
+    }
+}
+
+/// The highest occurrence of each key, by account.
+#[derive(Debug, Default)]
+pub(crate) struct Seen(Mutex<HashMap<(AccountId, EntryKey), (u32, Option<Date>)>>);
+
+impl SeenEntries for Seen {
+    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
+        let seen = self.0.lock().unwrap();
+        let count = |key: &EntryKey| seen.get(&(account.clone(), *key)).map_or(0, |(count, _)| *count);
+        let counts = keys.iter().map(count).collect();
+        Box::pin(async { Ok(counts) })
+    }
+
+    fn record<'a>(&'a self, account: &'a AccountId, entries: &'a [SeenEntry]) -> StoreFuture<'a, ()> {
+        let mut seen = self.0.lock().unwrap();
+        for entry in entries {
+            let slot = seen.entry((account.clone(), entry.key)).or_insert((0, entry.day));
+            slot.0 = slot.0.max(entry.occurrence);
+        }
+        Box::pin(async { Ok(()) })
+    }
+
+    fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
+        let mut seen = self.0.lock().unwrap();
+        let before = seen.len();
+        seen.retain(|(of, _), (_, on)| of != account || on.is_none_or(|on| on >= day));
+        let gone = u64::try_from(before - seen.len()).unwrap();
+        Box::pin(async move { Ok(gone) })
+    }
+}
