@@ -18,6 +18,7 @@ mod time_of_day;
 
 pub mod alias;
 pub mod headers;
+pub mod history;
 pub mod message;
 pub mod schedule;
 pub mod store;

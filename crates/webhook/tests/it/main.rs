@@ -1,3 +1,12 @@
 //! Public-API tests.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "tests say what they expect"
+)]
 
+mod history;
 mod models;

@@ -1,0 +1,259 @@
+//! One mandate.
+
+use super::Observation;
+use crate::codes::{ActionStatus, ActionType, MandateStatus, OutcomeStatus, StatusChangeCode};
+use crate::duplicate::Fingerprint;
+use crate::ids::ActionId;
+use crate::message::WebhookMessage;
+use crate::message::details::Change;
+use crate::message::mandate_notification::MandateNotification;
+use crate::message::mandate_outcome::MandateActionOutcome;
+use bankrail_values::Timestamp;
+use std::collections::BTreeMap;
+
+/// Where a mandate stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MandateState {
+    /// Nothing is known.
+    Unknown,
+    /// `CRTD`: created, waits for the payer.
+    Created,
+    /// `ACTV`: active.
+    Active,
+    /// `SUSD`: suspended.
+    Suspended,
+    /// `CNCD`: cancelled, final.
+    Cancelled,
+    /// Messages that cannot all be true: surface it.
+    Contradictory,
+}
+
+/// The outcomes and notifications of one mandate, folded in any order.
+///
+/// The rules: a creation comes first; a creation that was declined, recalled or ran out, and a cancellation, are final; suspensions and releases
+/// take turns, so their numbers say which was last; only where they do not (one is missing) does time decide.
+/// An action that is reported as pending and as finished is finished; with two different ends it is contradictory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MandateHistory {
+    /// By content, with the earliest time at which it was processed.
+    events: BTreeMap<Fingerprint, Event>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Event {
+    at: Timestamp,
+    /// Reports of one action share it; without an identification a report stands alone.
+    action: Option<ActionId>,
+    effect: Effect,
+}
+
+/// What a report says of the mandate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Effect {
+    /// The action waits: nothing but a creation shows yet.
+    Waiting,
+    CreationPending,
+    CreationRefused,
+    Activated,
+    Suspended,
+    Released,
+    Cancelled,
+    /// An action that ended without a change of status, or was refused.
+    None,
+    /// The mandate's status as a message without an action, or an amendment, mentions it.
+    SeenCreated,
+    SeenActive,
+    SeenSuspended,
+    SeenCancelled,
+}
+
+impl Effect {
+    fn seen(status: Option<&MandateStatus>) -> Self {
+        match status {
+            Some(MandateStatus::Created) => Self::SeenCreated,
+            Some(MandateStatus::Active) => Self::SeenActive,
+            Some(MandateStatus::Suspended) => Self::SeenSuspended,
+            Some(MandateStatus::Cancelled) => Self::SeenCancelled,
+            Some(MandateStatus::Unknown(_)) | None => Self::None,
+        }
+    }
+
+    fn of(
+        action: Option<&ActionType>,
+        status: Option<&ActionStatus>,
+        mandate: Option<&MandateStatus>,
+        change: Option<&StatusChangeCode>,
+    ) -> Self {
+        use ActionStatus::{Completed, Declined, Pending, Recalled, TimedOut};
+        match (action, status) {
+            (Some(ActionType::Create), Some(Pending)) => Self::CreationPending,
+            (Some(ActionType::Create), Some(Completed)) => Self::Activated,
+            (Some(ActionType::Create), Some(Declined | Recalled | TimedOut)) => Self::CreationRefused,
+            // Without an action status the mandate's own tells.
+            (Some(ActionType::Create), _) => match mandate {
+                Some(MandateStatus::Created) => Self::CreationPending,
+                Some(MandateStatus::Active) => Self::Activated,
+                Some(MandateStatus::Cancelled) => Self::CreationRefused,
+                other => Self::seen(other),
+            },
+            (Some(ActionType::StatusChange), Some(Completed) | None) => match (change, mandate) {
+                (Some(StatusChangeCode::Cancel), _) | (None, Some(MandateStatus::Cancelled)) => Self::Cancelled,
+                (Some(StatusChangeCode::Suspend), _) | (None, Some(MandateStatus::Suspended)) => Self::Suspended,
+                (Some(StatusChangeCode::Release), _) | (None, Some(MandateStatus::Active)) => Self::Released,
+                (_, other) => Self::seen(other),
+            },
+            (Some(_), Some(Pending)) => Self::Waiting,
+            _ => Self::seen(mandate),
+        }
+    }
+
+    fn state(self) -> MandateState {
+        match self {
+            Self::CreationPending | Self::SeenCreated => MandateState::Created,
+            Self::Activated | Self::Released | Self::SeenActive => MandateState::Active,
+            Self::Suspended | Self::SeenSuspended => MandateState::Suspended,
+            Self::CreationRefused | Self::Cancelled | Self::SeenCancelled => MandateState::Cancelled,
+            Self::Waiting | Self::None => MandateState::Unknown,
+        }
+    }
+
+    /// Changes of status that exclude each other as the end of one action.
+    fn is_end(self) -> bool {
+        matches!(self, Self::CreationRefused | Self::Activated | Self::Suspended | Self::Released | Self::Cancelled)
+    }
+}
+
+/// A state, and whether the rules reach it without a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Derived {
+    state: MandateState,
+    complete: bool,
+}
+
+impl MandateHistory {
+    /// A history of nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Applies the outcome of an action on this mandate. That it is this mandate's is the caller's to know.
+    pub fn apply_outcome(&mut self, outcome: &MandateActionOutcome) -> Observation {
+        // A rejected action changed nothing, whatever it was meant to do.
+        let effect = match outcome.status {
+            OutcomeStatus::Succeeded => Effect::of(
+                outcome.action_type.as_ref(),
+                outcome.action_status.as_ref(),
+                outcome.mandate_status.as_ref(),
+                None,
+            ),
+            OutcomeStatus::Rejected => Effect::None,
+            OutcomeStatus::Unknown(_) => return Observation::NotApplicable,
+        };
+        let event = Event { at: outcome.creation_date_time, action: outcome.action_identification, effect };
+        self.apply(outcome.fingerprint(), event)
+    }
+
+    /// Applies a notification about this mandate. That it is this mandate's is the caller's to know.
+    pub fn apply_notification(&mut self, notification: &MandateNotification) -> Observation {
+        let change = match notification.details.as_ref().map(|details| &details.change) {
+            Some(Change::StatusChange(change)) => change.change.as_ref(),
+            _ => None,
+        };
+        let effect = Effect::of(
+            Some(&notification.action_type),
+            Some(&notification.action_status),
+            notification.mandate_status.as_ref(),
+            change,
+        );
+        let event =
+            Event { at: notification.creation_date_time, action: Some(notification.action_identification), effect };
+        self.apply(notification.fingerprint(), event)
+    }
+
+    /// Where the mandate stands.
+    #[must_use]
+    pub fn state(&self) -> MandateState {
+        self.derive().state
+    }
+
+    /// True when the rules reach the state without a gap: no suspension or release is missing.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.derive().complete
+    }
+
+    fn apply(&mut self, fingerprint: Fingerprint, event: Event) -> Observation {
+        let before = self.derive();
+        if let Some(known) = self.events.get_mut(&fingerprint) {
+            known.at = known.at.min(event.at);
+            return Observation::Repeated;
+        }
+        self.events.insert(fingerprint, event);
+        let after = self.derive();
+        if after.state == MandateState::Contradictory {
+            return Observation::Contradictory;
+        }
+        if after.state != before.state {
+            return if after.complete { Observation::Advanced } else { Observation::OutOfSequence };
+        }
+        match event.effect.state() {
+            MandateState::Unknown => Observation::Unchanged,
+            state if state == after.state => Observation::Unchanged,
+            _ => Observation::Stale,
+        }
+    }
+
+    fn derive(&self) -> Derived {
+        // One end for each action, whatever number of reports it has.
+        let mut ends: BTreeMap<(Option<ActionId>, Option<Fingerprint>), (Effect, Timestamp)> = BTreeMap::new();
+        for (fingerprint, event) in self.events.iter().filter(|(_, event)| event.effect.is_end()) {
+            let alone = event.action.is_none().then_some(*fingerprint);
+            let (end, at) = ends.entry((event.action, alone)).or_insert((event.effect, event.at));
+            if *end != event.effect {
+                return Derived { state: MandateState::Contradictory, complete: false };
+            }
+            *at = event.at.min(*at);
+        }
+        let count = |effect| ends.values().filter(|(end, _)| *end == effect).count();
+        let (activated, refused) = (count(Effect::Activated) > 0, count(Effect::CreationRefused) > 0);
+        let (suspended, released) = (count(Effect::Suspended), count(Effect::Released));
+        // A mandate that never became active was neither suspended nor released; nor was it confirmed.
+        if refused && (activated || suspended > 0 || released > 0) {
+            return Derived { state: MandateState::Contradictory, complete: false };
+        }
+        if refused || count(Effect::Cancelled) > 0 {
+            return Derived { state: MandateState::Cancelled, complete: true };
+        }
+        if suspended + released > 0 {
+            return match suspended.checked_sub(released) {
+                Some(0) => Derived { state: MandateState::Active, complete: true },
+                Some(1) => Derived { state: MandateState::Suspended, complete: true },
+                _ => {
+                    let turns = ends.values().filter(|(end, _)| matches!(end, Effect::Suspended | Effect::Released));
+                    let last = turns.max_by_key(|(end, at)| (*at, *end)).map(|(end, _)| end.state());
+                    Derived { state: last.unwrap_or(MandateState::Unknown), complete: false }
+                }
+            };
+        }
+        // What messages mention counts only where no change of status is known, the latest first.
+        let seen = |wanted: &[Effect]| {
+            let seen = self.events.values().filter(|event| wanted.contains(&event.effect));
+            seen.max_by_key(|event| (event.at, event.effect)).map(|event| event.effect)
+        };
+        let running = seen(&[Effect::SeenActive, Effect::SeenSuspended]);
+        let state = if seen(&[Effect::SeenCancelled]).is_some() {
+            return Derived { state: MandateState::Cancelled, complete: false };
+        } else if let Some(effect) = running {
+            effect.state()
+        } else if activated {
+            MandateState::Active
+        } else if self.events.values().any(|e| matches!(e.effect, Effect::CreationPending | Effect::SeenCreated)) {
+            MandateState::Created
+        } else {
+            MandateState::Unknown
+        };
+        Derived { state, complete: running != Some(Effect::SeenSuspended) }
+    }
+}

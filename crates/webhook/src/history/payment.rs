@@ -1,0 +1,141 @@
+//! One payment instruction.
+
+use super::Observation;
+use crate::codes::TransactionStatus;
+use crate::duplicate::Fingerprint;
+use crate::message::WebhookMessage;
+use crate::message::payment_outcome::PaymentOutcome;
+use bankrail_values::Timestamp;
+use std::collections::BTreeMap;
+
+/// Where a payment stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PaymentState {
+    /// Nothing is known.
+    Unknown,
+    /// `PDNG`: warehoused, more follows.
+    Warehoused,
+    /// `ACSP`: settlement pending, more follows.
+    SettlementPending,
+    /// `ACSC`: settled, final.
+    Settled,
+    /// `RJCT`: rejected, final.
+    Rejected,
+    /// Both settled and rejected were reported: surface it.
+    Contradictory,
+}
+
+/// The outcomes of one payment instruction, folded in any order.
+///
+/// ```
+/// use bankrail_webhook::history::{Observation, PaymentHistory, PaymentState};
+/// use bankrail_webhook::{PaymentOutcome, TransactionStatus};
+/// let at = |time: &str| time.parse().unwrap();
+/// let settled = PaymentOutcome::new(at("2021-07-29T02:00:00.000Z"), TransactionStatus::SettlementCompleted);
+/// let warehoused = PaymentOutcome::new(at("2021-07-29T01:00:00.000Z"), TransactionStatus::Warehoused);
+/// let mut history = PaymentHistory::new();
+/// assert_eq!(history.apply(&settled), Observation::Advanced);
+/// assert_eq!(history.apply(&warehoused), Observation::Stale);
+/// assert_eq!(history.state(), PaymentState::Settled);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PaymentHistory {
+    /// By rank and content, the earliest time at which it was processed.
+    outcomes: BTreeMap<(Rank, Fingerprint), Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Warehoused,
+    Pending,
+    Settled,
+    Rejected,
+}
+
+impl Rank {
+    fn of(status: &TransactionStatus) -> Option<Self> {
+        match status {
+            TransactionStatus::Warehoused => Some(Self::Warehoused),
+            TransactionStatus::SettlementPending => Some(Self::Pending),
+            TransactionStatus::SettlementCompleted => Some(Self::Settled),
+            TransactionStatus::Rejected => Some(Self::Rejected),
+            TransactionStatus::Unknown(_) => None,
+        }
+    }
+
+    /// Settled and rejected are one step of the sequence.
+    fn step(self) -> u8 {
+        match self {
+            Self::Warehoused => 0,
+            Self::Pending => 1,
+            Self::Settled | Self::Rejected => 2,
+        }
+    }
+}
+
+impl PaymentHistory {
+    /// A history of nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Applies an outcome of this payment. That it is one of this payment is the caller's to know
+    /// (`instruction_identification` or `uetr`).
+    pub fn apply(&mut self, outcome: &PaymentOutcome) -> Observation {
+        let Some(rank) = Rank::of(&outcome.transaction_status) else { return Observation::NotApplicable };
+        let before = self.state();
+        let highest = self.outcomes.keys().map(|(rank, _)| rank.step()).max();
+        let time = outcome.creation_date_time;
+        let known = self.outcomes.contains_key(&(rank, outcome.fingerprint()));
+        let earliest = self.outcomes.entry((rank, outcome.fingerprint())).or_insert(time);
+        *earliest = time.min(*earliest);
+        if known {
+            return Observation::Repeated;
+        }
+        let after = self.state();
+        if after == PaymentState::Contradictory {
+            return Observation::Contradictory;
+        }
+        if after != before {
+            // A later step that says it was processed before an earlier one.
+            let earlier = self.outcomes.iter().filter(|((other, _), _)| other.step() < rank.step());
+            let out_of_time = earlier.map(|(_, at)| *at).max().is_some_and(|at| at > time);
+            return if out_of_time { Observation::OutOfSequence } else { Observation::Advanced };
+        }
+        if highest.is_some_and(|highest| rank.step() < highest) { Observation::Stale } else { Observation::Unchanged }
+    }
+
+    /// Where the payment stands.
+    #[must_use]
+    pub fn state(&self) -> PaymentState {
+        let has = |rank| self.outcomes.keys().any(|(known, _)| *known == rank);
+        match (has(Rank::Settled), has(Rank::Rejected)) {
+            (true, true) => PaymentState::Contradictory,
+            (true, false) => PaymentState::Settled,
+            (false, true) => PaymentState::Rejected,
+            (false, false) if has(Rank::Pending) => PaymentState::SettlementPending,
+            (false, false) if has(Rank::Warehoused) => PaymentState::Warehoused,
+            (false, false) => PaymentState::Unknown,
+        }
+    }
+
+    /// True when no further outcome is expected.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self.state(), PaymentState::Settled | PaymentState::Rejected | PaymentState::Contradictory)
+    }
+
+    /// The statuses reported with more than one content: the same duplicate key, a conflict.
+    pub fn conflicting_statuses(&self) -> impl Iterator<Item = TransactionStatus> {
+        let all = [
+            (Rank::Warehoused, TransactionStatus::Warehoused),
+            (Rank::Pending, TransactionStatus::SettlementPending),
+            (Rank::Settled, TransactionStatus::SettlementCompleted),
+            (Rank::Rejected, TransactionStatus::Rejected),
+        ];
+        let several = move |rank| self.outcomes.keys().filter(|(known, _)| *known == rank).count() > 1;
+        all.into_iter().filter(move |(rank, _)| several(*rank)).map(|(_, status)| status)
+    }
+}

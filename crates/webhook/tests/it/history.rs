@@ -1,0 +1,284 @@
+//! Histories end in the same state whatever the order and number of deliveries.
+
+use bankrail_values::Timestamp;
+use bankrail_webhook::history::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
+use bankrail_webhook::*;
+use proptest::prelude::*;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_unix_millis(1_600_000_000_000 + seconds * 1000).unwrap()
+}
+
+fn payment(seconds: i64, status: &str) -> PaymentOutcome {
+    let mut outcome = PaymentOutcome::new(at(seconds), status.into());
+    outcome.instruction_identification = Some("I1".parse().unwrap());
+    outcome
+}
+
+fn action(number: u32) -> ActionId {
+    format!("{number:012x}11eb8{:015x}", 1).parse().unwrap()
+}
+
+fn mandate_id() -> MandateId {
+    "0b7c2f6e8a1d11eb8dcd0242ac130003".parse().unwrap()
+}
+
+/// What happens to a mandate, and who tells.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Create,
+    Confirm,
+    Decline,
+    Amend,
+    AmendPending,
+    RejectedCancel,
+    Suspend,
+    Release,
+    Cancel,
+}
+
+#[derive(Clone, Debug)]
+enum Told {
+    Outcome(MandateActionOutcome),
+    Notification(MandateNotification),
+}
+
+impl Told {
+    fn apply(&self, history: &mut MandateHistory) -> Observation {
+        match self {
+            Self::Outcome(outcome) => history.apply_outcome(outcome),
+            Self::Notification(notification) => history.apply_notification(notification),
+        }
+    }
+}
+
+fn outcome(time: i64, number: u32, action_type: &str, status: &str, mandate: &str) -> Told {
+    let mut outcome = MandateActionOutcome::new(at(time), OutcomeStatus::Succeeded);
+    outcome.mandate_identification = Some(mandate_id());
+    outcome.action_identification = Some(action(number));
+    outcome.action_type = Some(action_type.into());
+    outcome.action_status = Some(status.into());
+    outcome.mandate_status = Some(mandate.into());
+    Told::Outcome(outcome)
+}
+
+fn notification(time: i64, number: u32, trigger: &str, action_type: &str, status: &str, mandate: &str) -> Told {
+    let mut notification = MandateNotification::new(
+        at(time),
+        trigger.into(),
+        "user".parse().unwrap(),
+        mandate_id(),
+        action(number),
+        action_type.into(),
+        status.into(),
+    );
+    notification.mandate_status = Some(mandate.into());
+    Told::Notification(notification)
+}
+
+/// A legal life: the messages that tell of it, and the state in which it ends. Times are the sender's, with noise.
+fn tell(steps: &[Step], by_payer: &[bool], noise: &[i64]) -> (Vec<Told>, MandateState) {
+    let mut state = MandateState::Unknown;
+    let mut told = Vec::new();
+    let mut number = 0;
+    for (index, step) in steps.iter().enumerate() {
+        let time = i64::try_from(index).unwrap() * 10 + noise[index % noise.len()];
+        let payer = by_payer[index % by_payer.len()];
+        number += 1;
+        let current = if state == MandateState::Suspended { "SUSD" } else { "ACTV" };
+        let running = matches!(state, MandateState::Active | MandateState::Suspended);
+        match (step, state) {
+            (Step::Create, MandateState::Unknown) => {
+                number = 1;
+                told.push(outcome(time, 1, "CREA", "PEND", "CRTD"));
+                state = MandateState::Created;
+            }
+            (Step::Confirm, MandateState::Created) => {
+                told.push(notification(time, 1, "MCRC", "CREA", "CMPL", "ACTV"));
+                state = MandateState::Active;
+            }
+            (Step::Decline, MandateState::Created) => {
+                told.push(notification(time, 1, "MCRD", "CREA", "DECL", "CNCD"));
+                state = MandateState::Cancelled;
+            }
+            (Step::Amend, _) if running => told.push(notification(time, number, "MAMN", "AMND", "CMPL", current)),
+            (Step::AmendPending, _) if running => told.push(outcome(time, number, "AMND", "PEND", current)),
+            (Step::RejectedCancel, _) if running => {
+                let Told::Outcome(mut rejected) = outcome(time, number, "STCH", "CMPL", "CNCD") else { unreachable!() };
+                rejected.status = OutcomeStatus::Rejected;
+                told.push(Told::Outcome(rejected));
+            }
+            (Step::Suspend, MandateState::Active) | (Step::Release, MandateState::Suspended) | (Step::Cancel, _)
+                if running =>
+            {
+                let (mandate, next) = match step {
+                    Step::Suspend => ("SUSD", MandateState::Suspended),
+                    Step::Release => ("ACTV", MandateState::Active),
+                    _ => ("CNCD", MandateState::Cancelled),
+                };
+                told.push(if payer {
+                    notification(time, number, "MSCH", "STCH", "CMPL", mandate)
+                } else {
+                    outcome(time, number, "STCH", "CMPL", mandate)
+                });
+                state = next;
+            }
+            _ => {}
+        }
+    }
+    (told, state)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_legal_payment_ends_the_same_in_any_order(
+        path in prop::sample::subsequence(vec!["PDNG", "ACSP"], 0..=2),
+        end in prop::sample::select(vec![None, Some("ACSC"), Some("RJCT")]),
+        order in prop::collection::vec((any::<prop::sample::Index>(), 0_i64..5), 0..12),
+        seed: u64,
+    ) {
+        let mut legal: Vec<PaymentOutcome> =
+            path.iter().copied().chain(end).enumerate().map(|(i, s)| payment(i as i64, s)).collect();
+        let want = match legal.last().map(|outcome| outcome.transaction_status.as_str()) {
+            None => PaymentState::Unknown,
+            Some("PDNG") => PaymentState::Warehoused,
+            Some("ACSP") => PaymentState::SettlementPending,
+            Some("ACSC") => PaymentState::Settled,
+            Some(_) => PaymentState::Rejected,
+        };
+        // Regenerated duplicates: the same content processed at another time.
+        for (index, later) in order {
+            if !legal.is_empty() {
+                let mut again = index.get(&legal).clone();
+                again.creation_date_time = again.creation_date_time.saturating_add(std::time::Duration::from_secs(later as u64));
+                legal.push(again);
+            }
+        }
+        shuffle(&mut legal, seed);
+        let mut history = PaymentHistory::new();
+        for outcome in &legal {
+            let seen = history.apply(outcome);
+            prop_assert!(seen != Observation::Contradictory && seen != Observation::NotApplicable);
+            prop_assert_eq!(history.apply(outcome), Observation::Repeated);
+        }
+        prop_assert_eq!(history.state(), want);
+        prop_assert_eq!(history.conflicting_statuses().count(), 0);
+    }
+
+    #[test]
+    fn a_legal_mandate_ends_the_same_in_any_order(
+        steps in prop::collection::vec(prop::sample::select(vec![
+            Step::Decline, Step::Confirm, Step::Confirm, Step::Amend, Step::AmendPending, Step::RejectedCancel, Step::Suspend,
+            Step::Suspend, Step::Release, Step::Release, Step::Cancel,
+        ]), 0..14),
+        by_payer in prop::collection::vec(any::<bool>(), 3),
+        noise in prop::collection::vec(-30_i64..30, 4),
+        duplicates in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        seed: u64,
+    ) {
+        let steps: Vec<Step> = [Step::Create].into_iter().chain(steps).collect();
+        let (mut told, want) = tell(&steps, &by_payer, &noise);
+        for index in duplicates {
+            told.push(index.get(&told).clone());
+        }
+        shuffle(&mut told, seed);
+        let mut history = MandateHistory::new();
+        for message in &told {
+            prop_assert_ne!(message.apply(&mut history), Observation::Contradictory);
+            prop_assert_eq!(message.apply(&mut history), Observation::Repeated);
+        }
+        prop_assert_eq!(history.state(), want, "{:?}", told);
+        prop_assert!(history.is_complete());
+    }
+}
+
+/// Every order of a short life, not a sample of them.
+#[test]
+fn every_permutation_of_a_short_life_ends_the_same() {
+    let steps = [Step::Create, Step::Confirm, Step::Suspend, Step::Release, Step::Suspend, Step::Amend];
+    let (told, want) = tell(&steps, &[true, false], &[0, 40, -40]);
+    assert_eq!((told.len(), want), (6, MandateState::Suspended));
+    let mut orders = 0;
+    permutations(&mut (0..told.len()).collect::<Vec<_>>(), 0, &mut |order| {
+        let mut history = MandateHistory::new();
+        for index in order {
+            told[*index].apply(&mut history);
+        }
+        assert_eq!(history.state(), want, "{order:?}");
+        orders += 1;
+    });
+    assert_eq!(orders, 720);
+}
+
+fn permutations(order: &mut Vec<usize>, from: usize, visit: &mut impl FnMut(&[usize])) {
+    if from == order.len() {
+        return visit(order);
+    }
+    for index in from..order.len() {
+        order.swap(from, index);
+        permutations(order, from + 1, visit);
+        order.swap(from, index);
+    }
+}
+
+fn shuffle<T>(items: &mut [T], mut seed: u64) {
+    for index in (1..items.len()).rev() {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        items.swap(index, (seed >> 33) as usize % (index + 1));
+    }
+}
+
+#[test]
+fn settled_and_rejected_is_surfaced() {
+    for order in [["ACSC", "RJCT"], ["RJCT", "ACSC"]] {
+        let mut history = PaymentHistory::new();
+        assert_eq!(history.apply(&payment(1, order[0])), Observation::Advanced);
+        assert_eq!(history.apply(&payment(2, order[1])), Observation::Contradictory);
+        assert_eq!(history.state(), PaymentState::Contradictory);
+        assert_eq!(history.apply(&payment(3, "PDNG")), Observation::Contradictory);
+    }
+}
+
+#[test]
+fn a_payment_says_what_each_outcome_meant() {
+    let mut history = PaymentHistory::new();
+    assert_eq!(history.apply(&payment(5, "ACSP")), Observation::Advanced);
+    assert_eq!(history.apply(&payment(1, "PDNG")), Observation::Stale);
+    assert_eq!(history.apply(&payment(6, "XXXX")), Observation::NotApplicable);
+    assert_eq!(history.apply(&payment(2, "ACSC")), Observation::OutOfSequence);
+    assert_eq!(history.apply(&payment(9, "ACSC")), Observation::Repeated);
+    let mut other = payment(9, "ACSC");
+    other.clearing_system_reference = Some("C".parse().unwrap());
+    assert_eq!(history.apply(&other), Observation::Unchanged);
+    assert_eq!(history.conflicting_statuses().collect::<Vec<_>>(), [TransactionStatus::SettlementCompleted]);
+    assert!(history.is_final());
+}
+
+#[test]
+fn a_mandate_says_what_each_message_meant() {
+    let mut history = MandateHistory::new();
+    let confirm = notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV");
+    assert_eq!(confirm.apply(&mut history), Observation::Advanced);
+    assert_eq!(outcome(0, 1, "CREA", "PEND", "CRTD").apply(&mut history), Observation::Stale);
+    let release = notification(30, 3, "MSCH", "STCH", "CMPL", "ACTV");
+    assert_eq!(release.apply(&mut history), Observation::Unchanged);
+    assert!(!history.is_complete(), "a release without a suspension");
+    assert_eq!(notification(20, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history), Observation::Stale);
+    assert!(history.is_complete());
+    assert_eq!(outcome(50, 5, "STCH", "CMPL", "CNCD").apply(&mut history), Observation::Advanced);
+    assert_eq!(notification(99, 6, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history), Observation::Stale);
+    assert_eq!(history.state(), MandateState::Cancelled);
+    assert_eq!(notification(11, 1, "MCRD", "CREA", "DECL", "CNCD").apply(&mut history), Observation::Contradictory);
+    assert_eq!(history.state(), MandateState::Contradictory);
+}
+
+#[test]
+fn resolution_requested_by_changes_no_state() {
+    let Told::Outcome(mut pending) = outcome(0, 1, "CREA", "PEND", "CRTD") else { unreachable!() };
+    pending.resolution_requested_by = Some(at(-1_000_000));
+    let mut history = MandateHistory::new();
+    history.apply_outcome(&pending);
+    assert_eq!(history.state(), MandateState::Created);
+}
