@@ -227,19 +227,21 @@ impl Messages {
     }
 
     fn forget(&mut self, before: Timestamp) -> u64 {
-        let old = self.entries.extract_if(.., |_, s| s.entry.state == InboxState::Completed && s.finished < before);
+        let Self { entries, keys, .. } = self;
         let mut forgotten = 0;
-        for (id, stored) in old {
-            forgotten += 1;
-            for key in stored.keys {
-                if let Some(ids) = self.keys.get_mut(&key) {
-                    ids.remove(&id);
-                    if ids.is_empty() {
-                        self.keys.remove(&key);
+        entries.retain(|id, stored| {
+            let old = stored.entry.state == InboxState::Completed && stored.finished < before;
+            if old {
+                forgotten += 1;
+                for key in &stored.keys {
+                    keys.get_mut(key).map(|ids| ids.remove(id));
+                    if keys.get(key).is_some_and(BTreeSet::is_empty) {
+                        keys.remove(key);
                     }
                 }
             }
-        }
+            !old
+        });
         forgotten
     }
 }
@@ -251,12 +253,13 @@ fn again(stored: &mut Stored, lease: Option<Lease>, now: Timestamp) -> Verdict {
     if stored.entry.state != InboxState::Pending {
         return Verdict::Duplicate { id, acknowledgement };
     }
+    let free = stored.is_free(now);
     let own = |lease: &Lease| stored.lease.is_some_and(|held| held.owner == lease.owner);
-    let Some(lease) = lease.filter(|lease| stored.is_free(now) || own(lease)) else {
+    let Some(lease) = lease.filter(|lease| free || own(lease)) else {
         return Verdict::InProgress { id, acknowledgement };
     };
     // The owner's own repetition is the same lease.
-    if !own(&lease) {
+    if free {
         stored.entry.attempts = stored.entry.attempts.saturating_add(1);
     }
     stored.lease = Some(lease);

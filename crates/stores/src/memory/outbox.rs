@@ -124,12 +124,15 @@ impl Outbox for MemoryStore {
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(async move {
             let Messages { entries, ids, .. } = &mut *lock(&self.parts.outbox);
-            let old = |_: &EntryId, s: &mut Stored| s.entry.state == OutboxState::Delivered && s.finished < before;
             let mut forgotten = 0;
-            for (_, stored) in entries.extract_if(.., old) {
-                ids.remove(&(stored.entry.message.endpoint().clone(), stored.entry.message.message_id()));
-                forgotten += 1;
-            }
+            entries.retain(|_, Stored { entry, finished, .. }| {
+                let old = entry.state == OutboxState::Delivered && *finished < before;
+                if old {
+                    forgotten += 1;
+                    ids.remove(&(entry.message.endpoint().clone(), entry.message.message_id()));
+                }
+                !old
+            });
             Ok(forgotten)
         })
     }
@@ -187,7 +190,8 @@ impl Messages {
             }
             let taken = taken.entry(endpoint.clone()).or_default();
             if *taken < request.per_endpoint {
-                *taken += 1;
+                // A lease that is over at once holds nothing.
+                *taken += u32::from(request.lease.until > now);
                 chosen.push(*id);
             }
         }

@@ -21,9 +21,7 @@ const INSERT: &str = "INSERT INTO bankrail_inbox (kind, request_key, message_id,
 
 const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?2)";
 
-/// Leases an entry; its owner's own repetition is the same lease.
-const TAKE: &str = "UPDATE bankrail_inbox SET attempts = attempts + (owner IS NOT ?2), owner = ?2, until = ?3
-    WHERE id = ?1";
+const TAKE: &str = "UPDATE bankrail_inbox SET owner = ?2, until = ?3, attempts = attempts + ?4 WHERE id = ?1";
 
 const LEASE: &str = "UPDATE bankrail_inbox SET owner = :owner, until = :until, attempts = attempts + 1
     WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND due <= :now
@@ -196,7 +194,8 @@ fn again(connection: &Connection, known: Known, lease: Option<Lease>, now: Times
         return Ok(Verdict::InProgress { id, acknowledgement });
     };
     let until = lease.until.unix_millis();
-    connection.prepare_cached(TAKE)?.execute(params![number(id), lease.owner.as_bytes(), until])?;
+    // The owner's own repetition is the same lease.
+    connection.prepare_cached(TAKE)?.execute(params![number(id), lease.owner.as_bytes(), until, free])?;
     Ok(match known.conflicts_with {
         None => Verdict::New { id, acknowledgement },
         Some(with) => Verdict::Conflict { id, acknowledgement, with },

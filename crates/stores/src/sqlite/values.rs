@@ -25,7 +25,8 @@ pub(super) fn named<T>(name: &str, from_name: impl FnOnce(&str) -> Option<T>) ->
 
 /// Reads the columns `kind, request_key, message_id, correlation_id, priority`, from `first` on.
 pub(super) fn kind_and_headers(row: &Row<'_>, first: usize) -> Result<(MessageKind, DeliveryHeaders), Fault> {
-    let text = |offset: usize| Ok::<_, Fault>(row.get_ref(first + offset)?.as_str_or_null().map_err(Fault::corrupt)?);
+    let text =
+        |offset: usize| -> Result<_, Fault> { row.get_ref(first + offset)?.as_str_or_null().map_err(Fault::corrupt) };
     let kind = named(text(0)?.unwrap_or_default(), MessageKind::from_name)?;
     let uuid = |text: Option<&str>| text.map(HyphenatedUuid::parse).transpose().map_err(Fault::corrupt);
     let message_id = uuid(text(2)?)?.ok_or_else(|| Fault::corrupt("no message id"))?;

@@ -1,11 +1,55 @@
 //! The engines, and the macro that runs a suite over each of them.
 
 use bankrail_stores::memory::MemoryStore;
-use bankrail_values::Timestamp;
+use bankrail_values::{HyphenatedUuid, Timestamp};
+use bankrail_webhook::{
+    Acknowledgement, DeliveryHeaders, EndpointId, Incoming, Lease, Message, MessageKind, Outgoing, Owner,
+};
 
 /// The instant `millis` after an arbitrary one.
 pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_unix_millis(1_800_000_000_000 + millis).unwrap()
+}
+
+pub(crate) fn owner(number: u8) -> Owner {
+    Owner::from_random_bytes([number; 16])
+}
+
+/// A lease of `owner(number)` until `until`.
+pub(crate) fn lease(number: u8, until: i64) -> Lease {
+    Lease { owner: owner(number), until: at(until) }
+}
+
+/// A UUID of this number.
+pub(crate) fn uuid(number: u32) -> HyphenatedUuid {
+    HyphenatedUuid::from_random_bytes((u128::from(number) << 64).to_be_bytes())
+}
+
+/// The query of the case `case` with this narrative.
+pub(crate) fn query(case: u32, narrative: &str) -> Message {
+    let json = format!(
+        r#"{{"creation_date_time":"2024-01-02T03:04:05.678Z","case_id":"C{case}","investigation_type_code":"INV14",
+        "case_type":"Mandate Query Case","narrative":"{narrative}","mandate_details":{{}}}}"#
+    );
+    Message::from_json(MessageKind::Query, json.as_bytes()).unwrap().message
+}
+
+/// The delivery number `delivery` of a message.
+pub(crate) fn incoming(message: &Message, delivery: u32) -> Incoming {
+    let headers = DeliveryHeaders::new(uuid(delivery));
+    Incoming::new(
+        "customer",
+        message,
+        message.to_json(),
+        headers,
+        Acknowledgement::received(uuid(1_000_000 + delivery)),
+    )
+}
+
+/// The message number `number`, to this endpoint.
+pub(crate) fn outgoing(endpoint: &str, number: u32) -> Outgoing {
+    let endpoint: EndpointId = endpoint.parse().unwrap();
+    Outgoing::new(endpoint, &query(number, "Why?"), DeliveryHeaders::new(uuid(number))).unwrap()
 }
 
 /// A store and what must live as long as it.

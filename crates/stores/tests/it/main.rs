@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a case says what it expects")]
 
 mod engines;
+mod inbox;
+mod outbox;
 mod replay;
 mod seen;
 #[cfg(feature = "sqlite")]

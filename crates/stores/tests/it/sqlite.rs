@@ -2,4 +2,5 @@
 
 mod crash;
 mod open;
+mod restart;
 mod transaction;

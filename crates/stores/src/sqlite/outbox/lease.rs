@@ -69,7 +69,11 @@ impl Work {
     fn slots(&self, connection: &Connection, endpoint: &str) -> Result<u32, Fault> {
         let mut leased = connection.prepare_cached(LEASED)?;
         let leased: u32 = leased.query_row(params![endpoint, self.now.unix_millis()], |row| row.get(0))?;
-        Ok(self.per_endpoint.saturating_sub(leased))
+        Ok(match self.per_endpoint.saturating_sub(leased) {
+            // A lease that is over at once holds nothing.
+            1.. if self.lease.until <= self.now => u32::MAX,
+            slots => slots,
+        })
     }
 }
 

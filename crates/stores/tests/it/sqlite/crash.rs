@@ -3,75 +3,147 @@
 //! The parent starts this binary again as a child that works on a file and prints each acknowledged operation, kills
 //! it after a random number of lines, and looks for every line in the file.
 
-use crate::engines::at;
+use crate::engines::{at, incoming, lease, outgoing, query};
 use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
-use bankrail_stores::sqlite::SqliteStore;
+use bankrail_stores::sqlite::{SqliteStore, Transaction, rusqlite};
+use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxState};
+use bankrail_webhook::{Attempt, EntryId, Inbox, Outbox, Verdict};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 const FILE: &str = "BANKRAIL_CRASH_FILE";
+const ROUND: &str = "BANKRAIL_CRASH_ROUND";
 
 #[tokio::test]
 async fn ten_kills_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bankrail.db");
-    let mut acknowledged = BTreeSet::new();
+    let (mut kept, mut sent) = (BTreeSet::new(), BTreeSet::new());
     for round in 0..10 {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "sqlite::crash::child", "--ignored", "--nocapture"])
-            .env(FILE, &path)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut wanted = 1 + random() % 150;
-        let mut seen = 0;
-        // Reads on after the kill: what was printed before it counts too.
-        while let Some(Ok(line)) = lines.next() {
-            let Some(number) = line.strip_prefix("kept ").and_then(|n| n.parse::<u32>().ok()) else { continue };
-            assert!(acknowledged.insert(number), "round {round}: {number} was claimed twice");
-            seen += 1;
-            wanted = wanted.saturating_sub(1);
-            if wanted == 0 {
-                child.kill().unwrap();
-            }
+        let lines = run_and_kill(&path, round);
+        assert!(!lines.is_empty(), "round {round} did nothing");
+        for (word, number) in lines {
+            let seen = if word == "kept" { &mut kept } else { &mut sent };
+            assert!(seen.insert(number), "round {round}: {word} {number} twice");
         }
-        child.wait().unwrap();
-        assert!(seen > 0, "round {round} did nothing");
         let store = SqliteStore::open(&path).unwrap();
-        for &number in &acknowledged {
-            assert!(!store.claim(key(number), at(0), at(1)).await.unwrap(), "round {round}: claim {number} is lost");
-            let grant = store.find(TokenHash::from(key(number)), at(0)).await.unwrap();
-            assert!(grant.is_some(), "round {round}: token {number} is lost");
+        for &number in &kept {
+            check_kept(&store, number, &format!("round {round}, {number}")).await;
+        }
+        for &number in &sent {
+            let entry = Outbox::find(&store, EntryId::new(number.into())).await.unwrap().unwrap();
+            assert_eq!(entry.state, OutboxState::Delivered, "round {round}: the attempt at {number} is lost");
         }
     }
+    assert!(!sent.is_empty());
     let connection = rusqlite::Connection::open(&path).unwrap();
     let sound: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(sound, "ok");
+    // The handler's effect shares the inbox's transaction: one for each message, killed or not.
+    let sql = "SELECT (SELECT count(*) FROM effect) = (SELECT count(*) FROM bankrail_inbox WHERE state = 'completed')";
+    assert!(connection.query_row(sql, [], |row| row.get::<_, bool>(0)).unwrap());
+}
+
+/// What the child printed before it was killed.
+fn run_and_kill(path: &Path, round: u32) -> Vec<(String, u32)> {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "sqlite::crash::child", "--ignored", "--nocapture"])
+        .env(FILE, path)
+        .env(ROUND, round.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut wanted = 1 + random() % 60;
+    let mut printed = Vec::new();
+    // Reads on after the kill: what was printed before it counts too.
+    for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
+        let Some((word @ ("kept" | "sent"), number)) = line.split_once(' ') else { continue };
+        // The last line may be cut off.
+        let Some(number) = number.strip_suffix('.') else { continue };
+        printed.push((word.to_owned(), number.parse().unwrap()));
+        wanted = wanted.saturating_sub(1);
+        if wanted == 0 {
+            child.kill().unwrap();
+        }
+    }
+    child.wait().unwrap();
+    printed
+}
+
+/// What was done for `number` before it was printed is there.
+async fn check_kept(store: &SqliteStore, number: u32, context: &str) {
+    assert!(!ReplayStore::claim(store, key(number), at(0), at(1)).await.unwrap(), "{context}: the claim is lost");
+    let grant = TokenStore::find(store, TokenHash::from(key(number)), at(0)).await.unwrap();
+    assert!(grant.is_some(), "{context}: the token is lost");
+    let again = store.enqueue(&outgoing("biller", number), at(0)).await.unwrap();
+    assert!(matches!(again, Enqueued::Already(_)), "{context}: the message to deliver is lost");
+    let verdict = store.receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
+    assert!(matches!(verdict, Verdict::Duplicate { .. }), "{context}: the message or its completion is lost");
 }
 
 #[tokio::test]
 #[ignore = "started by ten_kills_lose_nothing"]
 async fn child() {
     let path = std::env::var(FILE).expect("the parent names the file");
+    let round: i64 = std::env::var(ROUND).expect("the parent counts the rounds").parse().unwrap();
     let store = SqliteStore::open(path).unwrap();
+    let table = "CREATE TABLE IF NOT EXISTS effect (message INTEGER PRIMARY KEY) STRICT";
+    store.transaction(move |t| t.connection().execute_batch(table)).await.unwrap();
     let next = AtomicU32::new(0);
-    let worker = async || {
+    let worker = async |name: u8| {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let grant = TokenGrant::new("A".parse().unwrap(), "READ".parse().unwrap(), at(0), at(1_000_000));
-            // The token first: whoever sees the claim may count on it.
-            store.insert(TokenHash::from(key(number)), grant).await.unwrap();
-            if store.claim(key(number), at(0), at(1_000_000)).await.unwrap() {
-                writeln!(std::io::stdout(), "kept {number}").unwrap();
+            if keep(&store, name, round, number).await {
+                print(format!("kept {number}.\n"));
+            }
+            for id in send(&store, name, round).await {
+                print(format!("sent {id}.\n"));
             }
         }
     };
-    tokio::join!(worker(), worker(), worker(), worker());
+    tokio::join!(worker(1), worker(2), worker(3), worker(4));
+}
+
+/// In one write, so that a line is whole or recognisably cut off.
+fn print(line: String) {
+    std::io::stdout().write_all(line.as_bytes()).unwrap();
+}
+
+/// Does all for `number`; false when an earlier child has begun it.
+async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
+    let far = at(1_000_000_000);
+    if !ReplayStore::claim(store, key(number), at(0), far).await.unwrap() {
+        return false;
+    }
+    let grant = TokenGrant::new("A".parse().unwrap(), "READ".parse().unwrap(), at(0), far);
+    TokenStore::insert(store, TokenHash::from(key(number)), grant).await.unwrap();
+    store.enqueue(&outgoing("biller", number), at(0)).await.unwrap();
+    let message = incoming(&query(number, "Why?"), number);
+    let mine = lease(name, (round + 1) * 1000);
+    let received = Inbox::claim(store, &message, mine, at(round * 1000)).await.unwrap();
+    let effect = move |t: &Transaction<'_>| t.connection().execute("INSERT INTO effect VALUES (?1)", [number]);
+    store.complete_with(received.id(), mine.owner, at(round * 1000), effect).await.unwrap();
+    true
+}
+
+/// Delivers what is due, also what a killed child had under lease.
+async fn send(store: &SqliteStore, name: u8, round: i64) -> Vec<u64> {
+    let now = at(round * 1000);
+    let lease = lease(name, (round + 1) * 1000);
+    let request = LeaseRequest { lease, limit: 2, per_endpoint: 1000, except: &[] };
+    let mut sent = Vec::new();
+    for entry in Outbox::lease(store, request, now).await.unwrap() {
+        let attempt = Attempt { started_at: now, duration: Duration::ZERO, status: Some(200), note: None };
+        assert!(store.record(entry.id, lease.owner, &attempt, Next::Delivered, now).await.unwrap());
+        sent.push(entry.id.get());
+    }
+    sent
 }
 
 fn key(number: u32) -> [u8; 32] {

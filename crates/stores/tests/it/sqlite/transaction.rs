@@ -1,5 +1,7 @@
-use crate::engines::sqlite_file;
+use crate::engines::{at, incoming, lease, outgoing, owner, query, sqlite_file};
 use bankrail_stores::sqlite::{SqliteStore, TransactionError, rusqlite};
+use bankrail_webhook::store::outbox::Enqueued;
+use bankrail_webhook::{Inbox, InboxState, Outbox, Verdict};
 
 async fn rows(store: &SqliteStore) -> i64 {
     let count = |sql: &'static str| store.transaction(move |t| t.connection().query_row(sql, [], |row| row.get(0)));
@@ -27,4 +29,54 @@ async fn the_callers_work_is_kept_or_undone_as_one() {
     });
     assert!(matches!(panicked.await, Err(TransactionError::Store(_))));
     assert_eq!(rows(store).await, 2, "and the store works on");
+}
+
+#[tokio::test]
+async fn an_effect_is_committed_with_its_message_and_only_once() {
+    let engine = sqlite_file();
+    let store = &engine.store;
+    store.transaction(|t| t.connection().execute_batch("CREATE TABLE mine (x INTEGER) STRICT")).await.unwrap();
+    let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
+    Inbox::lease(store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    let pay = |number: u8| {
+        store.complete_with(id, owner(number), at(1), |t| t.connection().execute("INSERT INTO mine VALUES (1)", []))
+    };
+    assert!(matches!(pay(2).await, Err(TransactionError::LeaseLost)), "not the owner");
+    let failed = store.complete_with(id, owner(1), at(1), |t| {
+        t.connection().execute("INSERT INTO mine VALUES (1)", []).map_err(|e| e.to_string())?;
+        Err::<(), _>("the ledger is closed".to_owned())
+    });
+    assert!(matches!(failed.await, Err(TransactionError::Undone(_))));
+    assert_eq!(Inbox::find(store, id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
+    assert_eq!(pay(1).await.unwrap(), 1);
+    assert!(matches!(pay(1).await, Err(TransactionError::LeaseLost)), "once");
+    assert_eq!(rows(store).await, 1);
+    assert_eq!(Inbox::find(store, id).await.unwrap().unwrap().state, InboxState::Completed);
+}
+
+#[tokio::test]
+async fn messages_are_stored_with_the_callers_work_or_not_at_all() {
+    let engine = sqlite_file();
+    let store = &engine.store;
+    let message = outgoing("biller", 1);
+    let undone = store.transaction(move |t| {
+        t.enqueue(&message, at(0)).map_err(|e| e.to_string())?;
+        t.receive(&incoming(&query(1, "Why?"), 1), at(0)).map_err(|e| e.to_string())?;
+        Err::<(), _>("no funds".to_owned())
+    });
+    assert!(matches!(undone.await, Err(TransactionError::Undone(_))));
+    assert_eq!(
+        (Outbox::counts(store, None).await.unwrap().pending, Inbox::counts(store).await.unwrap().pending),
+        (0, 0)
+    );
+    let kept = store.transaction(|t| {
+        let sent = t.enqueue(&outgoing("biller", 1), at(0))?;
+        let received = t.receive(&incoming(&query(1, "Why?"), 1), at(0))?;
+        Ok::<_, bankrail_values::StoreError>((sent, received))
+    });
+    assert!(matches!(kept.await, Ok((Enqueued::New(_), Verdict::New { .. }))));
+    assert_eq!(
+        (Outbox::counts(store, None).await.unwrap().pending, Inbox::counts(store).await.unwrap().pending),
+        (1, 1)
+    );
 }

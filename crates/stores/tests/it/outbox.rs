@@ -1,0 +1,127 @@
+use crate::engines::{at, lease, outgoing, owner, suite};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_values::StoreErrorKind;
+use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next};
+use bankrail_webhook::testing::{outbox_against_model, outbox_suite};
+use bankrail_webhook::{Attempt, Outbox};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+suite!(
+    one_of_many_enqueues_stores_it,
+    every_entry_goes_to_one_worker,
+    the_bound_holds_among_workers,
+    answers_as_the_model
+);
+
+#[tokio::test]
+async fn memory_passes_the_suite() {
+    outbox_suite(async || MemoryStore::new()).await;
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn sqlite_passes_the_suite() {
+    use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore};
+    outbox_suite(async || SqliteStore::open_in_memory().unwrap()).await;
+    let folder = tempfile::tempdir().unwrap();
+    // What a loss of power would take is no part of the suite.
+    let options = SqliteOptions::new().durability(Durability::ProcessEnd);
+    let mut files = 0..;
+    outbox_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap()).await;
+}
+
+pub(crate) async fn answers_as_the_model<O: Outbox>(outbox: O) {
+    outbox_against_model(&outbox, 4711, 400).await;
+}
+
+pub(crate) async fn one_of_many_enqueues_stores_it<O: Outbox + 'static>(outbox: O) {
+    let outbox = Arc::new(outbox);
+    for round in 0..10 {
+        let enqueues: Vec<_> = (0..8)
+            .map(|_| {
+                let outbox = outbox.clone();
+                tokio::spawn(async move { outbox.enqueue(&outgoing("biller", round), at(0)).await.unwrap() })
+            })
+            .collect();
+        let (mut new, mut ids) = (0, BTreeSet::new());
+        for enqueue in enqueues {
+            let enqueued = enqueue.await.unwrap();
+            new += usize::from(matches!(enqueued, Enqueued::New(_)));
+            ids.insert(enqueued.id());
+        }
+        assert_eq!((new, ids.len()), (1, 1));
+    }
+}
+
+fn request(number: u8, limit: u32, per_endpoint: u32) -> LeaseRequest<'static> {
+    LeaseRequest { lease: lease(number, 100), limit, per_endpoint, except: &[] }
+}
+
+pub(crate) async fn every_entry_goes_to_one_worker<O: Outbox + 'static>(outbox: O) {
+    let outbox = Arc::new(outbox);
+    for number in 0..60 {
+        let endpoint = format!("biller {}", number % 3);
+        outbox.enqueue(&outgoing(&endpoint, number), at(0)).await.unwrap();
+    }
+    let workers: Vec<_> = (0..4)
+        .map(|number| {
+            let outbox = outbox.clone();
+            tokio::spawn(async move {
+                let mut own = Vec::new();
+                // An empty answer may mean that others hold what there is.
+                while outbox.counts(None).await.unwrap().pending > 0 {
+                    for entry in outbox.lease(request(number, 7, 100), at(1)).await.unwrap() {
+                        let took = Duration::from_millis(5);
+                        let attempt = Attempt { started_at: at(1), duration: took, status: Some(200), note: None };
+                        let next = Next::Delivered;
+                        assert!(outbox.record(entry.id, owner(number), &attempt, next, at(2)).await.unwrap());
+                        own.push(entry.id);
+                    }
+                }
+                own
+            })
+        })
+        .collect();
+    let mut delivered = Vec::new();
+    for worker in workers {
+        delivered.extend(worker.await.unwrap());
+    }
+    assert_eq!(delivered.len(), 60);
+    assert_eq!(delivered.iter().collect::<BTreeSet<_>>().len(), 60);
+}
+
+pub(crate) async fn the_bound_holds_among_workers<O: Outbox + 'static>(outbox: O) {
+    let outbox = Arc::new(outbox);
+    for number in 0..40 {
+        outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap();
+    }
+    let workers: Vec<_> = (0..8)
+        .map(|number| {
+            let outbox = outbox.clone();
+            tokio::spawn(async move {
+                let mut own = 0;
+                for _ in 0..3 {
+                    own += outbox.lease(request(number, 2, 5), at(1)).await.unwrap().len();
+                }
+                own
+            })
+        })
+        .collect();
+    let mut leased = 0;
+    for worker in workers {
+        leased += worker.await.unwrap();
+    }
+    assert_eq!(leased, 5);
+}
+
+#[tokio::test]
+async fn memory_refuses_a_new_message_when_full() {
+    let store = MemoryStore::with_capacity(1);
+    let stored = store.enqueue(&outgoing("biller", 1), at(0)).await.unwrap();
+    let full = store.enqueue(&outgoing("biller", 2), at(0)).await.unwrap_err();
+    assert_eq!(full.kind(), StoreErrorKind::Full);
+    let again = store.enqueue(&outgoing("biller", 1), at(0)).await.unwrap();
+    assert_eq!(again, Enqueued::Already(stored.id()));
+}
