@@ -1,5 +1,7 @@
 //! Tests of the public API.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests say what they expect like tests do
+
 mod errors;
 mod replay;
 mod shared_vectors;

@@ -76,7 +76,9 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 /// The highest occurrence of each key, by account.
 #[derive(Debug, Default)]
-pub(crate) struct Seen(Mutex<HashMap<(AccountId, EntryKey), (u32, Option<Date>)>>);
+pub(crate) struct Seen(Mutex<HashMap<Known, (u32, Option<Date>)>>);
+
+type Known = (AccountId, EntryKey);
 
 impl SeenEntries for Seen {
     fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
