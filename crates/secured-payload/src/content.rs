@@ -80,4 +80,56 @@ mod tests {
             prop_assert_eq!(text, plain);
         }
     }
+
+    fn vectors(file: &str) -> Option<serde_json::Value> {
+        let Some(shared) = std::env::var_os("BANKRAIL_SHARED") else {
+            eprintln!("BANKRAIL_SHARED not set: skipped");
+            return None;
+        };
+        let text = std::fs::read_to_string(std::path::Path::new(&shared).join("vectors").join(file)).unwrap();
+        Some(serde_json::from_str(&text).unwrap())
+    }
+
+    fn hex(value: &serde_json::Value) -> Vec<u8> {
+        let text = value.as_str().unwrap();
+        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+    }
+
+    fn key_and_iv(key: &serde_json::Value, iv: &serde_json::Value) -> (ContentKey, [u8; IV_LEN]) {
+        let key: [u8; 64] = hex(key).try_into().unwrap();
+        (ContentKey::from(key), hex(iv).try_into().unwrap())
+    }
+
+    #[test]
+    fn rfc7518_b3_octet_for_octet() {
+        let Some(file) = vectors("jose/rfc_vectors.json") else { return };
+        let vector = &file["rfc7518_B.3_A256CBC-HS512"];
+        let (key, iv) = key_and_iv(&vector["K"], &vector["IV"]);
+        let mut text = hex(&vector["P"]);
+        let tag = encrypt(&key, &iv, &hex(&vector["A"]), &mut text);
+        assert_eq!((&text, tag.to_vec()), (&hex(&vector["E"]), hex(&vector["T"])));
+        assert!(is_authentic(&key, &iv, &hex(&vector["A"]), &text, &tag));
+        decrypt(&key, &iv, &mut text).unwrap();
+        assert_eq!(text, hex(&vector["P"]));
+    }
+
+    #[test]
+    fn wycheproof() {
+        let Some(file) = vectors("wycheproof/a256cbc_hs512_test.json") else { return };
+        let mut run = 0;
+        for case in file["testGroups"].as_array().unwrap().iter().flat_map(|group| group["tests"].as_array().unwrap()) {
+            let (key, iv) = key_and_iv(&case["key"], &case["iv"]);
+            let (aad, found, mut text) = (hex(&case["aad"]), hex(&case["tag"]), hex(&case["ct"]));
+            let authentic = is_authentic(&key, &iv, &aad, &text, &found);
+            assert_eq!(authentic, case["result"] == "valid", "{case}");
+            if authentic {
+                decrypt(&key, &iv, &mut text).unwrap();
+                assert_eq!(text, hex(&case["msg"]), "{case}");
+                assert_eq!(encrypt(&key, &iv, &aad, &mut text).to_vec(), found);
+                assert_eq!(text, hex(&case["ct"]), "{case}");
+            }
+            run += 1;
+        }
+        assert_eq!(run, 94);
+    }
 }

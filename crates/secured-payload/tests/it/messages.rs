@@ -1,0 +1,193 @@
+//! Messages sealed and opened.
+
+use crate::shared::{SIGNING, UNWRAPPING, backends, outsider, parts};
+use bankrail_jose::jws::{self, JwsHeader};
+use bankrail_jose::{KeySet, RsaSize, SelectError, SigningKey, UnwrappingKey};
+use bankrail_secured_payload::{
+    OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealError, SealOptions, Sealer, SecuredPayload,
+    Unsigned,
+};
+use proptest::prelude::*;
+
+fn signed(payload: &[u8]) -> String {
+    jws::sign(&SIGNING, &JwsHeader::new(), payload).unwrap()
+}
+
+#[test]
+fn handles_are_shared_values() {
+    fn check<T: std::fmt::Debug + Send + Sync + 'static>() {}
+    check::<Sealer>();
+    check::<Opener>();
+    check::<Opened>();
+    check::<OpenError>();
+    check::<SealError>();
+}
+
+#[test]
+fn what_one_back_end_seals_every_back_end_opens() {
+    for sealing in backends() {
+        let compact = sealing.sealer().seal(b"{\"a\":\"\xf0\x9f\x98\x80\"}").unwrap();
+        for opening in backends() {
+            let opened = opening.opener().open(&compact).unwrap();
+            assert_eq!(opened.json(), b"{\"a\":\"\xf0\x9f\x98\x80\"}");
+            assert_eq!(opened.signing_key().thumbprint(), SIGNING.thumbprint());
+            assert_eq!(opened.encryption_key().thumbprint(), UNWRAPPING.thumbprint());
+        }
+    }
+}
+
+#[test]
+fn the_headers_are_the_specification_s() {
+    let keys = backends().next().unwrap();
+    let compact = keys.sealer().seal(b"{}").unwrap();
+    assert_eq!(parts(&compact)[0], br#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","cty":"JWT"}"#);
+    assert_eq!(keys.opener().open(&compact).unwrap().signed_header().typ(), Some("JWT"));
+
+    let (signing, wrapping) = (keys.signing.clone().with_kid("s"), keys.wrapping().with_kid("w"));
+    let options = SealOptions::new().with_deflate().without_cty();
+    let compact = Sealer::with_options(signing, wrapping, options).seal(b"{}").unwrap();
+    assert_eq!(parts(&compact)[0], br#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","zip":"DEF","kid":"w"}"#);
+    let opened = keys.customer().open(&compact).unwrap();
+    assert_eq!(opened.signed_header().kid(), Some("s"));
+    assert_eq!(keys.opener().open(&compact).unwrap_err().kind(), OpenErrorKind::UnsupportedHeader);
+}
+
+#[test]
+fn every_message_has_keys_of_its_own() {
+    let sealer = backends().next().unwrap().sealer();
+    let [one, two] = [(); 2].map(|()| parts(&sealer.seal(b"{}").unwrap()));
+    assert_eq!(one[0], two[0]);
+    for part in 1..5 {
+        assert_ne!(one[part], two[part], "part {part}");
+    }
+}
+
+#[test]
+fn only_json_within_the_bound_is_sealed() {
+    let keys = backends().next().unwrap();
+    let options = SealOptions::new().with_max_payload(10);
+    let sealer = Sealer::with_options(keys.signing.clone(), keys.wrapping(), options);
+    assert!(sealer.seal(br#"{"a":1234}"#).is_ok());
+    assert!(matches!(sealer.seal(br#"{"a":12345}"#), Err(SealError::TooLong { found: 11, max: 10 })));
+    for text in [&b""[..], b"{", b"{} x", b"\"\xff\"", b"{}{}"] {
+        assert!(matches!(sealer.seal(text), Err(SealError::NotJson)), "{}", text.escape_ascii());
+    }
+}
+
+#[test]
+fn keys_rotate_while_in_use() {
+    let [old, new] = ["old", "new"].map(|kid| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap().with_kid(kid));
+    let [was, is] = ["was", "is"].map(|kid| SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid(kid));
+    let ours = KeySet::new([old.clone(), new.clone()]).unwrap();
+    let theirs = KeySet::new([was.verifying_key(), is.verifying_key()]).unwrap();
+    let opener = Opener::new(ours.clone(), theirs.clone());
+    for (signing, unwrapping) in [(&was, &old), (&is, &new)] {
+        let named = Sealer::new(signing.clone(), unwrapping.wrapping_key()).seal(b"{}").unwrap();
+        let opened = opener.open(&named).unwrap();
+        assert_eq!((opened.signing_kid(), opened.encryption_kid()), (signing.kid(), unwrapping.kid()));
+    }
+    // A sender who names no keys: all are tried.
+    let nameless = SigningKey::from_pem(&is.to_pkcs8_pem()).unwrap();
+    let wrapping = bankrail_jose::WrappingKey::from_pem(&new.wrapping_key().to_spki_pem()).unwrap();
+    let compact = Sealer::new(nameless, wrapping).seal(b"{}").unwrap();
+    let opened = opener.open(&compact).unwrap();
+    assert_eq!((opened.signing_kid(), opened.encryption_kid()), (Some("is"), Some("new")));
+
+    let late = Sealer::new(was, old.wrapping_key()).seal(b"{}").unwrap();
+    theirs.replace([is.verifying_key()]).unwrap();
+    assert!(matches!(opener.open(&late), Err(OpenError::Rejected)), "a signing key that is gone");
+    ours.replace([new]).unwrap();
+    assert!(matches!(opener.open(&late), Err(OpenError::NoKey(SelectError::UnknownKid { keys: 1 }))));
+    assert!(opener.open(&compact).is_ok());
+}
+
+#[test]
+fn a_message_for_somebody_else_is_refused_if_asked() {
+    let keys = backends().next().unwrap();
+    let options = SealOptions::new().with_recipient("aud", "biller-1").unwrap();
+    let compact = Sealer::with_options(keys.signing.clone(), keys.wrapping(), options).seal(br#"{"to":"b2"}"#).unwrap();
+    let open = |recipient| keys.opener().with_options(OpenOptions::new().with_recipient(recipient)).open(&compact);
+    assert!(open(Recipient::header("aud", "biller-1")).is_ok());
+    assert!(open(Recipient::claim("to", "b2")).is_ok());
+    for recipient in [
+        Recipient::header("aud", "biller-2"),
+        Recipient::header("to", "b2"),
+        Recipient::claim("to", "b1"),
+        Recipient::claim("aud", "biller-1"),
+    ] {
+        assert_eq!(open(recipient.clone()).unwrap_err().kind(), OpenErrorKind::OtherRecipient, "{recipient:?}");
+    }
+    assert!(SealOptions::new().with_recipient("alg", "x").is_err());
+}
+
+#[test]
+fn cty_is_absent_or_jwt() {
+    let keys = backends().next().unwrap();
+    let with =
+        |cty: &str| outsider::encrypt(&outsider::HEADER.replace('}', &format!("{cty}}}")), signed(b"{}").as_bytes());
+    let required = keys.opener().with_options(OpenOptions::new().with_cty_required());
+    for (cty, accepted, satisfies) in [
+        ("", true, false),
+        (r#","cty":"JWT""#, true, true),
+        (r#","cty":"jwt""#, true, true),
+        (r#","cty":"application/jwt""#, true, true),
+        (r#","cty":"json""#, false, false),
+        (r#","cty":"""#, false, false),
+        (r#","cty":null"#, false, false),
+    ] {
+        assert_eq!(keys.opener().open(&with(cty)).is_ok(), accepted, "{cty}");
+        assert_eq!(required.open(&with(cty)).is_ok(), satisfies, "{cty}");
+    }
+}
+
+#[test]
+fn a_signed_text_that_is_not_json_is_the_known_sender_s_fault() {
+    let opener = backends().next().unwrap().opener();
+    for payload in [&b""[..], b"{", b"\xff", b"{}\0"] {
+        let error = opener.open(&outsider::encrypt(outsider::HEADER, signed(payload).as_bytes())).unwrap_err();
+        assert!(matches!(error, OpenError::PayloadInvalid));
+    }
+    let opened = opener.open(&outsider::encrypt(outsider::HEADER, signed(b" [1] ").as_bytes())).unwrap();
+    assert_eq!(opened.json(), b" [1] ");
+}
+
+#[test]
+fn signing_in_two_steps_gives_the_same_message() {
+    let keys = backends().next().unwrap();
+    let (verifying, options) = (keys.verifying().with_kid("hsm"), SealOptions::new());
+    let unsigned = Unsigned::new(b"{}", verifying.clone(), keys.wrapping(), options.clone()).unwrap();
+    let signature = keys.signing.sign(unsigned.request().message()).unwrap();
+    let opened = keys.opener().open(&unsigned.finish(&signature).unwrap()).unwrap();
+    assert_eq!((opened.json(), opened.signed_header().kid()), (&b"{}"[..], Some("hsm")));
+
+    let unsigned = Unsigned::new(b"{}", verifying, keys.wrapping(), options).unwrap();
+    assert!(matches!(unsigned.finish(&signature[1..]), Err(SealError::Sign(_))));
+}
+
+#[test]
+fn printing_shows_no_message() {
+    let keys = backends().next().unwrap();
+    let compact = keys.sealer().seal(br#"{"name":"Jane Citizen"}"#).unwrap();
+    let opened = keys.opener().open(&compact).unwrap();
+    let printed = format!("{opened:?} {:?} {:?}", SecuredPayload::new(&compact), keys.opener());
+    assert!(!printed.contains("Jane") && !printed.contains("74, 97, 110") && !printed.contains(&compact[..40]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_message_survives_sealing_and_opening(
+        text in prop_oneof!["\\PC{0,300}", "[ab]{3000,9000}"],
+        deflate in any::<bool>(),
+    ) {
+        let keys = backends().next().unwrap();
+        let json = serde_json::json!({ "text": text }).to_string();
+        let options = if deflate { SealOptions::new().with_deflate() } else { SealOptions::new() };
+        let sealer = Sealer::with_options(keys.signing.clone(), keys.wrapping(), options);
+        let body = SecuredPayload::new(sealer.seal(json.as_bytes()).unwrap()).to_json();
+        let envelope = SecuredPayload::from_json(body.as_bytes()).unwrap();
+        let opened = keys.customer().open(&envelope.secured_payload).unwrap();
+        prop_assert_eq!(opened.json(), json.as_bytes());
+    }
+}

@@ -1,0 +1,101 @@
+//! A decryption key and a signing key on the other side of a future.
+
+use crate::shared::{Keys, backends, outsider};
+use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, RemoteUnwrapper, SignRequest, Unwrapped};
+use bankrail_jose::{SigningKey, UnwrappingKey, VerifyingKey, WrappingKey};
+use bankrail_secured_payload::{OpenError, OpenErrorKind, Opener, SealError, Sealer};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+#[derive(Debug)]
+struct Service {
+    signing: SigningKey,
+    verifying: VerifyingKey,
+    unwrapping: UnwrappingKey,
+    wrapping: WrappingKey,
+    down: bool,
+}
+
+impl Service {
+    fn new(keys: Keys, down: bool) -> Arc<Self> {
+        let (verifying, wrapping) = (keys.verifying(), keys.wrapping());
+        Arc::new(Self { signing: keys.signing, verifying, unwrapping: keys.unwrapping, wrapping, down })
+    }
+}
+
+impl RemoteSigner for Service {
+    fn verifying_key(&self) -> &VerifyingKey {
+        &self.verifying
+    }
+
+    fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
+        Box::pin(async move {
+            if self.down {
+                return Err(RemoteError::retryable("no connection"));
+            }
+            self.signing.sign(request.message()).map_err(RemoteError::permanent)
+        })
+    }
+}
+
+impl RemoteUnwrapper for Service {
+    fn wrapping_key(&self) -> &WrappingKey {
+        &self.wrapping
+    }
+
+    fn unwrap<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, Unwrapped> {
+        Box::pin(async move {
+            if self.down {
+                return Err(RemoteError::retryable("no connection"));
+            }
+            Ok(self.unwrapping.unwrap(encrypted).map_or(Unwrapped::CannotDecrypt, Unwrapped::Key))
+        })
+    }
+}
+
+/// For futures that never wait.
+fn now<F: Future>(future: F) -> F::Output {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("the future waits"),
+    }
+}
+
+#[test]
+fn remote_keys_seal_and_open() {
+    for keys in backends() {
+        let (local, verifying) = (keys.opener(), keys.verifying());
+        let service = Service::new(keys, false);
+        let compact = now(Sealer::new(Arc::clone(&service), service.wrapping.clone()).seal_remote(b"{}")).unwrap();
+        assert_eq!(local.open(&compact).unwrap().json(), b"{}");
+        assert_eq!(now(Opener::remote(service, verifying).open_remote(&compact)).unwrap().json(), b"{}");
+    }
+}
+
+#[test]
+fn that_it_cannot_decrypt_looks_like_a_wrong_tag() {
+    let keys = backends().next().unwrap();
+    let (good, verifying) = (keys.sealer().seal(b"{}").unwrap(), keys.verifying());
+    let opener = Opener::remote(Service::new(keys, false), verifying);
+    let mut bad_key = crate::shared::parts(&good);
+    bad_key[1][100] ^= 1;
+    let mut bad_tag = crate::shared::parts(&good);
+    bad_tag[4][0] ^= 1;
+    let short = outsider::assemble(outsider::HEADER, &[7; 32], &[5; 64]);
+    for message in [crate::shared::compact(&bad_key), crate::shared::compact(&bad_tag), short] {
+        assert!(matches!(now(opener.open_remote(&message)), Err(OpenError::Rejected)));
+    }
+}
+
+#[test]
+fn that_it_cannot_be_asked_is_a_local_fault_that_may_pass() {
+    let keys = backends().next().unwrap();
+    let (good, verifying) = (keys.sealer().seal(b"{}").unwrap(), keys.verifying());
+    let service = Service::new(keys, true);
+    let sealed = now(Sealer::new(Arc::clone(&service), service.wrapping.clone()).seal_remote(b"{}"));
+    assert!(matches!(sealed, Err(SealError::Sign(_))));
+    let error = now(Opener::remote(service, verifying).open_remote(&good)).unwrap_err();
+    assert_eq!((error.kind(), error.is_retryable(), error.http_status()), (OpenErrorKind::Unavailable, true, 500));
+}

@@ -1,0 +1,114 @@
+//! Keys, and a way to write messages that no honest sender writes.
+
+use bankrail_jose::{
+    Backend, KeyOptions, PrivateMaterial, RsaSize, SigningKey, UnwrappingKey, VerifyingKey, WrappingKey, base64url,
+};
+use bankrail_secured_payload::{OpenOptions, Opener, Sealer};
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// Making keys is slow: one of each for all tests.
+pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static UNWRAPPING: LazyLock<UnwrappingKey> =
+    LazyLock::new(|| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap());
+
+/// The same two key pairs on each back end.
+pub(crate) fn backends() -> impl Iterator<Item = Keys> {
+    Backend::ALL.iter().map(|backend| {
+        let options = KeyOptions::new().with_backend(*backend);
+        let signing = PrivateMaterial::from_pem(&SIGNING.to_pkcs8_pem()).unwrap();
+        let unwrapping = PrivateMaterial::from_pem(&UNWRAPPING.to_pkcs8_pem()).unwrap();
+        Keys::new(&signing, &unwrapping, &options)
+    })
+}
+
+pub(crate) struct Keys {
+    pub(crate) signing: SigningKey,
+    pub(crate) unwrapping: UnwrappingKey,
+}
+
+impl Keys {
+    pub(crate) fn new(signing: &PrivateMaterial, unwrapping: &PrivateMaterial, options: &KeyOptions) -> Self {
+        Self {
+            signing: SigningKey::from_material(signing, options).unwrap(),
+            unwrapping: UnwrappingKey::from_material(unwrapping, options).unwrap(),
+        }
+    }
+
+    pub(crate) fn verifying(&self) -> VerifyingKey {
+        self.signing.verifying_key()
+    }
+
+    pub(crate) fn wrapping(&self) -> WrappingKey {
+        self.unwrapping.wrapping_key()
+    }
+
+    pub(crate) fn sealer(&self) -> Sealer {
+        Sealer::new(self.signing.clone(), self.wrapping())
+    }
+
+    pub(crate) fn opener(&self) -> Opener {
+        Opener::new(self.unwrapping.clone(), self.verifying())
+    }
+
+    pub(crate) fn customer(&self) -> Opener {
+        self.opener().with_options(OpenOptions::customer())
+    }
+}
+
+/// The five parts of a compact message, decoded.
+pub(crate) fn parts(compact: &str) -> [Vec<u8>; 5] {
+    let parts: Vec<_> = compact.split('.').map(|part| base64url::decode(part).unwrap()).collect();
+    parts.try_into().unwrap()
+}
+
+pub(crate) fn compact(parts: &[Vec<u8>; 5]) -> String {
+    parts.iter().map(|part| base64url::encode(part)).collect::<Vec<_>>().join(".")
+}
+
+/// A file of the shared vectors, or `None` where they are not available.
+pub(crate) fn vectors(file: &str) -> Option<Value> {
+    let Some(shared) = std::env::var_os("BANKRAIL_SHARED") else {
+        eprintln!("BANKRAIL_SHARED not set: skipped");
+        return None;
+    };
+    let path = std::path::PathBuf::from(shared).join("vectors/jose").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    Some(serde_json::from_str(&text).unwrap())
+}
+
+/// Encrypts any octets to our key under any header, as an outsider who has the public key can.
+pub(crate) mod outsider {
+    use super::UNWRAPPING;
+    use aes::Aes256;
+    use bankrail_jose::base64url;
+    use cbc::cipher::block_padding::Pkcs7;
+    use cbc::cipher::{BlockModeEncrypt as _, KeyIvInit as _};
+    use hmac::{Hmac, KeyInit as _, Mac as _};
+    use sha2::Sha512;
+
+    pub(crate) const HEADER: &str = r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#;
+
+    pub(crate) fn encrypt(header: &str, plain: &[u8]) -> String {
+        let key = [7; 64];
+        let text = cbc::Encryptor::<Aes256>::new_from_slices(&key[32..], &[9; 16]).unwrap();
+        let mut padded = plain.to_vec();
+        padded.resize((plain.len() / 16 + 1) * 16, 0);
+        text.encrypt_padded::<Pkcs7>(&mut padded, plain.len()).unwrap();
+        assemble(header, &key, &padded)
+    }
+
+    /// With these blocks as ciphertext, under a right tag.
+    pub(crate) fn assemble(header: &str, key: &[u8], text: &[u8]) -> String {
+        let header = base64url::encode(header.as_bytes());
+        let mut mac = Hmac::<Sha512>::new_from_slice(&key[..key.len().min(32)]).unwrap();
+        mac.update(header.as_bytes());
+        mac.update(&[9; 16]);
+        mac.update(text);
+        mac.update(&(header.len() as u64 * 8).to_be_bytes());
+        let tag = &mac.finalize().into_bytes()[..32];
+        let wrapped = UNWRAPPING.wrapping_key().wrap(key).unwrap();
+        let rest = [&wrapped[..], &[9; 16], text, tag].map(base64url::encode);
+        format!("{header}.{}", rest.join("."))
+    }
+}

@@ -1,0 +1,66 @@
+//! Messages made by other libraries, and hostile ones.
+
+use crate::shared::{Keys, vectors};
+use bankrail_jose::{Backend, Jwk, KeyOptions};
+use bankrail_secured_payload::{OpenError, OpenErrorKind};
+use serde_json::Value;
+
+fn keys(signing: &str, unwrapping: &str) -> Option<Vec<Keys>> {
+    let file = vectors("keys.json")?;
+    let private = |name: &str| Jwk::parse(&file[name].to_string()).unwrap();
+    let (signing, unwrapping) = (private(signing), private(unwrapping));
+    let options = Backend::ALL.iter().map(|backend| KeyOptions::new().with_backend(*backend));
+    Some(
+        options.map(|options| Keys::new(signing.private().unwrap(), unwrapping.private().unwrap(), &options)).collect(),
+    )
+}
+
+fn str<'a>(value: &'a Value, member: &str) -> &'a str {
+    value[member].as_str().unwrap()
+}
+
+#[test]
+fn what_other_libraries_seal_is_opened() {
+    let Some(file) = vectors("nested.json") else { return };
+    let list = file["vectors"].as_array().unwrap();
+    assert_eq!(list.len(), 10);
+    for vector in list {
+        for keys in keys(str(vector, "sign_key"), str(vector, "enc_key")).unwrap() {
+            let opened = keys.customer().open(str(vector, "jwe")).unwrap();
+            assert_eq!(opened.json(), str(vector, "payload").as_bytes());
+            let zip = str(vector, "profile") == "zip";
+            assert_eq!(opened.outer_header().is_deflated(), zip);
+            assert_eq!(keys.opener().open(str(vector, "jwe")).is_ok(), !zip, "compression is off by default");
+            assert!(keys.customer().open(str(vector, "jws")).is_err(), "a bare signature");
+        }
+    }
+}
+
+#[test]
+fn hostile_messages_are_refused() {
+    let Some(file) = vectors("hostile_payloads.json") else { return };
+    let (mut run, mut rejected) = (0, Vec::new());
+    for keys in keys("sig2048", "enc2048").unwrap() {
+        for (name, message) in file.as_object().unwrap() {
+            run += 1;
+            let opened = keys.customer().open(message.as_str().unwrap());
+            assert_eq!(opened.is_ok(), name == "valid", "{name}: {opened:?}");
+            match opened {
+                Err(error @ OpenError::Rejected) => rejected.push(format!("{name} {error} {error:?}")),
+                Err(error) => assert!(
+                    matches!(error.kind(), OpenErrorKind::Malformed | OpenErrorKind::UnsupportedHeader),
+                    "{name}: {error:?}"
+                ),
+                Ok(_) => {}
+            }
+        }
+    }
+    assert_eq!(run, 12 * Backend::ALL.len());
+    // What passes for a message up to the keys: the rest is seen without them. `zip_ok_small` inflates, but holds no
+    // signature.
+    let names = ["badpad_badtag", "okpad_badtag", "bad_oaep", "zip_ok_small", "zip_10MiB"];
+    assert_eq!(rejected.len(), names.len() * Backend::ALL.len(), "{rejected:?}");
+    for line in rejected {
+        assert!(names.iter().any(|name| line == format!("{name} the message was rejected Rejected")), "{line}");
+    }
+}
