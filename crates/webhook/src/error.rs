@@ -109,6 +109,15 @@ pub enum MessageError {
     },
 }
 
+/// A message that was built with something odd about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a message without findings, found {}", findings.len())]
+#[non_exhaustive]
+pub struct BuildError {
+    /// What `validate` says.
+    pub findings: Vec<Finding>,
+}
+
 impl MessageError {
     /// Where in the message, when it is at one place.
     #[must_use]

@@ -20,6 +20,7 @@ pub mod alias;
 pub mod headers;
 pub mod history;
 pub mod message;
+pub mod samples;
 pub mod schedule;
 pub mod store;
 #[cfg(feature = "testing")]
@@ -31,7 +32,7 @@ pub use amount::Amount;
 pub use codes::*;
 pub use counts::{CountPerPeriod, PointInTime};
 pub use duplicate::{DuplicateKey, Fingerprint, KeyHash, KeySource};
-pub use error::MessageError;
+pub use error::{BuildError, MessageError};
 pub use finding::{Finding, Rule, RuleClass, Severity};
 pub use headers::{DeliveryHeaders, HeaderError, Priority};
 pub use ids::{ActionId, IdError, MandateId, Uetr};

@@ -272,6 +272,17 @@ macro_rules! message_type {
                 <Self as $crate::WebhookMessage>::to_json(self)
             }
 
+            /// The message itself if nothing is odd about it: the end of a builder's chain.
+            ///
+            /// # Errors
+            /// [`BuildError`](crate::BuildError) with the findings of `validate`, whatever their class.
+            pub fn checked(self) -> Result<Self, $crate::BuildError> {
+                match self.validate() {
+                    findings if findings.is_empty() => Ok(self),
+                    findings => Err($crate::BuildError { findings }),
+                }
+            }
+
             /// What is odd about the message: default bounds, unknown codes and members, and values that do not
             /// agree with each other.
             #[must_use]

@@ -207,6 +207,10 @@ macro_rules! wire_object {
             pub extra: $crate::json::ExtraMembers,
         }
 
+        impl $name {
+            $( $crate::json::wire_object!(@setter $kind $member: $type = $wire); )*
+        }
+
         impl $crate::json::Wire for $name {
             fn read(
                 value: &serde_json::value::RawValue,
@@ -240,6 +244,23 @@ macro_rules! wire_object {
     (@type required $type:ty) => { $type };
     (@type optional $type:ty) => { Option<$type> };
     (@type amended $type:ty) => { $crate::Amended<$type> };
+    (@setter required $member:ident: $type:ty = $wire:literal) => {};
+    (@setter optional $member:ident: $type:ty = $wire:literal) => {
+        #[doc = concat!("With `", $wire, "`.")]
+        #[must_use]
+        pub fn $member(mut self, value: impl Into<$type>) -> Self {
+            self.$member = Some(value.into());
+            self
+        }
+    };
+    (@setter amended $member:ident: $type:ty = $wire:literal) => {
+        #[doc = concat!("With `", $wire, "`: a new value, or [`Amended::Cleared`](crate::Amended::Cleared).")]
+        #[must_use]
+        pub fn $member(mut self, value: impl Into<$crate::Amended<$type>>) -> Self {
+            self.$member = value.into();
+            self
+        }
+    };
     (@bound) => { None };
     (@bound $bound:ident) => { Some(&$crate::json::Bound::$bound) };
 }

@@ -48,8 +48,22 @@ wire_object! {
 message_type!(MandateNotification, MandateNotification);
 
 impl MandateNotification {
-    /// A notification with the required members only; action type and status are the trigger's by default
-    /// (Default: "Consistency that real messages show").
+    /// A notification of a known trigger, with the action type and status that go with it, and the mandate status
+    /// where only one does (Default: "Consistency that real messages show"). `None` for an unknown trigger.
+    #[must_use]
+    pub fn of_trigger(
+        creation_date_time: Timestamp,
+        trigger: Trigger,
+        mps_user_id: MpsUserId,
+        mandate: MandateId,
+        action: ActionId,
+    ) -> Option<Self> {
+        let rules::Expected { action_type, action_status, mandate_status, .. } = rules::expected(&trigger)?;
+        let new = Self::new(creation_date_time, trigger, mps_user_id, mandate, action, action_type, action_status);
+        Some(Self { mandate_status: if let [one] = mandate_status { Some(one.clone()) } else { None }, ..new })
+    }
+
+    /// A notification with the required members only.
     #[must_use]
     pub fn new(
         creation_date_time: Timestamp,

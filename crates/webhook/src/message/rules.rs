@@ -4,7 +4,7 @@ mod mandate;
 mod parties;
 mod payment;
 
-pub(super) use mandate::{mandate_notification, mandate_outcome};
+pub(super) use mandate::{Expected, expected, mandate_notification, mandate_outcome};
 pub(super) use payment::{payment_outcome, query};
 
 use crate::finding::Rule;

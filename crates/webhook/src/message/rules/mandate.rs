@@ -75,15 +75,15 @@ enum Variant {
 }
 
 /// What goes with a trigger (Default: "Consistency that real messages show").
-struct Expected {
-    action_type: ActionType,
-    action_status: ActionStatus,
-    mandate_status: &'static [MandateStatus],
+pub(crate) struct Expected {
+    pub(crate) action_type: ActionType,
+    pub(crate) action_status: ActionStatus,
+    pub(crate) mandate_status: &'static [MandateStatus],
     mandate_text: &'static str,
     details: Variant,
 }
 
-fn expected(trigger: &Trigger) -> Option<Expected> {
+pub(crate) fn expected(trigger: &Trigger) -> Option<Expected> {
     use ActionStatus::{Completed, Declined, TimedOut};
     use MandateStatus::{Active, Cancelled, Suspended};
     const KEPT: &[MandateStatus] = &[Active, Suspended];

@@ -1,0 +1,247 @@
+//! One good message for each status, trigger and kind of case, for documentation, tests and trials.
+//!
+//! Names, accounts and identifiers are made up. No sample has a finding.
+
+use crate::*;
+use bankrail_values::{Date, Money, Timestamp};
+
+/// Reads a constant of this file.
+fn constant<T: std::str::FromStr>(text: &str) -> T
+where
+    T::Err: std::fmt::Debug,
+{
+    text.parse().expect("a sample's constant is well formed")
+}
+
+fn created() -> Timestamp {
+    constant("2021-07-29T01:02:03.450Z")
+}
+
+fn amount(text: &str) -> Amount {
+    constant::<Money>(text).into()
+}
+
+/// The mandate of all samples.
+#[must_use]
+pub fn mandate_id() -> MandateId {
+    constant("0b7c2f6e8a1d11eb8dcd0242ac130003")
+}
+
+/// The action of all samples.
+#[must_use]
+pub fn action_id() -> ActionId {
+    constant("5e1f0a728a1d11eb8dcd0242ac130003")
+}
+
+/// The headers that go with a sample: with the keys of an original request where the kind has them.
+#[must_use]
+pub fn headers(kind: MessageKind) -> DeliveryHeaders {
+    let message_id = constant("9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11");
+    let headers = if kind.answers_a_request() {
+        DeliveryHeaders::answering(constant("2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21"), message_id)
+            .correlation_id(constant("7a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"))
+    } else {
+        DeliveryHeaders::new(message_id)
+    };
+    headers.priority(Priority::Unattended)
+}
+
+/// The outcome of an action: succeeded as `action_status` says. An action that was declined, recalled or timed out
+/// leaves a mandate as it was, or cancelled if it was to create it.
+#[must_use]
+pub fn mandate_outcome(action_type: &ActionType, action_status: &ActionStatus) -> MandateActionOutcome {
+    let mandate_status = match (action_type, action_status) {
+        (ActionType::Create, ActionStatus::Pending) => MandateStatus::Created,
+        (ActionType::Create, ActionStatus::Completed) => MandateStatus::Active,
+        (ActionType::Create, _) => MandateStatus::Cancelled,
+        (ActionType::StatusChange, ActionStatus::Completed) => MandateStatus::Suspended,
+        _ => MandateStatus::Active,
+    };
+    let outcome = MandateActionOutcome::new(created(), OutcomeStatus::Succeeded)
+        .mps_user_id(constant::<message::MpsUserId>("MPSUSER1"))
+        .request_id(constant::<bankrail_values::HyphenatedUuid>("f3b1c0de-1111-4222-8333-444455556666"))
+        .mandate_identification(mandate_id())
+        .mandate_registration_date_time(constant::<Timestamp>("2021-07-01T00:00:00.000Z"))
+        .mandate_status(mandate_status)
+        .action_identification(action_id())
+        .action_type(action_type.clone())
+        .action_status(action_status.clone());
+    match action_type {
+        ActionType::Create | ActionType::Amend => outcome
+            .bilateral(true)
+            .debtor_alias_name("A Sample")
+            .resolution_requested_by(constant::<Timestamp>("2021-08-03T01:02:03.450Z")),
+        _ => outcome,
+    }
+}
+
+/// The outcome of an action that was rejected.
+#[must_use]
+pub fn rejected_mandate_outcome(severity: &ErrorSeverity) -> MandateActionOutcome {
+    let error = OutcomeError::new("MND042", severity.clone())
+        .text("Mandate not found")
+        .user_message("The mandate is not known.")
+        .more_info("Check the mandate identification.");
+    MandateActionOutcome::new(created(), OutcomeStatus::Rejected)
+        .mps_user_id(constant::<message::MpsUserId>("MPSUSER1"))
+        .request_id(constant::<bankrail_values::HyphenatedUuid>("f3b1c0de-1111-4222-8333-444455556667"))
+        .action_type(ActionType::StatusChange)
+        .error(error)
+}
+
+/// The notification of a trigger, with what goes with it. `None` for an unknown trigger.
+#[must_use]
+pub fn mandate_notification(trigger: &Trigger) -> Option<MandateNotification> {
+    let user = constant("MPSUSER1");
+    let notification = MandateNotification::of_trigger(created(), trigger.clone(), user, mandate_id(), action_id())?;
+    let reason = ResolutionEvent::new("AC02").reason_description("Not agreed by the payer");
+    Some(match trigger {
+        Trigger::CreationDeclined => notification.resolution_event(reason),
+        Trigger::AmendmentConfirmed | Trigger::AmendmentExpired => {
+            notification.mandate_status(MandateStatus::Active).details(bilateral_amendment())
+        }
+        Trigger::AmendmentDeclined => {
+            notification.mandate_status(MandateStatus::Active).resolution_event(reason).details(bilateral_amendment())
+        }
+        Trigger::AmendedUnilaterally => {
+            notification.mandate_status(MandateStatus::Active).details(Amendment::new(amended_debtor()))
+        }
+        Trigger::StatusChanged => notification.mandate_status(MandateStatus::Suspended).details(
+            StatusChange::new(StatusChangeCode::Suspend)
+                .reason_code("MS02")
+                .reason_description("Asked for by the payer"),
+        ),
+        _ => notification,
+    })
+}
+
+/// The notification of a change of status: to cancelled, active or suspended. `None` for an unknown change.
+#[must_use]
+pub fn status_change(change: &StatusChangeCode) -> Option<MandateNotification> {
+    let status = match change {
+        StatusChangeCode::Cancel => MandateStatus::Cancelled,
+        StatusChangeCode::Release => MandateStatus::Active,
+        StatusChangeCode::Suspend => MandateStatus::Suspended,
+        StatusChangeCode::Unknown(_) => return None,
+    };
+    let notification = mandate_notification(&Trigger::StatusChanged)?;
+    Some(notification.mandate_status(status).details(StatusChange::new(change.clone())))
+}
+
+fn amended_debtor() -> AmendedDebtor {
+    AmendedDebtor::new()
+        .party_type(PartyType::Person)
+        .party_name("Alex Sample".to_owned())
+        .ultimate_party_name(Amended::Cleared)
+        .account_identification_type_code(AccountIdentificationType::Alias)
+        .account_identification(Amended::Cleared)
+        .account_alias_type_code(AliasType::Telephone)
+        .account_alias_identification("+61-412345678".to_owned())
+        .party_reference("REF-1".to_owned())
+}
+
+fn bilateral_amendment() -> BilateralAmendment {
+    let payment = AmendedPaymentInformation::new()
+        .payment_frequency(PaymentFrequency::Monthly)
+        .payment_execute_not_before_time(constant::<TimeOfDay>("09:30:00.000Z"))
+        .count_per_period(CountPerPeriod::from("1"))
+        .point_in_time(PointInTime::from("15"))
+        .payment_amount_type(AmountType::Fixed)
+        .first_payment_date(constant::<Date>("2021-09-15"))
+        .first_payment_amount(amount("5.00 AUD"))
+        .last_payment_date(constant::<Date>("2022-08-15"))
+        .last_payment_amount(Amended::Cleared)
+        .amount(amount("12.50 AUD"))
+        .maximum_amount(Amended::Cleared);
+    BilateralAmendment::new()
+        .resolution_requested_by(constant::<Timestamp>("2021-08-03T01:02:03.450Z"))
+        .validity_end_date(constant::<Date>("2022-12-31"))
+        .transfer_arrangement("To the account of the agreement".to_owned())
+        .automatic_extension_indicator(true)
+        .payment_information(payment)
+        .additional_information(Amended::Cleared)
+}
+
+/// The outcome of a payment with a status: rejected ones have a reason.
+#[must_use]
+pub fn payment_outcome(status: &TransactionStatus) -> PaymentOutcome {
+    let original = OriginalTransaction::new()
+        .original_instruction_identification("INV-2021-0042")
+        .instructed_amount(amount("12.50 AUD"))
+        .mandate_identification(mandate_id())
+        .creditor_name("Sample Utilities")
+        .creditor_ultimate_name("Sample Utilities Holding")
+        .creditor_account_identification("013010123456789");
+    let outcome = PaymentOutcome::new(created(), status.clone())
+        .mps_user_id(constant::<message::MpsUserId>("MPSUSER1"))
+        .instruction_identification(constant::<message::Text35>("SAMPLEAAXXXN20210729000000000000001"))
+        .uetr(constant::<Uetr>("ba5eba11-0000-4000-8000-00000000002a"))
+        .account_servicer_reference(constant::<message::Text35>("ASR-42"))
+        .clearing_system_reference(constant::<message::Text35>("CSR-42"))
+        .acceptance_date_time(constant::<Timestamp>("2021-07-29T01:02:03.000Z"))
+        .original_transaction_reference(original);
+    match status {
+        TransactionStatus::Rejected => outcome
+            .transaction_status_reason_code(constant::<bankrail_values::BoundedText<1, 4>>("AM04"))
+            .transaction_status_additional_information(vec![constant("Insufficient funds")]),
+        _ => outcome,
+    }
+}
+
+/// A query about a mandate or about its payments.
+#[must_use]
+pub fn query(case_type: &CaseType) -> QueryNotification {
+    let debtor = DebtorInformation::new()
+        .party_name("Alex Sample")
+        .account_identification_type_code(AccountIdentificationType::Bban)
+        .account_identification("013010XXXXX8937");
+    let payment = PaymentInformation::new()
+        .payment_frequency(PaymentFrequency::Weekly)
+        .payment_execute_not_before_time(constant::<TimeOfDay>("09:30:00.000Z"))
+        .count_per_period(CountPerPeriod::from("1"))
+        .point_in_time(PointInTime::from("07"))
+        .payment_amount_type(AmountType::Variable)
+        .first_payment_amount(amount("5.00 AUD"))
+        .last_payment_amount(amount("7.00 AUD"))
+        .maximum_amount(amount("100.00 AUD"));
+    let details = MandateDetails::new()
+        .mps_user_id(constant::<message::MpsUserId>("MPSUSER1"))
+        .mandate_identification(mandate_id())
+        .establishment_scheme(EstablishmentScheme::Bilateral)
+        .mandate_purpose_code(MandatePurpose::Utility)
+        .description("Electricity")
+        .additional_information("Meter 7")
+        .debtor_information(debtor)
+        .creditor_information(CreditorInformation::new().party_reference("REF-1"))
+        .payment_information(payment);
+    let narrative = constant("I do not know this charge. Please explain.");
+    let query = QueryNotification::new(created(), constant("CASE-000042"), case_type.clone(), narrative, details)
+        .reminder_count(constant::<message::query_notification::ReminderCount>("1"))
+        .re_open_case_indication(false);
+    match case_type {
+        CaseType::Payments => query.payment_details(
+            PaymentDetails::new()
+                .transaction_identification("TX-42")
+                .instruction_identification("SAMPLEAAXXXN20210729000000000000001")
+                .transaction_date(constant::<Date>("2021-07-28"))
+                .original_transaction_amount(amount("12.50 AUD")),
+        ),
+        _ => query,
+    }
+}
+
+/// Every sample: all action types with all action statuses, all severities, triggers, status changes, transaction
+/// statuses and case types.
+#[must_use]
+pub fn all() -> Vec<Message> {
+    let mut messages: Vec<Message> = Vec::new();
+    for action_type in ActionType::KNOWN {
+        messages.extend(ActionStatus::KNOWN.iter().map(|status| mandate_outcome(action_type, status).into()));
+    }
+    messages.extend(ErrorSeverity::KNOWN.iter().map(|severity| rejected_mandate_outcome(severity).into()));
+    messages.extend(Trigger::KNOWN.iter().filter_map(mandate_notification).map(Message::from));
+    messages.extend(StatusChangeCode::KNOWN.iter().filter_map(status_change).map(Message::from));
+    messages.extend(TransactionStatus::KNOWN.iter().map(|status| payment_outcome(status).into()));
+    messages.extend(CaseType::KNOWN.iter().map(|case_type| query(case_type).into()));
+    messages
+}
