@@ -51,6 +51,8 @@ mod call_type;
 mod decision;
 mod limiter;
 mod limits;
+#[cfg(feature = "pacer")]
+mod pacer;
 mod policy;
 mod state;
 mod store;
@@ -62,6 +64,8 @@ pub use call_type::{CallType, CallTypeError, default_limits};
 pub use decision::{Decision, WindowStatus, decide};
 pub use limiter::{Capacity, CheckError, Limiter, OnFull};
 pub use limits::Limits;
+#[cfg(feature = "pacer")]
+pub use pacer::Pacer;
 pub use policy::{Algorithm, CostError, Counting, MAX_WINDOWS, Policy, PolicyError};
 pub use state::{Counts, State};
 pub use store::{Charge, CounterStore};

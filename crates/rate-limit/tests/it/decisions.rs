@@ -1,0 +1,149 @@
+//! Single decisions that peers are known to get wrong.
+
+use crate::{at, policy};
+use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
+use std::time::Duration;
+
+#[test]
+fn a_look_changes_nothing_and_tells_what_is_left() {
+    let policy = policy(Algorithm::Sliding, Counting::Attempts, &[(1_000, 2)]);
+    let mut state = State::new();
+    let _ = decide(&mut state, &policy, at(0), 1).unwrap();
+    let before = state;
+    for now in [0, 500, 5_000] {
+        let look = decide(&mut state, &policy, at(now), 0).unwrap();
+        assert!(look.is_allowed());
+        assert_eq!(look.remaining(), Some(if now == 5_000 { 2 } else { 1 }));
+        assert_eq!((look.cost(), look.retry_at(), look.refused_by()), (0, None, None));
+    }
+    assert_eq!(state, before);
+    for _ in 0..2 {
+        let _ = decide(&mut state, &policy, at(0), 1).unwrap();
+    }
+    assert!(!decide(&mut state, &policy, at(0), 0).unwrap().is_allowed(), "3 is above 2");
+}
+
+#[test]
+fn a_cost_that_never_fits_is_no_refusal_and_charges_nothing() {
+    for counting in [Counting::Attempts, Counting::Admitted] {
+        let policy = policy(Algorithm::Sliding, counting, &[(3_600_000, 10), (1_000, 2)]);
+        let mut state = State::new();
+        let error = decide(&mut state, &policy, at(0), 3).unwrap_err();
+        assert_eq!((error.cost, error.window), (3, Window::per_second(2).unwrap()));
+        assert_eq!(state, State::new());
+    }
+}
+
+#[test]
+fn a_cost_beyond_what_is_left_does_not_use_it_up() {
+    let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 5)]);
+    let mut state = State::new();
+    assert!(decide(&mut state, &policy, at(0), 3).unwrap().is_allowed());
+    assert!(!decide(&mut state, &policy, at(0), 3).unwrap().is_allowed());
+    assert!(decide(&mut state, &policy, at(0), 2).unwrap().is_allowed());
+}
+
+#[test]
+fn a_clock_that_steps_back_gives_nothing_and_locks_nobody_out_for_longer() {
+    for algorithm in [Algorithm::Fixed, Algorithm::Sliding] {
+        let policy = policy(algorithm, Counting::Admitted, &[(1_000, 2)]);
+        let mut state = State::new();
+        for _ in 0..2 {
+            assert!(decide(&mut state, &policy, at(10_500), 1).unwrap().is_allowed());
+        }
+        let back = decide(&mut state, &policy, at(9_500), 1).unwrap();
+        assert!(!back.is_allowed());
+        let retry_at = if algorithm == Algorithm::Fixed { 11_000 } else { 11_500 };
+        assert_eq!(back.retry_at(), Some(at(retry_at)));
+        assert_eq!(back.retry_after(), Some(Duration::from_millis(retry_at.unsigned_abs() - 9_500)));
+        assert!(decide(&mut state, &policy, at(retry_at), 1).unwrap().is_allowed());
+    }
+}
+
+#[test]
+fn seconds_to_wait_are_rounded_up() {
+    let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(60_000, 1)]);
+    let mut state = State::new();
+    assert_eq!(decide(&mut state, &policy, at(0), 1).unwrap().retry_after_seconds(), None);
+    let seconds = [0, 1, 58_999, 59_000, 59_001, 59_999]
+        .map(|now| decide(&mut state, &policy, at(now), 1).unwrap().retry_after_seconds().unwrap());
+    assert_eq!(seconds, [60, 60, 2, 1, 1, 1]);
+}
+
+#[test]
+fn of_several_windows_the_one_that_holds_out_longest_is_named() {
+    let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 2), (60_000, 2), (1_000, 2)]);
+    let mut state = State::new();
+    let _ = decide(&mut state, &policy, at(0), 2).unwrap();
+    let refused = decide(&mut state, &policy, at(0), 1).unwrap();
+    assert_eq!(refused.refused_by(), Some(Window::per_hour(2).unwrap()));
+    assert_eq!(refused.windows().filter(|window| window.refused).count(), 3);
+    assert_eq!(refused.retry_at(), Some(at(3_600_000)));
+}
+
+#[test]
+fn a_limit_of_one_slides() {
+    let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(1_000, 1)]);
+    let mut state = State::new();
+    assert!(decide(&mut state, &policy, at(300), 1).unwrap().is_allowed());
+    // Any weight of the one before is too much beside one more, so the whole next window is lost.
+    let refused = decide(&mut state, &policy, at(1_000), 1).unwrap();
+    assert_eq!(refused.retry_at(), Some(at(2_000)));
+    assert!(decide(&mut state, &policy, at(2_000), 1).unwrap().is_allowed());
+}
+
+#[test]
+fn counts_survive_a_change_of_limits_and_windows() {
+    let old = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 3), (1_000, 3)]);
+    let mut state = State::new();
+    assert!(decide(&mut state, &old, at(0), 3).unwrap().is_allowed());
+    assert!(!decide(&mut state, &old, at(2_000), 1).unwrap().is_allowed());
+    // Raised, with another second window and a new minute: three of five are used, the minute starts empty.
+    let new = policy(Algorithm::Sliding, Counting::Admitted, &[(3_600_000, 5), (60_000, 4), (500, 4)]);
+    let decision = decide(&mut state, &new, at(2_000), 1).unwrap();
+    assert!(decision.is_allowed());
+    assert_eq!(decision.windows().map(|window| window.remaining).collect::<Vec<_>>(), [1, 3, 3]);
+    // Lowered below what is used.
+    let lower = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 2)]);
+    let decision = decide(&mut state, &lower, at(2_000), 1).unwrap();
+    assert_eq!((decision.is_allowed(), decision.remaining()), (false, Some(0)));
+}
+
+#[test]
+fn counters_stop_at_the_ceiling_and_stay_refused() {
+    let most = Window::per_hour(1).unwrap().ceiling();
+    let policy = policy(Algorithm::Sliding, Counting::Attempts, &[(3_600_000, most)]);
+    let mut state = State::new();
+    assert!(decide(&mut state, &policy, at(0), most).unwrap().is_allowed());
+    for cost in [1, most, most] {
+        let refused = decide(&mut state, &policy, at(1), cost).unwrap();
+        assert!(!refused.is_allowed());
+        let retry_at = refused.retry_at().unwrap();
+        assert!(decide(&mut { state }, &policy, retry_at, cost).unwrap().is_allowed());
+        let earlier = at(retry_at.unix_millis() - 1);
+        assert!(!decide(&mut { state }, &policy, earlier, cost).unwrap().is_allowed());
+    }
+    assert_eq!(state.counts().next().unwrap().current, most);
+}
+
+#[test]
+fn the_ends_of_time_are_answered() {
+    use bankrail_values::Timestamp;
+    let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(u64::from(u32::MAX), 1), (1, 1)]);
+    for now in [Timestamp::MIN, at(-1), at(0), Timestamp::MAX] {
+        let mut state = State::new();
+        assert!(decide(&mut state, &policy, now, 1).unwrap().is_allowed());
+        let refused = decide(&mut state, &policy, now, 1).unwrap();
+        assert!(!refused.is_allowed());
+        assert!(refused.retry_at().unwrap() >= now);
+    }
+}
+
+#[test]
+fn without_windows_everything_is_allowed() {
+    let mut state = State::new();
+    let decision = decide(&mut state, &Policy::unlimited(), at(0), u32::MAX).unwrap();
+    assert!(decision.is_allowed());
+    assert_eq!((decision.remaining(), decision.next_chance(u32::MAX)), (None, Ok(at(0))));
+    assert_eq!(state.spent_at(), None);
+}

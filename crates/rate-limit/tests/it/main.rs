@@ -1,0 +1,43 @@
+//! The public API, from outside.
+#![cfg(not(loom))]
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)] // helpers outside of test functions
+
+mod decisions;
+mod keys;
+mod oracle;
+#[cfg(feature = "pacer")]
+mod pacer;
+mod properties;
+mod store_limiter;
+mod stress;
+mod worked_cases;
+
+use bankrail_rate_limit::{Algorithm, Counting, Policy, Window};
+use bankrail_values::Timestamp;
+use std::time::Duration;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_unix_millis(millis).unwrap()
+}
+
+fn time(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+/// A policy of windows given as milliseconds and limit.
+fn policy(algorithm: Algorithm, counting: Counting, windows: &[(u64, u32)]) -> Policy {
+    let windows: Vec<Window> =
+        windows.iter().map(|(millis, limit)| Window::new(Duration::from_millis(*millis), *limit).unwrap()).collect();
+    Policy::new(algorithm, counting, &windows).unwrap()
+}
+
+#[test]
+fn the_types_are_what_callers_expect() {
+    use bankrail_rate_limit::*;
+    fn plain<T: Clone + std::fmt::Debug + PartialEq + Send + Sync + 'static>() {}
+    fn shared<T: std::fmt::Debug + Send + Sync + 'static>() {}
+    plain::<(Algorithm, CallType, Capacity, CheckError, CostError, Counting, Counts)>();
+    plain::<(Decision, OnFull, OnStoreError, Policy, PolicyError, State, Window, WindowError, WindowStatus)>();
+    shared::<(Answer, Charge<'static>, Limiter, Limits, StoreCheckError, StoreLimiter)>();
+    shared::<Box<dyn CounterStore>>();
+}

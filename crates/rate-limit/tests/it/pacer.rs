@@ -1,0 +1,122 @@
+//! The pacer against a bank with a clock of its own. Time is tokio's, paused: nothing really waits.
+
+use crate::{at, policy};
+use bankrail_rate_limit::{Algorithm, Counting, Pacer, Policy, State, decide};
+use bankrail_values::{Clock, Timestamp};
+use proptest::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Shows `start` when made, and moves with tokio's time.
+#[derive(Debug)]
+struct TokioClock {
+    start: Timestamp,
+    made: Instant,
+}
+
+impl Clock for TokioClock {
+    fn now(&self) -> Timestamp {
+        self.start.saturating_add(self.made.elapsed())
+    }
+}
+
+fn clock(start: i64) -> Arc<TokioClock> {
+    Arc::new(TokioClock { start: at(start), made: Instant::now() })
+}
+
+fn paused(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(test);
+}
+
+const GUARD: i64 = 100;
+
+async fn bank_never_refuses(policy: Policy, start: i64, offsets: Vec<i64>) {
+    let clock = clock(start);
+    let pacer = Pacer::new(policy, clock.clone()).with_guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
+    let mut arrivals = Vec::new();
+    for offset in offsets {
+        pacer.acquire(1).await.unwrap();
+        arrivals.push(clock.now().unix_millis() + offset);
+    }
+    arrivals.sort_unstable();
+    let mut state = State::new();
+    for arrival in arrivals {
+        assert!(decide(&mut state, &policy, at(arrival), 1).unwrap().is_allowed(), "at {arrival}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_bank_whose_clock_is_off_by_no_more_than_the_guard_never_refuses(
+        sliding in any::<bool>(),
+        limits in (3_u32..40, 1_u32..5),
+        start in 0_i64..120_000,
+        offsets in proptest::collection::vec(-GUARD..=GUARD, 1..120),
+    ) {
+        let algorithm = if sliding { Algorithm::Sliding } else { Algorithm::Fixed };
+        let policy = policy(algorithm, Counting::Attempts, &[(60_000, limits.0), (1_000, limits.1.min(limits.0))]);
+        paused(bank_never_refuses(policy, start, offsets));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limit_is_used_and_then_waited_for() {
+    let clock = clock(30_000);
+    let pacer = Pacer::new(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 3)]), clock.clone());
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        pacer.acquire(1).await.unwrap();
+        times.push(clock.now().unix_millis());
+    }
+    assert_eq!(times, [30_000, 30_000, 30_000, 60_100, 60_100]);
+    assert_eq!(pacer.acquire(4).await.unwrap_err().cost, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_go_in_the_order_of_arrival_and_who_gives_up_charges_nothing() {
+    let clock = clock(30_000);
+    let pacer = Arc::new(Pacer::new(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]), clock.clone()));
+    let (done, mut order) = tokio::sync::mpsc::unbounded_channel();
+    let mut waiting = Vec::new();
+    for (name, cost) in [("first", 2), ("dear", 2), ("gives up", 2), ("cheap", 1), ("last", 1)] {
+        let (pacer, clock, done) = (Arc::clone(&pacer), clock.clone(), done.clone());
+        waiting.push(tokio::spawn(async move {
+            pacer.acquire(cost).await.unwrap();
+            done.send((name, clock.now().unix_millis() / 60_000)).unwrap();
+        }));
+        tokio::task::yield_now().await;
+    }
+    waiting[2].abort();
+    drop(done);
+    let mut found = Vec::new();
+    while let Some(next) = order.recv().await {
+        found.push(next);
+    }
+    assert_eq!(found, [("first", 0), ("dear", 1), ("cheap", 2), ("last", 2)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_in_front_can_give_up() {
+    let clock = clock(30_000);
+    let pacer = Pacer::new(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]), clock.clone());
+    pacer.acquire(1).await.unwrap();
+    let gave_up = tokio::time::timeout(Duration::from_secs(1), pacer.acquire(2)).await;
+    assert!(gave_up.is_err());
+    pacer.acquire(1).await.unwrap();
+    assert_eq!(clock.now().unix_millis(), 31_000, "the place that was left is still there");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_came_all_the_same_is_honoured_by_those_who_wait_too() {
+    let clock = clock(30_000);
+    let pacer = Pacer::new(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone());
+    pacer.acquire(1).await.unwrap();
+    let (waited, ()) = tokio::join!(pacer.acquire(1), async { pacer.hold_until(at(95_000)) });
+    waited.unwrap();
+    pacer.hold_until(at(1));
+    assert_eq!(clock.now().unix_millis(), 95_000);
+}
