@@ -8,5 +8,13 @@
     reason = "tests say what they expect"
 )]
 
+mod headers;
 mod history;
+mod hostile;
+mod keys;
+mod messages;
 mod models;
+mod outgoing;
+mod stdnum;
+mod traits;
+mod validate;

@@ -1,0 +1,86 @@
+//! The header table.
+
+use bankrail_values::HyphenatedUuid;
+use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
+use bankrail_webhook::*;
+
+const A: &str = "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11";
+const B: &str = "2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21";
+
+fn id(text: &str) -> HyphenatedUuid {
+    text.parse().unwrap()
+}
+
+fn parse(kind: MessageKind, headers: &[(&str, &str)]) -> Result<(DeliveryHeaders, Vec<Rule>), HeaderError> {
+    let headers = headers.iter().map(|(name, value)| (*name, value.as_bytes()));
+    let (headers, findings) = DeliveryHeaders::parse(kind, headers)?;
+    Ok((headers, findings.into_iter().map(|finding| finding.rule).collect()))
+}
+
+#[test]
+fn what_is_sent_is_read_back() {
+    for kind in MessageKind::ALL {
+        let sent = samples::headers(kind);
+        let pairs: Vec<(&str, String)> = sent.pairs().collect();
+        let names: Vec<&str> = pairs.iter().map(|(name, _)| *name).collect();
+        let outcome = matches!(kind, MessageKind::MandateOutcome | MessageKind::PaymentOutcome);
+        let expected: &[&str] =
+            if outcome { &[REQUEST_KEY, MESSAGE_ID, CORRELATION_ID, PRIORITY] } else { &[MESSAGE_ID, PRIORITY] };
+        assert_eq!(names, expected, "{kind}");
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        assert_eq!(parse(kind, &pairs).unwrap(), (sent, vec![]), "{kind}");
+    }
+}
+
+#[test]
+fn the_table_decides_what_is_sent() {
+    use MessageKind::{MandateNotification, MandateOutcome, PaymentOutcome, Query};
+    let plain = DeliveryHeaders::new(id(A));
+    let answering = DeliveryHeaders::answering(id(B), id(A));
+    for kind in [MandateOutcome, PaymentOutcome] {
+        assert_eq!(plain.check(kind), Err(HeaderError::Missing { name: REQUEST_KEY }));
+        assert_eq!(answering.correlation_id(id(A)).priority(Priority::Attended).check(kind), Ok(()));
+    }
+    for kind in [MandateNotification, Query] {
+        assert_eq!(plain.check(kind), Ok(()));
+        assert_eq!(answering.check(kind), Err(HeaderError::Unexpected { name: REQUEST_KEY }));
+        assert_eq!(plain.correlation_id(id(B)).check(kind), Err(HeaderError::Unexpected { name: CORRELATION_ID }));
+    }
+    assert_eq!(plain.priority(Priority::Attended).check(MandateNotification), Ok(()));
+    assert!(matches!(plain.priority(Priority::Attended).check(Query), Err(HeaderError::Malformed { .. })));
+    assert_eq!(plain.priority(Priority::Unattended).check(Query), Ok(()));
+}
+
+#[test]
+fn required_headers_refuse_and_optional_ones_are_findings() {
+    use MessageKind::{MandateNotification, MandateOutcome, Query};
+    let read = parse(MandateOutcome, &[("x-requestkey", B), ("X-MESSAGE-ID", A), ("priority", " ATTENDED\t")]).unwrap();
+    assert_eq!(read, (DeliveryHeaders::answering(id(B), id(A)).priority(Priority::Attended), vec![]));
+    let missing = |kind, headers: &[(&str, &str)]| match parse(kind, headers) {
+        Err(HeaderError::Missing { name }) => name,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(missing(MandateOutcome, &[(MESSAGE_ID, A)]), REQUEST_KEY);
+    assert_eq!(missing(MandateOutcome, &[(REQUEST_KEY, A)]), MESSAGE_ID);
+    assert_eq!(missing(Query, &[(REQUEST_KEY, A)]), MESSAGE_ID);
+    let malformed = [
+        (MandateOutcome, vec![(REQUEST_KEY, "no"), (MESSAGE_ID, A)]),
+        (Query, vec![(MESSAGE_ID, "9f0c6f2a3c1b4a569d5e0c1f7d8b2a11")]),
+        (Query, vec![(MESSAGE_ID, A), (MESSAGE_ID, B)]),
+        (Query, vec![(MESSAGE_ID, "")]),
+    ];
+    for (kind, headers) in malformed {
+        assert!(matches!(parse(kind, &headers), Err(HeaderError::Malformed { .. })), "{headers:?}");
+    }
+    let octets = DeliveryHeaders::parse(Query, [(MESSAGE_ID, &b"\xff"[..])]);
+    assert!(matches!(octets, Err(HeaderError::Malformed { .. })));
+
+    let both = [(MESSAGE_ID, A), (MESSAGE_ID, A), (CORRELATION_ID, "no"), (PRIORITY, "SOON"), ("other", "x")];
+    let (headers, findings) = parse(MandateNotification, &both).unwrap();
+    assert_eq!(headers, DeliveryHeaders::new(id(A)), "the same value twice is one");
+    assert_eq!(findings, [Rule::OptionalHeader, Rule::OptionalHeader]);
+    let extra = [(MESSAGE_ID, A), (REQUEST_KEY, B), (CORRELATION_ID, B), (PRIORITY, "ATTENDED")];
+    let (headers, findings) = parse(Query, &extra).unwrap();
+    assert_eq!((headers.request_key, headers.correlation_id, headers.priority), (Some(id(B)), Some(id(B)), None));
+    assert_eq!(findings, [Rule::UnexpectedHeader, Rule::UnexpectedHeader, Rule::OptionalHeader]);
+}

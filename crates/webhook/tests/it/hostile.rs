@@ -1,0 +1,134 @@
+//! Hostile and mutated input: never a panic, and what parses survives a round trip.
+
+use bankrail_webhook::*;
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn check(kind: MessageKind, json: &[u8]) {
+    let Ok(parsed) = Message::from_json(kind, json) else { return };
+    let written = parsed.message.to_json();
+    let again = Message::from_json(kind, &written).unwrap();
+    assert_eq!(again.message, parsed.message);
+    assert_eq!(again.message.to_json(), written);
+    assert_eq!(again.message.fingerprint(), parsed.message.fingerprint());
+    assert!(
+        !again.findings.iter().any(|f| matches!(f.rule, Rule::Null | Rule::FractionDigits)),
+        "written as it should be"
+    );
+    // Nothing that JSON gave is lost but nulls: the same members with the same kinds of value.
+    let (before, after): (Value, Value) =
+        (serde_json::from_slice(json).unwrap(), serde_json::from_slice(&written).unwrap());
+    assert_eq!(shape(&before), shape(&after));
+}
+
+/// Members and kinds of values, in no order; nulls of known members are dropped on the way.
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            Value::Object(members.iter().filter(|(_, v)| !v.is_null()).map(|(n, v)| (n.clone(), shape(v))).collect())
+        }
+        Value::Array(elements) => Value::Array(elements.iter().map(shape).collect()),
+        Value::String(_) => Value::from("text"),
+        other => other.clone(),
+    }
+}
+
+/// Any value of a message replaced, removed or joined by another.
+fn mutate(value: &mut Value, path: &[prop::sample::Index], what: &Value, how: u8) {
+    let Some((step, rest)) = path.split_first() else { return };
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            let name = step.get(&members.keys().cloned().collect::<Vec<_>>()).clone();
+            let member = &members[&name];
+            if rest.is_empty() || !(member.is_object() || member.is_array()) {
+                match how {
+                    0 => drop(members.remove(&name)),
+                    1 => drop(members.insert(name, what.clone())),
+                    _ => drop(members.insert(format!("{name}x"), what.clone())),
+                }
+            } else {
+                mutate(&mut members[&name], rest, what, how);
+            }
+        }
+        Value::Array(elements) => elements.push(what.clone()),
+        other => *other = what.clone(),
+    }
+}
+
+fn odd_value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        prop::sample::select(vec![
+            "-",
+            "0",
+            "00",
+            "1000-01-01",
+            "00:00:00-00:00",
+            "ZZZ",
+            "ACTV",
+            "XXXX",
+            "2021-07-29T01:02:03Z",
+            "007.50",
+            "0b7c2f6e8a1d11eb8dcd0242ac130003",
+            "12:00:00Z",
+            "99999999999999999999999999999.1",
+        ])
+        .prop_map(Value::from),
+        Just(serde_json::json!({"currency": "ZZZ"})),
+        Just(serde_json::json!({"currency": "AUD", "amount": "1"})),
+        Just(serde_json::json!([])),
+        Just(serde_json::json!({"a": {"b": [null]}})),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn mutated_samples_survive(
+        sample: prop::sample::Index,
+        changes in prop::collection::vec((prop::collection::vec(any::<prop::sample::Index>(), 1..5), odd_value(), 0_u8..3), 1..4),
+    ) {
+        let message = sample.get(&samples::all()).clone();
+        let mut json: Value = serde_json::from_slice(&message.to_json()).unwrap();
+        for (path, what, how) in &changes {
+            mutate(&mut json, path, what, *how);
+        }
+        check(message.kind(), &serde_json::to_vec(&json).unwrap());
+    }
+
+    #[test]
+    fn damaged_octets_never_panic(sample: prop::sample::Index, at: prop::sample::Index, octet: u8, cut: prop::sample::Index) {
+        let message = sample.get(&samples::all()).clone();
+        let mut json = message.to_json();
+        let position = at.index(json.len());
+        json[position] = octet;
+        for kind in MessageKind::ALL {
+            let _ = Message::from_json(kind, &json);
+            let _ = Message::from_json(kind, &json[..cut.index(json.len())]);
+        }
+    }
+
+    #[test]
+    fn any_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..200)) {
+        for kind in MessageKind::ALL {
+            let _ = Message::from_json(kind, &octets);
+        }
+        let _ = Acknowledgement::from_json(&octets);
+    }
+}
+
+#[test]
+fn deep_nesting_is_answered() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let depth = 100_000;
+        let value = format!("{}0{}", open.repeat(depth), close.repeat(depth));
+        for json in [value.clone(), format!("{{\"status\":{value}}}"), format!("{{\"x\":{value}}}"), open.repeat(depth)]
+        {
+            assert!(Message::from_json(MessageKind::MandateOutcome, json.as_bytes()).is_err());
+        }
+    }
+}

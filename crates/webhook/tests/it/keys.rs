@@ -1,0 +1,139 @@
+//! Duplicate keys and fingerprints.
+
+use bankrail_values::HyphenatedUuid;
+use bankrail_webhook::*;
+use proptest::prelude::*;
+use std::time::Duration;
+
+fn id(number: u8) -> HyphenatedUuid {
+    HyphenatedUuid::from_random_bytes([number; 16])
+}
+
+fn key(message: impl Into<Message>) -> DuplicateKey {
+    message.into().duplicate_key("CUSTOMER", id(1))
+}
+
+#[test]
+fn each_message_has_its_key() {
+    let outcome = samples::mandate_outcome(&ActionType::Create, &ActionStatus::Completed);
+    let mut other = outcome.clone().mandate_status(MandateStatus::Suspended);
+    assert_eq!(key(outcome.clone()), key(other.clone()), "the request id alone");
+    other.request_id = Some(id(9));
+    assert!(!key(outcome.clone()).overlaps(&key(other)));
+
+    let notification = samples::mandate_notification(&Trigger::CreationConfirmed).unwrap();
+    let mut other = samples::mandate_notification(&Trigger::StatusChanged).unwrap();
+    assert_eq!(key(notification.clone()), key(other.clone()), "the action alone");
+    other.action_identification = "5e1f0a728a1d11eb8dcd0242ac130004".parse().unwrap();
+    assert!(!key(notification).overlaps(&key(other)));
+
+    let query = samples::query(&CaseType::Mandate);
+    let mut variants = vec![query.clone()];
+    for (reminders, re_open) in [
+        (None, None),
+        (None, Some(false)),
+        (None, Some(true)),
+        (Some("0"), None),
+        (Some("00"), None),
+        (Some("1"), None),
+    ] {
+        let mut other = query.clone();
+        other.reminder_count = reminders.map(|count| count.parse().unwrap());
+        other.re_open_case_indication = re_open;
+        variants.push(other);
+    }
+    for (index, one) in variants.iter().enumerate() {
+        for (other_index, other) in variants.iter().enumerate() {
+            assert_eq!(key(one.clone()).overlaps(&key(other.clone())), index == other_index, "absent is not a value");
+        }
+    }
+}
+
+#[test]
+fn a_payments_two_names_are_aliases() {
+    let both = samples::payment_outcome(&TransactionStatus::SettlementPending);
+    let (mut by_id, mut by_uetr, mut neither) = (both.clone(), both.clone(), both.clone());
+    by_id.uetr = None;
+    by_uetr.instruction_identification = None;
+    (neither.uetr, neither.instruction_identification) = (None, None);
+    let [both, by_id, by_uetr] = [both, by_id, by_uetr].map(key);
+    assert_eq!([both.keys().len(), by_id.keys().len(), by_uetr.keys().len()], [2, 1, 1]);
+    assert!(both.overlaps(&by_id) && both.overlaps(&by_uetr) && !by_id.overlaps(&by_uetr));
+    assert_eq!(both.source(), KeySource::Members);
+    assert_eq!(key(neither.clone()).source(), KeySource::MessageId);
+    let other_delivery = Message::from(neither.clone()).duplicate_key("CUSTOMER", id(2));
+    assert!(!key(neither).overlaps(&other_delivery), "the fallback is the message id");
+    let settled = key(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
+    assert!(!both.overlaps(&settled), "another status is another key");
+    // A uetr in the other member's place is another key.
+    let mut swapped = samples::payment_outcome(&TransactionStatus::SettlementPending);
+    swapped.instruction_identification = Some("ba5eba11-0000-4000-8000-00000000002".parse().unwrap());
+    swapped.uetr = None;
+    assert!(!both.overlaps(&key(swapped)));
+}
+
+#[test]
+fn keys_are_apart_by_kind_customer_and_member() {
+    let mut outcome = samples::mandate_outcome(&ActionType::Create, &ActionStatus::Completed);
+    let by_request = Message::from(outcome.clone());
+    assert!(!by_request.duplicate_key("A", id(1)).overlaps(&by_request.duplicate_key("B", id(1))));
+    outcome.request_id = Some(id(1));
+    let mut without = outcome.clone();
+    without.request_id = None;
+    assert!(!key(outcome).overlaps(&key(without.clone())), "a request id is no message id");
+    let mut payment = samples::payment_outcome(&TransactionStatus::Warehoused);
+    (payment.uetr, payment.instruction_identification) = (None, None);
+    assert!(!key(without).overlaps(&key(payment)), "message ids of two kinds");
+}
+
+#[test]
+fn the_fingerprint_is_the_content_without_its_time() {
+    for message in samples::all() {
+        let print = message.fingerprint();
+        for other in samples::all() {
+            assert_eq!(print == other.fingerprint(), message == other);
+        }
+        let json = String::from_utf8(message.to_json()).unwrap();
+        let later = json.replacen("2021-07-29T01:02:03.450Z", "2022-01-01T00:00:00Z", 1);
+        let later = Message::from_json(message.kind(), later.as_bytes()).unwrap().message;
+        assert_ne!(later, message);
+        assert_eq!(later.fingerprint(), print);
+    }
+}
+
+#[test]
+fn fingerprints_do_not_see_spelling_but_see_content() {
+    let message = samples::payment_outcome(&TransactionStatus::Rejected);
+    let json = String::from_utf8(message.to_json()).unwrap();
+    let read = |json: &str| PaymentOutcome::from_json(json.as_bytes()).unwrap().message.fingerprint();
+    let print = read(&json);
+    assert_eq!(
+        read(&json.replace("\"ASR-42\"", "\"\\u0041SR-42\"").replace(':', " : ").replace("01 : 02 : 03", "01:02:03")),
+        print
+    );
+    assert_eq!(read(&json.replace("ba5eba11", "BA5EBA11")), print);
+    let extra = |extra: &str| read(&json.replacen('{', &format!("{{{extra},"), 1));
+    assert_eq!(extra(r#""b":{"y":1,"x":2},"a":[1]"#), extra(r#""a" : [1], "b":{"x":2,"y":1}"#));
+    assert_ne!(extra(r#""a":[1,2]"#), extra(r#""a":[2,1]"#));
+    assert_ne!(extra(r#""a":1.0"#), extra(r#""a":1.00"#));
+    assert_ne!(extra(r#""a":null"#), print);
+    // Only the message's own time is left out.
+    assert_ne!(extra(r#""a":{"creation_date_time":1}"#), extra(r#""a":{"creation_date_time":2}"#));
+    let mut later = message.clone();
+    later.acceptance_date_time = later.acceptance_date_time.map(|at| at.saturating_add(Duration::from_millis(1)));
+    assert_ne!(WebhookMessage::fingerprint(&later), print);
+}
+
+proptest! {
+    /// Length prefixes: no two different pairs of parts make one key.
+    #[test]
+    fn parts_do_not_run_into_each_other(a in "[ab]{1,3}", b in "[ab]{1,2}", c in "[ab]{1,3}", d in "[ab]{1,2}") {
+        let query = |case: &str, reminders: &str| {
+            let mut query = samples::query(&CaseType::Mandate);
+            query.case_id = case.parse().unwrap();
+            query.reminder_count = Some(reminders.parse().unwrap());
+            key(query)
+        };
+        prop_assert_eq!(query(&a, &b).overlaps(&query(&c, &d)), a == c && b == d);
+    }
+}

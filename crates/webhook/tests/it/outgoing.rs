@@ -1,0 +1,68 @@
+//! What the outbox takes.
+
+use bankrail_webhook::store::outbox::AttemptNote;
+use bankrail_webhook::*;
+
+fn outgoing(message: impl Into<Message>) -> Result<Outgoing, OutgoingError> {
+    let message = message.into();
+    Outgoing::new("endpoint".parse().unwrap(), &message, samples::headers(message.kind()))
+}
+
+#[test]
+fn every_sample_can_be_sent() {
+    for message in samples::all() {
+        let outgoing = outgoing(message.clone()).unwrap();
+        assert_eq!(outgoing.body(), message.to_json());
+        assert_eq!(outgoing.kind(), message.kind());
+        assert_eq!(outgoing.message_id(), samples::headers(message.kind()).message_id);
+        let shown = format!("{outgoing:?}");
+        assert!(!shown.contains("MPSUSER1") && shown.contains("octets"), "{shown}");
+    }
+}
+
+#[test]
+fn what_is_not_of_the_specifications_form_is_not_sent() {
+    let good = samples::mandate_outcome(&ActionType::Create, &ActionStatus::Pending);
+    let rules = |message: MandateActionOutcome| match outgoing(message) {
+        Err(OutgoingError::Findings { findings }) => findings.into_iter().map(|f| f.rule).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(rules(good.clone().debtor_alias_name("")), [Rule::DefaultBound]);
+    assert_eq!(rules(good.clone().action_status(ActionStatus::from("NEWS"))), [Rule::UnknownCode]);
+    let json = String::from_utf8(good.to_json()).unwrap().replacen('{', "{\"x\":1,", 1);
+    assert_eq!(rules(MandateActionOutcome::from_json(json.as_bytes()).unwrap().message), [Rule::UnknownMember]);
+    let cleared = AmendedDebtor::new().party_name("-".to_owned());
+    let message =
+        samples::mandate_notification(&Trigger::AmendedUnilaterally).unwrap().details(Amendment::new(cleared));
+    let Err(OutgoingError::Findings { findings }) = outgoing(message) else { panic!() };
+    assert_eq!(
+        findings[0].to_string(),
+        "/details/amendment/debtor_information/party_name: reads_as_cleared: expected a value that is not the mark for cleared, found the mark"
+    );
+    // A message that contradicts itself is the sender's to send.
+    let odd = good.clone().mandate_status(MandateStatus::Active);
+    assert!(!odd.validate().is_empty() && outgoing(odd.clone()).is_ok() && odd.checked().is_err());
+    assert_eq!(good.clone().checked().unwrap(), good);
+
+    let message = Message::from(good);
+    let headers = samples::headers(MessageKind::Query);
+    let refused = Outgoing::new("endpoint".parse().unwrap(), &message, headers).unwrap_err();
+    assert_eq!(refused.to_string(), "the headers are not those of the message");
+    let source = std::error::Error::source(&refused).unwrap().to_string();
+    assert_eq!(source, "expected a header X-RequestKey, found none");
+}
+
+#[test]
+fn stable_names_are_read_back() {
+    for note in AttemptNote::ALL {
+        assert_eq!(AttemptNote::from_name(note.as_str()), Some(*note));
+    }
+    for kind in MessageKind::ALL {
+        assert_eq!(MessageKind::from_name(kind.as_str()), Some(kind));
+        assert!(kind.default_path().starts_with("/payto/"));
+    }
+    let mut names: Vec<&str> = Rule::ALL.iter().map(|rule| rule.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), Rule::ALL.len());
+}

@@ -1,0 +1,46 @@
+//! Common traits of public types: an omission does not compile.
+
+use bankrail_webhook::*;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Values {
+    outcome: MandateActionOutcome,
+    notification: MandateNotification,
+    payment: PaymentOutcome,
+    query: QueryNotification,
+    message: Message,
+    parsed: Parsed<Message>,
+    acknowledgement: Acknowledgement,
+    headers: DeliveryHeaders,
+    key: DuplicateKey,
+    fingerprint: Fingerprint,
+    finding: Finding,
+    incoming: Incoming,
+    outgoing: Outgoing,
+    verdict: Verdict,
+    inbox: InboxEntry,
+    outbox: OutboxEntry,
+    payments: history::PaymentHistory,
+    mandates: history::MandateHistory,
+    schedule: schedule::Schedule,
+}
+
+fn is_shared<T: Send + Sync + 'static>() {}
+
+#[test]
+fn values_and_errors_go_between_threads() {
+    is_shared::<Values>();
+    is_shared::<MessageError>();
+    is_shared::<HeaderError>();
+    is_shared::<OutgoingError>();
+    is_shared::<BuildError>();
+    is_shared::<Box<dyn Inbox>>();
+    is_shared::<Box<dyn Outbox>>();
+    assert!(size_of::<Option<Values>>() > 0);
+}
+
+#[test]
+fn errors_stay_small() {
+    assert!(size_of::<MessageError>() <= 80, "{}", size_of::<MessageError>());
+    assert!(size_of::<HeaderError>() <= 64, "{}", size_of::<HeaderError>());
+}
