@@ -2,6 +2,8 @@
 
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
+#[cfg(all(fuzzing, any(feature = "aws-lc", feature = "josekit")))]
+mod insecure;
 #[cfg(feature = "josekit")]
 mod josekit;
 
@@ -20,6 +22,9 @@ pub enum Backend {
     /// OpenSSL through `josekit`.
     #[cfg(feature = "josekit")]
     Josekit,
+    /// No security at all: anything verifies, and encrypted keys are plain. For fuzzers.
+    #[cfg(fuzzing)]
+    Insecure,
 }
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
@@ -38,6 +43,8 @@ impl Backend {
             Self::AwsLc => aws_lc::signer(pkcs8),
             #[cfg(feature = "josekit")]
             Self::Josekit => josekit::signer(pkcs8),
+            #[cfg(fuzzing)]
+            Self::Insecure => Ok(Box::new(insecure::Insecure { pkcs8: Zeroizing::new(pkcs8.to_vec()) })),
         }
     }
 
@@ -47,6 +54,8 @@ impl Backend {
             Self::AwsLc => aws_lc::verifier(public),
             #[cfg(feature = "josekit")]
             Self::Josekit => josekit::verifier(public),
+            #[cfg(fuzzing)]
+            Self::Insecure => Ok(Box::new(insecure::Insecure { pkcs8: Zeroizing::default() })),
         }
     }
 
@@ -56,6 +65,8 @@ impl Backend {
             Self::AwsLc => aws_lc::wrapper(public),
             #[cfg(feature = "josekit")]
             Self::Josekit => josekit::wrapper(public),
+            #[cfg(fuzzing)]
+            Self::Insecure => Ok(Box::new(insecure::Insecure { pkcs8: Zeroizing::default() })),
         }
     }
 
@@ -65,6 +76,8 @@ impl Backend {
             Self::AwsLc => aws_lc::unwrapper(pkcs8),
             #[cfg(feature = "josekit")]
             Self::Josekit => josekit::unwrapper(pkcs8),
+            #[cfg(fuzzing)]
+            Self::Insecure => Ok(Box::new(insecure::Insecure { pkcs8: Zeroizing::new(pkcs8.to_vec()) })),
         }
     }
 
@@ -75,6 +88,8 @@ impl Backend {
             Self::AwsLc => aws_lc::generate(size),
             #[cfg(feature = "josekit")]
             Self::Josekit => josekit::generate(size),
+            #[cfg(fuzzing)]
+            Self::Insecure => Self::default().generate(size),
         }
     }
 }

@@ -64,6 +64,8 @@ mod seal;
 
 pub use envelope::{EnvelopeError, SecuredPayload};
 pub use open::{Malformed, OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Received, Recipient};
+#[cfg(fuzzing)]
+pub use seal::encrypt_anything;
 pub use seal::{SealError, SealOptions, Sealer, Unsigned};
 
 /// Whether these octets are one JSON text in UTF-8.

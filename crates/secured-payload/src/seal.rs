@@ -108,7 +108,7 @@ impl Sealer<SigningKey> {
     pub fn seal(&self, json: &[u8]) -> Result<String, SealError> {
         self.outer.check(json)?;
         let signed = jws::sign(&self.signing, &self.outer.options.inner, json)?;
-        self.outer.encrypt(signed)
+        self.outer.encrypt(signed.into_bytes())
     }
 }
 
@@ -120,7 +120,7 @@ impl<S: RemoteSigner> Sealer<S> {
     pub async fn seal_remote(&self, json: &[u8]) -> Result<String, SealError> {
         self.outer.check(json)?;
         let signed = jws::sign_remote(&self.signing, &self.outer.options.inner, json).await?;
-        self.outer.encrypt(signed)
+        self.outer.encrypt(signed.into_bytes())
     }
 }
 
@@ -161,7 +161,7 @@ impl Unsigned {
     /// [`SealError::Sign`] if the signature is not valid; otherwise as [`Sealer::seal`].
     pub fn finish(self, signature: &[u8]) -> Result<String, SealError> {
         let signed = self.prepared.finish(signature, &self.verifying)?;
-        self.outer.encrypt(signed)
+        self.outer.encrypt(signed.into_bytes())
     }
 }
 
@@ -190,11 +190,11 @@ impl Outer {
         Ok(())
     }
 
-    fn encrypt(&self, signed: String) -> Result<String, SealError> {
+    fn encrypt(&self, signed: Vec<u8>) -> Result<String, SealError> {
         let key = ContentKey::random()?;
         let iv: [u8; IV_LEN] = random_octets()?;
         // Encrypted in place, so that no copy of the plain text stays behind.
-        let mut text = Zeroizing::new(signed.into_bytes());
+        let mut text = Zeroizing::new(signed);
         if self.options.deflate {
             text = deflate::deflate(&text);
         }
@@ -210,6 +210,17 @@ impl Outer {
         }
         Ok(compact)
     }
+}
+
+/// Encrypts any octets under any header: what an outsider who has the public key can send. For fuzzers.
+///
+/// # Errors
+/// As [`Sealer::seal`], the checks of the message aside.
+#[cfg(fuzzing)]
+pub fn encrypt_anything(header: &str, plain: Vec<u8>, wrapping: &WrappingKey) -> Result<String, SealError> {
+    let outer =
+        Outer { header: base64url::encode(header.as_bytes()), ..Outer::new(wrapping.clone(), SealOptions::new()) };
+    outer.encrypt(plain)
 }
 
 /// A message that could not be sealed. All of these are local: nothing was sent.

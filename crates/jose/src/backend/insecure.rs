@@ -1,0 +1,46 @@
+//! No security at all: lets fuzzers get past the RSA operations. Exists under `cfg(fuzzing)` only.
+
+use super::{Refused, Sign, Unwrap, Verify, Wrap};
+use zeroize::Zeroizing;
+
+const LEN: usize = 256;
+
+pub(super) struct Insecure {
+    pub(super) pkcs8: Zeroizing<Vec<u8>>,
+}
+
+impl Sign for Insecure {
+    fn sign(&self, _message: &[u8]) -> Result<Vec<u8>, Refused> {
+        Ok(vec![0; LEN])
+    }
+
+    fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        Ok(self.pkcs8.clone())
+    }
+}
+
+impl Verify for Insecure {
+    fn verify(&self, _message: &[u8], _signature: &[u8]) -> Result<(), Refused> {
+        Ok(())
+    }
+}
+
+impl Wrap for Insecure {
+    fn wrap(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
+        let mut encrypted = vec![u8::try_from(plain.len()).map_err(|_| Refused)?];
+        encrypted.extend_from_slice(plain);
+        encrypted.resize(LEN, 0);
+        Ok(encrypted)
+    }
+}
+
+impl Unwrap for Insecure {
+    fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        let (length, rest) = encrypted.split_first().ok_or(Refused)?;
+        Ok(Zeroizing::new(rest.get(..usize::from(*length)).ok_or(Refused)?.to_vec()))
+    }
+
+    fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        Ok(self.pkcs8.clone())
+    }
+}

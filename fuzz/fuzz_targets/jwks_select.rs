@@ -1,0 +1,19 @@
+//! Any text as a JWK set, any `kid`: no panic; a selected key has the name asked for, and trying is bounded.
+#![no_main]
+
+use bankrail_jose::{JwkSet, KeyOptions, KeySet, KeySizes, VerifyingKey};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (&str, Option<&str>)| {
+    let (json, kid) = input;
+    let Ok(set) = JwkSet::parse(json) else { return };
+    let options = KeyOptions::new().with_sizes(KeySizes::AnyFrom2048);
+    let Ok(keys) = KeySet::<VerifyingKey>::from_jwk_set(&set, &options) else { return };
+    if let Ok(selected) = keys.select(kid) {
+        let selected = selected.as_slice();
+        assert!((1..=KeySet::<VerifyingKey>::MAX_TRIED).contains(&selected.len()));
+        if let (Some(kid), Some(found)) = (kid, selected[0].kid()) {
+            assert_eq!((kid, 1), (found, selected.len()));
+        }
+    }
+});

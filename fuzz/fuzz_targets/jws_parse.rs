@@ -1,0 +1,17 @@
+//! Any text as a compact signature: no panic, and what parses has one spelling.
+#![no_main]
+
+use bankrail_jose::base64url;
+use bankrail_jose::jws::{Compact, Limits};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    if let Ok(token) = Compact::parse(text, &Limits::default()) {
+        assert_eq!(token.header().member("alg").and_then(|alg| alg.as_str()), Some("RS256"));
+        let payload = base64url::encode(token.unverified_payload());
+        let signature = base64url::encode(token.signature());
+        let (header, rest) = text.split_once('.').expect("three parts");
+        assert_eq!(rest, format!("{payload}.{signature}"));
+        assert_eq!(base64url::decode(header).map(|json| base64url::encode(&json)).as_deref(), Ok(header));
+    }
+});

@@ -1,0 +1,47 @@
+//! Any JSON text sealed, compressed or not, and opened: the same text. Cut anywhere or changed anywhere: refused.
+#![no_main]
+
+use arbitrary::Arbitrary;
+use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, UnwrappingKey};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
+use libfuzzer_sys::fuzz_target;
+use std::sync::LazyLock;
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    text: &'a str,
+    deflate: bool,
+    at: usize,
+    replacement: u8,
+}
+
+static SEALERS: LazyLock<([Sealer; 2], Opener)> = LazyLock::new(|| {
+    let options = KeyOptions::new().with_backend(Backend::Insecure);
+    let signing = SigningKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
+    let unwrapping = UnwrappingKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
+    let sealers = [SealOptions::new(), SealOptions::new().with_deflate()]
+        .map(|options| Sealer::with_options(signing.clone(), unwrapping.wrapping_key(), options));
+    let opener = Opener::new(unwrapping, signing.verifying_key()).with_options(OpenOptions::customer());
+    (sealers, opener)
+});
+
+fuzz_target!(|input: Input<'_>| {
+    let (sealers, opener) = &*SEALERS;
+    let json = serde_json::to_string(input.text).expect("a text");
+    let Ok(message) = sealers[usize::from(input.deflate)].seal(json.as_bytes()) else { return };
+    assert_eq!(opener.open(&message).expect("what was sealed").json(), json.as_bytes());
+
+    let at = input.at % message.len();
+    assert!(opener.open(&message[..at]).is_err());
+    let mut changed = message.clone().into_bytes();
+    changed[at] = input.replacement;
+    // Octets of the encrypted key that the insecure provider does not look at do not count.
+    let in_key = (message.find('.'), message.match_indices('.').nth(1));
+    let (Some(from), Some((to, _))) = in_key else { unreachable!() };
+    if let Ok(changed) = String::from_utf8(changed)
+        && changed != message
+        && !(from..to).contains(&at)
+    {
+        assert!(opener.open(&changed).is_err());
+    }
+});
