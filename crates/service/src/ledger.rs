@@ -2,7 +2,7 @@
 
 use bankrail_camt052::Entry;
 use bankrail_client_assertion::CustomerCode;
-use bankrail_statement::{AccountId, MaxEntries, Position, SortOrder};
+use bankrail_statement::{AccountId, EntryChannel, MaxEntries, Position, SortOrder};
 use bankrail_values::{Currency, Date, Decimal, StoreFuture};
 use std::fmt;
 
@@ -121,14 +121,4 @@ impl LedgerEntry {
     pub fn new(entry: Entry, channel: EntryChannel) -> Self {
         Self { entry, channel }
     }
-}
-
-/// How an entry came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EntryChannel {
-    /// Through the fast-payment channel.
-    FastPayment,
-    /// Any other way.
-    Ordinary,
 }

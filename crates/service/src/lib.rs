@@ -18,5 +18,5 @@ mod token_endpoint;
 pub use api_key::ApiKeyHash;
 pub use cursor::{CursorSecret, CursorSecretError};
 pub use directory::{Customer, Directory};
-pub use ledger::{AccountFacts, EntryChannel, Ledger, LedgerEntry, LedgerPage, StatementQuery};
+pub use ledger::{AccountFacts, Ledger, LedgerEntry, LedgerPage, StatementQuery};
 pub use provider::{BuildError, Provider, ProviderBuilder};

@@ -1,0 +1,8 @@
+//! Tests of the public API: requests in, answers out, engines in memory, a clock that moves when told.
+
+mod limits;
+mod paging;
+mod shape;
+mod statement;
+mod token;
+mod world;

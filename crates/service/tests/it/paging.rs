@@ -1,0 +1,112 @@
+//! Pages and their cursors.
+
+use crate::world::{API_KEY, OTHER_KEY, World, statement_request};
+use bankrail_client_assertion::token::names;
+use bankrail_service::CursorSecret;
+use http::StatusCode;
+use std::sync::atomic::Ordering;
+
+async fn first_cursor(world: &World, more: &str) -> String {
+    let answer = world.statement(&format!(r#"{{"accountId":"1","maxEntries":2{more}}}"#)).await;
+    assert_eq!(answer.json["moreTransactionsAvailable"], true, "{}", answer.text);
+    answer.json["cursor"].as_str().unwrap().to_owned()
+}
+
+async fn with_cursor(world: &World, cursor: &str, more: &str) -> StatusCode {
+    let body = serde_json::json!({ "accountId": "1", "cursor": cursor }).to_string();
+    let answer = world.statement(&body.replace('}', &format!("{more}}}"))).await;
+    assert!(answer.status == StatusCode::OK || answer.error_code() == "EC42001");
+    answer.status
+}
+
+#[tokio::test]
+async fn a_walk_sees_each_entry_once_and_each_page_sums_itself() {
+    let world = World::new();
+    for order in ["forward", "backward"] {
+        let (mut body, mut amounts, mut pages) =
+            (serde_json::json!({ "accountId": "1", "maxEntries": 2, "sortOrder": order }), Vec::new(), 0);
+        loop {
+            let answer = world.statement(&body.to_string()).await;
+            let document = answer.document();
+            let report = &document.reports[0];
+            let count = report.summary.as_ref().unwrap().all.as_ref().unwrap().entries.as_ref().unwrap().to_string();
+            assert_eq!(count, report.entries.len().to_string());
+            amounts.extend(report.entries.iter().map(|entry| entry.amount.value().to_string()));
+            pages += 1;
+            let more = answer.json["moreTransactionsAvailable"].as_bool().unwrap();
+            assert_eq!(answer.json.get("cursor").is_some(), more);
+            if !more {
+                break;
+            }
+            body["cursor"] = answer.json["cursor"].clone();
+        }
+        if order == "backward" {
+            amounts.reverse();
+        }
+        assert_eq!((pages, amounts.join(" ").as_str()), (3, "10.00 2.50 0.05 7.00 1.00"));
+    }
+}
+
+#[tokio::test]
+async fn a_walk_goes_on_as_it_began_without_saying_so_again() {
+    let world = World::new();
+    let cursor = first_cursor(&world, r#","sortOrder":"backward","includeNarrative":false"#).await;
+    let body = serde_json::json!({ "accountId": "1", "cursor": cursor }).to_string();
+    let document = world.statement(&body).await.document();
+    let entries = &document.reports[0].entries;
+    assert_eq!(entries[0].amount.to_string(), "0.05 AUD");
+    assert!(entries[2].details[0].transactions[0].parties.is_none(), "the fast payment stays hidden");
+}
+
+#[tokio::test]
+async fn a_cursor_is_good_for_its_own_walk_only() {
+    let world = World::new();
+    let cursor = first_cursor(&world, "").await;
+    assert_eq!(with_cursor(&world, &cursor, "").await, StatusCode::OK);
+    for more in [r#","maxEntries":1"#, r#","sortOrder":"forward""#, r#","includeNarrative":true"#] {
+        assert_eq!(with_cursor(&world, &cursor, more).await, StatusCode::OK, "{more}");
+    }
+    for more in [r#","sortOrder":"backward""#, r#","includeNarrative":false"#] {
+        assert_eq!(with_cursor(&world, &cursor, more).await, StatusCode::BAD_REQUEST, "{more}");
+    }
+    let body = serde_json::json!({ "accountId": "2", "cursor": cursor }).to_string();
+    assert_eq!(world.statement(&body).await.status, StatusCode::BAD_REQUEST, "another account");
+    let token = world.token("BETA", names::STATEMENT_READ).await;
+    let body = serde_json::json!({ "accountId": "1", "cursor": cursor }).to_string();
+    let answer = world.send(statement_request(OTHER_KEY, &token, body.clone())).await;
+    assert_eq!((answer.status, answer.error_code()), (StatusCode::BAD_REQUEST, "EC42001"), "another customer");
+    let elsewhere = World::with(|builder| builder.cursor_secret(CursorSecret::from_bytes([8; 32])));
+    assert_eq!(elsewhere.statement(&body).await.status, StatusCode::BAD_REQUEST, "another provider");
+    let restarted = World::new();
+    assert_eq!(restarted.statement(&body).await.status, StatusCode::OK, "the secret survives a restart");
+}
+
+#[tokio::test]
+async fn a_changed_cursor_never_reaches_the_ledger() {
+    let world = World::new();
+    let cursor = first_cursor(&world, "").await;
+    let asked = world.ledger.asked.load(Ordering::SeqCst);
+    for at in (0..cursor.len()).step_by(4) {
+        let mut changed = cursor.clone().into_bytes();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        let changed = String::from_utf8(changed).unwrap();
+        let token = world.token("ACME", names::STATEMENT_READ).await;
+        let body = serde_json::json!({ "accountId": "1", "cursor": changed }).to_string();
+        let status = world.send(statement_request(API_KEY, &token, body)).await.status;
+        assert!([StatusCode::BAD_REQUEST, StatusCode::TOO_MANY_REQUESTS].contains(&status), "{changed}");
+        world.clock.advance(std::time::Duration::from_secs(3600));
+    }
+    for cursor in ["AA==", "====", "rubbish", &"A".repeat(4096), &"A".repeat(4097)] {
+        assert_eq!(with_cursor(&World::new(), cursor, "").await, StatusCode::BAD_REQUEST);
+    }
+    assert_eq!(world.ledger.asked.load(Ordering::SeqCst), asked);
+}
+
+#[tokio::test]
+async fn a_ledger_that_does_not_move_on_is_not_passed_on() {
+    let world = World::new();
+    world.ledger.stuck.store(1, Ordering::SeqCst);
+    let cursor = first_cursor(&world, "").await;
+    let body = serde_json::json!({ "accountId": "1", "maxEntries": 2, "cursor": cursor }).to_string();
+    assert_eq!(world.statement(&body).await.error_code(), "EC20003");
+}

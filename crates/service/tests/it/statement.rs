@@ -1,0 +1,293 @@
+//! The statement endpoint: who gets a statement, what is in it, and what is said instead.
+
+use crate::world::{API_KEY, Fault, NARRATIVE, OTHER_KEY, World, statement_request};
+use axum::body::Body;
+use bankrail_camt052::{AccountId, BalanceCode, BalanceSubType, BalanceTypeCode, Direction, ReportingSource};
+use bankrail_client_assertion::token::names;
+use http::{Request, StatusCode};
+use std::sync::atomic::Ordering;
+
+#[tokio::test]
+async fn the_payload_is_what_the_specification_says() {
+    let world = World::with(|builder| builder.report_offset_minutes(600));
+    let answer = world.statement(r#"{"accountId":"1"}"#).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    assert_eq!(answer.header("content-type"), "application/json");
+    let members: Vec<_> = answer.json.as_object().unwrap().keys().cloned().collect();
+    assert_eq!(members.len(), 5, "{members:?}");
+    assert_eq!((&answer.json["accountId"], &answer.json["extract"]), (&"1".into(), &"intraday".into()));
+    assert_eq!(answer.json["moreTransactionsAvailable"], false);
+    let key = answer.json["requestKey"].as_str().unwrap();
+    assert_eq!(key, answer.header("x-requestkey"));
+
+    let document = answer.document();
+    let header = document.group_header.as_ref().unwrap();
+    assert_eq!(header.message_id.as_str(), key.replace('-', ""));
+    let created = header.created_at.as_ref().unwrap().to_string();
+    assert_eq!(created, "2021-07-29T11:00:00.000+10:00");
+    let [report] = document.reports.as_slice() else { panic!("one report") };
+    assert!(report.id.as_str().len() == 32 && report.id.as_str().bytes().all(|b| b.is_ascii_hexdigit()));
+    assert_ne!(report.id.as_str(), header.message_id.as_str());
+    assert_eq!(report.created_at.as_ref().unwrap().to_string(), created);
+    assert_eq!(report.source, Some(ReportingSource::Proprietary("CMM".into())));
+    let AccountId::Other(id) = &report.account.id else { panic!("not an IBAN") };
+    assert_eq!(id.id.as_str(), "1");
+    assert_eq!(report.account.currency.as_ref().unwrap().to_string(), "AUD");
+    assert_eq!(report.account.name.as_ref().unwrap().as_str(), "Operating");
+    let [balance] = report.balances.as_slice() else { panic!("one balance") };
+    assert_eq!(balance.kind.code, BalanceTypeCode::Code(BalanceCode::InterimAvailable));
+    assert_eq!(balance.kind.sub_kind, Some(BalanceSubType::Proprietary("Current".into())));
+    assert_eq!(balance.amount.to_string(), "1245500.00 AUD".replace("1245500.00", "1245.50"));
+    assert_eq!(balance.direction, Direction::Credit);
+
+    let summary = report.summary.as_ref().unwrap();
+    let all = summary.all.as_ref().unwrap();
+    assert_eq!(all.entries.as_ref().unwrap().as_str(), "5");
+    assert_eq!(all.sum.as_ref().unwrap().to_string(), "20.55");
+    let net = all.net.as_ref().unwrap();
+    assert_eq!((net.amount.to_string().as_str(), &net.direction), ("1.55", &Direction::Credit));
+    let (credits, debits) = (summary.credits.as_ref().unwrap(), summary.debits.as_ref().unwrap());
+    assert_eq!((credits.entries.as_ref().unwrap().as_str(), debits.entries.as_ref().unwrap().as_str()), ("3", "2"));
+    assert_eq!(credits.sum.as_ref().unwrap().to_string(), "11.05");
+    assert_eq!(debits.sum.as_ref().unwrap().to_string(), "9.50");
+    assert_eq!(report.entries.len(), 5);
+}
+
+#[tokio::test]
+async fn an_account_without_entries_and_one_without_decimals() {
+    let world = World::new();
+    let document = world.statement(r#"{"accountId":"2"}"#).await.document();
+    let report = &document.reports[0];
+    assert_eq!(report.balances[0].amount.to_string(), "3.00 AUD");
+    assert_eq!(report.balances[0].direction, Direction::Debit);
+    let all = report.summary.as_ref().unwrap().all.as_ref().unwrap();
+    assert_eq!((all.entries.as_ref().unwrap().as_str(), all.sum.as_ref().unwrap().to_string().as_str()), ("0", "0"));
+    let document = world.statement(r#"{"accountId":"4"}"#).await.document();
+    assert_eq!(document.reports[0].balances[0].amount.to_string(), "7 VND");
+    assert_eq!(document.reports[0].entries[0].amount.to_string(), "1500 VND");
+}
+
+#[tokio::test]
+async fn the_narrative_is_hidden_from_fast_payments_only() {
+    let world = World::new();
+    for (body, shown) in [
+        (r#"{"accountId":"1"}"#, [true; 5]),
+        (r#"{"accountId":"1","includeNarrative":true}"#, [true; 5]),
+        (r#"{"accountId":"1","includeNarrative":"true"}"#, [true; 5]),
+        (r#"{"accountId":"1","includeNarrative":false}"#, [false, true, true, false, false]),
+        (r#"{"accountId":"1","includeNarrative":"false"}"#, [false, true, true, false, false]),
+    ] {
+        let document = world.statement(body).await.document();
+        let found: Vec<_> = document.reports[0]
+            .entries
+            .iter()
+            .map(|entry| {
+                let transaction = &entry.details[0].transactions[0];
+                let text = transaction.remittance.as_ref().map(|remittance| remittance.unstructured[0].as_str());
+                assert_eq!(transaction.parties.is_some(), text.is_some());
+                assert!(text.is_none_or(|text| text == NARRATIVE));
+                text.is_some()
+            })
+            .collect();
+        assert_eq!(found, shown, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn virtual_accounts_are_named_and_say_their_order() {
+    let world = World::new();
+    let answer = world.statement(r#"{"accountId":"3"}"#).await;
+    assert_eq!(answer.json["sortOrder"], "forward");
+    let document = answer.document();
+    let parties = document.reports[0].entries[0].details[0].transactions[0].parties.as_ref().unwrap();
+    let AccountId::Other(id) = &parties.creditor_account.as_ref().unwrap().id else { panic!("not an IBAN") };
+    assert_eq!((id.id.as_str(), id.issuer.as_ref().unwrap().as_str()), ("901234567", "012003"));
+    let answer = world.statement(r#"{"accountId":"3","includeNarrative":false}"#).await;
+    assert!(answer.document().reports[0].entries[0].details[0].transactions[0].parties.is_none());
+    // Elsewhere only when asked for.
+    assert!(world.statement(r#"{"accountId":"2"}"#).await.json.get("sortOrder").is_none());
+    assert_eq!(world.statement(r#"{"accountId":"2","sortOrder":"backward"}"#).await.json["sortOrder"], "backward");
+}
+
+#[tokio::test]
+async fn an_account_that_is_not_there_not_registered_or_no_account_is_answered_alike() {
+    let world = World::new();
+    for account in ["000000000000000", "9", "no account!", "", "Ω\"\\", &"7".repeat(40)] {
+        let body = serde_json::json!({ "accountId": account }).to_string();
+        let answer = world.statement(&body).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{account}");
+        assert_eq!(answer.error_code(), "EC20001");
+        assert_eq!(answer.json["error"]["title"], format!("Account Id: '{account}' not found"));
+    }
+    let world = World::with(|builder| builder.account_not_found_status(StatusCode::OK));
+    let answer = world.statement(r#"{"accountId":"000000000000000"}"#).await;
+    assert_eq!((answer.status, answer.error_code()), (StatusCode::OK, "EC20001"));
+}
+
+#[tokio::test]
+async fn one_account_number_two_customers() {
+    let world = World::new();
+    let token = world.token("BETA", names::STATEMENT_READ).await;
+    let answer = world.send(statement_request(OTHER_KEY, &token, r#"{"accountId":"1"}"#)).await;
+    assert_eq!(answer.document().reports[0].balances[0].amount.to_string(), "99.00 AUD");
+}
+
+#[tokio::test]
+async fn who_may_not_have_a_statement() {
+    let world = World::new();
+    let body = r#"{"accountId":"1"}"#;
+    let (good, others) =
+        (world.token("ACME", names::STATEMENT_READ).await, world.token("BETA", names::STATEMENT_READ).await);
+    let build = || Request::post("/accounts/v2.0/statement").header("content-type", "application/json");
+    let bearer = format!("Bearer {good}");
+    for (name, request, challenge) in [
+        ("no key", build().header("authorization", &bearer), "Bearer"),
+        ("a stranger's key", build().header("apikey", "nobody").header("authorization", &bearer), "Bearer"),
+        ("no token", build().header("apikey", API_KEY), "Bearer"),
+        (
+            "another's token",
+            build().header("apikey", API_KEY).header("authorization", format!("Bearer {others}")),
+            "Bearer error=\"invalid_token\"",
+        ),
+        (
+            "another scheme",
+            build().header("apikey", API_KEY).header("authorization", format!("Basic {good}")),
+            "Bearer error=\"invalid_token\"",
+        ),
+        (
+            "an unknown token",
+            build().header("apikey", API_KEY).header("authorization", "Bearer 0b7c2f6e-8a1d-41eb-8dcd-0242ac130003"),
+            "Bearer error=\"invalid_token\"",
+        ),
+        (
+            "two tokens",
+            build().header("apikey", API_KEY).header("authorization", &bearer).header("authorization", &bearer),
+            "Bearer error=\"invalid_token\"",
+        ),
+        (
+            "octets",
+            build().header("apikey", API_KEY).header("authorization", &b"Bearer \xff\xfe"[..]),
+            "Bearer error=\"invalid_token\"",
+        ),
+        (
+            "a huge token",
+            build().header("apikey", API_KEY).header("authorization", format!("Bearer {}", "a".repeat(100_000))),
+            "Bearer error=\"invalid_token\"",
+        ),
+    ] {
+        let answer = world.send(request.body(Body::from(body)).unwrap()).await;
+        assert_eq!((answer.status, answer.error_code()), (StatusCode::UNAUTHORIZED, "EC401"), "{name}");
+        assert_eq!(answer.header("www-authenticate"), challenge, "{name}");
+    }
+    let answer = world.send(statement_request(API_KEY, &good.to_uppercase(), body)).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "tokens are compared as spelled");
+    assert_eq!(world.ledger.asked.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn the_scope_is_asked_for_before_the_limit_is_charged() {
+    let world = World::new();
+    let token = world.token("ACME", names::MANDATE_READ).await;
+    for _ in 0..30 {
+        let answer = world.send(statement_request(API_KEY, &token, r#"{"accountId":"2"}"#)).await;
+        assert_eq!((answer.status, answer.error_code()), (StatusCode::FORBIDDEN, "EC403"));
+        let expected = format!("Bearer error=\"insufficient_scope\", scope=\"{}\"", names::STATEMENT_READ);
+        assert_eq!(answer.header("www-authenticate"), expected);
+    }
+    assert_eq!(world.statement(r#"{"accountId":"2"}"#).await.status, StatusCode::OK);
+    let world = World::with(|builder| builder.statement_scope(names::MANDATE_READ.parse().unwrap()));
+    let token = world.token("ACME", names::MANDATE_READ).await;
+    let answer = world.send(statement_request(API_KEY, &token, r#"{"accountId":"2"}"#)).await;
+    assert_eq!(answer.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_request() {
+    let world = World::new();
+    for body in [
+        "",
+        "{}",
+        "[]",
+        "null",
+        r#"{"accountId":1}"#,
+        r#"{"accountId":"1","accountId":"2"}"#,
+        r#"{"accountId":"1","includeNarrative":1}"#,
+        r#"{"accountId":"1","maxEntries":0}"#,
+        r#"{"accountId":"1","maxEntries":1001}"#,
+        r#"{"accountId":"1","sortOrder":"sideways"}"#,
+        r#"{"accountId":"1","extract":"priorday"}"#,
+        r#"{"accountId":"1"} x"#,
+        "{\"accountId\":\"\u{0}\"}",
+        r#"{"accountId":"\ud800"}"#,
+    ] {
+        let answer = world.statement(body).await;
+        assert_eq!((answer.status, answer.error_code()), (StatusCode::BAD_REQUEST, "EC42001"), "{body}");
+    }
+    let token = world.token("ACME", names::STATEMENT_READ).await;
+    for octets in [&b"{\"accountId\":\"\xff\"}"[..], &[b'['; 16_000]] {
+        let answer = world.send(statement_request(API_KEY, &token, octets.to_vec())).await;
+        assert_eq!((answer.status, answer.error_code()), (StatusCode::BAD_REQUEST, "EC42001"));
+    }
+}
+
+#[tokio::test]
+async fn media_types_and_sizes() {
+    let world = World::new();
+    let token = world.token("ACME", names::STATEMENT_READ).await;
+    let body = r#"{"accountId":"2"}"#;
+    for (content_type, status) in [
+        (Some("application/json"), StatusCode::OK),
+        (Some("Application/JSON; charset=utf-8"), StatusCode::OK),
+        (Some("text/plain"), StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        (Some("application/jsonp"), StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        (None, StatusCode::UNSUPPORTED_MEDIA_TYPE),
+    ] {
+        let mut request = statement_request(API_KEY, &token, body);
+        request.headers_mut().remove("content-type");
+        if let Some(content_type) = content_type {
+            request.headers_mut().insert("content-type", content_type.parse().unwrap());
+        }
+        let answer = world.send(request).await;
+        assert_eq!(answer.status, status, "{content_type:?}");
+        assert!(answer.status == StatusCode::OK || answer.error_code() == "EC415");
+    }
+    let mut packed = statement_request(API_KEY, &token, body);
+    packed.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
+    assert_eq!(world.send(packed).await.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    let large = format!("{{\"accountId\":\"{}\"}}", "1".repeat(17_000));
+    let answer = world.send(statement_request(API_KEY, &token, large)).await;
+    assert_eq!((answer.status, answer.error_code()), (StatusCode::PAYLOAD_TOO_LARGE, "EC413"));
+}
+
+#[tokio::test]
+async fn what_breaks_behind_the_endpoint() {
+    let body = r#"{"accountId":"1"}"#;
+    let world = World::new();
+    world.ledger.fault.set(Fault::Fails);
+    let answer = world.statement(body).await;
+    assert_eq!((answer.status, answer.error_code()), (StatusCode::INTERNAL_SERVER_ERROR, "EC20003"));
+    assert_eq!(answer.json["error"]["title"], "Error retrieving account statement for account id: '1'");
+
+    world.ledger.fault.set(Fault::Panics);
+    let answer = world.statement(body).await;
+    assert_eq!((answer.status, answer.error_code()), (StatusCode::INTERNAL_SERVER_ERROR, "EC20005"));
+    assert!(answer.json["error"]["title"].as_str().unwrap().contains(answer.header("x-requestkey")));
+
+    let world = World::new();
+    let token = world.token("ACME", names::STATEMENT_READ).await;
+    world.stores.tokens.set(Fault::Fails);
+    let answer = world.send(statement_request(API_KEY, &token, body)).await;
+    assert_eq!((answer.status, answer.error_code()), (StatusCode::SERVICE_UNAVAILABLE, "EC20005"));
+
+    // What the ledger answers is not passed on when it is wrong.
+    let world = World::new();
+    let answer = world.statement(r#"{"accountId":"5"}"#).await;
+    assert_eq!(
+        (answer.status, answer.error_code()),
+        (StatusCode::INTERNAL_SERVER_ERROR, "EC20003"),
+        "a foreign currency"
+    );
+    world.ledger.surplus.store(1, Ordering::SeqCst);
+    let answer = world.statement(r#"{"accountId":"1","maxEntries":2}"#).await;
+    assert_eq!(answer.error_code(), "EC20003", "too many entries");
+}

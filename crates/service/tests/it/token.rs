@@ -1,0 +1,261 @@
+//! The token endpoint: what gets a token, what does not, in which order it is found out.
+
+use crate::world::{API_KEY, AUDIENCE, FORM, Fault, OTHER_KEY, SCOPES, World, keys, statement_request, token_request};
+use axum::body::Body;
+use bankrail_client_assertion::token::{TokenRequest, names};
+use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayPolicy};
+use bankrail_values::Clock as _;
+use http::{Request, StatusCode};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+fn asking(assertion: &str, scope: &str) -> String {
+    TokenRequest::new(assertion, scope.parse().unwrap()).to_form()
+}
+
+#[tokio::test]
+async fn a_good_request_gets_a_token_that_opens_a_statement() {
+    let world = World::new();
+    let answer = world.send(token_request(API_KEY, world.form(names::STATEMENT_READ))).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    assert_eq!(answer.json["token_type"], "Bearer");
+    assert_eq!(answer.json["expires_in"], 3600);
+    assert!(answer.json.get("scope").is_none(), "granted as asked");
+    assert_eq!(answer.header("content-type"), "application/json");
+    assert_eq!((answer.header("cache-control"), answer.header("pragma")), ("no-store", "no-cache"));
+    let token = answer.json["access_token"].as_str().unwrap();
+    assert!(token.parse::<bankrail_values::HyphenatedUuid>().is_ok());
+    let statement = || statement_request(API_KEY, token, r#"{"accountId":"2"}"#);
+    assert_eq!(world.send(statement()).await.status, StatusCode::OK);
+    // The last second of its life, and the first after it.
+    world.clock.advance(Duration::from_millis(3_599_999));
+    assert_eq!(world.send(statement()).await.status, StatusCode::OK);
+    world.clock.advance(Duration::from_millis(1));
+    assert_eq!(world.send(statement()).await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn every_answer_has_a_request_key_of_its_own() {
+    let world = World::new();
+    let mut seen = std::collections::HashSet::new();
+    for _ in 0..3 {
+        let answer = world.send(token_request("nobody", "")).await;
+        let key: bankrail_values::HyphenatedUuid = answer.header("x-requestkey").parse().unwrap();
+        assert!(key.version() == 4 && key.is_rfc_variant() && seen.insert(key));
+    }
+}
+
+#[tokio::test]
+async fn scopes_are_cut_to_what_is_permitted() {
+    let world = World::new();
+    let asked = format!("{} {}", names::STATEMENT_READ, names::MANDATE_WRITE);
+    let answer = world.send(token_request(API_KEY, world.form(&asked))).await;
+    assert_eq!(answer.json["scope"], names::STATEMENT_READ);
+    let answer = world.send(token_request(API_KEY, world.form(names::MANDATE_WRITE))).await;
+    assert_eq!((answer.status, &answer.json["error"]), (StatusCode::BAD_REQUEST, &"invalid_scope".into()));
+    assert_eq!(answer.header("cache-control"), "no-store");
+}
+
+#[tokio::test]
+async fn no_key_no_look_at_anything_else() {
+    let world = World::new();
+    let form = world.form(SCOPES);
+    let build = || Request::post("/v1.0/auth").header("content-type", FORM);
+    for request in [
+        build().body(Body::from(form.clone())),
+        build().header("apikey", "nobody").body(Body::from(form.clone())),
+        build().header("apikey", "").body(Body::from(form.clone())),
+        build().header("apikey", API_KEY).header("apikey", API_KEY).body(Body::from(form.clone())),
+        build().header("apikey", "k".repeat(4096)).body(Body::from(form.clone())),
+        // Even a body that is too large is none of a stranger's business.
+        build().header("apikey", "nobody").body(Body::from(vec![b'x'; 1 << 20])),
+    ] {
+        let answer = world.send(request.unwrap()).await;
+        assert_eq!((answer.status, &answer.json["error"]), (StatusCode::UNAUTHORIZED, &"invalid_client".into()));
+    }
+    assert_eq!(world.send(token_request(API_KEY, form)).await.status, StatusCode::OK, "nobody was charged");
+}
+
+#[tokio::test]
+async fn a_missing_or_wrong_field_is_400_and_a_bad_assertion_401() {
+    for field in ["grant_type", "client_assertion_type", "scope", "client_assertion"] {
+        let world = World::new();
+        let good = world.form(SCOPES);
+        let pairs: Vec<_> = good.split('&').filter(|pair| !pair.starts_with(&format!("{field}="))).collect();
+        let answer = world.send(token_request(API_KEY, pairs.join("&"))).await;
+        assert_eq!(
+            (answer.status, &answer.json["error"]),
+            (StatusCode::BAD_REQUEST, &"invalid_request".into()),
+            "{field}"
+        );
+    }
+    let world = World::new();
+    let good = world.form(SCOPES);
+    let answer = world.send(token_request(API_KEY, good.replace("client_credentials", "password"))).await;
+    assert_eq!(answer.json["error"], "unsupported_grant_type");
+    let answer = world.send(token_request(API_KEY, format!("{good}&scope=X"))).await;
+    assert_eq!((answer.status, &answer.json["error"]), (StatusCode::BAD_REQUEST, &"invalid_request".into()));
+}
+
+#[tokio::test]
+async fn content_types() {
+    for (content_type, status) in [
+        (Some("application/x-www-form-urlencoded;charset=UTF-8"), StatusCode::OK),
+        (Some("application/json"), StatusCode::BAD_REQUEST),
+        (None, StatusCode::BAD_REQUEST),
+    ] {
+        let world = World::new();
+        let mut request = Request::post("/v1.0/auth").header("apikey", API_KEY);
+        if let Some(content_type) = content_type {
+            request = request.header("content-type", content_type);
+        }
+        let answer = world.send(request.body(world.form(SCOPES).into()).unwrap()).await;
+        assert_eq!(answer.status, status, "{content_type:?}");
+    }
+    let world = World::new();
+    let mut twice = token_request(API_KEY, world.form(SCOPES));
+    twice.headers_mut().append("content-type", FORM.parse().unwrap());
+    assert_eq!(world.send(twice).await.status, StatusCode::BAD_REQUEST);
+    let mut packed = token_request(API_KEY, world.form(SCOPES));
+    packed.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
+    assert_eq!(world.send(packed).await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn bad_assertions_are_all_told_the_same() {
+    let world = World::new();
+    let [acme, beta] = keys();
+    let now = world.clock.now();
+    let of = |customer: &str, audience: &str| {
+        AssertionBuilder::new(CustomerCode::parse(customer).unwrap(), Audience::parse(audience).unwrap())
+    };
+    let good = of("ACME", AUDIENCE).sign(acme, now).unwrap();
+    let mut tampered = good.clone().into_bytes();
+    let at = good.find('.').unwrap() + 9;
+    tampered[at] = if tampered[at] == b'A' { b'B' } else { b'A' };
+    let assertions = [
+        ("tampered", String::from_utf8(tampered).unwrap()),
+        ("another's key", of("ACME", AUDIENCE).sign(beta, now).unwrap()),
+        ("another's assertion", of("BETA", AUDIENCE).sign(beta, now).unwrap()),
+        ("another audience", of("ACME", "https://elsewhere.example/").sign(acme, now).unwrap()),
+        ("expired", of("ACME", AUDIENCE).sign(acme, now.saturating_sub(Duration::from_secs(7200))).unwrap()),
+        ("too far ahead", of("ACME", AUDIENCE).sign(acme, now.saturating_add(Duration::from_secs(7200))).unwrap()),
+        ("no token", "rubbish".to_owned()),
+    ];
+    let mut bodies = std::collections::HashSet::new();
+    for (name, assertion) in assertions {
+        let world = World::new();
+        let answer = world.send(token_request(API_KEY, asking(&assertion, SCOPES))).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{name}");
+        bodies.insert(answer.text);
+    }
+    assert_eq!(bodies.into_iter().collect::<Vec<_>>(), [r#"{"error":"invalid_client"}"#]);
+    let answer = world.send(token_request(API_KEY, format!("{}&client_id=BETA", asking(&good, SCOPES)))).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "client_id is another's");
+    let answer = world.send(token_request(OTHER_KEY, asking(&good, SCOPES))).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "the key is another's");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_assertion_presented_many_times_at_once_gets_one_token() {
+    let unlimited = bankrail_rate_limit::Policy::unlimited();
+    let mut limits = bankrail_rate_limit::Limits::default();
+    limits.set_default(bankrail_rate_limit::CallType::Token, unlimited);
+    let limiter = bankrail_rate_limit::StoreLimiter::new(limits, Arc::new(bankrail_rate_limit::Limiter::default()));
+    let world = Arc::new(World::with(|builder| builder.limits(Arc::new(limiter))));
+    let form = world.form(SCOPES);
+    let all: Vec<_> = (0..32)
+        .map(|_| {
+            let (world, form) = (Arc::clone(&world), form.clone());
+            tokio::spawn(async move { world.send(token_request(API_KEY, form)).await.status })
+        })
+        .collect();
+    let mut granted = 0;
+    for one in all {
+        match one.await.unwrap() {
+            StatusCode::OK => granted += 1,
+            other => assert_eq!(other, StatusCode::UNAUTHORIZED),
+        }
+    }
+    assert_eq!((granted, world.stores.issued.load(Ordering::SeqCst)), (1, 1));
+}
+
+#[tokio::test]
+async fn replay_policies() {
+    let plain = |world: &World| {
+        let audience = Audience::parse(AUDIENCE).unwrap();
+        let made =
+            AssertionBuilder::new(CustomerCode::parse("ACME").unwrap(), audience).sign(&keys()[0], world.clock.now());
+        asking(&made.unwrap(), SCOPES)
+    };
+    for (policy, first, second) in [
+        (ReplayPolicy::JtiIfPresent, 200, 200),
+        (ReplayPolicy::WholeAssertion, 200, 401),
+        (ReplayPolicy::RequireJti, 401, 401),
+        (ReplayPolicy::Off, 200, 200),
+    ] {
+        let world = World::with(|builder| builder.replay_policy(policy));
+        let form = plain(&world);
+        for expected in [first, second] {
+            let answer = world.send(token_request(API_KEY, form.clone())).await;
+            assert_eq!(answer.status.as_u16(), expected, "{policy:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_issued_while_a_store_fails() {
+    let world = World::new();
+    world.stores.replay.set(Fault::Fails);
+    let answer = world.send(token_request(API_KEY, world.form(SCOPES))).await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer.json["error"], "temporarily_unavailable");
+    assert_eq!(world.stores.issued.load(Ordering::SeqCst), 0);
+
+    let world = World::new();
+    world.stores.tokens.set(Fault::Fails);
+    let answer = world.send(token_request(API_KEY, world.form(SCOPES))).await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(answer.json.get("access_token").is_none());
+
+    let world = World::new();
+    world.book.fault.set(Fault::Fails);
+    let answer = world.send(token_request(API_KEY, world.form(SCOPES))).await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+}
+
+#[tokio::test]
+async fn the_third_in_a_second_and_the_eleventh_in_an_hour_wait() {
+    let world = World::new();
+    for _ in 0..2 {
+        assert_eq!(world.send(token_request(API_KEY, world.form(SCOPES))).await.status, StatusCode::OK);
+    }
+    // Refused before anything of the request is read.
+    let answer = world.send(token_request(API_KEY, vec![0; 1 << 20])).await;
+    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+    let wait: u64 = answer.header("retry-after").parse().unwrap();
+    assert!((1..=2).contains(&wait), "{wait}");
+    world.clock.advance(Duration::from_secs(wait));
+    assert_eq!(world.send(token_request(API_KEY, world.form(SCOPES))).await.status, StatusCode::OK);
+    // The other customer has limits of its own.
+    let beta = asking(&world.assertion("BETA", &keys()[1]), names::STATEMENT_READ);
+    assert_eq!(world.send(token_request(OTHER_KEY, beta)).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn too_large_comes_before_malformed() {
+    let world = World::with(|builder| builder.max_token_body(2000));
+    let mut request = token_request(API_KEY, vec![b'x'; 2001]);
+    request.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+    assert_eq!(world.send(request).await.status, StatusCode::PAYLOAD_TOO_LARGE);
+    let mut request = token_request(API_KEY, "");
+    request.headers_mut().insert("content-length", "2001".parse().unwrap());
+    assert_eq!(world.send(request).await.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(
+        world.send(token_request(API_KEY, world.form(names::STATEMENT_READ))).await.status,
+        StatusCode::TOO_MANY_REQUESTS
+    );
+    world.clock.advance(Duration::from_secs(2));
+    assert_eq!(world.send(token_request(API_KEY, world.form(names::STATEMENT_READ))).await.status, StatusCode::OK);
+}

@@ -1,0 +1,352 @@
+//! A provider with two customers, a few accounts, and ways to break each part of it.
+
+use axum::Router;
+use axum::body::Body;
+use bankrail_camt052::{
+    Amount, BankTransactionCode, BankTransactionDomain, BankTransactionFamily, CounterpartyAccount, DateOrDateTime,
+    Direction, Entry, EntryDetails, EntryStatus, OtherAccountId, Party, Remittance, Transaction, TransactionParties,
+};
+use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenHash, TokenRequest, TokenStore, names};
+use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayStore};
+use bankrail_jose::{KeySet, RsaSize, SigningKey};
+use bankrail_service::{
+    AccountFacts, ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerEntry, LedgerPage, Provider,
+    ProviderBuilder, StatementQuery,
+};
+use bankrail_statement::{EntryChannel, Position, SortOrder};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_values::{Clock, Currency, Decimal, ManualClock, StoreErrorKind, StoreFuture, Timestamp};
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt as _;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use tower::ServiceExt as _;
+
+pub(crate) const AUDIENCE: &str = "https://auth.example/v1.0/auth";
+pub(crate) const API_KEY: &str = "key-of-acme";
+pub(crate) const OTHER_KEY: &str = "key-of-beta";
+pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
+pub(crate) const SCOPES: &str = "AU.INSTO.PAYTO.MANDATE.READ GBL.INSTO.ACCOUNTS.STATEMENT.READ";
+
+/// The two customers' keys, made once.
+pub(crate) fn keys() -> &'static [SigningKey; 2] {
+    static KEYS: OnceLock<[SigningKey; 2]> = OnceLock::new();
+    KEYS.get_or_init(|| [(); 2].map(|()| SigningKey::generate(RsaSize::Rsa2048).unwrap()))
+}
+
+/// What a part does instead of working.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Fails = 1,
+    Panics = 2,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Switch(AtomicU8);
+
+impl Switch {
+    pub(crate) fn set(&self, fault: Fault) {
+        self.0.store(fault as u8, Ordering::SeqCst);
+    }
+
+    fn act(&self) -> Result<(), StoreErrorKind> {
+        match self.0.load(Ordering::SeqCst) {
+            1 => Err(StoreErrorKind::Unavailable),
+            2 => panic!("told to"),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    customers: HashMap<ApiKeyHash, Arc<Customer>>,
+    pub(crate) fault: Switch,
+}
+
+impl Directory for Book {
+    fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>> {
+        Box::pin(async move {
+            self.fault.act()?;
+            Ok(self.customers.get(&key).cloned())
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Held {
+    facts: AccountFacts,
+    balance: Decimal,
+    entries: Vec<LedgerEntry>,
+}
+
+/// Accounts by customer and identifier; positions count entries, which is good enough for entries that never change.
+#[derive(Debug, Default)]
+pub(crate) struct Accounts {
+    held: HashMap<(String, String), Held>,
+    pub(crate) fault: Switch,
+    pub(crate) asked: AtomicUsize,
+    /// How many entries too many a page has, and whether its next position is its own.
+    pub(crate) surplus: AtomicUsize,
+    pub(crate) stuck: AtomicUsize,
+}
+
+impl Ledger for Accounts {
+    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, Option<LedgerPage>> {
+        Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            self.fault.act()?;
+            let key = (query.customer.to_string(), query.account.to_string());
+            let Some(held) = self.held.get(&key) else { return Ok(None) };
+            let from = query.position.as_ref().map_or(0, |position| position.as_number().unwrap() as usize);
+            let most = usize::from(query.max_entries.get()) + self.surplus.load(Ordering::SeqCst);
+            let mut entries = held.entries.clone();
+            if query.sort_order == SortOrder::Backward {
+                entries.reverse();
+            }
+            let page = entries.iter().skip(from).take(most).cloned().collect::<Vec<_>>();
+            let to = from + if self.stuck.load(Ordering::SeqCst) == 0 { page.len() } else { 0 };
+            let more = from + page.len() < entries.len();
+            let page =
+                LedgerPage::new(held.facts.clone(), held.balance, "2021-07-29".parse().unwrap()).with_entries(page);
+            Ok(Some(if more { page.with_next(Position::from_number(to as u64)) } else { page }))
+        })
+    }
+}
+
+/// Stores that fail when told to.
+#[derive(Debug, Default)]
+pub(crate) struct Stores {
+    pub(crate) memory: MemoryStore,
+    pub(crate) tokens: Switch,
+    pub(crate) replay: Switch,
+    pub(crate) issued: AtomicUsize,
+}
+
+impl TokenStore for Stores {
+    fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            self.tokens.act()?;
+            self.issued.fetch_add(1, Ordering::SeqCst);
+            self.memory.insert(hash, grant).await
+        })
+    }
+
+    fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
+        Box::pin(async move {
+            self.tokens.act()?;
+            self.memory.find(hash, now).await
+        })
+    }
+
+    fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool> {
+        self.memory.revoke(hash)
+    }
+}
+
+impl ReplayStore for Stores {
+    fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            self.replay.act()?;
+            self.memory.claim(key, now, expires).await
+        })
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) router: Router,
+    pub(crate) provider: Provider,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) book: Arc<Book>,
+    pub(crate) ledger: Arc<Accounts>,
+    pub(crate) stores: Arc<Stores>,
+}
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+    pub(crate) json: serde_json::Value,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The status code of SPEC.md's error body, with the body's shape checked.
+    pub(crate) fn error_code(&self) -> &str {
+        assert_eq!(self.json.as_object().unwrap().len(), 2, "{}", self.text);
+        assert_eq!(self.json["error"].as_object().unwrap().len(), 2, "{}", self.text);
+        assert_eq!(self.json["requestKey"].as_str().unwrap(), self.header("x-requestkey"));
+        assert!(!self.json["error"]["title"].as_str().unwrap().is_empty());
+        self.json["error"]["statusCode"].as_str().unwrap()
+    }
+
+    /// The document in the payload, strictly read.
+    pub(crate) fn document(&self) -> bankrail_camt052::Document {
+        let parsed = bankrail_camt052::Document::parse(self.json["payload"].as_str().unwrap()).unwrap();
+        assert!(parsed.findings.is_empty(), "{:?}", parsed.findings);
+        parsed.document
+    }
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with(|builder| builder)
+    }
+
+    pub(crate) fn with(change: impl FnOnce(ProviderBuilder) -> ProviderBuilder) -> Self {
+        let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
+        let [acme, beta] = keys();
+        let mut book = Book::default();
+        for (api_key, code, key, scopes) in
+            [(API_KEY, "ACME", acme, SCOPES), (OTHER_KEY, "BETA", beta, names::STATEMENT_READ)]
+        {
+            let keys = KeySet::new([key.verifying_key()]).unwrap();
+            let customer = Customer::new(code.parse().unwrap(), keys, scopes.parse().unwrap());
+            book.customers.insert(ApiKeyHash::of(api_key.as_bytes()), Arc::new(customer));
+        }
+        let (book, ledger, stores) = (Arc::new(book), Arc::new(accounts()), Arc::new(Stores::default()));
+        let builder = Provider::builder()
+            .directory(Arc::clone(&book) as Arc<dyn Directory>)
+            .ledger(Arc::clone(&ledger) as Arc<dyn Ledger>)
+            .token_store(Arc::clone(&stores) as Arc<dyn TokenStore>)
+            .replay_store(Arc::clone(&stores) as Arc<dyn ReplayStore>)
+            .clock(Arc::clone(&clock) as Arc<dyn Clock>)
+            .audience(Audience::parse(AUDIENCE).unwrap())
+            .cursor_secret(CursorSecret::from_bytes([9; 32]));
+        let provider = change(builder).build().unwrap();
+        Self { router: provider.router(), provider, clock, book, ledger, stores }
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        send(self.router.clone(), request).await
+    }
+
+    /// A fresh assertion of a customer.
+    pub(crate) fn assertion(&self, customer: &str, key: &SigningKey) -> String {
+        AssertionBuilder::new(CustomerCode::parse(customer).unwrap(), Audience::parse(AUDIENCE).unwrap())
+            .with_random_jwt_id()
+            .sign(key, self.clock.now())
+            .unwrap()
+    }
+
+    pub(crate) fn form(&self, scope: &str) -> String {
+        let scope: ScopeSet = scope.parse().unwrap();
+        TokenRequest::new(self.assertion("ACME", &keys()[0]), scope).to_form()
+    }
+
+    /// A token of a customer, put straight into the store.
+    pub(crate) async fn token(&self, customer: &str, scope: &str) -> String {
+        let token = AccessToken::generate().unwrap();
+        let now = self.clock.now();
+        let expires = now.saturating_add(std::time::Duration::from_secs(3600));
+        let grant = TokenGrant::new(customer.parse().unwrap(), scope.parse().unwrap(), now, expires);
+        self.stores.memory.insert(token.hash(), grant).await.unwrap();
+        token.expose_secret().to_owned()
+    }
+
+    /// A statement request of ACME with a token that is good for it.
+    pub(crate) async fn statement(&self, body: &str) -> Answer {
+        let token = self.token("ACME", names::STATEMENT_READ).await;
+        self.send(statement_request(API_KEY, &token, body.to_owned())).await
+    }
+}
+
+pub(crate) async fn send(router: Router, request: Request<Body>) -> Answer {
+    let response = router.oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let octets = body.collect().await.unwrap().to_bytes();
+    // The answer to HEAD has the length of a body that is not sent.
+    if let Some(length) = parts.headers.get("content-length").filter(|_| !octets.is_empty()) {
+        assert_eq!(length.to_str().unwrap(), octets.len().to_string());
+    }
+    let text = String::from_utf8(octets.to_vec()).unwrap();
+    let json = serde_json::from_str(&text).unwrap_or(serde_json::Value::Null);
+    Answer { status: parts.status, headers: parts.headers, text, json }
+}
+
+pub(crate) fn token_request(api_key: &str, form: impl Into<Body>) -> Request<Body> {
+    Request::post("/v1.0/auth").header("apikey", api_key).header("content-type", FORM).body(form.into()).unwrap()
+}
+
+pub(crate) fn statement_request(api_key: &str, token: &str, body: impl Into<Body>) -> Request<Body> {
+    Request::post("/accounts/v2.0/statement")
+        .header("apikey", api_key)
+        .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json")
+        .body(body.into())
+        .unwrap()
+}
+
+pub(crate) const NARRATIVE: &str = "Rent <July> & \"more\" \\ 👍";
+
+/// ACME's accounts: 1 with five entries, 2 without, 3 with virtual accounts, 4 in a currency without decimals. BETA has
+/// 1 too, and 9.
+fn accounts() -> Accounts {
+    let mut accounts = Accounts::default();
+    let mut hold = |customer: &str, account: &str, facts: AccountFacts, balance: &str, entries: Vec<LedgerEntry>| {
+        let held = Held { facts, balance: balance.parse().unwrap(), entries };
+        accounts.held.insert((customer.to_owned(), account.to_owned()), held);
+    };
+    let aud = AccountFacts::new(Currency::AUD);
+    let five = [
+        ("10.00", Direction::Credit, EntryChannel::FastPayment),
+        ("2.50", Direction::Debit, EntryChannel::Ordinary),
+        ("0.05", Direction::Credit, EntryChannel::Ordinary),
+        ("7.00", Direction::Debit, EntryChannel::FastPayment),
+        ("1.00", Direction::Credit, EntryChannel::FastPayment),
+    ];
+    let entries = |currency| five.map(|(amount, direction, channel)| entry(amount, currency, direction, channel));
+    hold("ACME", "1", aud.clone().with_name("Operating"), "1245.5", entries(Currency::AUD).into());
+    hold("ACME", "2", aud.clone(), "-3", Vec::new());
+    hold("ACME", "3", aud.clone().with_virtual_accounts(), "0", vec![virtual_entry()]);
+    let dong = entry("1500", Currency::VND, Direction::Debit, EntryChannel::Ordinary);
+    hold("ACME", "4", AccountFacts::new(Currency::VND), "7", vec![dong]);
+    let wrong = entry("1.00", Currency::USD, Direction::Credit, EntryChannel::Ordinary);
+    hold("ACME", "5", aud.clone(), "7", vec![wrong]);
+    hold("BETA", "1", aud.clone(), "99", Vec::new());
+    hold("BETA", "9", aud, "99", Vec::new());
+    accounts
+}
+
+fn entry(amount: &str, currency: Currency, direction: Direction, channel: EntryChannel) -> LedgerEntry {
+    let amount: Amount = Amount::new(amount.parse().unwrap(), currency).unwrap();
+    let mut transaction = Transaction::new(amount.clone(), direction.clone());
+    let mut parties = TransactionParties::new();
+    parties.debtor = Some(Box::new(party("A. Payer")));
+    transaction.parties = Some(Box::new(parties));
+    let mut remittance = Remittance::new();
+    remittance.unstructured.push(NARRATIVE.into());
+    transaction.remittance = Some(remittance);
+    let mut details = EntryDetails::new();
+    details.transactions.push(transaction);
+    let mut code = BankTransactionCode::new();
+    code.domain =
+        Some(BankTransactionDomain::new("PMNT".into(), BankTransactionFamily::new("RCDT".into(), "DMCT".into())));
+    let mut entry = Entry::new(amount, direction, EntryStatus::Booked, code);
+    entry.booking_date = Some(DateOrDateTime::Date("2021-07-29".parse().unwrap()));
+    entry.value_date = Some(DateOrDateTime::Date("2021-07-29".parse().unwrap()));
+    entry.details.push(details);
+    LedgerEntry::new(entry, channel)
+}
+
+fn virtual_entry() -> LedgerEntry {
+    let mut made = entry("5.00", Currency::AUD, Direction::Credit, EntryChannel::FastPayment);
+    let mut id = OtherAccountId::new("901234567".into());
+    id.issuer = Some("012003".into());
+    let account = CounterpartyAccount::new(bankrail_camt052::AccountId::Other(id));
+    let transaction = &mut made.entry.details[0].transactions[0];
+    transaction.parties.as_mut().unwrap().creditor_account = Some(Box::new(account));
+    made
+}
+
+fn party(name: &str) -> Party {
+    let mut party = Party::new();
+    party.name = Some(name.into());
+    party
+}
