@@ -1,6 +1,67 @@
 //! Seals a JSON message and opens it again: JWS with RS256, then JWE with RSA-OAEP and A256CBC-HS512.
 //!
 //! - `payload` shows both in one go, with keys made at start.
-//! - `payload keys DIR` makes a signing key and an encryption key, PEM, in DIR.
+//! - `payload keys DIR` makes a signing key and a decryption key and their public halves, as PEM files in DIR.
 //! - `payload seal DIR` reads a JSON message from standard input and prints the sealed text.
-//! - `payload open DIR` reads a sealed text from standard input and prints the verified message.
+//! - `payload open [--inflate] DIR` reads a sealed text from standard input and prints the verified message.
+
+use bankrail::jose::{RsaSize, SigningKey, UnwrappingKey, VerifyingKey, WrappingKey};
+use bankrail::secured_payload::{OpenOptions, Opener, Sealer};
+use std::error::Error;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match *arguments.as_slice() {
+        [] => show(),
+        ["keys", folder] => make_keys(Path::new(folder)),
+        ["seal", folder] => seal(Path::new(folder)),
+        ["open", folder] => open(Path::new(folder), OpenOptions::new()),
+        ["open", "--inflate", folder] => open(Path::new(folder), OpenOptions::customer()),
+        _ => Err("usage: payload [keys DIR | seal DIR | open [--inflate] DIR]".into()),
+    }
+}
+
+fn show() -> Result<(), Box<dyn Error>> {
+    let signing = SigningKey::generate(RsaSize::Rsa2048)?;
+    let unwrapping = UnwrappingKey::generate(RsaSize::Rsa2048)?;
+    let message = r#"{"status":"SUCC"}"#;
+    let sealed = Sealer::new(signing.clone(), unwrapping.wrapping_key()).seal(message.as_bytes())?;
+    println!("sealed:  {sealed}\n");
+    let opened = Opener::new(unwrapping, signing.verifying_key()).open(&sealed)?;
+    println!("opened:  {}", std::str::from_utf8(opened.json())?);
+    Ok(())
+}
+
+fn make_keys(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let signing = SigningKey::generate(RsaSize::Rsa2048)?;
+    let unwrapping = UnwrappingKey::generate(RsaSize::Rsa2048)?;
+    fs::write(folder.join("signing.pem"), signing.to_pkcs8_pem().as_bytes())?;
+    fs::write(folder.join("signing.pub.pem"), signing.verifying_key().to_spki_pem())?;
+    fs::write(folder.join("encryption.pem"), unwrapping.to_pkcs8_pem().as_bytes())?;
+    fs::write(folder.join("encryption.pub.pem"), unwrapping.wrapping_key().to_spki_pem())?;
+    println!("four keys in {}", folder.display());
+    Ok(())
+}
+
+fn seal(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let signing = SigningKey::from_pem(&fs::read_to_string(folder.join("signing.pem"))?)?;
+    let wrapping = WrappingKey::from_pem(&fs::read_to_string(folder.join("encryption.pub.pem"))?)?;
+    let mut message = Vec::new();
+    std::io::stdin().read_to_end(&mut message)?;
+    println!("{}", Sealer::new(signing, wrapping).seal(&message)?);
+    Ok(())
+}
+
+fn open(folder: &Path, options: OpenOptions) -> Result<(), Box<dyn Error>> {
+    let unwrapping = UnwrappingKey::from_pem(&fs::read_to_string(folder.join("encryption.pem"))?)?;
+    let verifying = VerifyingKey::from_pem(&fs::read_to_string(folder.join("signing.pub.pem"))?)?;
+    let mut sealed = String::new();
+    std::io::stdin().read_to_string(&mut sealed)?;
+    let opened = Opener::new(unwrapping, verifying).with_options(options).open(sealed.trim_end())?;
+    std::io::stdout().write_all(opened.json())?;
+    Ok(())
+}

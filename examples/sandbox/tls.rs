@@ -62,5 +62,4 @@ impl Certificates {
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Arc::new(config))
     }
-
 }

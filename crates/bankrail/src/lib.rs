@@ -6,7 +6,7 @@
 //! ```
 //! # #[cfg(feature = "rate-limit")] {
 //! use bankrail::rate_limit::{CallType, default_limits};
-//! assert_eq!(default_limits(CallType::Statement).len(), 1);
+//! assert_eq!(default_limits(CallType::Statement).windows().len(), 1);
 //! # }
 //! use bankrail::values::{Currency, Money};
 //! assert_eq!("5 VND".parse::<Money>()?.currency(), Currency::VND);

@@ -1,0 +1,46 @@
+//! The three RSA keys of the exchange: three different ones, each for one use.
+
+use bankrail::jose::{RsaSize, SigningKey, UnwrappingKey};
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+/// All private keys of the sandbox, which is both sides at once.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    /// The customer's: signs its assertions.
+    pub(crate) assertion: SigningKey,
+    /// The customer's: opens webhook bodies.
+    pub(crate) decryption: UnwrappingKey,
+    /// The provider's: signs webhook bodies.
+    pub(crate) signing: SigningKey,
+}
+
+const FILES: [&str; 3] = ["customer-assertion.pem", "customer-decryption.pem", "provider-signing.pem"];
+
+impl Keys {
+    pub(crate) fn generate() -> Result<Self, Box<dyn Error>> {
+        Ok(Self {
+            assertion: SigningKey::generate(RsaSize::Rsa2048)?,
+            decryption: UnwrappingKey::generate(RsaSize::Rsa2048)?,
+            signing: SigningKey::generate(RsaSize::Rsa2048)?.with_kid("sandbox-1"),
+        })
+    }
+
+    /// Reads the three files from `folder`, or makes the keys and writes them there.
+    pub(crate) fn in_folder(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        let [assertion, decryption, signing] = FILES.map(|name| folder.join(name));
+        if assertion.exists() && decryption.exists() && signing.exists() {
+            return Ok(Self {
+                assertion: SigningKey::from_pem(&fs::read_to_string(assertion)?)?,
+                decryption: UnwrappingKey::from_pem(&fs::read_to_string(decryption)?)?,
+                signing: SigningKey::from_pem(&fs::read_to_string(signing)?)?.with_kid("sandbox-1"),
+            });
+        }
+        let made = Self::generate()?;
+        crate::files::write_private(&assertion, &made.assertion.to_pkcs8_pem())?;
+        crate::files::write_private(&decryption, &made.decryption.to_pkcs8_pem())?;
+        crate::files::write_private(&signing, &made.signing.to_pkcs8_pem())?;
+        Ok(made)
+    }
+}

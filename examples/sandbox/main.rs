@@ -1,0 +1,90 @@
+//! Both sides of the service in one process, over HTTPS on loopback.
+//!
+//! - `sandbox` walks through tokens, statements, webhooks and limits, step by step, and exits 0 only if each step did
+//!   what the specification says.
+//! - `sandbox serve` keeps the provider running until Ctrl-C and prints commands for another terminal.
+//! - `sandbox send --to URL` delivers one of each webhook message to a receiver.
+
+mod accounts;
+mod bank;
+mod files;
+mod keys;
+mod limits_step;
+mod serve;
+mod server;
+mod statement_step;
+mod tls;
+mod token_step;
+mod tour;
+mod webhook_step;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Both sides of the service on this machine.
+#[derive(Debug, Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Keeps the provider running until Ctrl-C.
+    Serve {
+        /// Where keys, certificates and the database are kept.
+        #[arg(long, default_value = "sandbox-data")]
+        data: PathBuf,
+        /// The port on 127.0.0.1; 0 lets the system choose one.
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+    },
+    /// Delivers one of each webhook message.
+    Send {
+        /// The base address of the receivers, such as https://localhost:9000.
+        #[arg(long)]
+        to: String,
+        /// Where the keys of `serve` are.
+        #[arg(long, default_value = "sandbox-data")]
+        data: PathBuf,
+        /// A PEM file of the certificate authorities to trust beside the sandbox's own.
+        #[arg(long)]
+        ca: Option<PathBuf>,
+        /// The API key that the receiver expects.
+        #[arg(long, default_value = "receiver-key")]
+        api_key: String,
+        /// Allows http to loopback addresses: the message is sealed, the API key is not.
+        #[arg(long)]
+        danger_allow_http: bool,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "off".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    if rustls::crypto::aws_lc_rs::default_provider().install_default().is_err() {
+        eprintln!("a TLS provider is already installed");
+        return ExitCode::FAILURE;
+    }
+    let outcome = match Arguments::parse().command {
+        None => tour::run().await,
+        Some(Command::Serve { data, port }) => serve::run(&data, port).await,
+        Some(Command::Send { to, data, ca, api_key, danger_allow_http }) => {
+            webhook_step::send(&to, &data, ca.as_deref(), &api_key, danger_allow_http).await
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            let mut cause = error.source();
+            while let Some(next) = cause {
+                eprintln!("  because: {next}");
+                cause = next.source();
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The walk through all steps.
+
+use crate::bank::{Bank, CUSTOMER};
+use crate::keys::Keys;
+use crate::server::Server;
+use crate::tls::Certificates;
+use crate::{limits_step, statement_step, token_step, webhook_step};
+use bankrail::client::{Client, Customer, Pacing, TlsRoots};
+use bankrail::client_assertion::Audience;
+use bankrail::rate_limit::Policy;
+use bankrail::service::Provider;
+use bankrail::stores::sqlite::SqliteStore;
+use bankrail::values::{Clock, ManualClock, SystemClock};
+use std::error::Error;
+use std::sync::Arc;
+
+/// The API key of the sandbox's customer.
+const API_KEY: &str = "sandbox-api-key-0b7c2f6e8a1d41eb8dcd0242ac130003";
+
+/// A running provider and its customer.
+#[derive(Debug)]
+pub(crate) struct Sandbox {
+    pub(crate) base_url: String,
+    pub(crate) audience: Audience,
+    pub(crate) api_key: &'static str,
+    pub(crate) keys: Keys,
+    pub(crate) certificates: Certificates,
+    pub(crate) client: Client,
+    /// For what the client does not show: the bare exchange.
+    pub(crate) http: reqwest::Client,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+/// Runs every step; the first that goes wrong ends it with its name.
+pub(crate) async fn run() -> Result<(), Box<dyn Error>> {
+    println!("starting both sides, with keys and certificates made now");
+    let (sandbox, server) = start().map_err(|error| format!("the start failed: {error}"))?;
+    println!("provider at {}\n", sandbox.base_url);
+
+    println!("== 1. an access token");
+    named("1. an access token", token_step::run(&sandbox).await)?;
+    println!("\n== 2. statements");
+    let calls = named("2. statements", statement_step::run(&sandbox).await)?;
+    println!("\n== 3. webhooks");
+    named("3. webhooks", webhook_step::run(&sandbox).await)?;
+    println!("\n== 4. the rate limit");
+    named("4. the rate limit", limits_step::run(&sandbox, calls).await)?;
+
+    server.stop().await?;
+    println!("\nall steps did what the specification says");
+    Ok(())
+}
+
+fn named<T>(step: &str, outcome: Result<T, Box<dyn Error>>) -> Result<T, Box<dyn Error>> {
+    outcome.map_err(|error| format!("step {step} failed: {}", with_causes(&*error)).into())
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        text.push_str(": ");
+        text.push_str(&next.to_string());
+        cause = next.source();
+    }
+    text
+}
+
+/// An error that says what was expected, unless it is so.
+pub(crate) fn expect(holds: bool, expected: &str) -> Result<(), Box<dyn Error>> {
+    if holds { Ok(()) } else { Err(format!("expected {expected}").into()) }
+}
+
+fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
+    let keys = Keys::generate()?;
+    let certificates = Certificates::generate()?;
+    // The sandbox's own time stands still at the real one, so that no hour turns between two steps.
+    let clock = Arc::new(ManualClock::new(SystemClock::default().now()));
+    let audience = Audience::parse("https://localhost/v1.0/auth")?;
+    let folder = tempfile::tempdir()?;
+    let store = Arc::new(SqliteStore::open(folder.path().join("provider.sqlite"))?);
+    let bank = Arc::new(Bank::new(API_KEY, keys.assertion.verifying_key(), clock.clone())?);
+    let provider = Provider::builder()
+        .directory(bank.clone())
+        .ledger(bank)
+        .token_store(store.clone())
+        .replay_store(store)
+        .audience(audience.clone())
+        .clock(clock.clone())
+        .report_offset_minutes(600)
+        .build()?;
+    let server = Server::start(provider.router(), &certificates, 0)?;
+    let base_url = server.base_url();
+    let customer = Customer::new(CUSTOMER.parse()?, keys.assertion.clone(), API_KEY);
+    let roots = TlsRoots::OnlyPem(certificates.authority_pem.clone().into_bytes());
+    // This customer does not hold itself back: the sandbox shows that the provider does.
+    let client = Client::builder(customer, base_url.clone())
+        .audience(audience.as_str())
+        .tls_roots(roots)
+        .pacing(Pacing::Fail)
+        .limits(Policy::unlimited(), Policy::unlimited())
+        .clock(clock.clone())
+        .build()?;
+    let authority = reqwest::Certificate::from_pem(certificates.authority_pem.as_bytes())?;
+    let http = reqwest::Client::builder().tls_certs_only([authority]).https_only(true).build()?;
+    Ok((Sandbox { base_url, audience, api_key: API_KEY, keys, certificates, client, http, clock, folder }, server))
+}

@@ -1,0 +1,45 @@
+//! Reads a camt.052.001.06 document and prints balances, summary, entries and findings, or the error with its place.
+//!
+//! `cargo run --example statement -- FILE`, with `-` for standard input. Exit status 1 for a document that cannot be read.
+
+use bankrail::camt052::{Document, ReadOptions};
+use bankrail_examples::print_document;
+use std::error::Error;
+use std::io::{self, BufReader, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let Some(name) = std::env::args().nth(1) else {
+        eprintln!("usage: statement FILE (or - for standard input)");
+        return ExitCode::from(2);
+    };
+    match show(&name) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{name}: {error}");
+            let mut cause = error.source();
+            while let Some(next) = cause {
+                eprintln!("  because: {next}");
+                cause = next.source();
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn show(name: &str) -> Result<(), Box<dyn Error>> {
+    let options = ReadOptions::default();
+    let parsed = match name {
+        "-" => Document::read_with(BufReader::new(io::stdin().lock()), &options)?,
+        file => Document::read_with(BufReader::new(std::fs::File::open(file)?), &options)?,
+    };
+    let mut out = io::stdout().lock();
+    print_document(&parsed.document, &mut out)?;
+    for finding in &parsed.findings {
+        match finding.position {
+            Some(at) => writeln!(out, "  finding: {}:{}: {}: {}", at.line, at.column, finding.path, finding.kind)?,
+            None => writeln!(out, "  finding: {}: {}", finding.path, finding.kind)?,
+        }
+    }
+    Ok(())
+}
