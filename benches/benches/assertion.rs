@@ -1,0 +1,129 @@
+//! Client assertions: building and verifying, against the raw RSA operation of the same back end and jsonwebtoken.
+//!
+//! `raw` is what no library can be faster than; the goal is verification within 15 % of it.
+
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::signature::{KeyPair, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair};
+use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
+use bankrail_jose::{Backend, KeyOptions, PrivateMaterial, RsaSize, SigningKey, base64url};
+use bankrail_values::Timestamp;
+use criterion::{Criterion, criterion_group, criterion_main};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use serde::{Deserialize, Serialize};
+use std::hint::black_box;
+use std::sync::Arc;
+
+const AUDIENCE: &str = "https://auth.example.com/v1.0/auth";
+
+#[derive(Serialize, Deserialize)]
+struct Claims {
+    sub: String,
+    exp: i64,
+    aud: String,
+}
+
+fn assertions(criterion: &mut Criterion) {
+    for (name, size) in [("rsa2048", RsaSize::Rsa2048), ("rsa4096", RsaSize::Rsa4096)] {
+        one_size(criterion, name, size);
+    }
+}
+
+fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
+    let now = Timestamp::from_unix_millis(1_795_233_600_000).expect("a time");
+    let customer = CustomerCode::parse("CUSTOMERCODE").expect("a code");
+    let audience = Audience::parse(AUDIENCE).expect("an audience");
+    let builder = AssertionBuilder::new(customer.clone(), audience.clone());
+    let verifier = Verifier::new(audience);
+    let pem = SigningKey::generate(size).expect("a key").to_pkcs8_pem();
+    let material = PrivateMaterial::from_pem(&pem).expect("the same key");
+    let raw = RsaKeyPair::from_pkcs8(&material.to_pkcs8_der()).expect("the same key");
+    let peer = EncodingKey::from_rsa_pem(pem.as_bytes()).expect("the same key");
+    let keys: Vec<(&str, SigningKey)> = [("aws-lc", Backend::AwsLc), ("josekit", Backend::Josekit)]
+        .into_iter()
+        .map(|(name, backend)| {
+            let options = KeyOptions::new().with_backend(backend);
+            (name, SigningKey::from_material(&material, &options).expect("the same key"))
+        })
+        .collect();
+    let (_, key) = keys.first().expect("two back ends");
+    let assertion = builder.sign(key, now).expect("an assertion");
+
+    let mut group = criterion.benchmark_group(format!("assertion/build/{name}"));
+    let claims = builder.claims_json(now).expect("claims");
+    let input = assertion.rsplit_once('.').expect("three parts").0.as_bytes().to_vec();
+    group.bench_function("raw aws-lc", |bench| {
+        let mut signature = vec![0; raw.public_modulus_len()];
+        bench.iter(|| raw.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), black_box(&input), &mut signature));
+    });
+    for (backend, key) in &keys {
+        let made = builder.sign(key, now).expect("an assertion");
+        assert_eq!(made, assertion, "RS256 is deterministic");
+        group.bench_function(format!("bankrail {backend}"), |bench| bench.iter(|| builder.sign(key, black_box(now))));
+    }
+    let peer_claims: Claims = serde_json::from_str(&claims).expect("claims");
+    let header = Header { typ: Some("jwt".to_owned()), ..Header::new(Algorithm::RS256) };
+    group.bench_function("jsonwebtoken aws-lc", |bench| {
+        bench.iter(|| jsonwebtoken::encode(&header, black_box(&peer_claims), &peer).expect("a token"));
+    });
+    group.finish();
+
+    let mut group = criterion.benchmark_group(format!("assertion/verify/{name}"));
+    let public = ParsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, raw.public_key().as_ref()).expect("the public key");
+    let signature = base64url::decode(assertion.rsplit_once('.').expect("three parts").1).expect("a signature");
+    assert!(public.verify_sig(&input, &signature).is_ok());
+    group.bench_function("raw aws-lc", |bench| {
+        bench.iter(|| public.verify_sig(black_box(&input), black_box(&signature)));
+    });
+    for (backend, key) in &keys {
+        let public = key.verifying_key();
+        group.bench_function(format!("raw {backend} behind the key handle"), |bench| {
+            bench.iter(|| public.verify(black_box(&input), black_box(&signature)));
+        });
+        let verify = |token: &str| verifier.verify(token, now, |_| Some(public.clone()));
+        assert_eq!(verify(&assertion).expect("verifies").customer(), &customer);
+        group.bench_function(format!("bankrail {backend}"), |bench| bench.iter(|| verify(black_box(&assertion))));
+    }
+    let decoding = DecodingKey::from_rsa_pem(key.verifying_key().to_spki_pem().as_bytes()).expect("the public key");
+    let mut rules = Validation::new(Algorithm::RS256);
+    rules.set_audience(&[AUDIENCE]);
+    rules.validate_exp = false; // it has its own clock, and checks no upper bound
+    let decoded = jsonwebtoken::decode::<Claims>(&assertion, &decoding, &rules).expect("verifies");
+    assert_eq!(decoded.claims.sub, customer.as_str());
+    group.bench_function("jsonwebtoken aws-lc", |bench| {
+        bench.iter(|| jsonwebtoken::decode::<Claims>(black_box(&assertion), &decoding, &rules));
+    });
+    group.finish();
+
+    threads(criterion, name, &verifier, key, &assertion, now);
+}
+
+/// Two threads verify at once with one key: nothing on the way is shared but the key itself.
+fn threads(
+    criterion: &mut Criterion,
+    name: &str,
+    verifier: &Verifier,
+    key: &SigningKey,
+    assertion: &str,
+    now: Timestamp,
+) {
+    let shared = Arc::new((verifier.clone(), key.verifying_key(), assertion.to_owned()));
+    criterion.bench_function(&format!("assertion/verify/{name}/two threads, each"), |bench| {
+        bench.iter_custom(|rounds| {
+            let start = std::time::Instant::now();
+            let other = Arc::clone(&shared);
+            let run = move |shared: &(Verifier, bankrail_jose::VerifyingKey, String)| {
+                for _ in 0..rounds {
+                    let found = shared.0.verify(black_box(&shared.2), now, |_| Some(shared.1.clone()));
+                    black_box(found).expect("verifies");
+                }
+            };
+            let thread = std::thread::spawn(move || run(&other));
+            run(&shared);
+            thread.join().expect("the thread ends");
+            start.elapsed()
+        });
+    });
+}
+
+criterion_group!(benches, assertions);
+criterion_main!(benches);
