@@ -2,6 +2,8 @@
 #![cfg(any(feature = "aws-lc", feature = "josekit"))]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+#[cfg(feature = "x509")]
+mod certificates;
 mod keys;
 mod remote;
 mod shared;

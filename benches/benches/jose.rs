@@ -1,0 +1,68 @@
+//! Tokens against the raw RSA operation of the same back end, and against josekit's own functions.
+//!
+//! Names: `jws/<operation>/<who>/rsa<bits>`. The payload has 200 octets, as an assertion's claims have: what is measured
+//! is what a token costs beside RSA.
+
+use bankrail_jose::jws::{self, JwsHeader, Policy};
+use bankrail_jose::{Backend, KeyOptions, PrivateMaterial, RsaSize, SigningKey};
+use criterion::{Criterion, criterion_group, criterion_main};
+use josekit::jws::RS256;
+use std::hint::black_box;
+
+fn tokens(criterion: &mut Criterion) {
+    let payload = [b'x'; 200];
+    let header = JwsHeader::new().with_typ("jwt");
+    for size in [RsaSize::Rsa2048, RsaSize::Rsa4096] {
+        let bits = size.bits();
+        let pem = SigningKey::generate(size).unwrap().to_pkcs8_pem();
+        let material = PrivateMaterial::from_pem(&pem).unwrap();
+        for backend in Backend::ALL {
+            let key = SigningKey::from_material(&material, &KeyOptions::new().with_backend(*backend)).unwrap();
+            let verifying = key.verifying_key();
+            let token = jws::sign(&key, &header, &payload).unwrap();
+            let verified = jws::verify(&token, &verifying, &Policy::default()).unwrap();
+            assert_eq!(verified.payload(), payload);
+            let (message, signature) = (token.rsplit_once('.').unwrap().0, verified.signature());
+
+            criterion.bench_function(&format!("jws/sign/raw-{backend:?}/rsa{bits}"), |bencher| {
+                bencher.iter(|| key.sign(black_box(message.as_bytes())).unwrap());
+            });
+            criterion.bench_function(&format!("jws/sign/token-{backend:?}/rsa{bits}"), |bencher| {
+                bencher.iter(|| jws::sign(&key, &header, black_box(&payload)).unwrap());
+            });
+            criterion.bench_function(&format!("jws/verify/raw-{backend:?}/rsa{bits}"), |bencher| {
+                bencher.iter(|| verifying.verify(black_box(message.as_bytes()), signature).unwrap());
+            });
+            criterion.bench_function(&format!("jws/verify/token-{backend:?}/rsa{bits}"), |bencher| {
+                bencher.iter(|| jws::verify(black_box(&token), &verifying, &Policy::default()).unwrap());
+            });
+        }
+
+        let signer = RS256.signer_from_pem(pem.as_bytes()).unwrap();
+        let verifier = RS256.verifier_from_pem(material.public().to_spki_pem()).unwrap();
+        let mut header = josekit::jws::JwsHeader::new();
+        header.set_token_type("jwt");
+        let token = josekit::jws::serialize_compact(&payload, &header, &signer).unwrap();
+        criterion.bench_function(&format!("jws/sign/token-peer-josekit/rsa{bits}"), |bencher| {
+            bencher.iter(|| josekit::jws::serialize_compact(black_box(&payload), &header, &signer).unwrap());
+        });
+        criterion.bench_function(&format!("jws/verify/token-peer-josekit/rsa{bits}"), |bencher| {
+            bencher.iter(|| josekit::jws::deserialize_compact(black_box(&token), &verifier).unwrap());
+        });
+    }
+}
+
+/// Reading keys: done once per key, at start or when keys rotate.
+fn keys(criterion: &mut Criterion) {
+    let key = SigningKey::generate(RsaSize::Rsa2048).unwrap();
+    let (private, public) = (key.to_pkcs8_pem(), key.verifying_key().to_spki_pem());
+    criterion.bench_function("key/load/private/rsa2048", |bencher| {
+        bencher.iter(|| SigningKey::from_pem(black_box(&private)).unwrap());
+    });
+    criterion.bench_function("key/load/public/rsa2048", |bencher| {
+        bencher.iter(|| bankrail_jose::VerifyingKey::from_pem(black_box(&public)).unwrap());
+    });
+}
+
+criterion_group!(benches, tokens, keys);
+criterion_main!(benches);
