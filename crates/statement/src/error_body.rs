@@ -67,6 +67,20 @@ impl ErrorCode {
         digits.and_then(|digits| digits.parse().ok()).filter(|status| (400..=599).contains(status)).unwrap_or(500)
     }
 
+    /// The HTTP status that a gateway's code stands for (Default: "Statement exchange"); `None` for any other code.
+    #[must_use]
+    pub fn gateway_status(&self) -> Option<u16> {
+        match self.0.strip_prefix("EC000_")? {
+            "001" => Some(500),
+            "002" => Some(401),
+            "003" | "007" => Some(400),
+            "004" => Some(404),
+            "005" => Some(405),
+            "006" => Some(415),
+            _ => None,
+        }
+    }
+
     /// Keeps whatever was read.
     pub(crate) fn from_wire(text: &str) -> Self {
         Self(Cow::Owned(text.to_owned()))
@@ -133,11 +147,13 @@ impl StatementErrorBody {
         Self::new(request_key, ErrorCode::INTERNAL, format!("Internal error, request key: '{request_key}'"))
     }
 
-    /// Writes the body.
+    /// Writes the body. A code that is not `EC` and digits, such as one that a gateway sent, is not passed on: it is
+    /// written as [`ErrorCode::INTERNAL`].
     #[must_use]
     pub fn to_json(&self) -> String {
+        let code = if self.code.is_well_formed() { &self.code } else { &ErrorCode::INTERNAL };
         let mut out = format!(r#"{{"requestKey":"{}","error":{{"statusCode":"#, self.request_key);
-        json::write_string(self.code.as_str(), &mut out);
+        json::write_string(code.as_str(), &mut out);
         out.push_str(r#","title":"#);
         json::write_string(&self.title, &mut out);
         out.push_str("}}");
@@ -164,6 +180,20 @@ mod tests {
         for other in ["EC", "ec1", "EC000_001", "EC1x", "E1", "", "EC12345678901234567"] {
             assert_eq!(ErrorCode::new(other), None, "{other}");
         }
-        assert!(ErrorCode::from_wire("EC000_001").is_gateway());
+        for (code, status) in [("001", 500), ("002", 401), ("003", 400), ("004", 404), ("005", 405), ("006", 415)] {
+            let code = ErrorCode::from_wire(&format!("EC000_{code}"));
+            assert_eq!((code.is_gateway(), code.gateway_status()), (true, Some(status)));
+        }
+        assert_eq!(ErrorCode::ACCOUNT_NOT_FOUND.gateway_status(), None);
+    }
+
+    #[test]
+    fn a_gateways_code_is_read_and_never_sent() {
+        let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse().unwrap();
+        let body = StatementErrorBody::new(key, ErrorCode::from_wire("EC000_001"), "a \"title\"\n");
+        assert!(body.to_json().ends_with(r#""error":{"statusCode":"EC20005","title":"a \"title\"\n"}}"#));
+        assert!(StatementErrorBody::internal(key).title.contains(&key.to_string()));
+        let failed = StatementErrorBody::retrieval_failed(key, "7");
+        assert_eq!(failed.title, "Error retrieving account statement for account id: '7'");
     }
 }

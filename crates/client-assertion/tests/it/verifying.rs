@@ -200,6 +200,35 @@ fn the_form_may_name_the_same_client() {
     assert_eq!((error.status(), error.code().as_str()), (401, "invalid_client"));
 }
 
+/// Requests of the shape that OAuth libraries send when left to their own habits.
+#[test]
+fn what_real_clients_send() {
+    let sign = |typ: Option<&str>, claims: &str| {
+        let header = typ.map_or_else(JwsHeader::new, |typ| JwsHeader::new().with_typ(typ));
+        jws::sign(&KEY, &header, claims.as_bytes()).unwrap()
+    };
+    let exchange = |verifier: &Verifier, content_type: &str, assertion: &str, more: &str| {
+        let request = TokenRequest::new(assertion, "A B".parse().unwrap());
+        let form = format!("{}{more}", request.to_form());
+        let request = TokenRequest::from_form(Some(content_type), form.as_bytes()).unwrap();
+        let verified = verify(verifier, request.assertion().expose_secret())?;
+        verified.check_client_id(&request).map(|()| verified)
+    };
+    let (second, hour) = (NOW.to_string(), (NOW + 3600).to_string());
+    // Upper-case typ, the longest lifetime to the second, and a charset.
+    let first =
+        sign(Some("JWT"), &claims(&[("iss", "\"CUSTOMERCODE\""), ("iat", &second), ("exp", &hour), ("jti", "\"a\"")]));
+    let content_type = "application/x-www-form-urlencoded;charset=UTF-8";
+    assert!(exchange(&verifier(), content_type, &first, "").is_ok());
+    // No typ, and client_id beside the assertion.
+    let second =
+        sign(None, &claims(&[("iss", "\"CUSTOMERCODE\""), ("jti", "\"b\""), ("nbf", &second), ("iat", &second)]));
+    let content_type = "application/x-www-form-urlencoded;charset=utf-8";
+    assert!(exchange(&verifier(), content_type, &second, "&client_id=CUSTOMERCODE").is_err());
+    assert!(exchange(&verifier().allow_absent_typ(), content_type, &second, "&client_id=CUSTOMERCODE").is_ok());
+    assert!(exchange(&verifier().allow_absent_typ(), content_type, &second, "&client_id=customercode").is_err());
+}
+
 #[test]
 fn a_changed_octet_anywhere_is_refused() {
     let assertion = builder().sign(&KEY, now()).unwrap();
