@@ -90,6 +90,8 @@ macro_rules! from_jwk_set {
 from_jwk_set!(VerifyingKey, crate::Role::Verify);
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 from_jwk_set!(WrappingKey, crate::Role::Wrap);
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+from_jwk_set!(UnwrappingKey, crate::Role::Unwrap);
 
 /// One key as a set: a token's `kid`, if both have one, must be the key's.
 impl<K: Keyed + Clone> From<K> for KeySet<K> {

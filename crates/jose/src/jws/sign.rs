@@ -5,6 +5,7 @@ use crate::header::HeaderError;
 use crate::remote::{RemoteSigner, SignRequest};
 use crate::{SignError, SigningKey, VerifyingKey};
 use serde::Serializer as _;
+use zeroize::Zeroizing;
 
 /// What a signature's header says besides `"alg":"RS256"`.
 ///
@@ -87,10 +88,9 @@ impl JwsHeader {
 /// # Errors
 /// [`SignError::Backend`] if the back end failed.
 pub fn sign(key: &SigningKey, header: &JwsHeader, payload: &[u8]) -> Result<String, SignError> {
-    let Prepared { mut token } = prepare(header, key.kid(), payload);
-    let signature = key.sign(token.as_bytes())?;
-    append(&mut token, &signature);
-    Ok(token)
+    let prepared = prepare(header, key.kid(), payload);
+    let signature = key.sign(prepared.token.as_bytes())?;
+    Ok(prepared.append(&signature))
 }
 
 /// Signs `payload` with a key behind I/O.
@@ -115,18 +115,18 @@ pub fn prepare(header: &JwsHeader, key_kid: Option<&str>, payload: &[u8]) -> Pre
     // Room for the signature of the longest usual key and for a cipher's padding: neither makes the token move and
     // leave a copy behind.
     let room = base64url::encoded_len(header.len()) + base64url::encoded_len(payload.len()) + 2 + 684 + 16;
-    let mut token = String::with_capacity(room);
+    let mut token = Zeroizing::new(String::with_capacity(room));
     base64url::encode_into(header.as_bytes(), &mut token);
     token.push('.');
     base64url::encode_into(payload, &mut token);
     Prepared { token }
 }
 
-/// A token that lacks its signature.
+/// A token that lacks its signature. Overwritten if it is dropped before it has one.
 ///
 /// `Debug` prints how long it is.
 pub struct Prepared {
-    token: String,
+    token: Zeroizing<String>,
 }
 
 impl Prepared {
@@ -141,10 +141,14 @@ impl Prepared {
     /// # Errors
     /// [`SignError::NotThisKey`] if it is not valid for `key`.
     pub fn finish(self, signature: &[u8], key: &VerifyingKey) -> Result<String, SignError> {
-        let mut token = self.token;
-        key.verify(token.as_bytes(), signature).map_err(|_| SignError::NotThisKey)?;
-        append(&mut token, signature);
-        Ok(token)
+        key.verify(self.token.as_bytes(), signature).map_err(|_| SignError::NotThisKey)?;
+        Ok(self.append(signature))
+    }
+
+    fn append(mut self, signature: &[u8]) -> String {
+        self.token.push('.');
+        base64url::encode_into(signature, &mut self.token);
+        std::mem::take(&mut self.token)
     }
 }
 
@@ -152,9 +156,4 @@ impl std::fmt::Debug for Prepared {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Prepared").field("len", &self.token.len()).finish()
     }
-}
-
-fn append(token: &mut String, signature: &[u8]) {
-    token.push('.');
-    base64url::encode_into(signature, token);
 }
