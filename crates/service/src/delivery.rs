@@ -1,9 +1,25 @@
-//! Webhook delivery.
+//! Webhook delivery: what the outbox holds reaches the customers' receivers, at least once each (Specification: "Events").
+//!
+//! - [`Dispatcher`] enqueues and delivers. It refuses what is not to the letter of the specification, retries on a
+//!   schedule with jitter, honours `Retry-After`, stops an endpoint that answers 410, leaves alone for a while one that
+//!   keeps failing, and records every attempt without payload.
+//! - [`Endpoint`]s say where to, [`EndpointUrl`] which addresses are allowed: `https` only.
+//! - [`Transport`] carries requests; [`HttpsTransport`] is the one of this crate.
+//!
+//! Messages lie in the outbox as plain JSON and are sealed anew for each attempt, with the keys of that time.
 
+mod attempt;
+mod breaker;
+mod dispatcher;
+mod endpoint;
 mod https;
+mod retry_after;
 mod transport;
 mod url;
 
+pub use self::breaker::BreakerPolicy;
+pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, NoRandomness, WrongBody};
+pub use self::endpoint::{Endpoint, EndpointError, Endpoints, SealFuture, SealPayload};
 pub use self::https::{HttpsTransport, HttpsTransportError};
 pub use self::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,

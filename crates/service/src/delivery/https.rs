@@ -77,10 +77,18 @@ fn transport_error(error: reqwest::Error) -> TransportError {
     let kind = if error.is_timeout() {
         TransportErrorKind::Timeout
     } else if error.is_connect() {
-        TransportErrorKind::Connect
+        if is_tls(&error) { TransportErrorKind::Tls } else { TransportErrorKind::Connect }
     } else {
         TransportErrorKind::Broken
     };
     // The address may carry a customer's path: the endpoint's id is what records name.
     TransportError::new(kind, error.without_url())
+}
+
+/// rustls reports through `io::Error`s of this kind.
+fn is_tls(error: &reqwest::Error) -> bool {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    causes
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|io| io.kind() == std::io::ErrorKind::InvalidData)
 }

@@ -71,8 +71,7 @@ impl TransportResponse {
     }
 }
 
-/// No answer with a status. Whether the receiver saw the request is unknown for every kind but
-/// [`TransportErrorKind::Connect`].
+/// No answer with a status. Unless there was no connection, whether the receiver saw the request is unknown.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}")]
 pub struct TransportError {
@@ -104,29 +103,20 @@ impl From<TransportErrorKind> for TransportError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
-    /// No connection: name, network or TLS.
+    /// No connection: name or network.
     Connect,
+    /// No connection that is secure: certificate or handshake.
+    Tls,
     /// No complete answer in time.
     Timeout,
     /// The connection broke, or what came back was not HTTP.
     Broken,
 }
 
-impl TransportErrorKind {
-    /// One word for records.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Connect => "connect",
-            Self::Timeout => "timeout",
-            Self::Broken => "broken",
-        }
-    }
-}
-
 impl fmt::Display for TransportErrorKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
+            Self::Tls => "no secure connection to the receiver",
             Self::Connect => "no connection to the receiver",
             Self::Timeout => "no answer in time",
             Self::Broken => "the exchange broke off",

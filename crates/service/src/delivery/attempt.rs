@@ -1,0 +1,136 @@
+//! One attempt: seal, send, judge the answer.
+
+use super::endpoint::{Endpoint, Health};
+use super::retry_after::retry_after;
+use super::transport::{
+    Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
+};
+use bankrail_secured_payload::SecuredPayload;
+use bankrail_values::Timestamp;
+use bankrail_webhook::{Acknowledgement, AttemptNote, Outgoing};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use std::time::Duration;
+
+/// How an attempt is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    pub(super) timeout: Duration,
+    pub(super) max_response: usize,
+    pub(super) retry_wrong_body: bool,
+}
+
+/// What came of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Outcome {
+    pub(super) status: Option<u16>,
+    pub(super) note: Option<AttemptNote>,
+    pub(super) delivered: bool,
+    pub(super) gone: bool,
+    pub(super) retry_after: Option<Duration>,
+    pub(super) health: Health,
+}
+
+impl Outcome {
+    pub(super) fn without_answer(note: AttemptNote, health: Health) -> Self {
+        Self { status: None, note: Some(note), delivered: false, gone: false, retry_after: None, health }
+    }
+}
+
+/// Makes an attempt. It ends within the terms' time-out, whatever the transport does.
+pub(super) async fn attempt(
+    endpoint: &Endpoint,
+    message: &Outgoing,
+    transport: &dyn Transport,
+    terms: &Terms,
+    now: Timestamp,
+) -> Outcome {
+    let Some(request) = request(endpoint, message, terms).await else {
+        return Outcome::without_answer(AttemptNote::NotSealed, Health::Unknown);
+    };
+    match within(terms.timeout, transport.post(request)).await {
+        Ok(answer) => judge(&answer, terms, now),
+        Err(error) => {
+            tracing::debug!(endpoint = %endpoint.id(), kind = %error.kind(), "no answer");
+            Outcome::without_answer(note_of(error.kind()), Health::Bad)
+        }
+    }
+}
+
+async fn within(timeout: Duration, sending: TransportFuture<'_>) -> Result<TransportResponse, TransportError> {
+    let ended = tokio::time::timeout(timeout, sending).await;
+    ended.unwrap_or_else(|_| Err(TransportErrorKind::Timeout.into()))
+}
+
+/// The request with exactly the headers of the specification's table, the receiver's API key and the media types.
+async fn request(endpoint: &Endpoint, message: &Outgoing, terms: &Terms) -> Option<TransportRequest> {
+    let sealed = match endpoint.sealer().seal(message.body()).await {
+        Ok(sealed) => sealed,
+        Err(error) => {
+            tracing::error!(endpoint = %endpoint.id(), error = %error, "a message could not be sealed");
+            return None;
+        }
+    };
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    for (name, value) in message.headers().pairs() {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        headers.insert(name, HeaderValue::try_from(value).ok()?);
+    }
+    if let Some((name, value)) = endpoint.api_key() {
+        headers.insert(name.clone(), value.clone());
+    }
+    Some(TransportRequest {
+        url: endpoint.url(message.kind()),
+        headers,
+        body: SecuredPayload::new(sealed).to_json().into(),
+        timeout: terms.timeout,
+        max_response: terms.max_response,
+    })
+}
+
+fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
+    let mut outcome = Outcome {
+        status: Some(answer.status.as_u16()),
+        note: None,
+        delivered: answer.status.is_success(),
+        gone: answer.status == StatusCode::GONE,
+        retry_after: None,
+        health: Health::Good,
+    };
+    if answer.status.is_success() {
+        let acknowledged = Acknowledgement::from_json(&answer.body).is_ok_and(|body| body.is_received());
+        if !acknowledged {
+            outcome.note = Some(AttemptNote::WrongBody);
+            outcome.delivered = !terms.retry_wrong_body;
+        }
+        return outcome;
+    }
+    outcome.note = Some(match answer.status {
+        StatusCode::GONE => AttemptNote::Gone,
+        status if status.is_redirection() => AttemptNote::Redirected,
+        _ => AttemptNote::Refused,
+    });
+    outcome.retry_after = retry_after(&answer.headers, now);
+    outcome.health = match answer.status {
+        // These are about the message.
+        StatusCode::BAD_REQUEST
+        | StatusCode::CONFLICT
+        | StatusCode::PAYLOAD_TOO_LARGE
+        | StatusCode::UNSUPPORTED_MEDIA_TYPE
+        | StatusCode::UNPROCESSABLE_ENTITY => Health::Good,
+        StatusCode::GONE => Health::Unknown,
+        _ => Health::Bad,
+    };
+    outcome
+}
+
+fn note_of(kind: TransportErrorKind) -> AttemptNote {
+    match kind {
+        TransportErrorKind::Connect => AttemptNote::NoConnection,
+        TransportErrorKind::Tls => AttemptNote::Tls,
+        TransportErrorKind::Timeout => AttemptNote::TimedOut,
+        TransportErrorKind::Broken => AttemptNote::Broken,
+    }
+}

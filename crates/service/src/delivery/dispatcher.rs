@@ -1,0 +1,297 @@
+//! The worker that empties the outbox.
+
+mod options;
+
+pub use options::{DispatcherOptions, WrongBody};
+
+use super::attempt::{Outcome, Terms, attempt};
+use super::breaker::Passage;
+use super::endpoint::{Endpoints, Health, Known};
+use super::transport::Transport;
+use bankrail_values::{Clock, StoreError, Timestamp};
+use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next};
+use bankrail_webhook::{
+    Attempt, AttemptNote, DeliveryHeaders, EndpointId, EntryId, Lease, Message, Outbox, OutboxEntry, Outgoing,
+    OutgoingError, Owner,
+};
+use futures_util::FutureExt as _;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+/// Delivers what an [`Outbox`] holds, at least once each (Specification: "Events", delivery rules). A cheap handle:
+/// clones share everything, and several may run, in one process or in many, over one outbox.
+#[derive(Clone, Debug)]
+pub struct Dispatcher {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    outbox: Arc<dyn Outbox>,
+    endpoints: Endpoints,
+    transport: Arc<dyn Transport>,
+    clock: Arc<dyn Clock>,
+    options: DispatcherOptions,
+    owner: Owner,
+    wake: Notify,
+}
+
+impl Dispatcher {
+    /// A dispatcher.
+    ///
+    /// # Errors
+    /// [`NoRandomness`] when the operating system has none to tell this worker from others.
+    pub fn new(
+        outbox: Arc<dyn Outbox>,
+        endpoints: Endpoints,
+        transport: Arc<dyn Transport>,
+        clock: Arc<dyn Clock>,
+        options: DispatcherOptions,
+    ) -> Result<Self, NoRandomness> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(|_| NoRandomness)?;
+        let owner = Owner::from_random_bytes(random);
+        let shared = Shared { outbox, endpoints, transport, clock, options, owner, wake: Notify::new() };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Puts a message into the outbox, due at once. It is durable when this returns; the headers' keys are the original
+    /// request's, given by the caller and never made up.
+    ///
+    /// A caller that has a transaction of its own makes an [`Outgoing`], stores it there and calls
+    /// [`Dispatcher::wake`].
+    ///
+    /// # Errors
+    /// [`EnqueueError`]: nothing was stored, unless its store error says that this is unknown.
+    pub async fn enqueue(
+        &self,
+        endpoint: &EndpointId,
+        message: &Message,
+        headers: DeliveryHeaders,
+    ) -> Result<Enqueued, EnqueueError> {
+        if !self.shared.endpoints.contains(endpoint) {
+            return Err(EnqueueError::UnknownEndpoint { endpoint: endpoint.clone() });
+        }
+        let outgoing = Outgoing::new(endpoint.clone(), message, headers).map_err(EnqueueError::Refused)?;
+        let stored = self.shared.outbox.enqueue(&outgoing, self.shared.clock.now()).await;
+        self.wake();
+        stored.map_err(EnqueueError::Store)
+    }
+
+    /// Says that there may be something to deliver.
+    pub fn wake(&self) {
+        self.shared.wake.notify_one();
+    }
+
+    /// Sends a dead letter again, under its first `X-Message-Id`. False if the entry is not dead.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn resend(&self, id: EntryId) -> Result<bool, StoreError> {
+        let again = self.shared.outbox.resend(id, self.shared.clock.now()).await?;
+        self.wake();
+        Ok(again)
+    }
+
+    /// Lets deliveries to an endpoint go on that answered 410 or was stopped otherwise, and closes its circuit. False if
+    /// it was not stopped.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn resume(&self, endpoint: &EndpointId) -> Result<bool, StoreError> {
+        let resumed = self.shared.outbox.resume_endpoint(endpoint).await?;
+        if let Some(known) = self.shared.endpoints.get(endpoint) {
+            known.close();
+        }
+        self.wake();
+        Ok(resumed)
+    }
+
+    /// Delivers until `stop` is ready. Then it takes nothing more, waits for the attempts under way, each of which ends
+    /// within the time-out, and returns. What it did not get to stays in the outbox.
+    ///
+    /// Dropping the future instead is safe too: the attempts under way are made again once their leases end.
+    pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
+        let mut stop = std::pin::pin!(stop);
+        let mut under_way: JoinSet<()> = JoinSet::new();
+        loop {
+            let room = self.shared.options.concurrency.saturating_sub(under_way.len());
+            let pause = self.shared.lease_into(&mut under_way, room).await;
+            tokio::select! {
+                biased;
+                () = &mut stop => break,
+                Some(_) = under_way.join_next() => {}
+                () = self.shared.wake.notified() => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+        while under_way.join_next().await.is_some() {}
+    }
+
+    /// Makes one attempt at everything that is due, at most as many as may be under way at once, and says how many that
+    /// were. For tests and for callers that bring their own loop.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the outbox does not lease.
+    pub async fn run_once(&self) -> Result<usize, StoreError> {
+        let entries = self.shared.lease(self.shared.options.concurrency).await?;
+        let made = futures_util::future::join_all(entries.into_iter().map(|entry| self.shared.deliver(entry))).await;
+        Ok(made.len())
+    }
+}
+
+impl Shared {
+    /// Starts as many deliveries as there is room for. Says how long to pause if nothing else happens.
+    async fn lease_into(self: &Arc<Self>, under_way: &mut JoinSet<()>, room: usize) -> Duration {
+        if room == 0 {
+            return self.options.longest_idle;
+        }
+        match self.lease(room).await {
+            Ok(entries) => {
+                let full = entries.len() >= room;
+                for entry in entries {
+                    let shared = Arc::clone(self);
+                    under_way.spawn(async move { shared.deliver(entry).await });
+                }
+                if full { self.options.longest_idle } else { self.until_next().await }
+            }
+            Err(error) => {
+                tracing::error!(error = %error, "the outbox did not lease");
+                self.options.longest_idle
+            }
+        }
+    }
+
+    async fn lease(&self, room: usize) -> Result<Vec<OutboxEntry>, StoreError> {
+        let now = self.clock.now();
+        let except = self.endpoints.open_circuits(now);
+        let request = LeaseRequest {
+            lease: Lease { owner: self.owner, until: now.saturating_add(self.options.lease()) },
+            limit: u32::try_from(room).unwrap_or(u32::MAX),
+            per_endpoint: self.options.per_endpoint,
+            except: &except,
+        };
+        self.outbox.lease(request, now).await
+    }
+
+    /// How long there is surely nothing to do. Entries that wait for a circuit or for a place under their endpoint's
+    /// limit are due already, hence the floor.
+    async fn until_next(&self) -> Duration {
+        match self.outbox.next_due().await {
+            Ok(Some(due)) => {
+                due.saturating_since(self.clock.now()).clamp(self.options.shortest_idle, self.options.longest_idle)
+            }
+            _ => self.options.longest_idle,
+        }
+    }
+
+    /// Makes one attempt at a leased entry and records it.
+    async fn deliver(&self, entry: OutboxEntry) {
+        let now = self.clock.now();
+        let Some(known) = self.endpoints.get(entry.message.endpoint()) else {
+            tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint(), "no such endpoint");
+            return self.give_back(&entry, now.saturating_add(self.options.unknown_endpoint_pause)).await;
+        };
+        if let Passage::NotBefore(due) = known.ask(now, &self.options.breaker) {
+            return self.give_back(&entry, due).await;
+        }
+        let started = Instant::now();
+        let outcome = self.attempt(&known, &entry, now).await;
+        let ended = self.clock.now();
+        known.tell(outcome.health, ended, &self.options.breaker);
+        let record =
+            Attempt { started_at: now, duration: started.elapsed(), status: outcome.status, note: outcome.note };
+        let next = self.next(&entry, &outcome, ended).await;
+        tracing::info!(
+            entry = %entry.id,
+            endpoint = %entry.message.endpoint(),
+            kind = entry.message.kind().as_str(),
+            message_id = %entry.message.message_id(),
+            attempt = entry.attempts.saturating_add(1),
+            status = outcome.status,
+            note = outcome.note.map(AttemptNote::as_str),
+            delivered = next == Next::Delivered,
+            duration_ms = u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
+            "attempted"
+        );
+        match self.outbox.record(entry.id, self.owner, &record, next, ended).await {
+            Ok(true) => {}
+            // It took longer than the lease, and another worker has it: delivered twice, which is allowed.
+            Ok(false) => tracing::warn!(entry = %entry.id, "the lease was lost"),
+            Err(error) => tracing::error!(entry = %entry.id, error = %error, "an attempt could not be recorded"),
+        }
+    }
+
+    async fn attempt(&self, known: &Known, entry: &OutboxEntry, now: Timestamp) -> Outcome {
+        let terms = Terms {
+            timeout: self.options.timeout,
+            max_response: self.options.max_response,
+            retry_wrong_body: self.options.wrong_body == WrongBody::Retry,
+        };
+        let made = attempt(&known.endpoint, &entry.message, &*self.transport, &terms, now);
+        // A transport or a sealer of the caller's own that panics must not leave the circuit's trial running.
+        AssertUnwindSafe(made).catch_unwind().await.unwrap_or_else(|_| {
+            tracing::error!(entry = %entry.id, "an attempt panicked");
+            Outcome::without_answer(AttemptNote::Other, Health::Bad)
+        })
+    }
+
+    async fn next(&self, entry: &OutboxEntry, outcome: &Outcome, now: Timestamp) -> Next {
+        if outcome.delivered {
+            return Next::Delivered;
+        }
+        let endpoint = entry.message.endpoint();
+        if outcome.gone {
+            match self.outbox.stop_endpoint(endpoint, "410 Gone", now).await {
+                // Kept for whoever resumes the endpoint.
+                Ok(()) => return Next::Retry(now),
+                Err(error) => tracing::error!(endpoint = %endpoint, error = %error, "an endpoint could not be stopped"),
+            }
+        }
+        let made = entry.attempts.saturating_add(1);
+        let next = self.options.schedule.after_failure(made, now, outcome.retry_after, random());
+        if next == Next::Dead {
+            tracing::error!(entry = %entry.id, endpoint = %endpoint, attempts = made, "given up");
+        }
+        next
+    }
+
+    async fn give_back(&self, entry: &OutboxEntry, due: Timestamp) {
+        if let Err(error) = self.outbox.release(entry.id, self.owner, due).await {
+            tracing::error!(entry = %entry.id, error = %error, "an entry could not be given back");
+        }
+    }
+}
+
+/// Spreads the jitter. Without randomness there is none.
+fn random() -> u64 {
+    getrandom::u64().unwrap_or(u64::MAX / 2)
+}
+
+/// The operating system gave no randomness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no randomness for a worker's name")]
+#[non_exhaustive]
+pub struct NoRandomness;
+
+/// Why a message is not in the outbox.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnqueueError {
+    /// No endpoint of this name is known.
+    #[error("expected a known endpoint, found {endpoint}")]
+    UnknownEndpoint {
+        /// The name.
+        endpoint: EndpointId,
+    },
+    /// The message or its headers are not to the letter of the specification.
+    #[error("the message must not be sent")]
+    Refused(#[source] OutgoingError),
+    /// The outbox failed.
+    #[error("the outbox failed")]
+    Store(#[source] StoreError),
+}

@@ -1,0 +1,240 @@
+//! The receivers that deliveries go to.
+
+use super::breaker::{Breaker, BreakerPolicy, Passage};
+use super::url::EndpointUrl;
+use bankrail_secured_payload::{SealError, Sealer};
+use bankrail_values::{SecretString, Timestamp};
+use bankrail_webhook::{EndpointId, MessageKind};
+use http::{HeaderName, HeaderValue};
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// What [`SealPayload::seal`] returns.
+pub type SealFuture<'a> = Pin<Box<dyn Future<Output = Result<String, SealError>> + Send + 'a>>;
+
+/// Seals a message for one receiver: [`Sealer`], or an adapter around a signing key that lives elsewhere.
+pub trait SealPayload: fmt::Debug + Send + Sync {
+    /// Seals one JSON text and answers the compact JWE.
+    fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a>;
+}
+
+impl SealPayload for Sealer {
+    fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a> {
+        Box::pin(std::future::ready(Sealer::seal(self, json)))
+    }
+}
+
+/// A receiver of a customer: where it is, how it knows us, and how messages to it are sealed.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    id: EndpointId,
+    base: EndpointUrl,
+    api_key: Option<(HeaderName, HeaderValue)>,
+    sealer: Arc<dyn SealPayload>,
+    paths: HashMap<MessageKind, String>,
+}
+
+impl Endpoint {
+    /// The header that carries the API key unless the customer chose another (Default: "Webhooks").
+    pub const DEFAULT_API_KEY_HEADER: &'static str = "apikey";
+
+    /// A receiver without an API key, at the default paths below its base.
+    #[must_use]
+    pub fn new(id: EndpointId, base: EndpointUrl, sealer: Arc<dyn SealPayload>) -> Self {
+        Self { id, base, api_key: None, sealer, paths: HashMap::new() }
+    }
+
+    /// The same receiver with an API key in the header of this name.
+    ///
+    /// # Errors
+    /// [`EndpointError`] when name or value make no header, or the name is one that a delivery uses itself.
+    pub fn with_api_key(mut self, name: &str, value: &SecretString) -> Result<Self, EndpointError> {
+        let header = HeaderName::try_from(name).map_err(|_| EndpointError::HeaderName { found: name.to_owned() })?;
+        if RESERVED.contains(&header.as_str()) {
+            return Err(EndpointError::Reserved { name: header.to_string() });
+        }
+        let mut value = HeaderValue::try_from(value.expose_secret()).map_err(|_| EndpointError::HeaderValue)?;
+        value.set_sensitive(true);
+        self.api_key = Some((header, value));
+        Ok(self)
+    }
+
+    /// The same receiver with another path for one kind of message.
+    #[must_use]
+    pub fn with_path(mut self, kind: MessageKind, path: impl Into<String>) -> Self {
+        self.paths.insert(kind, path.into());
+        self
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn id(&self) -> &EndpointId {
+        &self.id
+    }
+
+    /// Where messages of a kind go.
+    #[must_use]
+    pub fn url(&self, kind: MessageKind) -> url::Url {
+        self.base.with_path(self.paths.get(&kind).map_or(kind.default_path(), String::as_str))
+    }
+
+    pub(super) fn api_key(&self) -> Option<&(HeaderName, HeaderValue)> {
+        self.api_key.as_ref()
+    }
+
+    pub(super) fn sealer(&self) -> &dyn SealPayload {
+        &*self.sealer
+    }
+}
+
+/// Headers that a delivery, or the connection under it, sets itself.
+const RESERVED: [&str; 14] = [
+    "accept",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "priority",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+    "x-correlation-id",
+    "x-message-id",
+    "x-requestkey",
+];
+
+/// Why an API key cannot be sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EndpointError {
+    /// Not the name of a header.
+    #[error("expected the name of a header, found {found:?}")]
+    HeaderName {
+        /// The name.
+        found: String,
+    },
+    /// A header that a delivery uses itself.
+    #[error("expected a header of its own, found {name}")]
+    Reserved {
+        /// The name.
+        name: String,
+    },
+    /// The key holds characters that a header cannot. The key itself is not told.
+    #[error("expected an API key that fits a header")]
+    HeaderValue,
+}
+
+/// The receivers known to a [`Dispatcher`](super::Dispatcher). A cheap handle: clones share them, and they may change
+/// while deliveries run.
+#[derive(Clone, Debug, Default)]
+pub struct Endpoints {
+    known: Arc<RwLock<HashMap<EndpointId, Arc<Known>>>>,
+}
+
+/// A receiver with the state of its circuit.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) endpoint: Endpoint,
+    circuit: Mutex<Breaker>,
+}
+
+impl Endpoints {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a receiver, or puts it in the place of the one of the same name: for new keys or a new address. The next
+    /// attempt uses it; its circuit is closed.
+    pub fn insert(&self, endpoint: Endpoint) {
+        let id = endpoint.id.clone();
+        let known = Arc::new(Known { endpoint, circuit: Mutex::default() });
+        self.known.write().unwrap_or_else(PoisonError::into_inner).insert(id, known);
+    }
+
+    /// Forgets a receiver. Its messages stay in the outbox. False if it was not known.
+    pub fn remove(&self, id: &EndpointId) -> bool {
+        self.known.write().unwrap_or_else(PoisonError::into_inner).remove(id).is_some()
+    }
+
+    /// Whether a receiver of this name is known.
+    #[must_use]
+    pub fn contains(&self, id: &EndpointId) -> bool {
+        self.get(id).is_some()
+    }
+
+    /// The receivers that are left alone at `now` because they kept failing.
+    #[must_use]
+    pub fn open_circuits(&self, now: Timestamp) -> Vec<EndpointId> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.values().filter(|known| known.lock().is_open(now)).map(|known| known.endpoint.id.clone()).collect()
+    }
+
+    pub(super) fn get(&self, id: &EndpointId) -> Option<Arc<Known>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+}
+
+impl Known {
+    pub(super) fn ask(&self, now: Timestamp, policy: &BreakerPolicy) -> Passage {
+        self.lock().ask(now, policy)
+    }
+
+    pub(super) fn tell(&self, health: Health, now: Timestamp, policy: &BreakerPolicy) {
+        let mut circuit = self.lock();
+        match health {
+            Health::Good => circuit.succeeded(),
+            Health::Bad => circuit.failed(now, policy),
+            Health::Unknown => circuit.abandoned(),
+        }
+    }
+
+    pub(super) fn close(&self) {
+        self.lock().succeeded();
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Breaker> {
+        self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What an attempt told about its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Health {
+    /// It answers, whatever it thinks of the message.
+    Good,
+    /// It does not, or not as a receiver.
+    Bad,
+    /// It was not asked.
+    Unknown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+
+    #[test]
+    fn headers_of_its_own_that_do_not_print() {
+        let keys = (SigningKey::generate(RsaSize::Rsa2048), UnwrappingKey::generate(RsaSize::Rsa2048));
+        let sealer = Arc::new(Sealer::new(keys.0.unwrap(), keys.1.unwrap().wrapping_key()));
+        let endpoint = Endpoint::new("acme".parse().unwrap(), EndpointUrl::parse("https://a.example").unwrap(), sealer);
+        let with = |name: &str, key: &str| endpoint.clone().with_api_key(name, &SecretString::from(key));
+        let good = with("X-Api-Key", "hunter2").unwrap();
+        assert!(!format!("{good:?}").contains("hunter2"));
+        assert!(matches!(with("no name", "k"), Err(EndpointError::HeaderName { .. })));
+        assert!(matches!(with("Content-Type", "k"), Err(EndpointError::Reserved { .. })));
+        assert!(matches!(with("X-MESSAGE-ID", "k"), Err(EndpointError::Reserved { .. })));
+        let error = with("apikey", "hunter2\r\nX-Evil: 1").unwrap_err();
+        assert!(error == EndpointError::HeaderValue && !format!("{error} {error:?}").contains("hunter"));
+        let moved = endpoint.with_path(MessageKind::Query, "q");
+        assert_eq!(moved.url(MessageKind::Query).as_str(), "https://a.example/q");
+        assert_eq!(moved.url(MessageKind::PaymentOutcome).as_str(), "https://a.example/payto/mpirs/outcomes");
+    }
+}
