@@ -93,6 +93,22 @@ from_jwk_set!(WrappingKey, crate::Role::Wrap);
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 from_jwk_set!(UnwrappingKey, crate::Role::Unwrap);
 
+macro_rules! to_jwk_set {
+    ($handle:ident) => {
+        impl KeySet<crate::$handle> {
+            /// The keys as they are now as a JWK set in JSON (RFC 7517 section 5), for publishing.
+            #[must_use]
+            pub fn to_jwk_set(&self) -> String {
+                let keys: Vec<String> = self.0.load().iter().map(crate::$handle::to_jwk).collect();
+                format!(r#"{{"keys":[{}]}}"#, keys.join(","))
+            }
+        }
+    };
+}
+
+to_jwk_set!(VerifyingKey);
+to_jwk_set!(WrappingKey);
+
 /// One key as a set: a token's `kid`, if both have one, must be the key's.
 impl<K: Keyed + Clone> From<K> for KeySet<K> {
     fn from(key: K) -> Self {

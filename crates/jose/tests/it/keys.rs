@@ -162,6 +162,8 @@ fn a_set_keeps_what_can_be_used_and_says_why_not_the_rest() {
     let signers = KeySet::<VerifyingKey>::from_jwk_set(&set, &KeyOptions::new()).unwrap();
     assert_eq!(signers.keys().len(), 1, "the key for encryption is not one for signatures");
     assert!(signers.select(Some("a")).is_ok() && signers.select(Some("b")).is_err());
+    let again = JwkSet::parse(&signers.to_jwk_set()).unwrap();
+    assert_eq!((again.keys().len(), again.unusable().len(), again.keys()[0].kid()), (1, 0, Some("a")));
     for refused in [r#"{}"#, r#"{"keys":{}}"#, r#"[]"#, r#"{"keys":[],"keys":[]}"#] {
         assert!(JwkSet::parse(refused).is_err(), "{refused}");
     }
