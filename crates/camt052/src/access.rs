@@ -2,6 +2,7 @@
 
 mod summary;
 
+pub(crate) use summary::Total;
 pub use summary::summary_of;
 
 use crate::{

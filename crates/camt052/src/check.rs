@@ -111,6 +111,3 @@ fn element_name(xml: &str) -> String {
     let end = name.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(name.len());
     name.get(..end).unwrap_or_default().to_owned()
 }
-
-/// Checks counts and sums.
-pub(crate) fn semantic<T: crate::read::Tokens>(_: &Document, _: &mut crate::read::Cursor<T>) {}

@@ -3,12 +3,17 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod beyond;
 mod build;
 mod check;
 mod extra;
 mod finding;
+#[cfg(any(test, feature = "arbitrary"))]
+mod invent;
 mod model;
 mod read;
+#[cfg(test)]
+mod round_trips;
 mod schema;
 mod value;
 mod write;
@@ -18,7 +23,7 @@ pub use build::{BuildError, EntryBuilder, ReportBuilder};
 pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
 pub use finding::{Finding, FindingKind, Part, Position};
 pub use model::*;
-pub use read::{LimitKind, Limits, Mode, Parsed, ReadError, ReadErrorKind, ReadOptions};
+pub use read::{EntryReader, StreamItem, LimitKind, Limits, Mode, Parsed, ReadError, ReadErrorKind, ReadOptions};
 pub use value::amount::Amount;
 pub use value::date::{Date, DateFormatError, DateTime, Offset, YearMonth};
 pub use value::identifier::{AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, PhoneNumber};

@@ -15,6 +15,7 @@ mod tokens;
 
 pub(crate) use cursor::{Cursor, Halt, Record};
 pub use document::Parsed;
+pub use entries::{EntryReader, StreamItem};
 pub use error::{LimitKind, ReadError, ReadErrorKind};
 pub use options::{Limits, Mode, ReadOptions};
 pub(crate) use tokens::Tokens;

@@ -9,6 +9,7 @@ mod record;
 
 use crate::check::Checker;
 use crate::extra::Kept;
+use crate::finding::FindingKind;
 use crate::read::{Cursor, Halt, Tokens};
 use crate::write::Output;
 
@@ -52,6 +53,11 @@ pub(crate) trait Simple: Sized {
 
     /// The facet that the value breaks, if any.
     fn fault(&self) -> Option<Fault>;
+
+    /// What is wrong with the value beyond the schema, if anything.
+    fn doubt(&self) -> Option<FindingKind> {
+        None
+    }
 }
 
 /// A text that is no value of its type at all.
@@ -78,7 +84,11 @@ macro_rules! simple_nodes {
         impl<$($generics)*> $crate::schema::Node for $Type {
             #[inline]
             fn read<T: $crate::read::Tokens>(from: &mut $crate::read::Cursor<T>) -> Result<Self, $crate::read::Halt> {
-                from.leaf(<Self as $crate::schema::Simple>::parse, <Self as $crate::schema::Simple>::fault)
+                from.leaf(
+                    <Self as $crate::schema::Simple>::parse,
+                    <Self as $crate::schema::Simple>::fault,
+                    <Self as $crate::schema::Simple>::doubt,
+                )
             }
 
             #[inline]

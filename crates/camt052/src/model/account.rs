@@ -15,7 +15,7 @@ record! {
         name: 0..1 Text<70> = "Nm",
         owner: 0..1 Box<Party> = "Ownr",
         servicer: 0..1 Box<Agent> = "Svcr",
-    }
+    } then crate::beyond::account
 }
 
 record! {
@@ -29,7 +29,7 @@ record! {
 }
 
 choice! {
-    /// Account id.
+    /// The identification of an account: an IBAN or another.
     AccountId = "AccountIdentification4Choice" {
         Iban(Iban) = "IBAN",
         Other(OtherAccountId) = "Othr",
@@ -37,7 +37,7 @@ choice! {
 }
 
 choice! {
-    /// Account scheme.
+    /// The scheme of another account identification.
     AccountScheme = "AccountSchemeName1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -45,7 +45,7 @@ choice! {
 }
 
 choice! {
-    /// Account type.
+    /// The kind of an account.
     AccountType = "CashAccountType2Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -53,7 +53,7 @@ choice! {
 }
 
 record! {
-    /// Other account id.
+    /// An account identification that is no IBAN.
     OtherAccountId = "GenericAccountIdentification1" {
         id: 1..1 Text<34> = "Id",
         scheme: 0..1 AccountScheme = "SchmeNm",

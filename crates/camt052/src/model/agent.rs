@@ -6,7 +6,7 @@ use crate::value::identifier::Bic;
 use crate::value::text::Text;
 
 record! {
-    /// Transaction agents.
+    /// The financial institutions behind a transaction.
     TransactionAgents = "TransactionAgents3" {
         debtor_agent: 0..1 Box<Agent> = "DbtrAgt",
         creditor_agent: 0..1 Box<Agent> = "CdtrAgt",
@@ -22,7 +22,7 @@ record! {
 }
 
 record! {
-    /// Proprietary agent.
+    /// An agent in a role that the schema does not have.
     ProprietaryAgent = "ProprietaryAgent3" {
         kind: 1..1 Text<35> = "Tp",
         agent: 1..1 Agent = "Agt",
@@ -38,7 +38,7 @@ record! {
 }
 
 record! {
-    /// Branch.
+    /// A branch of a financial institution.
     Branch = "BranchData2" {
         id: 0..1 Text<35> = "Id",
         name: 0..1 Text<140> = "Nm",
@@ -47,7 +47,7 @@ record! {
 }
 
 record! {
-    /// Financial institution.
+    /// The identification of a financial institution.
     FinancialInstitution = "FinancialInstitutionIdentification8" {
         bic: 0..1 Bic = "BICFI",
         clearing_member: 0..1 ClearingMember = "ClrSysMmbId",
@@ -58,7 +58,7 @@ record! {
 }
 
 choice! {
-    /// Financial scheme.
+    /// The scheme of another identification of a financial institution.
     FinancialScheme = "FinancialIdentificationSchemeName1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -66,7 +66,7 @@ choice! {
 }
 
 record! {
-    /// Other financial id.
+    /// Another identification of a financial institution.
     OtherFinancialId = "GenericFinancialIdentification1" {
         id: 1..1 Text<35> = "Id",
         scheme: 0..1 FinancialScheme = "SchmeNm",
@@ -75,7 +75,7 @@ record! {
 }
 
 record! {
-    /// Clearing member.
+    /// A member of a clearing system.
     ClearingMember = "ClearingSystemMemberIdentification2" {
         system: 0..1 ClearingSystem = "ClrSysId",
         member_id: 1..1 Text<35> = "MmbId",
@@ -83,7 +83,7 @@ record! {
 }
 
 choice! {
-    /// Clearing system.
+    /// A clearing system.
     ClearingSystem = "ClearingSystemIdentification2Choice" {
         Code(Text<5>) = "Cd",
         Proprietary(Text<35>) = "Prtry",

@@ -9,7 +9,7 @@ use crate::value::number::{ImpliedAmount, Rate};
 use crate::value::text::Text;
 
 record! {
-    /// Amount details.
+    /// The amounts of a transaction on its way, with exchange.
     AmountDetails = "AmountAndCurrencyExchange3" {
         instructed: 0..1 Box<ExchangedAmount> = "InstdAmt",
         transaction: 0..1 Box<ExchangedAmount> = "TxAmt",
@@ -20,7 +20,7 @@ record! {
 }
 
 record! {
-    /// Exchanged amount.
+    /// An amount and the exchange it came from.
     ExchangedAmount = "AmountAndCurrencyExchangeDetails3" {
         amount: 1..1 Amount = "Amt",
         exchange: 0..1 CurrencyExchange = "CcyXchg",
@@ -28,7 +28,7 @@ record! {
 }
 
 record! {
-    /// Proprietary exchanged amount.
+    /// An amount of a proprietary kind and the exchange it came from.
     ProprietaryExchangedAmount = "AmountAndCurrencyExchangeDetails4" {
         kind: 1..1 Text<35> = "Tp",
         amount: 1..1 Amount = "Amt",
@@ -37,7 +37,7 @@ record! {
 }
 
 record! {
-    /// Currency exchange.
+    /// An exchange of currencies and its rate.
     CurrencyExchange = "CurrencyExchange5" {
         source: 1..1 CurrencyCode = "SrcCcy",
         target: 0..1 CurrencyCode = "TrgtCcy",
@@ -49,7 +49,7 @@ record! {
 }
 
 record! {
-    /// Amount boundary.
+    /// One end of a range of amounts, and whether it belongs to the range.
     AmountBoundary = "AmountRangeBoundary1" {
         amount: 1..1 ImpliedAmount = "BdryAmt",
         included: 1..1 bool = "Incl",
@@ -57,7 +57,7 @@ record! {
 }
 
 record! {
-    /// Amount range.
+    /// A range of amounts of one currency and, perhaps, one direction.
     AmountRange = "CurrencyAndAmountRange2" {
         amount: 1..1 AmountRangeBounds = "Amt",
         direction: 0..1 Direction = "CdtDbtInd",
@@ -66,7 +66,7 @@ record! {
 }
 
 choice! {
-    /// Amount range bounds.
+    /// A range of amounts by its ends, or one amount that is meant or not.
     AmountRangeBounds = "ImpliedCurrencyAmountRangeChoice" {
         From(AmountBoundary) = "FrAmt",
         To(AmountBoundary) = "ToAmt",
@@ -77,7 +77,7 @@ choice! {
 }
 
 record! {
-    /// From to amounts.
+    /// Both ends of a range of amounts.
     FromToAmounts = "FromToAmountRange" {
         from: 1..1 AmountBoundary = "FrAmt",
         to: 1..1 AmountBoundary = "ToAmt",

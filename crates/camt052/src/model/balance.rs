@@ -20,7 +20,7 @@ record! {
 }
 
 record! {
-    /// Balance type.
+    /// The kind of a balance and its sub-type.
     BalanceType = "BalanceType12" {
         code: 1..1 BalanceTypeCode = "CdOrPrtry",
         sub_kind: 0..1 BalanceSubType = "SubTp",
@@ -28,7 +28,7 @@ record! {
 }
 
 choice! {
-    /// Balance type code.
+    /// The kind of a balance, of the list or proprietary.
     BalanceTypeCode = "BalanceType5Choice" {
         Code(BalanceCode) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -36,7 +36,7 @@ choice! {
 }
 
 choice! {
-    /// Balance sub type.
+    /// The sub-type of a balance.
     BalanceSubType = "BalanceSubType1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -44,7 +44,7 @@ choice! {
 }
 
 record! {
-    /// Credit line.
+    /// A credit line, and whether the balance includes it.
     CreditLine = "CreditLine2" {
         included: 1..1 bool = "Incl",
         amount: 0..1 Amount = "Amt",
@@ -52,7 +52,7 @@ record! {
 }
 
 record! {
-    /// Availability.
+    /// When an amount becomes available.
     Availability = "CashAvailability1" {
         date: 1..1 AvailabilityDate = "Dt",
         amount: 1..1 Amount = "Amt",
@@ -61,7 +61,7 @@ record! {
 }
 
 choice! {
-    /// Availability date.
+    /// A date, or a number of days from now.
     AvailabilityDate = "CashAvailabilityDate1Choice" {
         Days(SignedDays) = "NbOfDays",
         Actual(Date) = "ActlDt",

@@ -10,7 +10,7 @@ use crate::value::number::{ImpliedAmount, PlainDecimal};
 use crate::value::text::{Digits, Text};
 
 record! {
-    /// Card entry.
+    /// The card, terminal and prepaid account behind an entry.
     CardEntry = "CardEntry2" {
         card: 0..1 Box<PaymentCard> = "Card",
         point_of_interaction: 0..1 Box<PointOfInteraction> = "POI",
@@ -20,7 +20,7 @@ record! {
 }
 
 record! {
-    /// Aggregated card entry.
+    /// Card transactions gathered in one entry.
     AggregatedCardEntry = "CardAggregated1" {
         service: 0..1 CardService = "AddtlSvc",
         category: 0..1 Text<4> = "TxCtgy",
@@ -31,7 +31,7 @@ record! {
 }
 
 record! {
-    /// Individual card transaction.
+    /// One card transaction.
     IndividualCardTransaction = "CardIndividualTransaction2" {
         icc_data: 0..1 Text<1025> = "ICCRltdData",
         context: 0..1 Box<PaymentContext> = "PmtCntxt",
@@ -49,7 +49,7 @@ record! {
 }
 
 record! {
-    /// Card security.
+    /// How the security code of a card was handled.
     CardSecurity = "CardSecurityInformation1" {
         management: 1..1 CscManagement = "CSCMgmt",
         value: 0..1 Digits<3, 4> = "CSCVal",
@@ -57,7 +57,7 @@ record! {
 }
 
 record! {
-    /// Card sequence range.
+    /// The first and last of a range of card transactions.
     CardSequenceRange = "CardSequenceNumberRange1" {
         first: 0..1 Text<35> = "FrstTx",
         last: 0..1 Text<35> = "LastTx",
@@ -65,7 +65,7 @@ record! {
 }
 
 record! {
-    /// Card transaction.
+    /// The card, terminal and details behind a transaction.
     CardTransaction = "CardTransaction2" {
         card: 0..1 Box<PaymentCard> = "Card",
         point_of_interaction: 0..1 Box<PointOfInteraction> = "POI",
@@ -75,7 +75,7 @@ record! {
 }
 
 choice! {
-    /// Card transaction details.
+    /// Card transactions gathered, or one.
     CardTransactionDetails = "CardTransaction2Choice" {
         Aggregated(Box<AggregatedCardEntry>) = "Aggtd",
         Individual(Box<IndividualCardTransaction>) = "Indv",
@@ -83,7 +83,7 @@ choice! {
 }
 
 record! {
-    /// Cardholder authentication.
+    /// How a cardholder was authenticated, and by whom.
     CardholderAuthentication = "CardholderAuthentication2" {
         method: 1..1 AuthenticationMethod = "AuthntcnMtd",
         entity: 1..1 AuthenticationEntity = "AuthntcnNtty",
@@ -91,7 +91,7 @@ record! {
 }
 
 record! {
-    /// Payment card.
+    /// A payment card.
     PaymentCard = "PaymentCard4" {
         plain_data: 0..1 Box<PlainCardData> = "PlainCardData",
         country: 0..1 Digits<3, 3> = "CardCtryCd",
@@ -101,7 +101,7 @@ record! {
 }
 
 record! {
-    /// Plain card data.
+    /// The data of a card in the clear.
     PlainCardData = "PlainCardData1" {
         number: 1..1 Digits<8, 28> = "PAN",
         sequence_number: 0..1 Digits<2, 3> = "CardSeqNb",
@@ -114,7 +114,7 @@ record! {
 }
 
 record! {
-    /// Track.
+    /// A track of a card's magnetic stripe.
     Track = "TrackData1" {
         number: 0..1 Digits<1, 1> = "TrckNb",
         value: 1..1 Text<140> = "TrckVal",
@@ -122,7 +122,7 @@ record! {
 }
 
 record! {
-    /// Card transaction id.
+    /// A card transaction by its time and reference.
     CardTransactionId = "TransactionIdentifier1" {
         at: 1..1 DateTime = "TxDtTm",
         reference: 1..1 Text<35> = "TxRef",
@@ -130,7 +130,7 @@ record! {
 }
 
 record! {
-    /// Payment context.
+    /// The circumstances of a card payment.
     PaymentContext = "PaymentContext3" {
         card_present: 0..1 bool = "CardPres",
         cardholder_present: 0..1 bool = "CrdhldrPres",
@@ -147,7 +147,7 @@ record! {
 }
 
 record! {
-    /// Product.
+    /// A product bought with a card.
     Product = "Product2" {
         code: 1..1 Text<70> = "PdctCd",
         unit: 0..1 UnitOfMeasure = "UnitOfMeasr",

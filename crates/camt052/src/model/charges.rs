@@ -8,7 +8,7 @@ use crate::value::number::Rate;
 use crate::value::text::Text;
 
 record! {
-    /// Charges.
+    /// Charges: their total and each of them.
     Charges = "Charges4" {
         total: 0..1 Amount = "TtlChrgsAndTaxAmt",
         records: 0..* ChargeRecord = "Rcrd",
@@ -16,7 +16,7 @@ record! {
 }
 
 record! {
-    /// Charge record.
+    /// One charge.
     ChargeRecord = "ChargesRecord2" {
         amount: 1..1 Amount = "Amt",
         direction: 0..1 Direction = "CdtDbtInd",
@@ -30,7 +30,7 @@ record! {
 }
 
 choice! {
-    /// Charge type.
+    /// The kind of a charge.
     ChargeType = "ChargeType3Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(IssuedId) = "Prtry",
@@ -38,7 +38,7 @@ choice! {
 }
 
 record! {
-    /// Issued id.
+    /// An identification and who issued it.
     IssuedId = "GenericIdentification3" {
         id: 1..1 Text<35> = "Id",
         issuer: 0..1 Text<35> = "Issr",
@@ -46,7 +46,7 @@ record! {
 }
 
 record! {
-    /// Tax charges.
+    /// Tax on charges or interest.
     TaxCharges = "TaxCharges2" {
         id: 0..1 Text<35> = "Id",
         rate: 0..1 Rate = "Rate",

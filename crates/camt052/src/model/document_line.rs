@@ -7,7 +7,7 @@ use crate::value::date::Date;
 use crate::value::text::Text;
 
 record! {
-    /// Document line.
+    /// A line of a referred document.
     DocumentLine = "DocumentLineInformation1" {
         ids: 1..* DocumentLineId = "Id",
         description: 0..1 Text<2048> = "Desc",
@@ -16,7 +16,7 @@ record! {
 }
 
 record! {
-    /// Document line id.
+    /// The identification of a line of a document.
     DocumentLineId = "DocumentLineIdentification1" {
         kind: 0..1 DocumentLineType = "Tp",
         number: 0..1 Text<35> = "Nb",
@@ -25,7 +25,7 @@ record! {
 }
 
 record! {
-    /// Document line type.
+    /// The kind of a line and who issued it.
     DocumentLineType = "DocumentLineType1" {
         code: 1..1 DocumentLineCode = "CdOrPrtry",
         issuer: 0..1 Text<35> = "Issr",
@@ -33,7 +33,7 @@ record! {
 }
 
 choice! {
-    /// Document line code.
+    /// The kind of a line, of the list or proprietary.
     DocumentLineCode = "DocumentLineType1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -41,7 +41,7 @@ choice! {
 }
 
 record! {
-    /// Line amounts.
+    /// The amounts of a line.
     LineAmounts = "RemittanceAmount3" {
         due: 0..1 Amount = "DuePyblAmt",
         discounts: 0..* DiscountAmount = "DscntApldAmt",

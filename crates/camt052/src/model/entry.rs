@@ -35,7 +35,7 @@ record! {
         card: 0..1 Box<CardEntry> = "CardTx",
         details: 0..* EntryDetails = "NtryDtls",
         additional_information: 0..1 Text<500> = "AddtlNtryInf",
-    }
+    } then crate::beyond::entry
 }
 
 record! {
@@ -43,11 +43,11 @@ record! {
     EntryDetails = "EntryDetails7" {
         batch: 0..1 Box<Batch> = "Btch",
         transactions: 0..* Transaction = "TxDtls",
-    }
+    } then crate::beyond::entry_details
 }
 
 record! {
-    /// Batch.
+    /// The batch that an entry stands for.
     Batch = "BatchInformation2" {
         message_id: 0..1 Text<35> = "MsgId",
         payment_information_id: 0..1 Text<35> = "PmtInfId",
@@ -58,7 +58,7 @@ record! {
 }
 
 choice! {
-    /// Input channel.
+    /// The channel through which a transaction came in.
     InputChannel = "TechnicalInputChannel1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",

@@ -7,7 +7,7 @@ use crate::value::date::Date;
 use crate::value::text::Text;
 
 record! {
-    /// Garnishment.
+    /// A garnishment that the payment serves.
     Garnishment = "Garnishment1" {
         kind: 1..1 GarnishmentType = "Tp",
         garnishee: 0..1 Box<Party> = "Grnshee",
@@ -21,7 +21,7 @@ record! {
 }
 
 record! {
-    /// Garnishment type.
+    /// The kind of a garnishment and who issued it.
     GarnishmentType = "GarnishmentType1" {
         code: 1..1 GarnishmentCode = "CdOrPrtry",
         issuer: 0..1 Text<35> = "Issr",
@@ -29,7 +29,7 @@ record! {
 }
 
 choice! {
-    /// Garnishment code.
+    /// The kind of a garnishment, of the list or proprietary.
     GarnishmentCode = "GarnishmentType1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",

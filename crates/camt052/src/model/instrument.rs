@@ -7,7 +7,7 @@ use crate::value::number::{ImpliedAmount, PlainDecimal, Rate};
 use crate::value::text::Text;
 
 choice! {
-    /// Instrument quantity.
+    /// A quantity of a security, in units or as an amount.
     InstrumentQuantity = "FinancialInstrumentQuantityChoice" {
         Unit(PlainDecimal) = "Unit",
         FaceAmount(ImpliedAmount) = "FaceAmt",
@@ -16,7 +16,7 @@ choice! {
 }
 
 record! {
-    /// Original and current quantities.
+    /// The original face amount and the amortised value.
     OriginalAndCurrentQuantities = "OriginalAndCurrentQuantities1" {
         face_amount: 1..1 ImpliedAmount = "FaceAmt",
         amortised_value: 1..1 ImpliedAmount = "AmtsdVal",
@@ -24,7 +24,7 @@ record! {
 }
 
 record! {
-    /// Safekeeping account.
+    /// A safekeeping account.
     SafekeepingAccount = "SecuritiesAccount19" {
         id: 1..1 Text<35> = "Id",
         kind: 0..1 SecuritiesAccountType = "Tp",
@@ -33,7 +33,7 @@ record! {
 }
 
 record! {
-    /// Securities account type.
+    /// The kind of a safekeeping account.
     SecuritiesAccountType = "GenericIdentification30" {
         id: 1..1 AlphaNumeric4 = "Id",
         issuer: 1..1 Text<35> = "Issr",
@@ -42,7 +42,7 @@ record! {
 }
 
 record! {
-    /// Instrument.
+    /// The security behind a transaction.
     Instrument = "SecurityIdentification19" {
         isin: 0..1 Isin = "ISIN",
         other_ids: 0..* OtherSecurityId = "OthrId",
@@ -51,7 +51,7 @@ record! {
 }
 
 record! {
-    /// Other security id.
+    /// An identification of a security that is no ISIN.
     OtherSecurityId = "OtherIdentification1" {
         id: 1..1 Text<35> = "Id",
         suffix: 0..1 Text<16> = "Sfx",
@@ -60,7 +60,7 @@ record! {
 }
 
 choice! {
-    /// Security id source.
+    /// The source of another identification of a security.
     SecurityIdSource = "IdentificationSource3Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -68,7 +68,7 @@ choice! {
 }
 
 choice! {
-    /// Transaction price.
+    /// The price of a transaction, or several proprietary ones.
     TransactionPrice = "TransactionPrice3Choice" {
         Deal(Price) = "DealPric",
         Proprietary(Vec<ProprietaryPrice>) = "Prtry",
@@ -76,7 +76,7 @@ choice! {
 }
 
 record! {
-    /// Price.
+    /// A price and its kind.
     Price = "Price2" {
         kind: 1..1 PriceType = "Tp",
         value: 1..1 PriceValue = "Val",
@@ -84,7 +84,7 @@ record! {
 }
 
 choice! {
-    /// Price type.
+    /// The kind of a price.
     PriceType = "YieldedOrValueType1Choice" {
         Yielded(bool) = "Yldd",
         Kind(PriceValueType) = "ValTp",
@@ -92,7 +92,7 @@ choice! {
 }
 
 choice! {
-    /// Price value.
+    /// A price as a rate or an amount.
     PriceValue = "PriceRateOrAmountChoice" {
         Rate(Rate) = "Rate",
         Amount(Amount<13>) = "Amt",
@@ -100,7 +100,7 @@ choice! {
 }
 
 record! {
-    /// Proprietary price.
+    /// A price of a kind that the schema does not have.
     ProprietaryPrice = "ProprietaryPrice2" {
         kind: 1..1 Text<35> = "Tp",
         price: 1..1 Amount = "Pric",
@@ -108,7 +108,7 @@ record! {
 }
 
 choice! {
-    /// Transaction quantity.
+    /// A quantity behind a transaction.
     TransactionQuantity = "TransactionQuantities2Choice" {
         Quantity(InstrumentQuantity) = "Qty",
         OriginalAndCurrent(OriginalAndCurrentQuantities) = "OrgnlAndCurFaceAmt",
@@ -117,7 +117,7 @@ choice! {
 }
 
 record! {
-    /// Proprietary quantity.
+    /// A quantity of a kind that the schema does not have.
     ProprietaryQuantity = "ProprietaryQuantity1" {
         kind: 1..1 Text<35> = "Tp",
         quantity: 1..1 Text<35> = "Qty",

@@ -10,7 +10,7 @@ use crate::value::number::Rate;
 use crate::value::text::Text;
 
 record! {
-    /// Account interest.
+    /// Interest that applies to the account.
     AccountInterest = "AccountInterest3" {
         kind: 0..1 InterestType = "Tp",
         rates: 0..* InterestRate = "Rate",
@@ -21,7 +21,7 @@ record! {
 }
 
 record! {
-    /// Transaction interest.
+    /// Interest included in an entry or transaction.
     TransactionInterest = "TransactionInterest3" {
         total: 0..1 Amount = "TtlIntrstAndTaxAmt",
         records: 0..* InterestRecord = "Rcrd",
@@ -29,7 +29,7 @@ record! {
 }
 
 record! {
-    /// Interest record.
+    /// One item of interest.
     InterestRecord = "InterestRecord1" {
         amount: 1..1 Amount = "Amt",
         direction: 1..1 Direction = "CdtDbtInd",
@@ -42,7 +42,7 @@ record! {
 }
 
 record! {
-    /// Interest rate.
+    /// A rate of interest and the amounts it is for.
     InterestRate = "Rate3" {
         kind: 1..1 RateType = "Tp",
         validity: 0..1 Box<AmountRange> = "VldtyRg",
@@ -50,7 +50,7 @@ record! {
 }
 
 choice! {
-    /// Interest type.
+    /// The kind of interest.
     InterestType = "InterestType1Choice" {
         Code(InterestCode) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -58,7 +58,7 @@ choice! {
 }
 
 choice! {
-    /// Rate type.
+    /// A rate as a percentage or in words.
     RateType = "RateType4Choice" {
         Percentage(Rate) = "Pctg",
         Other(Text<35>) = "Othr",

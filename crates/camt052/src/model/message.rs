@@ -52,11 +52,11 @@ record! {
         summary: 0..1 Box<Summary> = "TxsSummry",
         entries: 0..* Entry = "Ntry",
         additional_information: 0..1 Text<500> = "AddtlRptInf",
-    }
+    } then crate::beyond::report
 }
 
 record! {
-    /// Original query.
+    /// The query that the message answers.
     OriginalQuery = "OriginalBusinessQuery1" {
         message_id: 1..1 Text<35> = "MsgId",
         message_name: 0..1 Text<35> = "MsgNmId",
@@ -65,7 +65,7 @@ record! {
 }
 
 record! {
-    /// Pagination.
+    /// The number of a page, and whether it is the last.
     Pagination = "Pagination" {
         page: 1..1 Digits<1, 5> = "PgNb",
         last_page: 1..1 bool = "LastPgInd",
@@ -73,7 +73,7 @@ record! {
 }
 
 choice! {
-    /// Reporting source.
+    /// The system that the report comes from.
     ReportingSource = "ReportingSource1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -81,7 +81,7 @@ choice! {
 }
 
 record! {
-    /// Supplementary data.
+    /// Data beyond the message, and where in it they belong.
     SupplementaryData = "SupplementaryData1" {
         place_and_name: 0..1 Text<350> = "PlcAndNm",
         envelope: 1..1 Envelope = "Envlp",
@@ -89,7 +89,7 @@ record! {
 }
 
 record! {
-    /// Message id.
+    /// Another message by its name and identification.
     MessageId = "MessageIdentification2" {
         message_name: 0..1 Text<35> = "MsgNmId",
         message_id: 0..1 Text<35> = "MsgId",

@@ -7,7 +7,7 @@ use crate::value::identifier::{Bic, CountryCode, PhoneNumber};
 use crate::value::text::Text;
 
 record! {
-    /// Transaction parties.
+    /// The parties behind a transaction.
     TransactionParties = "TransactionParties3" {
         initiating_party: 0..1 Box<Party> = "InitgPty",
         debtor: 0..1 Box<Party> = "Dbtr",
@@ -22,7 +22,7 @@ record! {
 }
 
 record! {
-    /// Proprietary party.
+    /// A party in a role that the schema does not have.
     ProprietaryParty = "ProprietaryParty3" {
         kind: 1..1 Text<35> = "Tp",
         party: 1..1 Party = "Pty",
@@ -41,7 +41,7 @@ record! {
 }
 
 choice! {
-    /// Party id.
+    /// The identification of an organisation or a person.
     PartyId = "Party11Choice" {
         Organisation(Box<OrganisationId>) = "OrgId",
         Person(Box<PersonId>) = "PrvtId",
@@ -49,7 +49,7 @@ choice! {
 }
 
 record! {
-    /// Organisation id.
+    /// The identifications of an organisation.
     OrganisationId = "OrganisationIdentification8" {
         bic: 0..1 Bic = "AnyBIC",
         other: 0..* OtherOrganisationId = "Othr",
@@ -57,7 +57,7 @@ record! {
 }
 
 choice! {
-    /// Organisation scheme.
+    /// The scheme of an organisation's identification.
     OrganisationScheme = "OrganisationIdentificationSchemeName1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -65,7 +65,7 @@ choice! {
 }
 
 record! {
-    /// Other organisation id.
+    /// An identification of an organisation that is no BIC.
     OtherOrganisationId = "GenericOrganisationIdentification1" {
         id: 1..1 Text<35> = "Id",
         scheme: 0..1 OrganisationScheme = "SchmeNm",
@@ -74,7 +74,7 @@ record! {
 }
 
 record! {
-    /// Person id.
+    /// The identifications of a person.
     PersonId = "PersonIdentification5" {
         birth: 0..1 Birth = "DtAndPlcOfBirth",
         other: 0..* OtherPersonId = "Othr",
@@ -82,7 +82,7 @@ record! {
 }
 
 choice! {
-    /// Person scheme.
+    /// The scheme of a person's identification.
     PersonScheme = "PersonIdentificationSchemeName1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -90,7 +90,7 @@ choice! {
 }
 
 record! {
-    /// Other person id.
+    /// An identification of a person.
     OtherPersonId = "GenericPersonIdentification1" {
         id: 1..1 Text<35> = "Id",
         scheme: 0..1 PersonScheme = "SchmeNm",
@@ -99,7 +99,7 @@ record! {
 }
 
 record! {
-    /// Birth.
+    /// The date and place of a person's birth.
     Birth = "DateAndPlaceOfBirth" {
         date: 1..1 Date = "BirthDt",
         province: 0..1 Text<35> = "PrvcOfBirth",
@@ -109,7 +109,7 @@ record! {
 }
 
 record! {
-    /// Contact.
+    /// How to reach a party.
     Contact = "ContactDetails2" {
         name_prefix: 0..1 NamePrefix = "NmPrfx",
         name: 0..1 Text<140> = "Nm",
@@ -122,7 +122,7 @@ record! {
 }
 
 record! {
-    /// Postal address.
+    /// A postal address.
     PostalAddress = "PostalAddress6" {
         kind: 0..1 AddressType = "AdrTp",
         department: 0..1 Text<70> = "Dept",
@@ -138,7 +138,7 @@ record! {
 }
 
 record! {
-    /// Name and address.
+    /// A name and a postal address.
     NameAndAddress = "NameAndAddress10" {
         name: 1..1 Text<140> = "Nm",
         address: 1..1 PostalAddress = "Adr",

@@ -4,7 +4,7 @@ use crate::schema::{choice, record};
 use crate::value::date::{Date, DateTime};
 
 choice! {
-    /// Date or date time.
+    /// A date, or a date and time.
     DateOrDateTime = "DateAndDateTimeChoice" {
         Date(Date) = "Dt",
         DateTime(DateTime) = "DtTm",
@@ -12,7 +12,7 @@ choice! {
 }
 
 choice! {
-    /// Date or date time period.
+    /// A period between dates, or between dates and times.
     DateOrDateTimePeriod = "DateOrDateTimePeriodChoice" {
         Date(DatePeriod) = "Dt",
         DateTime(DateTimePeriod) = "DtTm",
@@ -20,7 +20,7 @@ choice! {
 }
 
 record! {
-    /// Date period.
+    /// A period between dates.
     DatePeriod = "DatePeriodDetails" {
         from: 1..1 Date = "FrDt",
         to: 1..1 Date = "ToDt",
@@ -28,7 +28,7 @@ record! {
 }
 
 record! {
-    /// Date time period.
+    /// A period between dates and times.
     DateTimePeriod = "DateTimePeriodDetails" {
         from: 1..1 DateTime = "FrDtTm",
         to: 1..1 DateTime = "ToDtTm",

@@ -4,7 +4,7 @@ use crate::schema::{codes, record};
 use crate::value::text::{Digits, Text};
 
 record! {
-    /// Point of interaction.
+    /// The place where a card was used: usually a terminal.
     PointOfInteraction = "PointOfInteraction1" {
         id: 1..1 PointOfInteractionId = "Id",
         system_name: 0..1 Text<70> = "SysNm",
@@ -15,7 +15,7 @@ record! {
 }
 
 record! {
-    /// Point of interaction id.
+    /// The identification of a point of interaction.
     PointOfInteractionId = "GenericIdentification32" {
         id: 1..1 Text<35> = "Id",
         kind: 0..1 PointOfInteractionIdType = "Tp",
@@ -25,7 +25,7 @@ record! {
 }
 
 record! {
-    /// Point of interaction capabilities.
+    /// What a terminal can do.
     PointOfInteractionCapabilities = "PointOfInteractionCapabilities1" {
         card_reading: 0..* CardReading = "CardRdngCpblties",
         cardholder_verification: 0..* CardholderVerification = "CrdhldrVrfctnCpblties",
@@ -36,7 +36,7 @@ record! {
 }
 
 record! {
-    /// Point of interaction component.
+    /// A component of a terminal.
     PointOfInteractionComponent = "PointOfInteractionComponent1" {
         kind: 1..1 ComponentType = "POICmpntTp",
         manufacturer: 0..1 Text<35> = "ManfctrId",
@@ -48,7 +48,7 @@ record! {
 }
 
 record! {
-    /// Display capabilities.
+    /// A display of a terminal.
     DisplayCapabilities = "DisplayCapabilities1" {
         kind: 1..1 DisplayType = "DispTp",
         lines: 1..1 Digits<1, 3> = "NbOfLines",
@@ -57,7 +57,7 @@ record! {
 }
 
 record! {
-    /// Generic id.
+    /// An identification, its scheme and who issued it.
     GenericId = "GenericIdentification1" {
         id: 1..1 Text<35> = "Id",
         scheme: 0..1 Text<35> = "SchmeNm",

@@ -11,7 +11,7 @@ use crate::value::date::Date;
 use crate::value::text::Text;
 
 record! {
-    /// Remittance.
+    /// What a payment is for, in free text or structured.
     Remittance = "RemittanceInformation11" {
         unstructured: 0..* Text<140> = "Ustrd",
         structured: 0..* StructuredRemittance = "Strd",
@@ -19,7 +19,7 @@ record! {
 }
 
 record! {
-    /// Remittance location.
+    /// Where remittance advice is to be found.
     RemittanceLocation = "RemittanceLocation4" {
         id: 0..1 Text<35> = "RmtId",
         details: 0..* RemittanceLocationDetails = "RmtLctnDtls",
@@ -27,7 +27,7 @@ record! {
 }
 
 record! {
-    /// Remittance location details.
+    /// How and where remittance advice was delivered.
     RemittanceLocationDetails = "RemittanceLocationDetails1" {
         method: 1..1 RemittanceLocationMethod = "Mtd",
         electronic_address: 0..1 Text<2048> = "ElctrncAdr",
@@ -36,7 +36,7 @@ record! {
 }
 
 record! {
-    /// Structured remittance.
+    /// What a payment is for, structured.
     StructuredRemittance = "StructuredRemittanceInformation13" {
         documents: 0..* ReferredDocument = "RfrdDocInf",
         amounts: 0..1 Box<RemittanceAmounts> = "RfrdDocAmt",
@@ -50,7 +50,7 @@ record! {
 }
 
 record! {
-    /// Referred document.
+    /// A document that the remittance refers to.
     ReferredDocument = "ReferredDocumentInformation7" {
         kind: 0..1 ReferredDocumentType = "Tp",
         number: 0..1 Text<35> = "Nb",
@@ -60,7 +60,7 @@ record! {
 }
 
 record! {
-    /// Referred document type.
+    /// The kind of a referred document and who issued it.
     ReferredDocumentType = "ReferredDocumentType4" {
         code: 1..1 ReferredDocumentCode = "CdOrPrtry",
         issuer: 0..1 Text<35> = "Issr",
@@ -68,7 +68,7 @@ record! {
 }
 
 choice! {
-    /// Referred document code.
+    /// The kind of a referred document, of the list or proprietary.
     ReferredDocumentCode = "ReferredDocumentType3Choice" {
         Code(ReferredDocumentKind) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -76,7 +76,7 @@ choice! {
 }
 
 record! {
-    /// Remittance amounts.
+    /// The amounts of a referred document.
     RemittanceAmounts = "RemittanceAmount2" {
         due: 0..1 Amount = "DuePyblAmt",
         discounts: 0..* DiscountAmount = "DscntApldAmt",
@@ -88,7 +88,7 @@ record! {
 }
 
 record! {
-    /// Creditor reference.
+    /// The creditor's own reference, and its kind.
     CreditorReference = "CreditorReferenceInformation2" {
         kind: 0..1 CreditorReferenceType = "Tp",
         reference: 0..1 Text<35> = "Ref",
@@ -96,7 +96,7 @@ record! {
 }
 
 record! {
-    /// Creditor reference type.
+    /// The kind of a creditor reference and who issued it.
     CreditorReferenceType = "CreditorReferenceType2" {
         code: 1..1 CreditorReferenceCode = "CdOrPrtry",
         issuer: 0..1 Text<35> = "Issr",
@@ -104,7 +104,7 @@ record! {
 }
 
 choice! {
-    /// Creditor reference code.
+    /// The kind of a creditor reference, of the list or proprietary.
     CreditorReferenceCode = "CreditorReferenceType1Choice" {
         Code(ReferenceDocumentType) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -112,7 +112,7 @@ choice! {
 }
 
 record! {
-    /// Discount amount.
+    /// A discount and its kind.
     DiscountAmount = "DiscountAmountAndType1" {
         kind: 0..1 DiscountType = "Tp",
         amount: 1..1 Amount = "Amt",
@@ -120,7 +120,7 @@ record! {
 }
 
 choice! {
-    /// Discount type.
+    /// The kind of a discount.
     DiscountType = "DiscountAmountType1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -128,7 +128,7 @@ choice! {
 }
 
 record! {
-    /// Document adjustment.
+    /// An adjustment of an amount, with its reason.
     DocumentAdjustment = "DocumentAdjustment1" {
         amount: 1..1 Amount = "Amt",
         direction: 0..1 Direction = "CdtDbtInd",
@@ -138,7 +138,7 @@ record! {
 }
 
 record! {
-    /// Typed tax amount.
+    /// An amount of tax and its kind.
     TypedTaxAmount = "TaxAmountAndType1" {
         kind: 0..1 TaxAmountType = "Tp",
         amount: 1..1 Amount = "Amt",
@@ -146,7 +146,7 @@ record! {
 }
 
 choice! {
-    /// Tax amount type.
+    /// The kind of an amount of tax.
     TaxAmountType = "TaxAmountType1Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",

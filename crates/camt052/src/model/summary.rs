@@ -18,7 +18,7 @@ record! {
 }
 
 record! {
-    /// Count sum and net.
+    /// The number of entries, their sum, and credits less debits.
     CountSumAndNet = "NumberAndSumOfTransactions4" {
         entries: 0..1 Digits<1, 15> = "NbOfNtries",
         sum: 0..1 PlainDecimal = "Sum",
@@ -27,7 +27,7 @@ record! {
 }
 
 record! {
-    /// Count and sum.
+    /// The number of entries and their sum.
     CountAndSum = "NumberAndSumOfTransactions1" {
         entries: 0..1 Digits<1, 15> = "NbOfNtries",
         sum: 0..1 PlainDecimal = "Sum",
@@ -35,7 +35,7 @@ record! {
 }
 
 record! {
-    /// Totals per code.
+    /// The totals of the entries of one bank transaction code.
     TotalsPerCode = "TotalsPerBankTransactionCode4" {
         entries: 0..1 Digits<1, 15> = "NbOfNtries",
         sum: 0..1 PlainDecimal = "Sum",
@@ -47,7 +47,7 @@ record! {
 }
 
 record! {
-    /// Net amount.
+    /// Credits less debits, as an amount and its direction.
     NetAmount = "AmountAndDirection35" {
         amount: 1..1 NonNegativeDecimal = "Amt",
         direction: 1..1 Direction = "CdtDbtInd",

@@ -8,7 +8,7 @@ use crate::value::number::{Rate, WholeNumber};
 use crate::value::text::Text;
 
 record! {
-    /// Tax information.
+    /// The tax that a transaction pays.
     TaxInformation = "TaxInformation3" {
         creditor: 0..1 TaxCreditor = "Cdtr",
         debtor: 0..1 TaxDebtor = "Dbtr",
@@ -24,7 +24,7 @@ record! {
 }
 
 record! {
-    /// Remittance tax.
+    /// The tax that a remittance is about.
     RemittanceTax = "TaxInformation4" {
         creditor: 0..1 TaxCreditor = "Cdtr",
         debtor: 0..1 TaxDebtor = "Dbtr",
@@ -41,7 +41,7 @@ record! {
 }
 
 record! {
-    /// Tax creditor.
+    /// To whom tax is paid.
     TaxCreditor = "TaxParty1" {
         tax_id: 0..1 Text<35> = "TaxId",
         registration_id: 0..1 Text<35> = "RegnId",
@@ -50,7 +50,7 @@ record! {
 }
 
 record! {
-    /// Tax debtor.
+    /// Who pays tax.
     TaxDebtor = "TaxParty2" {
         tax_id: 0..1 Text<35> = "TaxId",
         registration_id: 0..1 Text<35> = "RegnId",
@@ -60,7 +60,7 @@ record! {
 }
 
 record! {
-    /// Tax authorisation.
+    /// Who stands in for a tax debtor.
     TaxAuthorisation = "TaxAuthorisation1" {
         title: 0..1 Text<35> = "Titl",
         name: 0..1 Text<140> = "Nm",
@@ -68,7 +68,7 @@ record! {
 }
 
 record! {
-    /// Tax record.
+    /// One item of tax.
     TaxRecord = "TaxRecord1" {
         kind: 0..1 Text<35> = "Tp",
         category: 0..1 Text<35> = "Ctgy",
@@ -83,7 +83,7 @@ record! {
 }
 
 record! {
-    /// Tax record details.
+    /// A part of an item of tax.
     TaxRecordDetails = "TaxRecordDetails1" {
         period: 0..1 TaxPeriod = "Prd",
         amount: 1..1 Amount = "Amt",
@@ -91,7 +91,7 @@ record! {
 }
 
 record! {
-    /// Tax period.
+    /// The period that tax is for.
     TaxPeriod = "TaxPeriod1" {
         year: 0..1 Date = "Yr",
         kind: 0..1 TaxPeriodCode = "Tp",
@@ -100,7 +100,7 @@ record! {
 }
 
 record! {
-    /// Tax amount.
+    /// An amount of tax: rate, base, total, details.
     TaxAmount = "TaxAmount1" {
         rate: 0..1 Rate = "Rate",
         taxable_base: 0..1 Amount = "TaxblBaseAmt",

@@ -71,7 +71,7 @@ record! {
 }
 
 record! {
-    /// Proprietary reference.
+    /// A reference of a kind that the schema does not have.
     ProprietaryReference = "ProprietaryReference1" {
         kind: 1..1 Text<35> = "Tp",
         reference: 1..1 Text<35> = "Ref",
@@ -79,7 +79,7 @@ record! {
 }
 
 record! {
-    /// Transaction dates.
+    /// The dates of a transaction.
     TransactionDates = "TransactionDates2" {
         accepted_at: 0..1 DateTime = "AccptncDtTm",
         contractual_settlement: 0..1 Date = "TradActvtyCtrctlSttlmDt",
@@ -93,7 +93,7 @@ record! {
 }
 
 record! {
-    /// Proprietary date.
+    /// A date of a kind that the schema does not have.
     ProprietaryDate = "ProprietaryDate2" {
         kind: 1..1 Text<35> = "Tp",
         date: 1..1 DateOrDateTime = "Dt",
@@ -101,7 +101,7 @@ record! {
 }
 
 record! {
-    /// Return information.
+    /// Why a transaction was returned, and by whom.
     ReturnInformation = "PaymentReturnReason2" {
         original_bank_transaction_code: 0..1 BankTransactionCode = "OrgnlBkTxCd",
         originator: 0..1 Box<Party> = "Orgtr",
@@ -111,7 +111,7 @@ record! {
 }
 
 choice! {
-    /// Return reason.
+    /// The reason for a return.
     ReturnReason = "ReturnReason5Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -119,7 +119,7 @@ choice! {
 }
 
 choice! {
-    /// Purpose.
+    /// The purpose of a payment.
     Purpose = "Purpose2Choice" {
         Code(Text<4>) = "Cd",
         Proprietary(Text<35>) = "Prtry",
@@ -127,7 +127,7 @@ choice! {
 }
 
 record! {
-    /// Corporate action.
+    /// The corporate action behind a transaction.
     CorporateAction = "CorporateAction9" {
         event_kind: 1..1 Text<35> = "EvtTp",
         event_id: 1..1 Text<35> = "EvtId",
@@ -135,7 +135,7 @@ record! {
 }
 
 record! {
-    /// Cash deposit.
+    /// Notes deposited, of one denomination.
     CashDeposit = "CashDeposit1" {
         denomination: 1..1 Amount = "NoteDnmtn",
         notes: 1..1 Digits<1, 15> = "NbOfNotes",

@@ -7,6 +7,7 @@ use super::names::{is_blank, is_plain_name, is_qualified_name};
 use super::namespaces::{Namespaces, XML, XMLNS, XSI};
 use super::options::{Mode, ReadOptions};
 use super::tokens::{Mark, Tokens};
+use crate::beyond::Tally;
 use crate::NAMESPACE;
 use crate::check::{alternatives, fault_kind, push_step};
 use crate::extra::{Extra, ExtraPart, ExtraStep, Extras};
@@ -21,7 +22,7 @@ pub(crate) type Halt = ReadError;
 /// A sequence that can be read element by element.
 pub(crate) trait Record: Sized {
     /// The elements read so far.
-    type Slots: Default;
+    type Slots: Clone + Default;
     /// The elements in the order of the schema.
     const FIELDS: &'static [Field];
     /// Reads the element whose start tag has just been read.
@@ -68,6 +69,10 @@ pub(crate) struct Cursor<T> {
     first_extra: usize,
     /// Elements since the last entry began.
     pub(super) elements: usize,
+    /// The element just begun should have stood before this one.
+    late: Option<&'static str>,
+    /// What has been counted in the report so far.
+    pub(crate) tally: Tally,
 }
 
 impl<T: Tokens> Cursor<T> {
@@ -89,11 +94,13 @@ impl<T: Tokens> Cursor<T> {
             base: 0,
             first_extra: 0,
             elements: 0,
+            late: None,
+            tally: Tally::default(),
         }
     }
 
     /// Reads a sequence.
-    pub(crate) fn record<R: Record>(&mut self) -> Result<R, Halt> {
+    pub(crate) fn record<R: Record>(&mut self, settle: impl FnOnce(&R, &mut Self)) -> Result<R, Halt> {
         let outer = self.enter_record()?;
         let mut slots = R::Slots::default();
         let mut at = 0;
@@ -101,6 +108,7 @@ impl<T: Tokens> Cursor<T> {
             R::take(&mut slots, index, self)?;
         }
         let record = R::finish(slots, self)?;
+        settle(&record, self);
         self.leave_record(outer);
         Ok(record)
     }
@@ -138,17 +146,26 @@ impl<T: Tokens> Cursor<T> {
     /// Reads one more occurrence of an element into its place.
     #[inline]
     pub(crate) fn take<S: Slot>(&mut self, slot: &mut S, field: Field) -> Result<(), Halt> {
+        let count = slot.count();
         if slot.is_full() {
+            self.late = None;
             return self.refuse_repeated(field.wire);
         }
         if field.max > 1 {
-            let count = slot.count();
             self.set_index(count);
             if u32::try_from(count).unwrap_or(u32::MAX) >= field.max {
                 self.report(FindingKind::Repeated { name: field.wire, max: field.max });
             }
         }
+        self.report_if_late();
         slot.fill(self)
+    }
+
+    #[inline]
+    pub(super) fn report_if_late(&mut self) {
+        if let Some(before) = self.late.take() {
+            self.report_late(before);
+        }
     }
 
     /// The number of the element whose start tag has just been read.
@@ -170,7 +187,7 @@ impl<T: Tokens> Cursor<T> {
         )?;
         if let Some(index) = found {
             if index < *at {
-                self.report_order(fields, index, *at);
+                self.late = fields.get(*at).map(|field| field.wire);
             } else {
                 *at = index;
             }
@@ -205,6 +222,9 @@ impl<T: Tokens> Cursor<T> {
     }
 
     fn push(&mut self, name: &'static str) {
+        if name == "Ntry" {
+            self.elements = 0;
+        }
         self.path.push(Step { name, index: 0, repeats: false, mark: self.mark, last: None });
     }
 
@@ -311,6 +331,7 @@ impl<T: Tokens> Cursor<T> {
         &mut self,
         parse: fn(&str) -> Result<V, Unreadable>,
         fault: fn(&V) -> Option<Fault>,
+        doubt: fn(&V) -> Option<FindingKind>,
     ) -> Result<V, Halt> {
         self.begin()?;
         self.read_text()?;
@@ -320,6 +341,9 @@ impl<T: Tokens> Cursor<T> {
         };
         if let Some(fault) = fault(&value) {
             self.report_fault(fault);
+        }
+        if let Some(kind) = doubt(&value) {
+            self.report(kind);
         }
         self.leave();
         Ok(value)
@@ -614,10 +638,11 @@ impl<T: Tokens> Cursor<T> {
 
     // Findings and errors.
 
+    /// Reports that the element just begun should have stood before another.
     #[cold]
-    fn report_order(&mut self, fields: &[Field], index: usize, at: usize) {
-        if let (Some(field), Some(before)) = (fields.get(index), fields.get(at)) {
-            self.report(FindingKind::OutOfOrder { name: field.wire, before: before.wire });
+    fn report_late(&mut self, before: &'static str) {
+        if let Some(name) = self.path.last().map(|step| step.name) {
+            self.report(FindingKind::OutOfOrder { name, before });
         }
     }
 
@@ -697,6 +722,11 @@ impl<T: Tokens> Cursor<T> {
     /// Opens an element that this crate knows without a statement.
     pub(super) fn push_root(&mut self, name: &'static str) {
         self.push(name);
+    }
+
+    /// An entry has been read: what follows counts anew.
+    pub(crate) fn restart_elements(&mut self) {
+        self.elements = 0;
     }
 
     /// Reads the content of an element whose start tag has been read.

@@ -79,7 +79,6 @@ fn plain_text<'a>(octets: &'a [u8], options: &ReadOptions) -> Option<&'a str> {
 fn parse<T: Tokens>(tokens: T, options: &ReadOptions) -> Result<Parsed, ReadError> {
     let mut cursor = Cursor::new(tokens, *options);
     let found = cursor.document().and_then(|document| {
-        crate::check::semantic(&document, &mut cursor);
         cursor.refuse_findings()?;
         Ok(document)
     });

@@ -73,6 +73,24 @@ macro_rules! choice {
                     }
                 }
             }
+
+            #[cfg(any(test, feature = "arbitrary"))]
+            impl $crate::invent::Invent for $Type {
+                fn invent(from: &mut arbitrary::Unstructured<'_>) -> arbitrary::Result<Self> {
+                    let index = from.choose_index(FIELDS.len())?;
+                    match index {
+                        $(_ if index == Index::$Variant as usize => $crate::invent::Invent::invent(from).map(Self::$Variant),)*
+                        _ => Ok(Self::Unknown),
+                    }
+                }
+            }
+
+            #[cfg(any(test, feature = "arbitrary"))]
+            impl<'a> arbitrary::Arbitrary<'a> for $Type {
+                fn arbitrary(from: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+                    $crate::invent::Invent::invent(from)
+                }
+            }
         };
     };
 }

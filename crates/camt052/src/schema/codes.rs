@@ -85,6 +85,13 @@ macro_rules! codes {
                 }
             }
         }
+
+        #[cfg(any(test, feature = "arbitrary"))]
+        impl $crate::invent::Invent for $Type {
+            fn invent(from: &mut arbitrary::Unstructured<'_>) -> arbitrary::Result<Self> {
+                from.choose(Self::CODES).map(|code| Self::from_code(code))
+            }
+        }
     )*};
 }
 pub(crate) use codes;

@@ -14,10 +14,10 @@
 /// ```
 ///
 /// `~` marks a part that the schema demands and tolerant reading may miss: an `Option` in the model, refused by strict
-/// reading and by the writer.
+/// reading and by the writer. `then` names what is to be looked at, beyond the schema, when such a sequence has been read.
 macro_rules! record {
-    ($(#[$meta:meta])* $Type:ident = $schema:literal { $($fields:tt)* }) => {
-        $crate::schema::record! { @sort [$(#[$meta])* $Type $schema] [] $($fields)* }
+    ($(#[$meta:meta])* $Type:ident = $schema:literal { $($fields:tt)* } $(then $settle:path)?) => {
+        $crate::schema::record! { @sort [$(#[$meta])* $Type $schema [$($settle)?]] [] $($fields)* }
     };
     // Each element: its cardinality as numbers, the type of its field, the attributes of its field.
     (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 1..1 ~ $Item:ty = $wire:literal, $($rest:tt)*) => {
@@ -61,7 +61,7 @@ macro_rules! record {
         }] $($rest)* }
     };
     // All elements are sorted.
-    (@sort [$(#[$meta:meta])* $Type:ident $schema:literal]
+    (@sort [$(#[$meta:meta])* $Type:ident $schema:literal [$($settle:path)?]]
         [$({ $(#[$attr:meta])*, $name:ident, $kind:ident, $Item:ty, $Field:ty, $Slot:ty, $wire:literal, $min:expr, $max:expr })*]
     ) => {
         $(#[$meta])*
@@ -83,8 +83,8 @@ macro_rules! record {
             enum Index { $($name),* }
 
             /// The elements read so far.
-            #[derive(Default)]
-            pub(crate) struct Slots { $($name: $Slot),* }
+            #[derive(Clone, Default)]
+            pub(crate) struct Slots { $(pub(crate) $name: $Slot),* }
 
             impl $crate::read::Record for $Type {
                 type Slots = Slots;
@@ -114,7 +114,7 @@ macro_rules! record {
 
             impl $crate::schema::Node for $Type {
                 fn read<T: $crate::read::Tokens>(from: &mut $crate::read::Cursor<T>) -> Result<Self, $crate::read::Halt> {
-                    from.record()
+                    from.record(|_record: &Self, _from: &mut $crate::read::Cursor<T>| { $($settle(_record, _from);)? })
                 }
 
                 fn write(&self, name: &'static str, out: &mut $crate::write::Output<'_>, _: $crate::extra::Kept<'_>) {
@@ -133,6 +133,26 @@ macro_rules! record {
                     $($crate::schema::check_field(
                         &self.$name, $crate::schema::Field { wire: $wire, min: $min, max: $max }, to,
                     );)*
+                }
+            }
+
+            #[cfg(any(test, feature = "arbitrary"))]
+            impl $crate::invent::Invent for $Type {
+                fn invent(from: &mut arbitrary::Unstructured<'_>) -> arbitrary::Result<Self> {
+                    let _ = &from;
+                    Ok(Self {
+                        $($name: $crate::invent::InventField::invent_field(
+                            from, $crate::schema::Field { wire: $wire, min: $min, max: $max },
+                        )?,)*
+                        extras: Default::default(),
+                    })
+                }
+            }
+
+            #[cfg(any(test, feature = "arbitrary"))]
+            impl<'a> arbitrary::Arbitrary<'a> for $Type {
+                fn arbitrary(from: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+                    $crate::invent::Invent::invent(from)
                 }
             }
         };

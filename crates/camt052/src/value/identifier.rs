@@ -11,7 +11,7 @@ text_type! {
     Iban, |text| {
         let fits = text.len() >= 5 && text.len() <= 34 && parts(text, &[(2, upper), (2, digit), (30, alphanumeric)]);
         pattern(fits, "an IBAN: two upper-case letters, two digits, 1 to 30 letters or digits")
-    }
+    }, crate::beyond::iban
 }
 
 text_type! {
@@ -25,7 +25,7 @@ text_type! {
                 (3, |b| upper(b) || digit(b)),
             ]);
         pattern(fits, "a BIC of 8 or 11 characters")
-    }
+    }, crate::beyond::bic
 }
 
 text_type! {

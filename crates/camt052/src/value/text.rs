@@ -7,7 +7,7 @@ use std::fmt;
 /// A text type: how it is made, read out and checked. The facet belongs to the type, the check to
 /// [`Document::check`](crate::Document::check), so that tolerant reading can keep what breaks it.
 macro_rules! text_type {
-    ($(#[$meta:meta])* $Type:ident $(<$(const $param:ident: usize),+>)? , $fault:expr) => {
+    ($(#[$meta:meta])* $Type:ident $(<$(const $param:ident: usize),+>)? , $fault:expr $(, $doubt:path)?) => {
         $(#[$meta])*
         #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $Type $(<$(const $param: usize),+>)? (compact_str::CompactString);
@@ -107,6 +107,10 @@ macro_rules! text_type {
             fn fault(&self) -> Option<Fault> {
                 self.fault()
             }
+
+            $(fn doubt(&self) -> Option<crate::FindingKind> {
+                $doubt(self)
+            })?
         }
     };
 }

@@ -1,0 +1,156 @@
+//! What is reported, where, and what strict reading refuses.
+
+use bankrail_camt052::{Document, Finding, FindingKind, Mode, Part, ReadErrorKind, ReadOptions};
+
+const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+
+/// A document with a summary, some entries, and something after them.
+pub(crate) fn document(before_entries: &str, entries: &str) -> String {
+    format!(
+        r#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt>
+<GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr>
+<Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>1</Id></Othr></Id><Ccy>AUD</Ccy></Acct>
+{before_entries}
+{entries}
+</Rpt></BkToCstmrAcctRpt></Document>"#
+    )
+}
+
+fn findings(xml: &str) -> Vec<Finding> {
+    Document::parse(xml).unwrap_or_else(|error| panic!("{error:?}")).findings
+}
+
+fn only(xml: &str) -> Finding {
+    let found = findings(xml);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    found.into_iter().next().unwrap()
+}
+
+/// Strict reading refuses a finding of the schema, `deny_findings` any.
+fn assert_refused(xml: &str, kind: &FindingKind) {
+    let mut options = ReadOptions::default();
+    options.mode = Mode::Strict;
+    let strict = Document::parse_with(xml, &options);
+    assert_eq!(strict.is_err(), kind.is_schema(), "{kind}");
+    options.deny_findings = true;
+    let error = Document::parse_with(xml, &options).unwrap_err();
+    assert!(matches!(error.kind(), ReadErrorKind::Refused(found) if found == kind), "{error:?}");
+}
+
+#[test]
+fn counts_and_sums_of_the_summary() {
+    let summary = "<TxsSummry><TtlNtries><NbOfNtries>3</NbOfNtries><Sum>11.00</Sum><TtlNetNtry><Amt>9.00</Amt>\
+        <CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry></TtlNtries><TtlCdtNtries><NbOfNtries>1</NbOfNtries><Sum>5.0</Sum>\
+        </TtlCdtNtries><TtlDbtNtries><NbOfNtries>1</NbOfNtries><Sum>0.00</Sum></TtlDbtNtries></TxsSummry>";
+    let xml = document(summary, &ENTRY.repeat(2));
+    let found = findings(&xml);
+    let decimal = |text: &str| bankrail_values::parse_decimal(text).unwrap();
+    let expected = [
+        FindingKind::EntryCount { part: Part::All, stated: 3, counted: 2 },
+        FindingKind::EntrySum { part: Part::All, stated: decimal("11.00"), summed: decimal("10.00") },
+        FindingKind::NetAmount { stated: decimal("-9.00"), summed: decimal("10.00") },
+        FindingKind::EntryCount { part: Part::Credit, stated: 1, counted: 2 },
+        FindingKind::EntrySum { part: Part::Credit, stated: decimal("5.0"), summed: decimal("10.00") },
+        FindingKind::EntryCount { part: Part::Debit, stated: 1, counted: 0 },
+    ];
+    assert_eq!(found.iter().map(|finding| finding.kind.clone()).collect::<Vec<_>>(), expected);
+    assert!(found.iter().all(|finding| finding.path == "/Document/BkToCstmrAcctRpt/Rpt[1]"));
+    assert_refused(&xml, &expected[0]);
+}
+
+#[test]
+fn each_report_is_counted_by_itself() {
+    let summary = "<TxsSummry><TtlNtries><NbOfNtries>1</NbOfNtries><Sum>5</Sum></TtlNtries></TxsSummry>";
+    let one = document(summary, ENTRY);
+    let report = one.split_once("<Rpt>").unwrap().1.split_once("</Rpt>").unwrap().0;
+    let two = one.replace("</Rpt>", &format!("</Rpt><Rpt>{report}</Rpt>"));
+    assert_eq!(findings(&two), []);
+}
+
+#[test]
+fn currency_of_entries() {
+    let xml = document("", &ENTRY.replace("AUD", "USD"));
+    let finding = only(&xml);
+    assert_eq!(finding.kind, FindingKind::EntryCurrency { account: "AUD".into(), found: "USD".into() });
+    assert_eq!(finding.path, "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]");
+    assert_eq!((finding.position.unwrap().line, finding.position.unwrap().column), (5, 1));
+    assert_refused(&xml, &finding.kind);
+}
+
+#[test]
+fn batches_against_their_details() {
+    let details = "<NtryDtls><Btch><NbOfTxs>3</NbOfTxs><TtlAmt Ccy=\"AUD\">4.00</TtlAmt></Btch>\
+        <TxDtls><Amt Ccy=\"AUD\">2.00</Amt><CdtDbtInd>CRDT</CdtDbtInd></TxDtls>\
+        <TxDtls><Amt Ccy=\"AUD\">3.00</Amt><CdtDbtInd>CRDT</CdtDbtInd></TxDtls></NtryDtls></Ntry>";
+    let xml = document("", &ENTRY.replace("</Ntry>", details));
+    let kinds: Vec<_> = findings(&xml).into_iter().map(|finding| finding.kind).collect();
+    assert!(matches!(kinds[0], FindingKind::BatchCount { stated: 3, counted: 2 }), "{kinds:?}");
+    assert!(matches!(kinds[1], FindingKind::BatchTotal { .. }), "{kinds:?}");
+    assert_eq!(kinds.len(), 2);
+    assert_refused(&xml, &kinds[0]);
+}
+
+#[test]
+fn check_digits_and_countries() {
+    let related = |id: &str| document(&format!("<RltdAcct><Id>{id}</Id></RltdAcct>"), "");
+    let finding = only(&related("<IBAN>DE88370400440532013000</IBAN>"));
+    assert_eq!(finding.kind, FindingKind::IbanCheckDigits { found: "DE88370400440532013000".into() });
+    assert_eq!(finding.path, "/Document/BkToCstmrAcctRpt/Rpt[1]/RltdAcct/Id/IBAN");
+    assert_eq!(findings(&related("<IBAN>DE89370400440532013000</IBAN>")), []);
+    let servicer = |bic: &str| document("", "").replace("</Acct>", &format!("<Svcr><FinInstnId><BICFI>{bic}</BICFI></FinInstnId></Svcr></Acct>"));
+    assert_eq!(only(&servicer("ABCDZZFF")).kind, FindingKind::BicCountry { found: "ABCDZZFF".into() });
+    assert_eq!(findings(&servicer("ABCDAUFF")), []);
+}
+
+#[test]
+fn what_the_schema_refuses_is_kept_and_reported() {
+    let cases: [(&str, String, &str); 12] = [
+        ("unknown element", document("", &format!("{ENTRY}<Foo a='1'>x<Bar/></Foo>")), "/Rpt[1]/Foo"),
+        ("unknown attribute", document("", &ENTRY.replace("<Sts>", "<Sts x='1'>")), "/Ntry[1]/Sts"),
+        ("wrong order", document(ENTRY, "<Bal><Tp><CdOrPrtry><Cd>ITAV</Cd></CdOrPrtry></Tp><Amt Ccy='AUD'>1</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>"), "/Bal[1]"),
+        ("twice", document("", &ENTRY.replace("<BkTxCd/>", "<BkTxCd/><BkTxCd/>")), "/Ntry[1]/BkTxCd"),
+        ("code", document("", &ENTRY.replace("BOOK", "FUTR")), "/Ntry[1]/Sts"),
+        ("too long", document("", &ENTRY.replace("<Ntry>", &format!("<Ntry><NtryRef>{}</NtryRef>", "x".repeat(36)))), "/Ntry[1]/NtryRef"),
+        ("no currency", document("", &ENTRY.replace(" Ccy=\"AUD\"", "")), "/Ntry[1]/Amt"),
+        ("currency", document("", &ENTRY.replace("AUD", "aud")).replace("<Ccy>AUD</Ccy>", ""), "/Ntry[1]/Amt"),
+        ("text", document("", &ENTRY.replace("<Sts>", "text<Sts>")), "/Ntry[1]"),
+        ("choice", document("", &ENTRY.replace("<BkTxCd/>", "<BookgDt><Foo/></BookgDt><BkTxCd/>")), "/Ntry[1]/BookgDt"),
+        ("second choice", document("", &ENTRY.replace("<BkTxCd/>", "<BookgDt><Dt>2021-07-29</Dt><DtTm>2021-07-29T10:00:00</DtTm></BookgDt><BkTxCd/>")), "/BookgDt/DtTm"),
+        ("no creation time", document("", "").replacen("<CreDtTm>2021-07-29T17:10:05Z</CreDtTm>", "", 1), "/GrpHdr"),
+    ];
+    for (name, xml, path) in cases {
+        let parsed = Document::parse(&xml).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert!(!parsed.findings.is_empty(), "{name}");
+        let finding = parsed.findings.last().unwrap();
+        assert!(finding.kind.is_schema() && finding.path.ends_with(path), "{name}: {finding:?}");
+        assert!(finding.position.unwrap().line > 1, "{name}: {finding:?}");
+        assert_refused(&xml, &parsed.findings[0].kind);
+        match parsed.document.to_xml() {
+            Ok(written) => {
+                let again = Document::parse(&written).unwrap_or_else(|error| panic!("{name}: {error:?}\n{written}"));
+                assert_eq!(again.document, parsed.document, "{name}");
+                assert_eq!(name == "wrong order", parsed.document.check().is_empty(), "{name}");
+            }
+            Err(error) => assert!(name.starts_with("no "), "{name}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn unknown_parts_stay_in_their_place() {
+    let amount = "<Amt Ccy=\"AUD\" x=\"&lt;\" p:y=\"2\" xmlns:p=\"urn:p\">5.00<Note xmlns=\"urn:n\">?</Note></Amt>";
+    let entry = ENTRY.replace("<Amt Ccy=\"AUD\">5.00</Amt>", &format!("<First/>{amount}<Second z='1'/>"));
+    let xml = document("", &entry);
+    let written = Document::parse(&xml).unwrap().document.to_xml().unwrap();
+    assert!(written.contains("<Ntry><First/><Amt Ccy=\"AUD\" x=\"&lt;\" xmlns:p=\"urn:p\" p:y=\"2\">5.00<Note xmlns=\"urn:n\">?</Note></Amt><Second z='1'/><CdtDbtInd>"), "{written}");
+}
+
+#[test]
+fn strict_reading_reports_every_finding() {
+    let xml = document("", &ENTRY.replace("BOOK", "FUTR").repeat(3));
+    let mut options = ReadOptions::default();
+    options.mode = Mode::Strict;
+    let error = Document::parse_with(&xml, &options).unwrap_err();
+    assert_eq!(error.findings().len(), 3);
+    assert_eq!(error.path(), "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Sts");
+}

@@ -1,0 +1,162 @@
+//! What reading accepts and refuses beside the schema: XML, encodings, limits.
+
+use crate::findings::document;
+use bankrail_camt052::{Document, ReadError, ReadErrorKind, ReadOptions};
+
+fn error(octets: impl AsRef<[u8]>) -> ReadError {
+    Document::parse(octets).map(|parsed| panic!("{parsed:?}")).unwrap_err()
+}
+
+fn with_source(source: &str) -> String {
+    document(&format!("<RptgSrc><Prtry>{source}</Prtry></RptgSrc>"), "").replace("<Acct>", "<Acct>")
+}
+
+/// The reporting source of a document, which stands out of order there; only its text matters.
+fn source(octets: impl AsRef<[u8]>) -> String {
+    let parsed = Document::parse(octets).unwrap_or_else(|error| panic!("{error:?}"));
+    match &parsed.document.reports[0].source {
+        Some(bankrail_camt052::ReportingSource::Proprietary(text)) => text.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn text_is_joined_and_resolved() {
+    for (written, read) in [
+        ("a<!-- b -->c<?d e?>f", "acf"),
+        ("<![CDATA[<&>]]>&lt;&amp;&gt;&quot;&apos;&#65;&#x1F44D;👍", "<&><&>\"'A👍👍"),
+        ("a\r\nb\rc", "a\nb\nc"),
+        (" a&#13;b ", " a\rb "),
+        ("a]]&gt;", "a]]>"),
+    ] {
+        assert_eq!(source(with_source(written)), read, "{written}");
+    }
+}
+
+#[test]
+fn what_is_not_xml_is_refused() {
+    for (bad, what) in [
+        ("a]]>b", "]]>"), ("&nbsp;", "nbsp"), ("&#0;", "U+0000"), ("&#xFFFE;", "U+FFFE"), ("&#xD800;", "U+D800"),
+        ("&", "malformed"), ("&#;", "digits"), ("<!-- a--b -->", "malformed"), ("\u{b}", "U+000B"), ("\u{ffff}", "U+FFFF"),
+        ("<?xml version='1.0'?>", "beginning"), ("<?XML a?>", "instruction"), ("<1/>", "name"), ("<x:y/>", "not declared"),
+        ("<a b='1' b='2'/>", "twice"), ("<a xmlns:p='u' xmlns:q='u' p:b='1' q:b='2'/>", "twice"), ("<a xmlns:p=''/>", "taken back"),
+        ("<a xmlns:xml='u'/>", "xml"), ("<!DOCTYPE a>", "document type"),
+    ] {
+        let error = error(with_source(bad));
+        let text = error.kind().to_string();
+        assert!(text.contains(what), "{bad}: {text}");
+        assert!(error.line() >= 1 && error.offset() > 100, "{bad}: {error}");
+    }
+    let good = with_source("a");
+    for (bad, what) in [
+        (format!("{good}<a/>"), "one document element"),
+        (format!("{good}x"), "white space"),
+        (format!(" <?xml version='1.0'?>{good}"), "beginning"),
+        (format!("<!DOCTYPE a []>{good}"), "document type"),
+        (format!("<?xml version='1.1'?>{good}"), "version 1.0"),
+        (format!("<?xml encoding='UTF-8'?>{good}"), "version 1.0"),
+        (format!("<?xml version='1.0' standalone='maybe'?>{good}"), "standalone"),
+        (good.replace("</Document>", ""), "end"),
+        (good.replace("xmlns=", "xml="), "namespace"),
+        (good.replace("camt.052.001.06", "camt.052.001.08"), "camt.052.001.08"),
+        (good.replace("Document", "Dokument"), "Dokument"),
+        (String::new(), "document element"),
+    ] {
+        let error = error(&bad);
+        assert!(error.kind().to_string().contains(what), "{bad}: {}", error.kind());
+    }
+}
+
+#[test]
+fn errors_say_where() {
+    let xml = document("", "  <Ntry><Amt Ccy=\"AUD\">1e3</Amt></Ntry>");
+    let error = error(&xml);
+    assert_eq!(error.path(), "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Amt");
+    assert_eq!((error.line(), error.column()), (5, 9));
+    assert_eq!(error.offset(), u64::try_from(xml.find("<Amt").unwrap()).unwrap());
+    assert!(matches!(error.kind(), ReadErrorKind::Unreadable { found, .. } if found == "\"1e3\""));
+}
+
+#[test]
+fn encodings_are_those_declared_or_marked() {
+    let text = |declared: &str| format!("<?xml version='1.0' encoding='{declared}'?>{}", with_source("é€👍"));
+    let utf16 = |text: &str, little: bool, mark: bool| -> Vec<u8> {
+        let units = mark.then_some(0xFEFF).into_iter().chain(text.encode_utf16());
+        units.flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() }).collect()
+    };
+    for (little, mark) in [(true, true), (false, true), (true, false), (false, false)] {
+        assert_eq!(source(utf16(&text("UTF-16"), little, mark)), "é€👍");
+    }
+    assert_eq!(source(format!("\u{feff}{}", text("utf-8"))), "é€👍");
+    let bytes = |text: &str, euro: u8| -> Vec<u8> {
+        text.chars().map(|c| if c == '€' { euro } else { u8::try_from(u32::from(c)).unwrap_or(b'?') }).collect()
+    };
+    assert_eq!(source(bytes(&text("ISO-8859-15"), 0xA4)), "é€?");
+    assert_eq!(source(bytes(&text("iso-8859-1"), 0xA4)), "é¤?");
+    let offset = |octets: &[u8]| error(octets).offset();
+    let broken = text("ISO-8859-1").replace("</Document>", "</Dokument>");
+    let octets = bytes(&broken, 0xA4);
+    assert_eq!(offset(&octets), u64::try_from(octets.len() - "</Dokument>".len()).unwrap());
+    let wide = utf16(&text("UTF-16").replace("</Document>", "</Dokument>"), true, true);
+    assert_eq!(offset(&wide), u64::try_from(wide.len() - 2 * "</Dokument>".len()).unwrap());
+
+    for (octets, what) in [
+        (text("EBCDIC-CP-US").into_bytes(), "EBCDIC-CP-US"),
+        (text("UTF-16").into_bytes(), "UTF-16"),
+        (text("US-ASCII").into_bytes(), "US-ASCII"),
+        (b"<\xFF/>".to_vec(), "UTF-8"),
+        (b"\xE2\x82".to_vec(), "UTF-8"),
+    ] {
+        assert!(error(&octets).kind().to_string().contains(what), "{what}: {}", error(&octets).kind());
+    }
+}
+
+#[test]
+fn limits_are_kept() {
+    let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+    let xml = document("", &format!("{}<Foo>{}</Foo>", entry.repeat(3), "x".repeat(200)));
+    let limited = |set: fn(&mut ReadOptions)| {
+        let mut options = ReadOptions::default();
+        set(&mut options);
+        Document::parse_with(&xml, &options)
+    };
+    assert!(limited(|_| {}).is_ok());
+    for (set, what) in [
+        ((|options| options.limits.document_bytes = 500) as fn(&mut ReadOptions), "500 octets in a document"),
+        (|options| options.limits.depth = 4, "4 nested elements"),
+        (|options| options.limits.entry_elements = 4, "4 elements in an entry"),
+        (|options| options.limits.token_bytes = 100, "100 octets in a tag or run of text"),
+        (|options| options.limits.text_bytes = 3, "3 octets in a text"),
+    ] {
+        let error = limited(set).unwrap_err();
+        assert!(error.kind().to_string().contains(what), "{what}: {}", error.kind());
+    }
+    let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
+    assert!(matches!(error(with_source(&deep)).kind(), ReadErrorKind::Limit { .. }));
+    let mut options = ReadOptions::default();
+    options.limits.findings = 2;
+    let many = document("", &entry.replace("BOOK", "FUTR").repeat(10));
+    assert_eq!(Document::parse_with(&many, &options).unwrap().findings.len(), 2);
+}
+
+#[test]
+fn supplementary_data_stays_verbatim() {
+    let inner = "<s:a xmlns:s=\"urn:s\" s:b=\"&quot;\"><![CDATA[<]]><!-- c --><c>&amp;\n</c></s:a>";
+    let data = format!("<SplmtryData><PlcAndNm>p</PlcAndNm><Envlp>{inner}</Envlp></SplmtryData></BkToCstmrAcctRpt>");
+    let xml = document("", "").replace("</BkToCstmrAcctRpt>", &data);
+    let parsed = Document::parse(&xml).unwrap();
+    assert_eq!(parsed.findings, []);
+    assert_eq!(parsed.document.supplementary_data[0].envelope.as_xml(), inner);
+    let outer = xml.replace("xmlns=", "xmlns:s=\"urn:s\" xmlns:unused=\"urn:u\" xmlns=").replace(" xmlns:s=\"urn:s\" s:b", " s:b");
+    let moved = Document::parse(&outer).unwrap().document;
+    assert_eq!(moved.supplementary_data[0].envelope.as_xml(), inner);
+    let prefixed = "<c:Document xmlns:c=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\">";
+    let prefixed = xml
+        .replace("</", "\u{1}").replace('<', "<c:").replace('\u{1}', "</c:")
+        .replace("<c:Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\">", prefixed)
+        .replace("c:s:a", "s:a").replace("<c:!", "<!").replace("<c:]]", "<]]").replace("<c:c>", "<c>").replace("</c:c>", "</c>");
+    let parsed = Document::parse(&prefixed).unwrap_or_else(|error| panic!("{error:?} {prefixed}"));
+    assert!(parsed.document.supplementary_data[0].envelope.as_xml().starts_with("<s:a xmlns=\"\" xmlns:s="));
+    let again = Document::parse(parsed.document.to_xml().unwrap()).unwrap();
+    assert_eq!(again.document, parsed.document);
+}

@@ -1,0 +1,173 @@
+//! The statements of the model against the schema, line by line.
+
+use crate::shared::shared;
+use std::collections::BTreeMap;
+
+/// An element of a type: wire name, cardinality, type.
+type Element = (String, String, String);
+
+/// The types of the schema: name to whether it is a choice, and its elements.
+fn schema(text: &str) -> BTreeMap<String, (bool, Vec<Element>)> {
+    let mut types: BTreeMap<String, (bool, Vec<Element>)> = BTreeMap::new();
+    let mut current = String::new();
+    for line in text.lines() {
+        if let Some(head) = line.strip_prefix("## ") {
+            let name = head.split(' ').next().unwrap();
+            current.clear();
+            if head == name || head.ends_with("(choice)") {
+                current = name.to_owned();
+                types.insert(current.clone(), (head.ends_with("(choice)"), Vec::new()));
+            }
+        } else if let (Some((_, elements)), Some(element)) = (types.get_mut(&current), line.strip_prefix("   ")) {
+            let mut words = element.splitn(4, ' ');
+            let (name, count, kind) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
+            let facets = words.next().unwrap_or("").split(" |choice").next().unwrap().to_owned();
+            elements.push((name.to_owned(), count.to_owned(), format!("{kind} {facets}").trim().to_owned()));
+        }
+    }
+    types
+}
+
+/// A statement: its Rust name, the schema's type, whether it is a choice, its elements with their Rust types.
+struct Statement {
+    name: String,
+    schema: String,
+    choice: bool,
+    elements: Vec<Element>,
+}
+
+fn statements() -> Vec<Statement> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model");
+    let mut found: Vec<Statement> = Vec::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let mut choice = None;
+        for line in text.lines().map(str::trim) {
+            match line {
+                "record! {" => choice = Some(false),
+                "choice! {" => choice = Some(true),
+                "codes! {" => choice = None,
+                _ => {}
+            }
+            let Some(choice) = choice else { continue };
+            let Some((left, right)) = line.split_once(" = \"") else { continue };
+            if let Some(schema) = right.strip_suffix("\" {") {
+                let (name, schema) = (left.to_owned(), schema.to_owned());
+                found.push(Statement { name, schema, choice, elements: Vec::new() });
+                continue;
+            }
+            let wire = right.strip_suffix("\",").unwrap_or_else(|| panic!("{line}")).to_owned();
+            let (count, kind) = if choice {
+                let kind = left.split_once('(').unwrap().1.strip_suffix(')').unwrap();
+                match kind.strip_prefix("Vec<") {
+                    Some(kind) => ("1..*", kind.strip_suffix('>').unwrap()),
+                    None => ("1..1", kind),
+                }
+            } else {
+                let (_, rest) = left.split_once(": ").unwrap();
+                rest.split_once(' ').unwrap()
+            };
+            let kind = kind.trim_start_matches('~');
+            let kind = kind.strip_prefix("Box<").map_or(kind, |kind| kind.strip_suffix('>').unwrap());
+            found.last_mut().unwrap().elements.push((wire, count.to_owned(), kind.to_owned()));
+        }
+    }
+    found
+}
+
+/// What a simple Rust type says of the schema's type and facets.
+fn simple(kind: &str) -> Vec<String> {
+    let facets = |names: &[&str], facets: &str| names.iter().map(|name| format!("{name} {facets}").trim().to_owned()).collect();
+    let numbers = |text: &str| text.split(", ").map(|n| n.parse().unwrap()).collect::<Vec<u32>>();
+    if let Some(max) = kind.strip_prefix("Text<") {
+        return vec![format!("[string minLength=1 maxLength={}]", max.trim_end_matches('>'))];
+    }
+    if let Some(range) = kind.strip_prefix("Digits<") {
+        let [min, max] = numbers(range.trim_end_matches('>'))[..] else { panic!("{kind}") };
+        return match (min, max) {
+            (1, 1) => vec!["[string pattern=[0-9]]".into()],
+            (min, max) if min == max => vec![format!("[string pattern=[0-9]{{{min}}}]")],
+            (min, max) => vec![format!("[string pattern=[0-9]{{{min},{max}}}]")],
+        };
+    }
+    match kind {
+        "Amount" => facets(&["ActiveCurrencyAndAmount", "ActiveOrHistoricCurrencyAndAmount"], ""),
+        "Amount<13>" => facets(&["ActiveOrHistoricCurrencyAnd13DecimalAmount"], ""),
+        "Date" => vec!["[date ]".into()],
+        "DateTime" => vec!["[dateTime ]".into()],
+        "YearMonth" => vec!["[gYearMonth ]".into()],
+        "bool" => vec!["[boolean ]".into()],
+        "PlainDecimal" => vec!["[decimal fractionDigits=17 totalDigits=18]".into()],
+        "NonNegativeDecimal" => vec!["[decimal fractionDigits=17 totalDigits=18 minInclusive=0]".into()],
+        "ImpliedAmount" => vec!["[decimal fractionDigits=5 totalDigits=18 minInclusive=0]".into()],
+        "WholeNumber" => vec!["[decimal fractionDigits=0 totalDigits=18]".into()],
+        "Rate" => vec!["[decimal fractionDigits=10 totalDigits=11]".into()],
+        "Iban" => vec!["[string pattern=[A-Z]{2,2}[0-9]{2,2}[a-zA-Z0-9]{1,30}]".into()],
+        "Bic" => vec!["[string pattern=[A-Z]{6,6}[A-Z2-9][A-NP-Z0-9]([A-Z0-9]{3,3}){0,1}]".into()],
+        "CurrencyCode" => vec!["[string pattern=[A-Z]{3,3}]".into()],
+        "CountryCode" => vec!["[string pattern=[A-Z]{2,2}]".into()],
+        "LanguageCode" => vec!["[string pattern=[a-z]{2,2}]".into()],
+        "Isin" => vec!["[string pattern=[A-Z]{2,2}[A-Z0-9]{9,9}[0-9]{1,1}]".into()],
+        "PhoneNumber" => vec![r"[string pattern=\+[0-9]{1,3}-[0-9()+\-]{1,30}]".into()],
+        "AlphaNumeric4" => vec!["[string pattern=[a-zA-Z0-9]{4}]".into()],
+        "SignedDays" => vec![r"[string pattern=[\+]{0,1}[0-9]{1,15}]".into()],
+        _ => Vec::new(),
+    }
+}
+
+/// The code lists: Rust name to the schema's name and its codes, as the schema lists them.
+fn code_lists() -> BTreeMap<String, String> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model");
+    let mut lists = BTreeMap::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let Some((_, codes)) = text.split_once("codes! {") else { continue };
+        for list in codes.split("    }") {
+            let Some((head, body)) = list.split_once("\" {") else { continue };
+            let (name, schema) = head.rsplit_once('\n').unwrap().1.trim().split_once(" = \"").unwrap();
+            let codes: Vec<&str> = body.split('"').skip(1).step_by(2).collect();
+            lists.insert(name.to_owned(), format!("{schema} [string  {{{}}}]", codes.join("|")));
+        }
+    }
+    lists
+}
+
+#[test]
+fn every_statement_is_a_type_of_the_schema_and_the_other_way_round() {
+    let Some(folder) = shared("schema") else { return };
+    let mut schema = schema(&std::fs::read_to_string(folder.join("types.txt")).unwrap());
+    assert_eq!(schema.len(), 162);
+    let (statements, codes) = (statements(), code_lists());
+    assert_eq!(codes.len(), 28);
+    let names: BTreeMap<&str, &str> = statements.iter().map(|made| (made.name.as_str(), made.schema.as_str())).collect();
+    assert_eq!(names.len(), statements.len(), "each Rust name once");
+    for statement in &statements {
+        let (choice, elements) = schema.remove(&statement.schema).unwrap_or_else(|| panic!("{}", statement.schema));
+        assert_eq!(statement.choice, choice, "{}", statement.schema);
+        assert_eq!(statement.elements.len(), elements.len(), "{}", statement.schema);
+        for (stated, expected) in statement.elements.iter().zip(&elements) {
+            let place = format!("{} {}", statement.schema, expected.0);
+            assert_eq!((&stated.0, &stated.1), (&expected.0, &expected.1), "{place}");
+            let kind = stated.2.as_str();
+            let fits = match (names.get(kind), codes.get(kind), kind) {
+                (Some(name), ..) => expected.2 == *name,
+                (_, Some(list), _) => expected.2 == *list,
+                (.., "Envelope") => expected.2 == "SupplementaryDataEnvelope1",
+                _ => simple(kind).iter().any(|facets| expected.2.ends_with(facets.as_str())),
+            };
+            assert!(fits, "{place}: {kind} for {}", expected.2);
+        }
+    }
+    // What is not stated in the macros: the outermost element, the envelope, the amounts.
+    let left: Vec<&str> = schema.keys().map(String::as_str).collect();
+    assert_eq!(
+        left,
+        [
+            "ActiveCurrencyAndAmount",
+            "ActiveOrHistoricCurrencyAnd13DecimalAmount",
+            "ActiveOrHistoricCurrencyAndAmount",
+            "Document",
+            "SupplementaryDataEnvelope1"
+        ]
+    );
+}

@@ -1,0 +1,90 @@
+//! One entry after the other gives what a whole parse gives, however the octets arrive.
+
+use crate::findings::document;
+use crate::shared::shared;
+use crate::tree::Slowly;
+use bankrail_camt052::{Document, EntryReader, Extras, Finding, ReadError, StreamItem};
+
+/// Puts the items of a stream together again.
+fn assemble(octets: &[u8], piece: usize) -> Result<(Document, Vec<Finding>), ReadError> {
+    let mut reader = EntryReader::new(Slowly { octets, piece });
+    let (mut reports, mut entries, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+    while let Some(item) = reader.next_item()? {
+        findings.extend(reader.take_findings());
+        match item {
+            StreamItem::ReportStart(start) => assert!(start.entries.is_empty()),
+            StreamItem::Entry(entry) => entries.push(*entry),
+            StreamItem::ReportEnd(end) => {
+                let mut report = *end;
+                report.entries = std::mem::take(&mut entries);
+                reports.push(report);
+            }
+            StreamItem::MessageEnd(end) => {
+                let mut document = *end;
+                document.reports = std::mem::take(&mut reports);
+                return Ok((document, findings));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    panic!("the stream ended without its end");
+}
+
+/// The same document and findings, or the same error.
+fn assert_same(name: &str, octets: &[u8]) {
+    let whole = Document::parse(octets);
+    for piece in [1, 7, 4096] {
+        match (&whole, assemble(octets, piece)) {
+            (Ok(whole), Ok((document, findings))) => {
+                assert_eq!(whole.document, document, "{name} {piece}");
+                assert_eq!(whole.findings, findings, "{name} {piece}");
+            }
+            (Err(whole), Err(error)) => {
+                let facts = |error: &ReadError| (error.to_string(), format!("{:?}", error.kind()));
+                assert_eq!(facts(whole), facts(&error), "{name} {piece}");
+            }
+            (whole, streamed) => panic!("{name} {piece}: {whole:?} {streamed:?}"),
+        }
+    }
+}
+
+#[test]
+fn samples_stream_as_they_parse() {
+    let Some(folder) = shared("samples") else { return };
+    let mut count = 0;
+    for folder in [folder.clone(), folder.join("edge")] {
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "xml") {
+                assert_same(&path.display().to_string(), &std::fs::read(&path).unwrap());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 40, "{count} samples");
+}
+
+#[test]
+fn hostile_documents_stream_as_they_parse() {
+    let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+    let good = document("", &format!("{entry}<AddtlRptInf>end</AddtlRptInf>"));
+    assert_same("good", good.as_bytes());
+    for end in (0..good.len()).step_by(3) {
+        assert_same("cut", &good.as_bytes()[..end]);
+    }
+    for (at, octet) in (0..good.len()).step_by(5).zip([0, b'<', b'&', 0xFF, b'>', b'"', 0xEF, 1, b']'].into_iter().cycle()) {
+        let mut bad = good.clone().into_bytes();
+        bad[at] = octet;
+        assert_same(&format!("octet {octet} at {at}"), &bad);
+    }
+}
+
+#[test]
+fn what_stands_beside_entries_comes_with_the_end() {
+    let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+    let xml = document("<Foo/>", &format!("{entry}<Bar/>{entry}<Id>again</Id>"));
+    assert_same("extras", xml.as_bytes());
+    let start = EntryReader::new(xml.as_bytes()).next().unwrap().unwrap();
+    let StreamItem::ReportStart(start) = start else { panic!("{start:?}") };
+    assert_ne!(start.extras, Extras::default());
+}

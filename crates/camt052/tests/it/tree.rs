@@ -1,0 +1,59 @@
+//! A generic tree of a document, to compare with.
+
+use std::io::{BufRead, Read};
+
+/// The leaves of a document: path and text, attributes as `path/@name`.
+pub(crate) fn leaves(xml: &str) -> Vec<(String, String)> {
+    let tree = roxmltree::Document::parse(xml).unwrap_or_else(|error| panic!("{error}\n{xml}"));
+    let mut leaves = Vec::new();
+    walk(tree.root_element(), String::new(), &mut leaves);
+    leaves
+}
+
+fn walk(node: roxmltree::Node<'_, '_>, parent: String, leaves: &mut Vec<(String, String)>) {
+    let path = format!("{parent}/{}", node.tag_name().name());
+    for attribute in node.attributes() {
+        leaves.push((format!("{path}/@{}", attribute.name()), attribute.value().to_owned()));
+    }
+    let mut children = node.children().filter(roxmltree::Node::is_element).peekable();
+    if children.peek().is_none() {
+        let text = node.children().filter(roxmltree::Node::is_text).filter_map(|text| text.text()).collect();
+        leaves.push((path, text));
+        return;
+    }
+    for child in children {
+        walk(child, path.clone(), leaves);
+    }
+}
+
+/// The texts of the leaves below a path.
+pub(crate) fn texts(xml: &str, path: &str) -> Vec<String> {
+    leaves(xml).into_iter().filter(|(found, _)| found.ends_with(path)).map(|(_, text)| text).collect()
+}
+
+/// A source that hands out a few octets at a time.
+#[derive(Debug)]
+pub(crate) struct Slowly<'a> {
+    pub(crate) octets: &'a [u8],
+    pub(crate) piece: usize,
+}
+
+impl Read for Slowly<'_> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let piece = self.fill_buf()?;
+        let length = piece.len().min(to.len());
+        to[..length].copy_from_slice(&piece[..length]);
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl BufRead for Slowly<'_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        Ok(&self.octets[..self.octets.len().min(self.piece)])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.octets = &self.octets[amount..];
+    }
+}
