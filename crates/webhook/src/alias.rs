@@ -1,7 +1,8 @@
 //! Payment aliases (PayID) and the checksums of Australian business and company numbers.
 //!
-//! What makes an alias valid is the specification's rule ([`Alias::parse`]). The public pattern, tighter in places, is the
-//! strict option ([`Alias::parse_strict`]). A checksum is part of neither: [`is_abn`] and [`is_acn`] are separate checks.
+//! What makes an alias valid is the specification's rule ([`Alias::parse`]). The public pattern, tighter in places, is
+//! the strict option ([`Alias::parse_strict`]). A checksum is part of neither: [`is_abn`] and [`is_acn`] are separate
+//! checks.
 
 mod checksum;
 mod pattern;

@@ -171,7 +171,8 @@ codes! {
         Rejected = "RJCT",
     }
 
-    /// How grave an outcome's error is (Specification: `FATL` is used in the shape; Default: the others and the meanings).
+    /// How grave an outcome's error is (Specification: `FATL` is used in the shape; Default: the others and the
+    /// meanings).
     ErrorSeverity {
         /// fatal.
         Fatal = "FATL",

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 /// A message that cannot be read: malformed, over a bound, or against a format rule of the specification.
 ///
-/// Pointers are JSON pointers (RFC 6901); names longer than 64 characters are cut in them and control characters escaped.
-/// `found` fields hold a piece of the message, cut and escaped: keep them out of logs that must not hold payload.
-/// [`MessageError::pointer`] is safe to log unless the sender chooses member names.
+/// Pointers are JSON pointers (RFC 6901); names longer than 64 characters are cut in them and control characters
+/// escaped. `found` fields hold a piece of the message, cut and escaped: keep them out of logs that must not hold
+/// payload. [`MessageError::pointer`] is safe to log unless the sender chooses member names.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {

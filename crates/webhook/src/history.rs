@@ -2,7 +2,8 @@
 //!
 //! Messages are delivered at least once and out of sequence, and carry no version number; `creation_date_time` is the
 //! sender's processing time. So the transition rules decide first and time second (Default: "Transitions"). Both
-//! histories hold what they were told as a set and derive the state from it: the order of arrival and repetitions cannot matter.
+//! histories hold what they were told as a set and derive the state from it: the order of arrival and repetitions
+//! cannot matter.
 
 mod mandate;
 mod payment;

@@ -20,8 +20,8 @@ impl MessageKind {
     /// All four.
     pub const ALL: [Self; 4] = [Self::MandateOutcome, Self::MandateNotification, Self::PaymentOutcome, Self::Query];
 
-    /// The path below the customer's base address. Default: `/payto/mandates/outcomes`, `/payto/mandates/notifications`,
-    /// `/payto/mpirs/outcomes`, `/payto/queries`.
+    /// The path below the customer's base address. Default: `/payto/mandates/outcomes`,
+    /// `/payto/mandates/notifications`, `/payto/mpirs/outcomes`, `/payto/queries`.
     #[must_use]
     pub const fn default_path(self) -> &'static str {
         match self {

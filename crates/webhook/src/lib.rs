@@ -1,10 +1,11 @@
 //! Webhook messages about mandates, payments and queries: typed, validated, each processed once, in the right order.
 //!
 //! What it is: the four messages with every member ([`MandateActionOutcome`], [`MandateNotification`],
-//! [`PaymentOutcome`], [`QueryNotification`]), what a receiver and a sender must do with them, and the store traits that they need.
+//! [`PaymentOutcome`], [`QueryNotification`]), what a receiver and a sender must do with them, and the store traits
+//! that they need.
 //!
-//! What it is not: it seals and opens nothing (that is `bankrail-secured-payload`), sends and receives nothing, reads no
-//! clock, and holds no database: `now` is an argument, engines of [`Inbox`] and [`Outbox`] live elsewhere.
+//! What it is not: it seals and opens nothing (that is `bankrail-secured-payload`), sends and receives nothing, reads
+//! no clock, and holds no database: `now` is an argument, engines of [`Inbox`] and [`Outbox`] live elsewhere.
 //!
 //! ```
 //! use bankrail_values::HyphenatedUuid;
@@ -34,11 +35,12 @@
 //!
 //! # Strict out, tolerant in
 //!
-//! A received message is refused ([`MessageError`]) if it is not JSON, has duplicate members, is over a bound, or breaks a format or bound of
-//! the specification. Everything else odd about it is a [`Finding`]: bounds that are only documented defaults,
-//! `null` for an optional member, other than three fractional digits, unknown codes and members, values that do not agree. Unknown
-//! codes and members are kept and written back. [`ReadOptions::deny_findings`] refuses findings too, those of
-//! consistency excepted. What is sent has none but of consistency: [`Outgoing::new`] sees to it.
+//! A received message is refused ([`MessageError`]) if it is not JSON, has duplicate members, is over a bound, or
+//! breaks a format or bound of the specification. Everything else odd about it is a [`Finding`]: bounds that are only
+//! documented defaults, `null` for an optional member, other than three fractional digits, unknown codes and members,
+//! values that do not agree. Unknown codes and members are kept and written back. [`ReadOptions::deny_findings`]
+//! refuses findings too, those of consistency excepted. What is sent has none but of consistency: [`Outgoing::new`]
+//! sees to it.
 //!
 //! Read values are kept, spellings are not: timestamps are written with three fractional digits, UUIDs in lower case,
 //! amounts without leading zeros, a cleared time as `00:00:00-00:00`, and `null` members not at all.
@@ -63,10 +65,12 @@
 //!
 //! # Security
 //!
-//! - Reading allocates in proportion to the message, which is bounded ([`ReadOptions::max_octets`], 256 members an object, 32 levels).
-//! - Errors and findings quote a piece of the message, cut to 40 characters and escaped, in `found`: where payload must stay out of
-//!   logs, log `rule` and `pointer`. Messages themselves print in `Debug`; stored entries do not.
-//! - [`Incoming`] must come from a payload that was opened and verified: nothing here tells a forged message from a true one.
+//! - Reading allocates in proportion to the message, which is bounded ([`ReadOptions::max_octets`], 256 members an
+//!   object, 32 levels).
+//! - Errors and findings quote a piece of the message, cut to 40 characters and escaped, in `found`: where payload must
+//!   stay out of logs, log `rule` and `pointer`. Messages themselves print in `Debug`; stored entries do not.
+//! - [`Incoming`] must come from a payload that was opened and verified: nothing here tells a forged message from a
+//!   true one.
 //! - The outbox holds plain JSON, and so does the inbox: protect both as the ledger is protected.
 
 #![forbid(unsafe_code)]

@@ -50,8 +50,8 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most 100). The first delay stands before the first attempt;
-    /// there are as many attempts as delays.
+    /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most 100). The first delay
+    /// stands before the first attempt; there are as many attempts as delays.
     #[must_use]
     pub fn new(delays: impl IntoIterator<Item = Duration>, jitter_percent: u8) -> Self {
         Self {
@@ -74,8 +74,8 @@ impl Schedule {
         self.delays.len()
     }
 
-    /// How long to wait after `made` attempts, in whole milliseconds. `random` is spread evenly over the jitter: 0 gives the
-    /// shortest delay, `u64::MAX` the longest. `None` when no attempt is left.
+    /// How long to wait after `made` attempts, in whole milliseconds. `random` is spread evenly over the jitter: 0
+    /// gives the shortest delay, `u64::MAX` the longest. `None` when no attempt is left.
     #[must_use]
     pub fn delay(&self, made: u32, random: u64) -> Option<Duration> {
         let delay = self.delays.get(usize::try_from(made).ok()?)?.as_millis();

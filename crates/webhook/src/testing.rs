@@ -1,5 +1,5 @@
-//! The suites that every engine of [`Inbox`](crate::Inbox) and [`Outbox`](crate::Outbox) runs, and naive models of both (feature
-//! `testing`).
+//! The suites that every engine of [`Inbox`](crate::Inbox) and [`Outbox`](crate::Outbox) runs, and naive models of both
+//! (feature `testing`).
 //!
 //! A suite panics with the rule that an engine breaks. It needs no runtime of its own: await it in a test.
 

@@ -31,9 +31,10 @@ pub enum MandateState {
 
 /// The outcomes and notifications of one mandate, folded in any order.
 ///
-/// The rules: a creation comes first; a creation that was declined, recalled or ran out, and a cancellation, are final; suspensions and releases
-/// take turns, so their numbers say which was last; only where they do not (one is missing) does time decide.
-/// An action that is reported as pending and as finished is finished; with two different ends it is contradictory.
+/// The rules: a creation comes first; a creation that was declined, recalled or ran out, and a cancellation, are final;
+/// suspensions and releases take turns, so their numbers say which was last; only where they do not (one is missing)
+/// does time decide. An action that is reported as pending and as finished is finished; with two different ends it is
+/// contradictory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MandateHistory {
     /// By content, with the earliest time at which it was processed.

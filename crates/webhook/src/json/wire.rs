@@ -189,8 +189,8 @@ impl<T: Wire> Wire for Box<T> {
     }
 }
 
-/// States an object's members once, in the order in which they are written: `required`, `optional` or `amended`, Rust name,
-/// type, wire name and, after `=>`, a default bound.
+/// States an object's members once, in the order in which they are written: `required`, `optional` or `amended`, Rust
+/// name, type, wire name and, after `=>`, a default bound.
 macro_rules! wire_object {
     (
         $(#[$doc:meta])*

@@ -1,8 +1,8 @@
 //! The receiver's inbox: each message once.
 //!
 //! A receiver stores the message with its acknowledgement in one step ([`Inbox::receive`]), answers, and then works
-//! from the inbox: [`Inbox::lease`], then [`Inbox::complete`], [`Inbox::release`] or [`Inbox::set_aside`]. A caller that works while the
-//! sender waits does both at once: [`Inbox::claim`], then the same three.
+//! from the inbox: [`Inbox::lease`], then [`Inbox::complete`], [`Inbox::release`] or [`Inbox::set_aside`]. A caller
+//! that works while the sender waits does both at once: [`Inbox::claim`], then the same three.
 
 use super::{EntryId, Lease, Owner};
 use crate::acknowledgement::Acknowledgement;
@@ -92,8 +92,8 @@ pub enum Verdict {
         acknowledgement: Acknowledgement,
     },
     /// The key was seen before with other content: stored as an entry of its own, marked
-    /// ([`InboxEntry::conflicts_with`]), with its own acknowledgement. A conflicting message that comes again is a `Duplicate` or
-    /// `InProgress` of that entry.
+    /// ([`InboxEntry::conflicts_with`]), with its own acknowledgement. A conflicting message that comes again is a
+    /// `Duplicate` or `InProgress` of that entry.
     Conflict {
         /// The entry of this message.
         id: EntryId,
@@ -224,17 +224,17 @@ pub struct InboxCounts {
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
 /// - All keys of a message are taken together, in one transaction with message and acknowledgement. A message whose
-///   fingerprint equals that of a stored entry with a key in common is that entry's duplicate; otherwise, if any entry has a
-///   key in common, it is in conflict with the earliest of them; otherwise it is new.
-/// - A lease belongs to its owner strictly before `until`. From `until` on another may take the entry; until somebody does, the owner may
-///   still finish. Calls by anyone but the owner change nothing and answer `false`.
+///   fingerprint equals that of a stored entry with a key in common is that entry's duplicate; otherwise, if any entry
+///   has a key in common, it is in conflict with the earliest of them; otherwise it is new.
+/// - A lease belongs to its owner strictly before `until`. From `until` on another may take the entry; until somebody
+///   does, the owner may still finish. Calls by anyone but the owner change nothing and answer `false`.
 /// - `now` is the caller's; a store never reads a clock.
 pub trait Inbox: fmt::Debug + Send + Sync {
     /// Stores message and acknowledgement in one step, unless they are there already.
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict>;
 
-    /// As [`Inbox::receive`], and leases the entry to the caller when it is new, in conflict, or free again
-    /// (released, or its lease ran out). The owner's own repeated call answers as the first did: a lost answer is no duplicate.
+    /// As [`Inbox::receive`], and leases the entry to the caller when it is new, in conflict, or free again (released,
+    /// or its lease ran out). The owner's own repeated call answers as the first did: a lost answer is no duplicate.
     fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict>;
 
     /// Leases up to `limit` pending entries that are due and free, of these kinds (none named: of all), in the order of
@@ -263,7 +263,8 @@ pub trait Inbox: fmt::Debug + Send + Sync {
     /// Entries that were set aside, after the entry `after`, in the order of their arrival.
     fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>>;
 
-    /// Makes a set-aside entry pending again, due at once, its attempts counted from zero. `false`: it is not set aside.
+    /// Makes a set-aside entry pending again, due at once, its attempts counted from zero. `false`: it is not set
+    /// aside.
     fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// The entry.

@@ -1,8 +1,8 @@
 //! The sender's outbox: nothing enqueued is lost.
 //!
-//! The plain JSON is stored, and sealed anew at each attempt: keys rotate between attempts and a dead letter may be sent again
-//! days later, when a token sealed at enqueue would no longer open. Retries are few, so the second signature costs
-//! little. The store therefore holds payload: protect it as the ledger is protected.
+//! The plain JSON is stored, and sealed anew at each attempt: keys rotate between attempts and a dead letter may be
+//! sent again days later, when a token sealed at enqueue would no longer open. Retries are few, so the second signature
+//! costs little. The store therefore holds payload: protect it as the ledger is protected.
 
 use super::{EntryId, Lease, Owner};
 use crate::finding::{Finding, RuleClass};
@@ -342,8 +342,8 @@ pub trait Outbox: fmt::Debug + Send + Sync {
         limit: u32,
     ) -> StoreFuture<'a, Vec<OutboxEntry>>;
 
-    /// Makes a dead entry pending again, due at once, its attempts counted from zero, `X-Message-Id` unchanged. `false`:
-    /// it is not dead.
+    /// Makes a dead entry pending again, due at once, its attempts counted from zero, `X-Message-Id` unchanged.
+    /// `false`: it is not dead.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Stops an endpoint. Stopping a stopped one changes nothing.

@@ -1,6 +1,11 @@
-//! The suites run on their own models: what they ask for can be had, and what they say of a broken engine is heard.
+//! The suites run on their own models: what they ask for can be had. And on models with a fault put in: each is found.
 
+use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_webhook::store::inbox::InboxCounts;
 use bankrail_webhook::testing::{ModelInbox, ModelOutbox, inbox_suite, outbox_suite, run_ready};
+use bankrail_webhook::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 #[test]
 fn the_model_inbox_passes_its_suite() {
@@ -10,4 +15,149 @@ fn the_model_inbox_passes_its_suite() {
 #[test]
 fn the_model_outbox_passes_its_suite() {
     run_ready(outbox_suite(async || ModelOutbox::new()));
+}
+
+/// What an engine may get wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    None,
+    /// A duplicate is answered with its own acknowledgement.
+    FreshAcknowledgement,
+    /// Only the first alias is stored and looked up.
+    FirstAliasOnly,
+    /// A conflict passes for a duplicate.
+    KeyAlone,
+    /// Leases end a moment early.
+    ShortLease,
+    /// Leases end a moment late.
+    LongLease,
+    /// Entries are handed out before they are due.
+    NotDue,
+    /// Completing twice is fine.
+    CompleteAlways,
+    /// A claim is never taken over: a crash loses the message.
+    NoTakeOver,
+    /// What is set aside is forgotten.
+    Unlisted,
+    /// Keys outlive their entries.
+    Unforgetting,
+}
+
+#[derive(Debug)]
+struct Faulty(ModelInbox, Fault);
+
+impl Faulty {
+    fn message(&self, message: &Incoming) -> Incoming {
+        let mut message = message.clone();
+        if self.1 == Fault::FirstAliasOnly {
+            message.key = DuplicateKey::from_keys(message.key.keys().first().copied(), message.key.source());
+        }
+        if self.1 == Fault::KeyAlone {
+            message.fingerprint = Fingerprint::from_bytes([0; 32]);
+        }
+        message
+    }
+
+    fn lease_of(&self, lease: Lease) -> Lease {
+        let moment = Duration::from_millis(1);
+        let until = match self.1 {
+            Fault::ShortLease => lease.until.saturating_sub(moment),
+            Fault::LongLease => lease.until.saturating_add(moment),
+            _ => lease.until,
+        };
+        Lease { until, ..lease }
+    }
+}
+
+impl Inbox for Faulty {
+    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict> {
+        Box::pin(async move {
+            let verdict = self.0.receive(&self.message(message), now).await?;
+            Ok(match verdict {
+                Verdict::InProgress { id, .. } if self.1 == Fault::FreshAcknowledgement => {
+                    Verdict::InProgress { id, acknowledgement: message.acknowledgement.clone() }
+                }
+                other => other,
+            })
+        })
+    }
+
+    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict> {
+        Box::pin(async move {
+            let now = if self.1 == Fault::NoTakeOver { Timestamp::MIN } else { now };
+            self.0.claim(&self.message(message), self.lease_of(lease), now).await
+        })
+    }
+
+    fn lease<'a>(
+        &'a self,
+        kinds: &'a [MessageKind],
+        limit: u32,
+        lease: Lease,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<InboxEntry>> {
+        self.0.lease(kinds, limit, self.lease_of(lease), now)
+    }
+
+    fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool> {
+        self.0.extend(id, self.lease_of(lease), now)
+    }
+
+    fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move { Ok(self.0.complete(id, owner, now).await? || self.1 == Fault::CompleteAlways) })
+    }
+
+    fn release<'a>(&'a self, id: EntryId, owner: Owner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
+        let due = if self.1 == Fault::NotDue { Timestamp::MIN } else { due };
+        self.0.release(id, owner, due, error)
+    }
+
+    fn set_aside<'a>(&'a self, id: EntryId, owner: Owner, error: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
+        if self.1 == Fault::Unlisted {
+            return self.0.complete(id, owner, now);
+        }
+        self.0.set_aside(id, owner, error, now)
+    }
+
+    fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+        self.0.list_set_aside(after, limit)
+    }
+
+    fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        self.0.retry(id, now)
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
+        self.0.find(id)
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        self.0.forget(if self.1 == Fault::Unforgetting { Timestamp::MIN } else { before })
+    }
+
+    fn counts(&self) -> StoreFuture<'_, InboxCounts> {
+        self.0.counts()
+    }
+}
+
+#[test]
+fn the_suite_finds_each_fault() {
+    let passes = |fault| {
+        catch_unwind(AssertUnwindSafe(|| run_ready(inbox_suite(async || Faulty(ModelInbox::new(), fault))))).is_ok()
+    };
+    assert!(passes(Fault::None));
+    for fault in [
+        Fault::FreshAcknowledgement,
+        Fault::FirstAliasOnly,
+        Fault::KeyAlone,
+        Fault::ShortLease,
+        Fault::LongLease,
+        Fault::NotDue,
+        Fault::CompleteAlways,
+        Fault::NoTakeOver,
+        Fault::Unlisted,
+        Fault::Unforgetting,
+    ] {
+        assert!(!passes(fault), "{fault:?} passes");
+    }
 }

@@ -41,8 +41,8 @@ pub(crate) fn query(message: &QueryNotification, at: &mut Context) {
     });
 }
 
-/// FIXE is paid as it stands and so needs `amount`; the others may be bounded by `maximum_amount`, and have no `amount` of their own.
-/// With an amount type, at least one amount is due unless the balance is paid.
+/// FIXE is paid as it stands and so needs `amount`; the others may be bounded by `maximum_amount`, and have no `amount`
+/// of their own. With an amount type, at least one amount is due unless the balance is paid.
 fn payment_information(information: &PaymentInformation, at: &mut Context) {
     let any = information.amount.is_some()
         || information.maximum_amount.is_some()
