@@ -35,6 +35,17 @@ pub enum MandateState {
 /// suspensions and releases take turns, so their numbers say which was last; only where they do not (one is missing)
 /// does time decide. An action that is reported as pending and as finished is finished; with two different ends it is
 /// contradictory.
+///
+/// ```
+/// use bankrail_webhook::history::{MandateHistory, MandateState, Observation};
+/// use bankrail_webhook::{ActionStatus, ActionType, Trigger, samples};
+/// let confirmed = samples::mandate_notification(&Trigger::CreationConfirmed).unwrap();
+/// let pending = samples::mandate_outcome(&ActionType::Create, &ActionStatus::Pending);
+/// let mut history = MandateHistory::new();
+/// assert_eq!(history.apply_notification(&confirmed), Observation::Advanced);
+/// assert_eq!(history.apply_outcome(&pending), Observation::Stale);
+/// assert_eq!(history.state(), MandateState::Active);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MandateHistory {
     /// By content, with the earliest time at which it was processed.
@@ -227,6 +238,10 @@ impl MandateHistory {
         if refused || count(Effect::Cancelled) > 0 {
             return Derived { state: MandateState::Cancelled, complete: true };
         }
+        // Final however it becomes known; but the action that did it is missing.
+        if self.events.values().any(|event| event.effect == Effect::SeenCancelled) {
+            return Derived { state: MandateState::Cancelled, complete: false };
+        }
         if suspended + released > 0 {
             return match suspended.checked_sub(released) {
                 Some(0) => Derived { state: MandateState::Active, complete: true },
@@ -244,9 +259,7 @@ impl MandateHistory {
             seen.max_by_key(|event| (event.at, event.effect)).map(|event| event.effect)
         };
         let running = seen(&[Effect::SeenActive, Effect::SeenSuspended]);
-        let state = if seen(&[Effect::SeenCancelled]).is_some() {
-            return Derived { state: MandateState::Cancelled, complete: false };
-        } else if let Some(effect) = running {
+        let state = if let Some(effect) = running {
             effect.state()
         } else if activated {
             MandateState::Active

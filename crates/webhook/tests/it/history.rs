@@ -282,3 +282,37 @@ fn resolution_requested_by_changes_no_state() {
     history.apply_outcome(&pending);
     assert_eq!(history.state(), MandateState::Created);
 }
+
+#[test]
+fn a_cancellation_is_final_however_it_becomes_known() {
+    let mut history = MandateHistory::new();
+    notification(20, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history);
+    assert_eq!((history.state(), history.is_complete()), (MandateState::Suspended, true));
+    let mut outcome = MandateActionOutcome::new(at(5), OutcomeStatus::Succeeded);
+    outcome.mandate_status = Some(MandateStatus::Cancelled);
+    assert_eq!(history.apply_outcome(&outcome), Observation::OutOfSequence);
+    assert_eq!((history.state(), history.is_complete()), (MandateState::Cancelled, false));
+    assert_eq!(notification(30, 3, "MSCH", "STCH", "CMPL", "CNCD").apply(&mut history), Observation::Unchanged);
+    assert!(history.is_complete());
+}
+
+#[test]
+fn where_turns_are_missing_time_decides() {
+    let mut history = MandateHistory::new();
+    notification(20, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history);
+    assert_eq!(notification(40, 4, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history), Observation::Unchanged);
+    assert!(!history.is_complete(), "two suspensions without a release");
+    assert_eq!(notification(30, 3, "MSCH", "STCH", "CMPL", "ACTV").apply(&mut history), Observation::Stale);
+    assert_eq!((history.state(), history.is_complete()), (MandateState::Suspended, true));
+    let mut history = MandateHistory::new();
+    for (time, number) in [(50, 5), (30, 3)] {
+        notification(time, number, "MSCH", "STCH", "CMPL", "ACTV").apply(&mut history);
+    }
+    assert_eq!((history.state(), history.is_complete()), (MandateState::Active, false));
+    // An amendment mentions a suspension that nobody reported.
+    let mut history = MandateHistory::new();
+    notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV").apply(&mut history);
+    let amended = notification(20, 2, "MAMN", "AMND", "CMPL", "SUSD");
+    assert_eq!(amended.apply(&mut history), Observation::OutOfSequence);
+    assert_eq!(history.state(), MandateState::Suspended);
+}
