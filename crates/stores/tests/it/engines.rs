@@ -74,6 +74,27 @@ pub(crate) fn sqlite_file() -> Engine<bankrail_stores::sqlite::SqliteStore> {
     Engine { store, _folder: Some(folder) }
 }
 
+/// A PostgreSQL store in a schema of its own, in the database that `BANKRAIL_POSTGRES` names.
+#[cfg(feature = "postgres")]
+pub(crate) async fn postgres() -> Engine<bankrail_stores::postgres::PostgresStore> {
+    let store = bankrail_stores::postgres::PostgresStore::connect(&postgres_schema().await).await.unwrap();
+    Engine { store, _folder: None }
+}
+
+/// Makes an empty schema and answers the connection string that works in it.
+#[cfg(feature = "postgres")]
+pub(crate) async fn postgres_schema() -> String {
+    use bankrail_stores::postgres::tokio_postgres::{NoTls, connect};
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
+    let schema = format!("test_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let (client, connection) = connect(&config, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute(&format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}")).await.unwrap();
+    format!("{config} options='-c search_path={schema}'")
+}
+
 /// Runs each case, an `async fn(S)`, over every engine that is always there.
 macro_rules! suite {
     ($($case:ident),+ $(,)?) => {
@@ -82,6 +103,19 @@ macro_rules! suite {
         crate::engines::suite!(@engine sqlite_memory sqlite_memory $($case)+);
         #[cfg(feature = "sqlite")]
         crate::engines::suite!(@engine sqlite_file sqlite_file $($case)+);
+    };
+    // For traits that PostgreSQL has too.
+    (with postgres: $($case:ident),+ $(,)?) => {
+        crate::engines::suite!($($case),+);
+        #[cfg(feature = "postgres")]
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            #[ignore = "needs postgresql"]
+            async fn $case() {
+                let engine = crate::engines::postgres().await;
+                super::$case(engine.store.clone()).await;
+            })+
+        }
     };
     (@engine $module:ident $make:ident $($case:ident)+) => {
         mod $module {

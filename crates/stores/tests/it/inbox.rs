@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 suite!(
+    with postgres:
     one_of_many_receivers_stores_it,
     one_of_many_claims_gets_it,
     every_entry_goes_to_one_worker,
@@ -28,6 +29,13 @@ async fn sqlite_passes_the_suite() {
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
     let mut files = 0..;
     inbox_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap()).await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn postgres_passes_the_suite() {
+    inbox_suite(async || crate::engines::postgres().await.store).await;
 }
 
 pub(crate) async fn answers_as_the_model<I: Inbox>(inbox: I) {

@@ -5,6 +5,10 @@
 mod engines;
 mod inbox;
 mod outbox;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "redis")]
+mod redis;
 mod replay;
 mod seen;
 #[cfg(feature = "sqlite")]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 suite!(
+    with postgres:
     one_of_many_enqueues_stores_it,
     every_entry_goes_to_one_worker,
     the_bound_holds_among_workers,
@@ -30,6 +31,13 @@ async fn sqlite_passes_the_suite() {
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
     let mut files = 0..;
     outbox_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap()).await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn postgres_passes_the_suite() {
+    outbox_suite(async || crate::engines::postgres().await.store).await;
 }
 
 pub(crate) async fn answers_as_the_model<O: Outbox>(outbox: O) {

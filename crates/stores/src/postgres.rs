@@ -1,0 +1,219 @@
+//! Inbox and outbox in PostgreSQL 12 or later, for several workers on several machines.
+//!
+//! [`PostgresStore`] is a cheap handle on a few connections that are made when they are needed and made again when they
+//! are lost. It needs a Tokio runtime.
+//!
+//! - Workers that lease at the same time skip each other's rows; none waits for another's handler.
+//! - [`InTransaction`] does the same work inside a transaction of the caller's, on the caller's connection: a message is
+//!   stored, enqueued or completed together with the caller's own rows, or not at all.
+//! - Tables are named `bankrail_…` and stand in the first schema of the connection's search path.
+//! - Message bodies are stored as they were received, in clear: protect the database as you protect the data that they carry.
+//! - An answer is durable as far as the server's `synchronous_commit` says; leave it on.
+
+use bankrail_values::{StoreError, StoreErrorKind};
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Config, NoTls, Socket};
+
+mod inbox;
+mod outbox;
+mod pool;
+mod schema;
+mod transaction;
+mod values;
+
+pub use transaction::InTransaction;
+
+/// The PostgreSQL client whose transactions [`InTransaction`] works in.
+pub use tokio_postgres;
+
+use pool::{Pool, Pooled};
+
+/// Inbox and outbox in a PostgreSQL database.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use bankrail_stores::postgres::PostgresStore;
+/// use bankrail_webhook::Inbox;
+///
+/// let store = PostgresStore::connect("host=/run/postgresql user=bankrail dbname=bankrail").await?;
+/// println!("{} messages wait", store.counts().await?.pending);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct PostgresStore {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    pool: Pool,
+    timeout: Duration,
+}
+
+impl PostgresStore {
+    /// Connects without TLS, over a local socket or a protected network, and brings the tables up to date.
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub async fn connect(config: &str) -> Result<Self, ConnectError> {
+        PostgresOptions::new().connect(config, NoTls).await
+    }
+
+    /// Runs an operation within its time. Its connection is used again only if it succeeds; otherwise it is closed,
+    /// which undoes what was under way.
+    async fn timed<T>(&self, work: impl Future<Output = Result<T, Fault>> + Send) -> Result<T, StoreError> {
+        match tokio::time::timeout(self.shared.timeout, work).await {
+            Ok(answer) => answer.map_err(StoreError::from),
+            Err(late) => Err(StoreError::new(StoreErrorKind::Timeout, late)),
+        }
+    }
+
+    async fn client(&self) -> Result<Pooled<'_>, Fault> {
+        self.shared.pool.take().await
+    }
+}
+
+/// How a [`PostgresStore`] is made.
+#[derive(Clone, Debug)]
+pub struct PostgresOptions {
+    connections: usize,
+    timeout: Duration,
+}
+
+impl PostgresOptions {
+    /// At most 8 connections, 10 s for each operation.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { connections: 8, timeout: Duration::from_secs(10) }
+    }
+
+    /// The most connections; further operations wait for one. At least one.
+    #[must_use]
+    pub fn connections(mut self, most: usize) -> Self {
+        self.connections = most.max(1);
+        self
+    }
+
+    /// How long an operation may take, the wait for a connection included. After it the answer is
+    /// [`StoreErrorKind::Timeout`].
+    #[must_use]
+    pub fn operation_timeout(mut self, most: Duration) -> Self {
+        self.timeout = most;
+        self
+    }
+
+    /// Connects and brings the tables up to date. `config` is a connection string or URL as libpq has it.
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub async fn connect<T>(&self, config: &str, tls: T) -> Result<PostgresStore, ConnectError>
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send,
+        T::TlsConnect: Send,
+        <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
+    {
+        let config: Config = config.parse().map_err(ConnectError::failed)?;
+        let pool = Pool::new(config, tls, self.connections);
+        let connecting = async {
+            let mut client = pool.take().await.map_err(|fault| ConnectError::failed(StoreError::from(fault)))?;
+            schema::migrate(&mut client).await?;
+            client.give_back();
+            Ok(())
+        };
+        tokio::time::timeout(self.timeout, connecting).await.map_err(ConnectError::failed)??;
+        Ok(PostgresStore { shared: Arc::new(Shared { pool, timeout: self.timeout }) })
+    }
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Why a PostgreSQL database could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The tables were written by a later version of this crate.
+    #[error("the database has tables of version {found}, expected at most {known}")]
+    NewerSchema {
+        /// The version found.
+        found: u32,
+        /// The highest version that this crate knows.
+        known: u32,
+    },
+    /// Anything else: a bad connection string, no server, no permission, no answer in time.
+    #[error("cannot connect to the database")]
+    Failed {
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl ConnectError {
+    fn failed(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Failed { source: source.into() }
+    }
+}
+
+/// Why an operation failed.
+enum Fault {
+    /// It never began.
+    Connect(tokio_postgres::Error),
+    Sql(tokio_postgres::Error),
+    Corrupt(Box<dyn std::error::Error + Send + Sync>),
+    /// Another worker was faster; trying again finds out.
+    Lost(&'static str),
+}
+
+impl Fault {
+    /// A record that this version cannot read.
+    fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Corrupt(cause.into())
+    }
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        use tokio_postgres::error::SqlState;
+        match fault {
+            Fault::Connect(error) => Self::new(StoreErrorKind::Unavailable, error),
+            Fault::Lost(cause) => Self::new(StoreErrorKind::Unavailable, cause),
+            Fault::Corrupt(cause) => Self::new(StoreErrorKind::Corrupt, cause),
+            Fault::Sql(error) => {
+                let kind = match error.code() {
+                    Some(&SqlState::DISK_FULL) => StoreErrorKind::Full,
+                    Some(&SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED) => StoreErrorKind::Corrupt,
+                    // The server says that it was undone.
+                    Some(_) => StoreErrorKind::Unavailable,
+                    // The connection broke: it may have been committed.
+                    None => StoreErrorKind::Timeout,
+                };
+                Self::new(kind, error)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connect(error) | Self::Sql(error) => fmt::Debug::fmt(error, out),
+            Self::Corrupt(cause) => fmt::Debug::fmt(cause, out),
+            Self::Lost(cause) => out.write_str(cause),
+        }
+    }
+}

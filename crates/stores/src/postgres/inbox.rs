@@ -1,0 +1,238 @@
+//! Received messages.
+
+use super::values::{entry_id, get, instant, kind_and_headers, named, number, storable, unsigned};
+use super::{Fault, PostgresStore};
+use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_webhook::store::inbox::InboxCounts;
+use bankrail_webhook::{
+    Acknowledgement, EntryId, Inbox, InboxEntry, InboxState, Incoming, Lease, MessageKind, Owner, Verdict,
+};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Row, Transaction};
+
+mod receive;
+
+pub(super) use receive::receive;
+
+const COMPLETE: &str = "UPDATE bankrail_inbox SET state = 'completed', finished = $3, owner = NULL, until = NULL
+    WHERE id = $1 AND owner = $2";
+
+const COLUMNS: &str = "id, kind, request_key, message_id, correlation_id, priority, body, acknowledgement, received,
+    conflicts_with, state, attempts, last_error";
+
+const LEASE: &str = "UPDATE bankrail_inbox SET owner = $1, until = $2, attempts = attempts + 1
+    WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND due <= $3
+        AND (until IS NULL OR until <= $3) AND kind = ANY ($4) ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED)
+    RETURNING ";
+
+const EXTEND: &str = "UPDATE bankrail_inbox SET until = $3 WHERE id = $1 AND owner = $2";
+
+const RELEASE: &str = "UPDATE bankrail_inbox SET due = $3, last_error = $4, owner = NULL, until = NULL
+    WHERE id = $1 AND owner = $2";
+
+const SET_ASIDE: &str = "UPDATE bankrail_inbox SET state = 'set_aside', finished = $3, last_error = $4, owner = NULL,
+    until = NULL WHERE id = $1 AND owner = $2";
+
+const RETRY: &str = "UPDATE bankrail_inbox SET state = 'pending', due = $2, finished = NULL, attempts = 0
+    WHERE id = $1 AND state = 'set_aside'";
+
+const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox
+    WHERE state = 'completed' AND finished < $1 ORDER BY finished LIMIT 500 FOR UPDATE SKIP LOCKED)";
+
+const COUNTS: &str = "SELECT (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending'),
+    (SELECT count(*) FROM bankrail_inbox WHERE state = 'completed'),
+    (SELECT count(*) FROM bankrail_inbox WHERE state = 'set_aside')";
+
+/// A parameter with its type, so that a statement takes one round trip.
+pub(super) type Typed<'a> = (&'a (dyn ToSql + Sync), Type);
+
+impl Inbox for PostgresStore {
+    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict> {
+        Box::pin(self.timed(self.receive_or_claim(message, None, now)))
+    }
+
+    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict> {
+        Box::pin(self.timed(self.receive_or_claim(message, Some(lease), now)))
+    }
+
+    fn lease<'a>(
+        &'a self,
+        kinds: &'a [MessageKind],
+        limit: u32,
+        lease: Lease,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<InboxEntry>> {
+        let kinds = if kinds.is_empty() { &MessageKind::ALL } else { kinds };
+        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+        Box::pin(self.timed(async move {
+            let client = self.client().await?;
+            let (owner, limit) = (lease.owner.as_bytes().as_slice(), i64::from(limit));
+            let (until, now) = (lease.until.unix_millis(), now.unix_millis());
+            let parameters: [Typed<'_>; 5] = [
+                (&owner, Type::BYTEA),
+                (&until, Type::INT8),
+                (&now, Type::INT8),
+                (&kinds, Type::TEXT_ARRAY),
+                (&limit, Type::INT8),
+            ];
+            let rows = client.query_typed(&format!("{LEASE}{COLUMNS}"), &parameters).await?;
+            client.give_back();
+            let mut entries = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+            // An update returns its rows in no particular order.
+            entries.sort_unstable_by_key(|entry| entry.id);
+            Ok(entries)
+        }))
+    }
+
+    fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.timed(self.as_owner(EXTEND, id, lease.owner, lease.until, None)))
+    }
+
+    fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.timed(self.as_owner(COMPLETE, id, owner, now, None)))
+    }
+
+    fn release<'a>(&'a self, id: EntryId, owner: Owner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
+        Box::pin(self.timed(self.as_owner(RELEASE, id, owner, due, Some(error))))
+    }
+
+    fn set_aside<'a>(&'a self, id: EntryId, owner: Owner, error: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
+        Box::pin(self.timed(self.as_owner(SET_ASIDE, id, owner, now, Some(error))))
+    }
+
+    fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+        Box::pin(self.timed(async move {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM bankrail_inbox WHERE state = 'set_aside' AND id > $1 ORDER BY id LIMIT $2"
+            );
+            let (after, limit) = (after.map_or(-1, number), i64::from(limit));
+            let rows = self.query(&sql, &[(&after, Type::INT8), (&limit, Type::INT8)]).await?;
+            rows.iter().map(entry).collect()
+        }))
+    }
+
+    fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.timed(async move {
+            let parameters: [Typed<'_>; 2] = [(&number(id), Type::INT8), (&now.unix_millis(), Type::INT8)];
+            Ok(self.execute(RETRY, &parameters).await? == 1)
+        }))
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
+        Box::pin(self.timed(async move {
+            let sql = format!("SELECT {COLUMNS} FROM bankrail_inbox WHERE id = $1");
+            let rows = self.query(&sql, &[(&number(id), Type::INT8)]).await?;
+            rows.first().map(entry).transpose()
+        }))
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.forget_in_pieces(FORGET, before))
+    }
+
+    fn counts(&self) -> StoreFuture<'_, InboxCounts> {
+        Box::pin(self.timed(async move {
+            let rows = self.query(COUNTS, &[]).await?;
+            let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
+            Ok(InboxCounts {
+                pending: unsigned::<i64, _>(row, 0)?,
+                completed: unsigned::<i64, _>(row, 1)?,
+                set_aside: unsigned::<i64, _>(row, 2)?,
+            })
+        }))
+    }
+}
+
+impl PostgresStore {
+    async fn receive_or_claim(
+        &self,
+        message: &Incoming,
+        lease: Option<Lease>,
+        now: Timestamp,
+    ) -> Result<Verdict, Fault> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await?;
+        let verdict = receive(&transaction, message, lease, now).await?;
+        transaction.commit().await?;
+        client.give_back();
+        Ok(verdict)
+    }
+
+    /// Runs a change that only the owner of a lease may make: `id`, `owner`, an instant and, where there is one, a text.
+    pub(super) async fn as_owner(
+        &self,
+        sql: &str,
+        id: EntryId,
+        owner: Owner,
+        instant: Timestamp,
+        error: Option<&str>,
+    ) -> Result<bool, Fault> {
+        let (id, owner, instant) = (number(id), owner.as_bytes().as_slice(), instant.unix_millis());
+        let error = error.map(storable);
+        let mut parameters: Vec<Typed<'_>> = vec![(&id, Type::INT8), (&owner, Type::BYTEA), (&instant, Type::INT8)];
+        if let Some(error) = &error {
+            parameters.push((error, Type::TEXT));
+        }
+        Ok(self.execute(sql, &parameters).await? == 1)
+    }
+
+    pub(super) async fn query(&self, sql: &str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
+        let client = self.client().await?;
+        let rows = client.query_typed(sql, parameters).await?;
+        client.give_back();
+        Ok(rows)
+    }
+
+    pub(super) async fn execute(&self, sql: &str, parameters: &[Typed<'_>]) -> Result<u64, Fault> {
+        let client = self.client().await?;
+        let rows = client.execute_typed(sql, parameters).await?;
+        client.give_back();
+        Ok(rows)
+    }
+
+    /// Runs a bounded deletion until it finds nothing more.
+    pub(super) async fn forget_in_pieces(
+        &self,
+        sql: &str,
+        before: Timestamp,
+    ) -> Result<u64, bankrail_values::StoreError> {
+        let mut forgotten = 0;
+        loop {
+            match self.timed(self.execute(sql, &[(&before.unix_millis(), Type::INT8)])).await? {
+                0 => return Ok(forgotten),
+                piece => forgotten += piece,
+            }
+        }
+    }
+}
+
+pub(super) async fn complete(
+    transaction: &Transaction<'_>,
+    id: EntryId,
+    owner: Owner,
+    now: Timestamp,
+) -> Result<bool, Fault> {
+    let parameters: [Typed<'_>; 3] =
+        [(&number(id), Type::INT8), (&owner.as_bytes().as_slice(), Type::BYTEA), (&now.unix_millis(), Type::INT8)];
+    Ok(transaction.execute_typed(COMPLETE, &parameters).await? == 1)
+}
+
+fn entry(row: &Row) -> Result<InboxEntry, Fault> {
+    let (kind, headers) = kind_and_headers(row, 1)?;
+    Ok(InboxEntry {
+        id: entry_id(get(row, 0)?)?,
+        kind,
+        headers,
+        body: get(row, 6)?,
+        acknowledgement: acknowledgement(row, 7)?,
+        received_at: instant(row, 8)?,
+        conflicts_with: get::<Option<i64>>(row, 9)?.map(entry_id).transpose()?,
+        state: named(get(row, 10)?, InboxState::from_name)?,
+        attempts: unsigned::<i32, _>(row, 11)?,
+        last_error: get(row, 12)?,
+    })
+}
+
+fn acknowledgement(row: &Row, column: usize) -> Result<Acknowledgement, Fault> {
+    Acknowledgement::from_json(get(row, column)?).map_err(Fault::corrupt)
+}

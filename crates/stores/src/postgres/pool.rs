@@ -1,0 +1,115 @@
+//! A few connections, made when they are needed.
+
+use super::Fault;
+use std::fmt;
+use std::future::Future;
+use std::ops::{Deref, DerefMut};
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
+use tokio_postgres::{Client, Config, Error, Socket};
+
+type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Client, Error>> + Send + 'a>>;
+
+/// Makes a connection and the task that drives it.
+trait Connect: Send + Sync {
+    fn connect(&self) -> Connecting<'_>;
+}
+
+struct Connector<T> {
+    config: Config,
+    tls: T,
+}
+
+impl<T> Connect for Connector<T>
+where
+    T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+    T::Stream: Send,
+    T::TlsConnect: Send,
+    <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+{
+    fn connect(&self) -> Connecting<'_> {
+        Box::pin(async move {
+            let (client, connection) = self.config.connect(self.tls.clone()).await?;
+            tokio::spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::warn!(%error, "a database connection was lost");
+                }
+            });
+            Ok(client)
+        })
+    }
+}
+
+pub(super) struct Pool {
+    connector: Box<dyn Connect>,
+    idle: Mutex<Vec<Client>>,
+    permits: Semaphore,
+}
+
+impl Pool {
+    pub(super) fn new<T>(config: Config, tls: T, most: usize) -> Self
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send,
+        T::TlsConnect: Send,
+        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    {
+        let connector = Box::new(Connector { config, tls });
+        Self { connector, idle: Mutex::default(), permits: Semaphore::new(most) }
+    }
+
+    /// A connection that was open when it was last looked at.
+    pub(super) async fn take(&self) -> Result<Pooled<'_>, Fault> {
+        let permit = self.permits.acquire().await.expect("the semaphore is never closed");
+        let idle = {
+            let mut idle = self.idle();
+            idle.retain(|client| !client.is_closed());
+            idle.pop()
+        };
+        let client = match idle {
+            Some(client) => client,
+            None => self.connector.connect().await.map_err(Fault::Connect)?,
+        };
+        Ok(Pooled { client, pool: self, _permit: permit })
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Client>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the configuration: it holds the password.
+        out.debug_struct("Pool").field("free", &self.permits.available_permits()).finish_non_exhaustive()
+    }
+}
+
+/// A connection in use. Dropped without [`Pooled::give_back`] it is closed.
+pub(super) struct Pooled<'a> {
+    client: Client,
+    pool: &'a Pool,
+    _permit: SemaphorePermit<'a>,
+}
+
+impl Pooled<'_> {
+    /// Keeps the connection for the next operation.
+    pub(super) fn give_back(self) {
+        self.pool.idle().push(self.client);
+    }
+}
+
+impl Deref for Pooled<'_> {
+    type Target = Client;
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl DerefMut for Pooled<'_> {
+    fn deref_mut(&mut self) -> &mut Client {
+        &mut self.client
+    }
+}

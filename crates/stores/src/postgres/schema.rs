@@ -1,0 +1,33 @@
+//! The tables, version by version. A version, once released, is never edited; changes are added as the next one.
+
+use super::ConnectError;
+use tokio_postgres::Client;
+
+/// What brings the tables from each version to the next.
+const STEPS: &[&str] = &[include_str!("schema/1.sql")];
+
+/// Held while the tables are brought up to date: several workers may start at once.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_schema', 0))";
+
+/// Brings the tables up to date in one transaction.
+pub(super) async fn migrate(client: &mut Client) -> Result<(), ConnectError> {
+    let known = u32::try_from(STEPS.len()).unwrap_or(u32::MAX);
+    let transaction = client.transaction().await.map_err(ConnectError::failed)?;
+    transaction.batch_execute(LOCK).await.map_err(ConnectError::failed)?;
+    let table = "CREATE TABLE IF NOT EXISTS bankrail_schema (version INTEGER NOT NULL)";
+    transaction.batch_execute(table).await.map_err(ConnectError::failed)?;
+    let sql = "SELECT coalesce(max(version), 0) FROM bankrail_schema";
+    let found: i32 = transaction.query_one(sql, &[]).await.map_err(ConnectError::failed)?.get(0);
+    let found = u32::try_from(found).map_err(ConnectError::failed)?;
+    if found > known {
+        return Err(ConnectError::NewerSchema { found, known });
+    }
+    if found < known {
+        for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(usize::MAX)) {
+            transaction.batch_execute(step).await.map_err(ConnectError::failed)?;
+        }
+        let sql = format!("DELETE FROM bankrail_schema; INSERT INTO bankrail_schema (version) VALUES ({known})");
+        transaction.batch_execute(&sql).await.map_err(ConnectError::failed)?;
+    }
+    transaction.commit().await.map_err(ConnectError::failed)
+}

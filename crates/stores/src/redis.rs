@@ -1,0 +1,31 @@
+//! Counters on Valkey or Redis: the engine of [`CounterStore`](bankrail_rate_limit::CounterStore) for several machines.
+//!
+//! One script decides and charges in one step on the server, and gives the answers that
+//! [`decide`](bankrail_rate_limit::decide) gives here, in the same integers. Each customer and call type has one key, so a
+//! cluster needs no hash tags. Works from Redis 5 and on every Valkey; tried on Redis 7.0 and Valkey 9.1.
+//!
+//! ```no_run
+//! use bankrail_rate_limit::{CallType, Limits, OnStoreError, StoreLimiter};
+//! use bankrail_stores::redis::RedisCounters;
+//! use std::sync::Arc;
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let counters = RedisCounters::open("redis://127.0.0.1/")?;
+//! let limiter = StoreLimiter::new(Limits::default(), Arc::new(counters))
+//!     .on_store_error(CallType::Statement, OnStoreError::Allow);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What to know:
+//! - The server's clock decides by default, so the callers' clocks do not matter;
+//!   [`RedisCounters::with_client_time`] takes the callers' instead, which must then agree.
+//! - A charge is never sent twice by this crate. A call that gets no answer fails with
+//!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged. A cluster connection
+//!   of the `redis` crate may itself send again after a lost connection: at worst it charges twice, never too little.
+//! - Memory pressure must not evict counters: run the server with `maxmemory-policy noeviction`. A failover that loses
+//!   acknowledged writes gives back what they charged.
+
+mod counters;
+mod remembered;
+
+pub use counters::{OpenError, RedisCounters};

@@ -1,0 +1,251 @@
+//! The engine: one script call per decision.
+
+use super::remembered::Remembered;
+use bankrail_rate_limit::{Algorithm, Charge, CounterStore, Counting, Counts, Decision, MAX_WINDOWS, State};
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
+use redis::{Client, Cmd, ErrorKind, RedisError, ServerErrorKind};
+use std::fmt;
+use std::time::Duration;
+use tokio::time::Instant;
+
+const SCRIPT: &str = include_str!("charge.lua");
+
+/// Counters on a Valkey or Redis server or cluster, over any connection of the `redis` crate that can be cloned.
+pub struct RedisCounters<C = ConnectionManager> {
+    connection: C,
+    script: redis::Script,
+    prefix: Box<str>,
+    timeout: Duration,
+    server_time: bool,
+    lease: u32,
+    remembered: Option<Remembered>,
+}
+
+impl RedisCounters {
+    /// Counters on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again
+    /// whenever the connection was lost; must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`OpenError`] when `url` is not one, or asks for what this build does not have.
+    pub fn open(url: &str) -> Result<Self, OpenError> {
+        let config = ConnectionManagerConfig::new()
+            .set_number_of_retries(1)
+            .set_connection_timeout(Some(Duration::from_secs(1)))
+            .set_response_timeout(None); // `with_timeout` bounds the whole call
+        let client = Client::open(url).map_err(|error| OpenError(Box::new(error)))?;
+        let connection = ConnectionManager::new_lazy_with_config(client, config);
+        Ok(Self::over(connection.map_err(|error| OpenError(Box::new(error)))?))
+    }
+}
+
+impl<C: ConnectionLike + Clone> RedisCounters<C> {
+    /// Counters over this connection: a multiplexed one, a manager, a cluster's.
+    #[must_use]
+    pub fn over(connection: C) -> Self {
+        Self {
+            connection,
+            script: redis::Script::new(SCRIPT),
+            prefix: "bankrail:limit:".into(),
+            timeout: Duration::from_millis(100),
+            server_time: true,
+            lease: 1,
+            remembered: None,
+        }
+    }
+
+    /// What the keys start with instead of `bankrail:limit:`. A key goes on with the call type's name, `:` and the customer.
+    #[must_use]
+    pub fn with_prefix(mut self, prefix: &str) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// How long a call may take, connecting included, instead of 100 ms.
+    #[must_use]
+    pub const fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Takes the callers' time instead of the server's. Then every caller's clock must agree, and nothing is
+    /// remembered or leased here.
+    #[must_use]
+    pub const fn with_client_time(mut self) -> Self {
+        self.server_time = false;
+        self
+    }
+
+    /// Remembers the last answer for up to `keys` keys and repeats a refusal without asking, as long as the server would
+    /// give it too. Only under [`Counting::Admitted`]: there a refusal charges nothing, and nobody can make a request
+    /// pass before [`Decision::retry_at`]. Another policy is always asked about. Steps of the server's clock, and counters
+    /// deleted there by hand, are noticed when the remembered time has come.
+    #[must_use]
+    pub fn with_deny_cache(mut self, keys: usize) -> Self {
+        self.remembered = Some(Remembered::new(keys));
+        self
+    }
+
+    /// Charges `cost` units at a time and spends them here without asking: fewer calls for keys that are busy. Only
+    /// under [`Counting::Admitted`]. What was leased is spent before the end of the shortest window in which it was charged
+    /// or not at all, so no limit is overshot; what is not spent is lost to the others for that window. Where so many
+    /// do not fit, a request is charged alone. Turns the deny cache on, for 10,000 keys, if it is off.
+    #[must_use]
+    pub fn with_lease(mut self, cost: u32) -> Self {
+        self.lease = cost.max(1);
+        self.remembered = self.remembered.or_else(|| Some(Remembered::new(10_000)));
+        self
+    }
+
+    async fn decide(&self, charge: Charge<'_>) -> Result<Decision, StoreError> {
+        if charge.policy().windows().is_empty() {
+            return Ok(Decision::from_engine(State::new(), &charge, charge.now(), [false; MAX_WINDOWS]));
+        }
+        let local = self
+            .remembered
+            .as_ref()
+            .filter(|_| self.server_time && charge.cost() > 0 && charge.policy().counting() == Counting::Admitted);
+        let Some(local) = local else { return self.ask(&charge).await };
+        if let Some(decision) = local.answer(&charge, Instant::now()) {
+            return Ok(decision);
+        }
+        let sent = Instant::now();
+        if self.lease > charge.cost() {
+            if let Ok(lease) = charge.with_cost(self.lease) {
+                let decision = self.ask(&lease).await?;
+                if decision.is_allowed() {
+                    let credit = self.lease - charge.cost();
+                    local.remember(&charge, &decision, sent, credit);
+                    return Ok(Decision::from_engine(
+                        *decision.state(),
+                        &charge,
+                        decision.asked_at(),
+                        [false; MAX_WINDOWS],
+                    ));
+                }
+            }
+        }
+        let sent = Instant::now();
+        let decision = self.ask(&charge).await?;
+        local.remember(&charge, &decision, sent, 0);
+        Ok(decision)
+    }
+
+    /// One decision on the server, within the time allowed.
+    async fn ask(&self, charge: &Charge<'_>) -> Result<Decision, StoreError> {
+        match tokio::time::timeout(self.timeout, self.evaluate(charge)).await {
+            Ok(Ok(answer)) => read(&answer, charge).ok_or_else(|| StoreErrorKind::Corrupt.into()),
+            Ok(Err(error)) => Err(StoreError::new(kind_of(&error), error)),
+            Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),
+        }
+    }
+
+    /// By the script's digest; with its text if the server does not have it, which says that it did nothing.
+    async fn evaluate(&self, charge: &Charge<'_>) -> Result<Vec<i64>, RedisError> {
+        let mut connection = self.connection.clone();
+        let known = self.command("EVALSHA", self.script.get_hash(), charge);
+        match known.query_async(&mut connection).await {
+            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                self.command("EVAL", SCRIPT, charge).query_async(&mut connection).await
+            }
+            answer => answer,
+        }
+    }
+
+    fn command(&self, name: &str, script: &str, charge: &Charge<'_>) -> Cmd {
+        let mut command = redis::cmd(name);
+        command.arg(script).arg(1).arg(format!("{}{}:{}", self.prefix, charge.call_type(), charge.customer()));
+        if self.server_time {
+            command.arg("");
+        } else {
+            command.arg(charge.now().unix_millis());
+        }
+        command.arg(charge.cost());
+        command.arg(if charge.policy().algorithm() == Algorithm::Fixed { "fixed" } else { "sliding" });
+        command.arg(if charge.policy().counting() == Counting::Attempts { "attempts" } else { "admitted" });
+        for window in charge.policy().windows() {
+            command.arg(window.millis()).arg(window.limit());
+        }
+        command
+    }
+}
+
+impl<C: ConnectionLike + Clone + Send + Sync> CounterStore for RedisCounters<C> {
+    fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision> {
+        Box::pin(self.decide(charge))
+    }
+}
+
+/// The script's answer; `None` if it is not one.
+fn read(answer: &[i64], charge: &Charge<'_>) -> Option<Decision> {
+    let &[asked, refused, high_water, ref counters @ ..] = answer else { return None };
+    let windows = charge.policy().windows();
+    if counters.len() != 2 * windows.len() || high_water < asked || refused < 0 || refused >> windows.len() != 0 {
+        return None;
+    }
+    let mut counts = Vec::with_capacity(MAX_WINDOWS);
+    for (window, pair) in windows.iter().zip(counters.chunks_exact(2)) {
+        let &[current, previous] = pair else { return None };
+        let (current, previous) = (u32::try_from(current).ok()?, u32::try_from(previous).ok()?);
+        counts.push(Counts { length: window.millis(), current, previous });
+    }
+    let state = State::from_counts(Some(Timestamp::from_unix_millis(high_water)?), &counts)?;
+    let refused = [0, 1, 2].map(|at| refused >> at & 1 == 1);
+    Some(Decision::from_engine(state, charge, Timestamp::from_unix_millis(asked)?, refused))
+}
+
+/// Whether anything can have happened. The script writes with its last step alone, so an error that the server
+/// answers with means that nothing was charged.
+fn kind_of(error: &RedisError) -> StoreErrorKind {
+    match error.kind() {
+        ErrorKind::Extension if matches!(error.code(), Some("UNREADABLE" | "WRONGTYPE")) => StoreErrorKind::Corrupt,
+        ErrorKind::Parse | ErrorKind::UnexpectedReturnType => StoreErrorKind::Corrupt,
+        ErrorKind::Io if !error.is_connection_refusal() => StoreErrorKind::Timeout,
+        _ => StoreErrorKind::Unavailable,
+    }
+}
+
+impl<C> fmt::Debug for RedisCounters<C> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("RedisCounters")
+            .field("prefix", &self.prefix)
+            .field("timeout", &self.timeout)
+            .field("server_time", &self.server_time)
+            .field("lease", &self.lease)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The server cannot be addressed.
+#[derive(Debug, thiserror::Error)]
+#[error("the server's address cannot be used")]
+pub struct OpenError(#[source] Box<dyn std::error::Error + Send + Sync>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail_rate_limit::{CallType, default_limits};
+
+    #[test]
+    fn an_answer_that_is_none_is_not_believed() {
+        let policy = default_limits(CallType::Token);
+        let charge = Charge::new("A", CallType::Token, policy, Timestamp::UNIX_EPOCH, 1).unwrap();
+        let decision = read(&[5, 0, 5, 1, 0, 1, 0], &charge).unwrap();
+        assert!(decision.is_allowed());
+        assert_eq!(decision.remaining(), Some(1));
+        for bad in [
+            &[][..],
+            &[5, 0, 5],
+            &[5, 0, 5, 1, 0, 1],
+            &[5, 0, 5, 1, 0, 1, 0, 0],
+            &[5, 4, 5, 1, 0, 1, 0],
+            &[5, -1, 5, 1, 0, 1, 0],
+            &[5, 0, 4, 1, 0, 1, 0],
+            &[5, 0, 5, -1, 0, 1, 0],
+            &[5, 0, 5, 1 << 31, 0, 1, 0],
+            &[5, 0, i64::MAX, 1, 0, 1, 0],
+        ] {
+            assert!(read(bad, &charge).is_none(), "{bad:?}");
+        }
+    }
+}

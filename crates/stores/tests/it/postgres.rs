@@ -1,0 +1,152 @@
+//! What only PostgreSQL has: transactions of the caller's, many workers, a server that goes away.
+
+use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
+use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
+use bankrail_stores::postgres::{ConnectError, InTransaction, PostgresOptions, PostgresStore};
+use bankrail_values::StoreErrorKind;
+use bankrail_webhook::store::outbox::Enqueued;
+use bankrail_webhook::{Inbox, InboxState, Outbox, Verdict};
+use std::time::Duration;
+
+async fn client(config: &str) -> Client {
+    let (client, connection) = connect(config, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn an_effect_is_committed_with_its_message_and_only_once() {
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config).await.unwrap();
+    let mut client = client(&config).await;
+    client.batch_execute("CREATE TABLE effect (x INTEGER)").await.unwrap();
+    let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
+    Inbox::lease(&store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+
+    let transaction = client.transaction().await.unwrap();
+    assert!(!InTransaction::of(&transaction).complete(id, owner(2), at(1)).await.unwrap(), "not the owner");
+    assert!(InTransaction::of(&transaction).complete(id, owner(1), at(1)).await.unwrap());
+    transaction.execute("INSERT INTO effect VALUES (1)", &[]).await.unwrap();
+    transaction.rollback().await.unwrap();
+    assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
+
+    let transaction = client.transaction().await.unwrap();
+    assert!(InTransaction::of(&transaction).complete(id, owner(1), at(1)).await.unwrap());
+    transaction.execute("INSERT INTO effect VALUES (1)", &[]).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Completed);
+
+    let transaction = client.transaction().await.unwrap();
+    assert!(!InTransaction::of(&transaction).complete(id, owner(1), at(1)).await.unwrap(), "once");
+    drop(transaction);
+    assert_eq!(client.query_one("SELECT count(*) FROM effect", &[]).await.unwrap().get::<_, i64>(0), 1);
+}
+
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn messages_are_stored_with_the_callers_rows_or_not_at_all() {
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config).await.unwrap();
+    let mut client = client(&config).await;
+    for (commit, stored) in [(false, 0), (true, 1)] {
+        let transaction = client.transaction().await.unwrap();
+        let ours = InTransaction::of(&transaction);
+        let enqueued = ours.enqueue(&outgoing("biller", 1), at(0)).await.unwrap();
+        assert!(matches!(enqueued, Enqueued::New(_)));
+        assert_eq!(ours.enqueue(&outgoing("biller", 1), at(0)).await.unwrap(), Enqueued::Already(enqueued.id()));
+        let received = ours.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
+        assert!(matches!(received, Verdict::New { .. }));
+        let claimed = ours.claim(&incoming(&query(2, "Why?"), 2), lease(1, 10), at(0)).await.unwrap();
+        assert!(claimed.is_work());
+        if commit {
+            transaction.commit().await.unwrap();
+        } else {
+            transaction.rollback().await.unwrap();
+        }
+        assert_eq!(Outbox::counts(&store, None).await.unwrap().pending, stored);
+        assert_eq!(Inbox::counts(&store).await.unwrap().pending, 2 * stored);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn a_message_that_is_being_stored_makes_its_duplicate_wait() {
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config).await.unwrap();
+    let mut client = client(&config).await;
+    let transaction = client.transaction().await.unwrap();
+    let message = incoming(&query(1, "Why?"), 1);
+    let first = InTransaction::of(&transaction).receive(&message, at(0)).await.unwrap();
+    let duplicate = incoming(&query(1, "Why?"), 2);
+    // The transaction ends only after the duplicate has been asked about.
+    let (second, ()) = tokio::join!(store.receive(&duplicate, at(1)), async {
+        tokio::task::yield_now().await;
+        transaction.commit().await.unwrap();
+    });
+    let second = second.unwrap();
+    assert!(matches!(second, Verdict::InProgress { .. }), "{second:?}");
+    assert_eq!((second.id(), second.acknowledgement()), (first.id(), first.acknowledgement()));
+}
+
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn what_another_transaction_holds_is_skipped() {
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config).await.unwrap();
+    let mut client = client(&config).await;
+    for number in 1..=2 {
+        store.receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
+        store.enqueue(&outgoing("biller", number), at(0)).await.unwrap();
+    }
+    let transaction = client.transaction().await.unwrap();
+    let held = "SELECT (SELECT id FROM bankrail_inbox ORDER BY id LIMIT 1 FOR UPDATE),
+        (SELECT id FROM bankrail_outbox ORDER BY id LIMIT 1 FOR UPDATE)";
+    transaction.query_one(held, &[]).await.unwrap();
+    assert_eq!(Inbox::lease(&store, &[], 9, lease(1, 10), at(1)).await.unwrap().len(), 1);
+    let request =
+        bankrail_webhook::store::outbox::LeaseRequest { lease: lease(1, 10), limit: 9, per_endpoint: 9, except: &[] };
+    assert_eq!(Outbox::lease(&store, request, at(1)).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
+    let config = postgres_schema().await;
+    let options = PostgresOptions::new().connections(1).operation_timeout(Duration::from_millis(300));
+    let store = options.connect(&config, NoTls).await.unwrap();
+    let mut client = client(&config).await;
+    store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
+
+    // A table lock keeps the operation from ending in time.
+    let transaction = client.transaction().await.unwrap();
+    transaction.batch_execute("LOCK TABLE bankrail_inbox").await.unwrap();
+    let late = store.receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap_err();
+    assert_eq!(late.kind(), StoreErrorKind::Timeout);
+    drop(transaction);
+    assert!(store.receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap().is_work(), "and nothing was stored");
+
+    // Its only connection is ended by the server.
+    let name = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'to be lost'";
+    let store = options.connect(&format!("{config} application_name='to be lost'"), NoTls).await.unwrap();
+    assert_eq!(Inbox::counts(&store).await.unwrap().pending, 2);
+    assert_eq!(client.query_one(name, &[]).await.unwrap().get::<_, i64>(0), 1);
+    // At most one operation meets the broken connection.
+    let mut answers = vec![Inbox::counts(&store).await, Inbox::counts(&store).await];
+    assert_eq!(answers.pop().unwrap().unwrap().pending, 2);
+}
+
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn several_workers_may_start_at_once_and_later_tables_are_refused() {
+    let config = postgres_schema().await;
+    let start = || PostgresStore::connect(&config);
+    let (a, b, c) = tokio::join!(start(), start(), start());
+    assert!(a.is_ok() && b.is_ok() && c.is_ok(), "{a:?} {b:?} {c:?}");
+    let client = client(&config).await;
+    client.batch_execute("UPDATE bankrail_schema SET version = 9999").await.unwrap();
+    let error = PostgresStore::connect(&config).await.unwrap_err();
+    assert!(matches!(error, ConnectError::NewerSchema { found: 9999, known: 1.. }), "{error:?}");
+    let nowhere = PostgresStore::connect("host=/nonexistent user=nobody").await.unwrap_err();
+    assert!(matches!(nowhere, ConnectError::Failed { .. }), "{nowhere:?}");
+}
