@@ -85,10 +85,12 @@ fn transport_error(error: reqwest::Error) -> TransportError {
     TransportError::new(kind, error.without_url())
 }
 
-/// rustls reports through `io::Error`s of this kind.
-fn is_tls(error: &reqwest::Error) -> bool {
-    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    causes
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|io| io.kind() == std::io::ErrorKind::InvalidData)
+/// rustls reports through `io::Error`s of this kind. They lie inside each other, and `source` looks past the inner one.
+fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    if io.is_some_and(|io| io.kind() == std::io::ErrorKind::InvalidData) {
+        return true;
+    }
+    let inner = io.and_then(std::io::Error::get_ref).map(|inner| inner as &(dyn std::error::Error + 'static));
+    inner.or_else(|| error.source()).is_some_and(is_tls)
 }

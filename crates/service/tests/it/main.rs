@@ -1,5 +1,6 @@
 //! Tests of the public API: requests in, answers out, engines in memory, a clock that moves when told.
 
+mod delivery;
 mod limits;
 mod paging;
 mod shape;

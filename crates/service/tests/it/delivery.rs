@@ -1,0 +1,134 @@
+//! Deliveries out of an outbox in memory, to a receiver that does as it is told.
+
+mod circuit;
+mod https;
+mod retries;
+mod running;
+mod world;
+
+use self::world::{Reply, World, fresh_headers};
+use bankrail_secured_payload::SecuredPayload;
+use bankrail_service::delivery::{EnqueueError, WrongBody};
+use bankrail_webhook::store::outbox::{Enqueued, OutboxState};
+use bankrail_webhook::{AttemptNote, DeliveryHeaders, Message, MessageKind, OutgoingError, Priority, samples};
+
+#[tokio::test]
+async fn each_kind_goes_to_its_receiver_with_the_headers_of_the_table_and_no_others() {
+    let world = World::new();
+    let mut seen = Vec::new();
+    for message in samples::all() {
+        let kind = message.kind();
+        if seen.contains(&kind) {
+            continue;
+        }
+        seen.push(kind);
+        let mut headers = fresh_headers(kind).priority(Priority::Unattended);
+        let mut expected = vec!["accept", "content-type", "priority", "x-api-key", "x-message-id"];
+        if kind.answers_a_request() {
+            headers = headers.correlation_id(headers.message_id);
+            expected.extend(["x-correlation-id", "x-requestkey"]);
+            expected.sort_unstable();
+        }
+        let stored = world.dispatcher.enqueue(&world.acme, &message, headers).await.unwrap();
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
+        let request = world.receiver.last();
+        assert_eq!(request.url.as_str(), format!("https://acme.example/hooks{}", kind.default_path()));
+        let mut names: Vec<_> = request.headers.keys().map(|name| name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, expected, "{kind}");
+        let value = |name: &str| request.headers[name].to_str().unwrap();
+        assert_eq!(value("x-message-id"), headers.message_id.to_string());
+        assert_eq!((value("content-type"), value("x-api-key")), ("application/json", "hunter2"));
+        assert_eq!(value("priority"), "UNATTENDED");
+        if kind.answers_a_request() {
+            assert_eq!(value("x-requestkey"), headers.request_key.unwrap().to_string());
+            assert_eq!(value("x-correlation-id"), headers.correlation_id.unwrap().to_string());
+        }
+        let envelope = SecuredPayload::from_json(&request.body).unwrap();
+        assert_eq!(world.opener.open(&envelope.secured_payload).unwrap().json(), message.to_json());
+        assert!(!format!("{request:?}").contains("hunter2"));
+        let entry = world.entry(stored.id()).await;
+        assert_eq!((entry.state, entry.attempts), (OutboxState::Delivered, 1));
+        let [attempt] = world.attempts(stored.id()).await.try_into().unwrap();
+        assert_eq!((attempt.status, attempt.note), (Some(200), None));
+    }
+    assert_eq!(seen.len(), MessageKind::ALL.len());
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "delivered once each");
+}
+
+#[tokio::test]
+async fn what_is_not_to_the_letter_is_not_stored() {
+    let world = World::new();
+    let outcome = samples::all().into_iter().find(|message| message.kind() == MessageKind::MandateOutcome).unwrap();
+    let query = samples::all().into_iter().find(|message| message.kind() == MessageKind::Query).unwrap();
+    let (with_key, without) = (fresh_headers(MessageKind::MandateOutcome), fresh_headers(MessageKind::Query));
+    let refused = [
+        (&outcome, without),
+        (&query, with_key),
+        (&query, without.correlation_id(without.message_id)),
+        (&query, without.priority(Priority::Attended)),
+    ];
+    for (message, headers) in refused {
+        let error = world.dispatcher.enqueue(&world.acme, message, headers).await.unwrap_err();
+        assert!(matches!(error, EnqueueError::Refused(OutgoingError::Headers(_))), "{error:?}");
+    }
+    let text =
+        String::from_utf8(outcome.to_json()).unwrap().replace("\"ACTV\"", "\"WHAT\"").replace("\"CRTD\"", "\"WHAT\"");
+    let unknown = Message::from_json(MessageKind::MandateOutcome, text.as_bytes()).unwrap().message;
+    let error = world.dispatcher.enqueue(&world.acme, &unknown, with_key).await.unwrap_err();
+    assert!(matches!(error, EnqueueError::Refused(OutgoingError::Findings { .. })), "{error:?}");
+    let error = world.dispatcher.enqueue(&"nobody".parse().unwrap(), &outcome, with_key).await.unwrap_err();
+    assert!(matches!(error, EnqueueError::UnknownEndpoint { .. }));
+    assert_eq!(world.pending().await, 0);
+}
+
+#[tokio::test]
+async fn one_message_id_is_stored_once() {
+    let world = World::new();
+    let message = samples::all().remove(0);
+    let headers: DeliveryHeaders = fresh_headers(message.kind());
+    let first = world.dispatcher.enqueue(&world.acme, &message, headers).await.unwrap();
+    let again = world.dispatcher.enqueue(&world.acme, &message, headers).await.unwrap();
+    assert!(matches!(first, Enqueued::New(id) if again == Enqueued::Already(id)));
+    world.dispatcher.run_once().await.unwrap();
+    assert_eq!(world.receiver.count(), 1);
+}
+
+#[tokio::test]
+async fn a_2xx_with_another_body_is_delivered_with_a_finding_or_tried_again() {
+    for (wrong_body, body, state) in [
+        (WrongBody::Delivered, "", OutboxState::Delivered),
+        (WrongBody::Delivered, "<html>", OutboxState::Delivered),
+        (
+            WrongBody::Delivered,
+            r#"{"id":"9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11","status":"RJCT"}"#,
+            OutboxState::Delivered,
+        ),
+        (WrongBody::Retry, "", OutboxState::Pending),
+    ] {
+        let world = World::with(|options| options.wrong_body = wrong_body);
+        world.receiver.script([Reply::Body(202, body.to_owned())]);
+        let id = world.enqueue_one().await;
+        world.dispatcher.run_once().await.unwrap();
+        assert_eq!(world.entry(id).await.state, state, "{body}");
+        let attempts = world.attempts(id).await;
+        assert_eq!((attempts[0].status, attempts[0].note), (Some(202), Some(AttemptNote::WrongBody)));
+    }
+}
+
+#[tokio::test]
+async fn keys_change_between_attempts() {
+    let world = World::new();
+    world.receiver.script([Reply::Status(500)]);
+    world.enqueue_one().await;
+    world.dispatcher.run_once().await.unwrap();
+    let opener = world.change_keys();
+    world.clock.advance(std::time::Duration::from_secs(10));
+    world.dispatcher.run_once().await.unwrap();
+    let [first, second] = world.receiver.all().try_into().unwrap();
+    let open = |opener: &bankrail_secured_payload::Opener, body: &[u8]| {
+        opener.open(&SecuredPayload::from_json(body).unwrap().secured_payload).is_ok()
+    };
+    assert!(open(&world.opener, &first.body) && !open(&opener, &first.body));
+    assert!(open(&opener, &second.body) && !open(&world.opener, &second.body));
+}

@@ -1,0 +1,84 @@
+//! Endpoints that keep failing, and how much one endpoint may have at once.
+
+use super::world::{Reply, World};
+use bankrail_values::Clock as _;
+use std::time::Duration;
+
+#[tokio::test]
+async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
+    let world = World::with(|options| options.per_endpoint = 1);
+    world.receiver.always(Reply::Status(500));
+    for _ in 0..8 {
+        world.enqueue_one().await;
+    }
+    for made in 1..=5 {
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
+        assert_eq!(world.receiver.count(), made);
+    }
+    assert_eq!(world.endpoints.open_circuits(world.clock.now()), [world.acme.clone()]);
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "it is left alone");
+    let other = world.beta.clone();
+    world.enqueue_to(&other).await;
+    world.receiver.script([Reply::Good]);
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 1, "others are not");
+
+    world.clock.advance(Duration::from_secs(30));
+    world.receiver.always(Reply::Good);
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
+    assert!(world.endpoints.open_circuits(world.clock.now()).is_empty());
+    while world.dispatcher.run_once().await.unwrap() > 0 {}
+    assert_eq!(world.pending().await, 0);
+}
+
+#[tokio::test]
+async fn of_several_entries_only_one_is_the_trial_and_no_attempt_is_lost() {
+    let world = World::with(|options| {
+        options.per_endpoint = 4;
+        options.breaker.failures = 4;
+    });
+    world.receiver.always(Reply::Status(500));
+    let mut ids = Vec::new();
+    for _ in 0..8 {
+        ids.push(world.enqueue_one().await);
+    }
+    world.dispatcher.run_once().await.unwrap();
+    world.clock.advance(Duration::from_secs(30));
+    world.dispatcher.run_once().await.unwrap();
+    assert_eq!(world.receiver.count(), 5, "four, then one trial");
+    let mut attempts = 0;
+    for id in ids {
+        attempts += world.attempts(id).await.len();
+    }
+    assert_eq!(attempts, 5, "what was given back was no attempt");
+    assert_eq!(world.pending().await, 8);
+}
+
+#[tokio::test]
+async fn refusals_of_the_message_say_nothing_against_the_endpoint() {
+    let world = World::new();
+    world.receiver.always(Reply::Status(400));
+    for _ in 0..8 {
+        world.enqueue_one().await;
+    }
+    while world.dispatcher.run_once().await.unwrap() > 0 {}
+    assert_eq!(world.receiver.count(), 8);
+    assert!(world.endpoints.open_circuits(world.clock.now()).is_empty());
+}
+
+#[tokio::test]
+async fn one_endpoint_has_no_more_than_its_share() {
+    let world = World::with(|options| options.per_endpoint = 2);
+    for _ in 0..5 {
+        world.enqueue_one().await;
+    }
+    for expected in [2, 2, 1, 0] {
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), expected);
+    }
+    let world = World::with(|options| options.concurrency = 3);
+    for _ in 0..5 {
+        world.enqueue_one().await;
+    }
+    for expected in [3, 2, 0] {
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), expected);
+    }
+}

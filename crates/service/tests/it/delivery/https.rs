@@ -1,0 +1,118 @@
+//! The transport of this crate against receivers on loopback.
+
+use super::world::{fresh_headers, sealer};
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::routing::post;
+use bankrail_service::delivery::{Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_values::{SecretString, SystemClock};
+use bankrail_webhook::{Acknowledgement, Attempt, AttemptNote, EndpointId, Outbox, samples};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A client that trusts no certificate at all.
+fn transport() -> HttpsTransport {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth();
+    HttpsTransport::new(reqwest::Client::builder().tls_backend_preconfigured(config)).unwrap()
+}
+
+async fn serve(router: Router) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    address.to_string()
+}
+
+/// Makes one attempt at a message to this base address.
+async fn attempt(base: &str, timeout: Duration) -> Attempt {
+    let (outbox, endpoints) = (Arc::new(MemoryStore::new()), Endpoints::new());
+    let id: EndpointId = "acme".parse().unwrap();
+    let url = EndpointUrl::danger_allow_http_on_loopback(base).unwrap();
+    let endpoint = Endpoint::new(id.clone(), url, sealer(0));
+    endpoints.insert(endpoint.with_api_key(Endpoint::DEFAULT_API_KEY_HEADER, &SecretString::from("hunter2")).unwrap());
+    let mut options = DispatcherOptions::new();
+    options.timeout = timeout;
+    let outbox_handle = Arc::clone(&outbox) as Arc<dyn Outbox>;
+    let clock = Arc::new(SystemClock::default());
+    let dispatcher = Dispatcher::new(outbox_handle, endpoints, Arc::new(transport()), clock, options).unwrap();
+    let message = samples::all().remove(0);
+    let stored = dispatcher.enqueue(&id, &message, fresh_headers(message.kind())).await.unwrap();
+    assert_eq!(dispatcher.run_once().await.unwrap(), 1);
+    outbox.attempts(stored.id()).await.unwrap().remove(0)
+}
+
+const PATH: &str = "/payto/mandates/outcomes";
+const LONG: Duration = Duration::from_secs(15);
+
+#[tokio::test]
+async fn a_message_arrives_with_its_headers() {
+    let seen: Arc<Mutex<Option<HeaderMap>>> = Arc::default();
+    let router = Router::new().route(
+        PATH,
+        post({
+            let seen = Arc::clone(&seen);
+            move |headers: HeaderMap, body: String| async move {
+                assert!(body.starts_with("{\"secured_payload\":\""));
+                *seen.lock().unwrap() = Some(headers);
+                Acknowledgement::from_random_bytes([1; 16]).to_json()
+            }
+        }),
+    );
+    let made = attempt(&format!("http://{}/", serve(router).await), LONG).await;
+    assert_eq!((made.status, made.note), (Some(200), None));
+    let headers = seen.lock().unwrap().take().unwrap();
+    assert_eq!(
+        (&headers["apikey"], &headers["content-type"]),
+        (&"hunter2".parse().unwrap(), &"application/json".parse().unwrap())
+    );
+    for absent in ["user-agent", "referer", "cookie", "accept-encoding"] {
+        assert!(!headers.contains_key(absent), "{absent}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirection_is_not_followed() {
+    let followed: Arc<Mutex<bool>> = Arc::default();
+    let target = Router::new().fallback({
+        let followed = Arc::clone(&followed);
+        move || async move { *followed.lock().unwrap() = true }
+    });
+    let elsewhere = format!("http://{}/", serve(target).await);
+    let router = Router::new()
+        .route(PATH, post(move || async move { (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, elsewhere)]) }));
+    let made = attempt(&format!("http://{}/", serve(router).await), LONG).await;
+    assert_eq!((made.status, made.note), (Some(307), Some(AttemptNote::Redirected)));
+    assert!(!*followed.lock().unwrap());
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_cut() {
+    let endless = || {
+        let chunks = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(vec![b'x'; 8192]));
+        Body::from_stream(chunks)
+    };
+    let router = Router::new().route(PATH, post(move || async move { endless() }));
+    let made = attempt(&format!("http://{}/", serve(router).await), LONG).await;
+    assert_eq!((made.status, made.note), (Some(200), Some(AttemptNote::WrongBody)));
+}
+
+#[tokio::test]
+async fn no_answer_no_listener_and_no_tls() {
+    let router = Router::new().route(PATH, post(|| async { std::future::pending::<()>().await }));
+    let address = serve(router).await;
+    let made = attempt(&format!("http://{address}/"), Duration::from_millis(50)).await;
+    assert_eq!(made.note, Some(AttemptNote::TimedOut));
+    // What listens there does not speak TLS.
+    let made = attempt(&format!("https://{address}/"), LONG).await;
+    assert_eq!(made.note, Some(AttemptNote::Tls));
+    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let made = attempt(&format!("http://{free}/"), LONG).await;
+    assert_eq!(made.note, Some(AttemptNote::NoConnection));
+}

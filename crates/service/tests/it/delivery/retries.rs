@@ -1,0 +1,185 @@
+//! Failing, waiting, trying again, giving up.
+
+use super::world::{Reply, World};
+use bankrail_service::delivery::TransportErrorKind;
+use bankrail_values::Clock as _;
+use bankrail_webhook::schedule::DEFAULT_DELAYS;
+use bankrail_webhook::store::outbox::OutboxState;
+use bankrail_webhook::{AttemptNote, EntryId, Outbox as _};
+use std::time::Duration;
+
+/// Moves to when an entry is due and says how long that was.
+async fn move_to_due(world: &World, id: EntryId) -> Duration {
+    let entry = world.entry(id).await;
+    let wait = entry.due.saturating_since(world.clock.now());
+    world.clock.set(entry.due);
+    wait
+}
+
+#[tokio::test]
+async fn ten_attempts_on_the_schedule_then_a_dead_letter_that_can_be_sent_again() {
+    let world = World::with(|options| options.breaker.failures = u32::MAX);
+    world.receiver.always(Reply::Status(500));
+    let id = world.enqueue_one().await;
+    for (made, delay) in DEFAULT_DELAYS.iter().enumerate() {
+        let wait = move_to_due(&world, id).await;
+        assert!(wait >= delay.mul_f64(0.8) && wait <= delay.mul_f64(1.2), "{made}: {wait:?} for {delay:?}");
+        assert_eq!(world.entry(id).await.state, OutboxState::Pending);
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 1, "{made}");
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "not before its time");
+    }
+    let dead = world.outbox.dead_letters(Some(&world.acme), None, 10).await.unwrap();
+    assert_eq!(dead.iter().map(|entry| entry.id).collect::<Vec<_>>(), [id]);
+    let attempts = world.attempts(id).await;
+    assert_eq!(attempts.len(), DEFAULT_DELAYS.len());
+    assert!(attempts.iter().all(|one| (one.status, one.note) == (Some(500), Some(AttemptNote::Refused))));
+
+    world.receiver.always(Reply::Good);
+    assert!(world.dispatcher.resend(id).await.unwrap());
+    world.dispatcher.run_once().await.unwrap();
+    assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
+    assert!(!world.dispatcher.resend(id).await.unwrap(), "it is not dead");
+    let ids: Vec<_> = world.receiver.all().iter().map(|request| request.headers["x-message-id"].clone()).collect();
+    assert_eq!(ids.len(), 11);
+    assert!(ids.iter().all(|one| one == ids[0]), "one message id over all attempts");
+    let bodies: std::collections::HashSet<_> = world.receiver.all().into_iter().map(|request| request.body).collect();
+    assert_eq!(bodies.len(), 11, "sealed anew each time");
+}
+
+#[tokio::test]
+async fn every_failure_is_recorded_as_what_it_was() {
+    for (reply, status, note) in [
+        (Reply::Status(404), Some(404), AttemptNote::Refused),
+        (Reply::Status(302), Some(302), AttemptNote::Redirected),
+        (Reply::Status(100), Some(100), AttemptNote::Refused),
+        (Reply::Fails(TransportErrorKind::Connect), None, AttemptNote::NoConnection),
+        (Reply::Fails(TransportErrorKind::Tls), None, AttemptNote::Tls),
+        (Reply::Fails(TransportErrorKind::Timeout), None, AttemptNote::TimedOut),
+        (Reply::Fails(TransportErrorKind::Broken), None, AttemptNote::Broken),
+        (Reply::Panics, None, AttemptNote::Other),
+    ] {
+        let world = World::new();
+        world.receiver.script([reply.clone()]);
+        let id = world.enqueue_one().await;
+        world.dispatcher.run_once().await.unwrap();
+        let attempts = world.attempts(id).await;
+        assert_eq!(attempts.len(), 1);
+        assert_eq!((attempts[0].status, attempts[0].note), (status, Some(note)), "{reply:?}");
+        assert_eq!(attempts[0].started_at, world.clock.now());
+        assert_eq!(world.entry(id).await.state, OutboxState::Pending);
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_that_never_answers_is_cut_off() {
+    let world = World::with(|options| options.timeout = Duration::ZERO);
+    world.receiver.script([Reply::Never]);
+    let id = world.enqueue_one().await;
+    world.dispatcher.run_once().await.unwrap();
+    assert_eq!(world.attempts(id).await[0].note, Some(AttemptNote::TimedOut));
+}
+
+#[tokio::test]
+async fn retry_after_is_honoured_up_to_a_day() {
+    for (asked, least, most) in [
+        ("3600", 3600, 3600),
+        ("0", 4, 6),
+        ("99999999999999", 86_400, 86_400),
+        ("Thu, 29 Jul 2021 02:00:00 GMT", 3600, 3600),
+        ("Thu, 29 Jul 2021 00:00:00 GMT", 4, 6),
+        ("later", 4, 6),
+    ] {
+        let world = World::new();
+        world.receiver.script([Reply::Asking(503, asked.to_owned())]);
+        let id = world.enqueue_one().await;
+        world.dispatcher.run_once().await.unwrap();
+        let wait = move_to_due(&world, id).await;
+        assert!((Duration::from_secs(least)..=Duration::from_secs(most)).contains(&wait), "{asked}: {wait:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_that_is_gone_is_left_alone_until_it_is_resumed() {
+    let world = World::new();
+    world.receiver.script([Reply::Status(410)]);
+    let first = world.enqueue_one().await;
+    world.dispatcher.run_once().await.unwrap();
+    assert_eq!(world.attempts(first).await[0].note, Some(AttemptNote::Gone));
+    let stopped = world.outbox.stopped_endpoints().await.unwrap();
+    assert_eq!((stopped.len(), &stopped[0].endpoint), (1, &world.acme));
+    // Messages for it are still taken and kept; others are not held up.
+    let second = world.enqueue_one().await;
+    let other = world.enqueue_to(&world.beta.clone()).await;
+    world.clock.advance(Duration::from_secs(1_000_000));
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
+    assert_eq!(world.entry(other).await.state, OutboxState::Delivered);
+    assert!(world.dispatcher.resume(&world.acme).await.unwrap());
+    assert!(!world.dispatcher.resume(&world.acme).await.unwrap());
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 2);
+    for id in [first, second] {
+        assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
+    }
+}
+
+#[tokio::test]
+async fn a_message_to_an_endpoint_that_went_away_is_kept() {
+    let world = World::new();
+    let id = world.enqueue_one().await;
+    assert!(world.endpoints.remove(&world.acme));
+    world.dispatcher.run_once().await.unwrap();
+    let entry = world.entry(id).await;
+    assert_eq!((entry.state, entry.attempts, world.receiver.count()), (OutboxState::Pending, 0, 0));
+    assert_eq!(entry.due.saturating_since(world.clock.now()), Duration::from_secs(60));
+}
+
+/// Whatever the receiver does, nothing is lost: in the end every message is delivered or a dead letter, and what was
+/// delivered had been received.
+#[tokio::test]
+async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
+    let world = World::new();
+    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
+    let mut random = move |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below
+    };
+    let mut ids = Vec::new();
+    for turn in 0..30 {
+        let endpoint = if turn % 3 == 0 { world.beta.clone() } else { world.acme.clone() };
+        ids.push(world.enqueue_to(&endpoint).await);
+    }
+    for _ in 0..2000 {
+        let replies = [
+            Reply::Good,
+            Reply::Good,
+            Reply::Status(500),
+            Reply::Asking(429, "30".to_owned()),
+            Reply::Fails(TransportErrorKind::Timeout),
+            Reply::Fails(TransportErrorKind::Broken),
+            Reply::Panics,
+            Reply::Status(410),
+            Reply::Body(200, "ok".to_owned()),
+        ];
+        world.receiver.script((0..8).map(|_| replies[random(9) as usize].clone()));
+        world.dispatcher.run_once().await.unwrap();
+        for stopped in world.outbox.stopped_endpoints().await.unwrap() {
+            world.dispatcher.resume(&stopped.endpoint).await.unwrap();
+        }
+        world.clock.advance(Duration::from_secs(random(4000)));
+        if world.pending().await == 0 {
+            break;
+        }
+    }
+    let counts = world.counts().await;
+    assert_eq!((counts.pending, counts.delivered + counts.dead), (0, 30));
+    assert!(counts.delivered > 0);
+    let received: Vec<_> = world.receiver.all().iter().map(|request| request.headers["x-message-id"].clone()).collect();
+    for id in ids {
+        let entry = world.entry(id).await;
+        let message_id = entry.message.message_id().to_string();
+        let times = received.iter().filter(|one| *one == message_id.as_str()).count();
+        assert_eq!(times, world.attempts(id).await.len());
+        assert!(entry.state != OutboxState::Delivered || times > 0);
+    }
+}

@@ -1,0 +1,76 @@
+//! The loop: starting, waking, stopping.
+
+use super::world::World;
+use bankrail_webhook::store::outbox::OutboxState;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+#[tokio::test]
+async fn stopping_waits_for_what_is_under_way_and_takes_nothing_more() {
+    let world = Arc::new(World::with(|options| options.concurrency = 1));
+    // Nobody is answered before the gate opens.
+    let permits = world.receiver.gate.available_permits();
+    world.receiver.gate.forget_permits(permits);
+    let (first, second) = (world.enqueue_one().await, world.enqueue_one().await);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn({
+        let world = Arc::clone(&world);
+        async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+    });
+    while world.receiver.count() == 0 {
+        tokio::task::yield_now().await;
+    }
+    stop.send(()).unwrap();
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!running.is_finished(), "one attempt is under way");
+    world.receiver.gate.add_permits(10);
+    running.await.unwrap();
+    assert_eq!(world.entry(first).await.state, OutboxState::Delivered);
+    assert_eq!(world.entry(second).await.state, OutboxState::Pending);
+    assert_eq!(world.receiver.count(), 1);
+}
+
+#[tokio::test]
+async fn enqueueing_wakes_the_loop_and_a_restart_continues() {
+    let world = Arc::new(World::with(|options| options.longest_idle = std::time::Duration::from_secs(3600)));
+    for _ in 0..2 {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let running = tokio::spawn({
+            let world = Arc::clone(&world);
+            async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+        });
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        let id = world.enqueue_one().await;
+        while world.entry(id).await.state != OutboxState::Delivered {
+            tokio::task::yield_now().await;
+        }
+        stop.send(()).unwrap();
+        running.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_loop_that_is_dropped_loses_nothing() {
+    let world = Arc::new(World::new());
+    let permits = world.receiver.gate.available_permits();
+    world.receiver.gate.forget_permits(permits);
+    let id = world.enqueue_one().await;
+    let running = tokio::spawn({
+        let world = Arc::clone(&world);
+        async move { world.dispatcher.run(std::future::pending()).await }
+    });
+    while world.receiver.count() == 0 {
+        tokio::task::yield_now().await;
+    }
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+    world.receiver.gate.add_permits(10);
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "it is leased");
+    world.clock.advance(std::time::Duration::from_secs(60));
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
+    assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
+}

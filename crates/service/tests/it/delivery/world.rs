@@ -1,0 +1,190 @@
+//! A dispatcher with two endpoints, a clock that moves when told, and a receiver by script.
+
+use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_secured_payload::{Opener, Sealer};
+use bankrail_service::delivery::{
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, Transport, TransportErrorKind, TransportFuture,
+    TransportRequest, TransportResponse,
+};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_values::{Clock, HyphenatedUuid, ManualClock, SecretString};
+use bankrail_webhook::store::outbox::OutboxCounts;
+use bankrail_webhook::{
+    Acknowledgement, Attempt, DeliveryHeaders, EndpointId, EntryId, MessageKind, Outbox, OutboxEntry, samples,
+};
+use http::{HeaderMap, StatusCode};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock};
+use tokio::sync::Semaphore;
+
+/// The provider's signing key, two decryption keys of customers, made once.
+fn keys() -> &'static (SigningKey, [UnwrappingKey; 2]) {
+    static KEYS: OnceLock<(SigningKey, [UnwrappingKey; 2])> = OnceLock::new();
+    KEYS.get_or_init(|| {
+        let unwrapping = || UnwrappingKey::generate(RsaSize::Rsa2048).unwrap();
+        (SigningKey::generate(RsaSize::Rsa2048).unwrap(), [unwrapping(), unwrapping()])
+    })
+}
+
+pub(super) fn sealer(customer: usize) -> Arc<Sealer> {
+    let (signing, customers) = keys();
+    Arc::new(Sealer::new(signing.clone(), customers[customer].wrapping_key()))
+}
+
+fn opener(customer: usize) -> Opener {
+    let (signing, customers) = keys();
+    Opener::new(customers[customer].clone(), signing.verifying_key())
+}
+
+/// What the receiver does with the next request.
+#[derive(Clone, Debug)]
+pub(super) enum Reply {
+    Good,
+    Status(u16),
+    Asking(u16, String),
+    Body(u16, String),
+    Fails(TransportErrorKind),
+    Never,
+    Panics,
+}
+
+/// Does what the script says, then what `always` says. Each request waits for a permit.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    script: Mutex<VecDeque<Reply>>,
+    always: Mutex<Reply>,
+    requests: Mutex<Vec<TransportRequest>>,
+    pub(super) gate: Semaphore,
+}
+
+impl Receiver {
+    pub(super) fn script(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.script.lock().unwrap().extend(replies);
+    }
+
+    pub(super) fn always(&self, reply: Reply) {
+        *self.always.lock().unwrap() = reply;
+    }
+
+    pub(super) fn all(&self) -> Vec<TransportRequest> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    pub(super) fn last(&self) -> TransportRequest {
+        self.all().pop().unwrap()
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.requests.lock().unwrap().len()
+    }
+}
+
+impl Transport for Receiver {
+    fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
+        Box::pin(async move {
+            self.requests.lock().unwrap().push(request);
+            self.gate.acquire().await.unwrap().forget();
+            let next = self.script.lock().unwrap().pop_front();
+            let reply = next.unwrap_or_else(|| self.always.lock().unwrap().clone());
+            let mut headers = HeaderMap::new();
+            let (status, body) = match reply {
+                Reply::Good => (200, Acknowledgement::from_random_bytes([7; 16]).to_json()),
+                Reply::Status(status) => (status, Vec::new()),
+                Reply::Asking(status, wait) => {
+                    headers.insert("retry-after", wait.parse().unwrap());
+                    (status, Vec::new())
+                }
+                Reply::Body(status, body) => (status, body.into_bytes()),
+                Reply::Fails(kind) => return Err(kind.into()),
+                Reply::Never => std::future::pending().await,
+                Reply::Panics => panic!("told to"),
+            };
+            Ok(TransportResponse::new(StatusCode::from_u16(status).unwrap(), headers, body))
+        })
+    }
+}
+
+pub(super) struct World {
+    pub(super) dispatcher: Dispatcher,
+    pub(super) outbox: Arc<MemoryStore>,
+    pub(super) endpoints: Endpoints,
+    pub(super) receiver: Arc<Receiver>,
+    pub(super) clock: Arc<ManualClock>,
+    pub(super) opener: Opener,
+    pub(super) acme: EndpointId,
+    pub(super) beta: EndpointId,
+}
+
+impl World {
+    pub(super) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub(super) fn with(change: impl FnOnce(&mut DispatcherOptions)) -> Self {
+        let mut options = DispatcherOptions::new();
+        change(&mut options);
+        let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
+        let receiver = Arc::new(Receiver {
+            script: Mutex::default(),
+            always: Mutex::new(Reply::Good),
+            requests: Mutex::default(),
+            gate: Semaphore::new(Semaphore::MAX_PERMITS / 2),
+        });
+        let (outbox, endpoints) = (Arc::new(MemoryStore::new()), Endpoints::new());
+        let (acme, beta): (EndpointId, EndpointId) = ("acme".parse().unwrap(), "beta".parse().unwrap());
+        endpoints.insert(endpoint(&acme, 0));
+        endpoints.insert(endpoint(&beta, 1));
+        let dispatcher = Dispatcher::new(
+            Arc::clone(&outbox) as Arc<dyn Outbox>,
+            endpoints.clone(),
+            Arc::clone(&receiver) as Arc<dyn Transport>,
+            Arc::clone(&clock) as Arc<dyn Clock>,
+            options,
+        )
+        .unwrap();
+        Self { dispatcher, outbox, endpoints, receiver, clock, opener: opener(0), acme, beta }
+    }
+
+    /// ACME's receiver with another decryption key from here on.
+    pub(super) fn change_keys(&self) -> Opener {
+        self.endpoints.insert(endpoint(&self.acme, 1));
+        opener(1)
+    }
+
+    pub(super) async fn enqueue_one(&self) -> EntryId {
+        let acme = self.acme.clone();
+        self.enqueue_to(&acme).await
+    }
+
+    pub(super) async fn enqueue_to(&self, endpoint: &EndpointId) -> EntryId {
+        let message = samples::all().remove(0);
+        self.dispatcher.enqueue(endpoint, &message, fresh_headers(message.kind())).await.unwrap().id()
+    }
+
+    pub(super) async fn entry(&self, id: EntryId) -> OutboxEntry {
+        self.outbox.find(id).await.unwrap().unwrap()
+    }
+
+    pub(super) async fn attempts(&self, id: EntryId) -> Vec<Attempt> {
+        self.outbox.attempts(id).await.unwrap()
+    }
+
+    pub(super) async fn pending(&self) -> u64 {
+        self.counts().await.pending
+    }
+
+    pub(super) async fn counts(&self) -> OutboxCounts {
+        self.outbox.counts(None).await.unwrap()
+    }
+}
+
+fn endpoint(id: &EndpointId, customer: usize) -> Endpoint {
+    let base = EndpointUrl::parse(&format!("https://{id}.example/hooks/")).unwrap();
+    Endpoint::new(id.clone(), base, sealer(customer)).with_api_key("X-Api-Key", &SecretString::from("hunter2")).unwrap()
+}
+
+/// Headers with keys of their own.
+pub(super) fn fresh_headers(kind: MessageKind) -> DeliveryHeaders {
+    let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
+    if kind.answers_a_request() { DeliveryHeaders::answering(fresh(), fresh()) } else { DeliveryHeaders::new(fresh()) }
+}
