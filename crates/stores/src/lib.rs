@@ -1,17 +1,70 @@
 //! Engines for the store traits of the bankrail crates: in memory, SQLite, PostgreSQL, Valkey or Redis.
 //!
-//! What it is: the durable and the volatile memory behind duplicate checks, tokens, statement polling and webhook
-//! delivery. The traits live in the crates whose rules they serve; this crate only keeps what they are told to keep.
+//! What it is: the memory behind used assertions, access tokens, imported statement entries, and the inbox and outbox of
+//! the webhooks. The traits live in the crates whose rules they serve; this crate keeps what they are told to keep, and
+//! says it only once it is kept.
 //!
 //! What it is not: it decides nothing. No rule of the service is written here, and no clock is read: every operation
 //! that depends on time takes `now`.
+//!
+//! ```
+//! use bankrail_client_assertion::ReplayStore;
+//! use bankrail_stores::memory::MemoryStore;
+//! use bankrail_values::Timestamp;
+//! # #[cfg(feature = "sqlite")]
+//! use bankrail_stores::sqlite::SqliteStore;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (now, expires) = ("2024-01-02T03:04:05.000Z".parse()?, "2024-01-02T04:04:05.000Z".parse()?);
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("bankrail.db");
+//! # #[cfg(feature = "sqlite")]
+//! let store = SqliteStore::open(path)?;
+//! # #[cfg(not(feature = "sqlite"))]
+//! # let store = MemoryStore::new();
+//! assert!(store.claim([7; 32], now, expires).await?); // the first time
+//! assert!(!store.claim([7; 32], now, expires).await?); // a replay, also after a restart
+//! # let _: (MemoryStore, Timestamp) = (MemoryStore::new(), now);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Engines
+//!
+//! | trait | memory | SQLite | PostgreSQL |
+//! |---|---|---|---|
+//! | `ReplayStore` | yes | yes | |
+//! | `TokenStore` | yes | yes | |
+//! | `SeenEntries` | yes | yes | |
+//! | `Inbox` | yes | yes, also in `SqliteStore::transaction` | yes, also in `InTransaction` |
+//! | `Outbox` | yes | yes, also in `SqliteStore::transaction` | yes, also in `InTransaction` |
+//!
+//! One suite runs over all engines of a trait and compares them with a plain model on random operations, so they answer
+//! alike. Counters in memory are `bankrail-rate-limit`'s own `Limiter`.
+//!
+//! # Features
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `sqlite` (default) | `sqlite::SqliteStore`, with SQLite built in: needs a C compiler |
+//! | `postgres` | `postgres::PostgresStore` |
+//! | `redis` | what several machines share on Valkey or Redis (reserved: no engine yet) |
+//!
+//! # Security
+//!
+//! - Access tokens and assertions are stored as SHA-256 only; they are random or signed, so a stolen file gives none back.
+//! - Message bodies are stored in clear, with names and accounts: restrict and encrypt file and database as you do the
+//!   ledger's. Nothing of them is logged or shown by `Debug`.
+//! - When a store fails, callers must refuse (no token without a claim, no acknowledgement without a stored message). A
+//!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) may have taken effect.
+//! - A used assertion is remembered until it expires by the caller's clock. Should that clock jump ahead and be set back,
+//!   what expired in between may have been dropped, and could be used again until it expires once more.
 
 #![forbid(unsafe_code)]
 
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
-#[cfg(feature = "redis")]
-pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

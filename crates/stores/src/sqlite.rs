@@ -43,6 +43,11 @@ const SWEPT: u32 = 8;
 /// At most so many entries are forgotten in one transaction.
 const FORGOTTEN: u32 = 500;
 
+/// The statements of each kind of record, so that a test can look at their plans.
+#[cfg(test)]
+const DAILY: [&[&str]; 6] =
+    [replay::DAILY, tokens::DAILY, seen::DAILY, inbox::DAILY, outbox::DAILY, outbox::DAILY_LEASES];
+
 /// Every store of the workspace in one SQLite file, or in memory for tests.
 ///
 /// ```

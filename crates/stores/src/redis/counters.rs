@@ -30,7 +30,7 @@ impl RedisCounters {
     /// [`OpenError`] when `url` is not one, or asks for what this build does not have.
     pub fn open(url: &str) -> Result<Self, OpenError> {
         let config = ConnectionManagerConfig::new()
-            .set_number_of_retries(1)
+            .set_number_of_retries(0) // the next request tries again
             .set_connection_timeout(Some(Duration::from_secs(1)))
             .set_response_timeout(None); // `with_timeout` bounds the whole call
         let client = Client::open(url).map_err(|error| OpenError(Box::new(error)))?;

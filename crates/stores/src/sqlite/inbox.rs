@@ -49,6 +49,10 @@ const RETRY: &str = "UPDATE bankrail_inbox SET state = 'pending', due = ?2, fini
 const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'completed' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
+#[cfg(test)]
+pub(super) const DAILY: &[&str] =
+    &[LEASE, KNOWN, INSERT, INSERT_KEY, TAKE, EXTEND, COMPLETE, RELEASE, SET_ASIDE, RETRY, FORGET];
+
 impl Inbox for SqliteStore {
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict> {
         let message = message.clone();

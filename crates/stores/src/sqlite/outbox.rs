@@ -42,6 +42,12 @@ const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, reason) VALUE
 const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM bankrail_outbox
     WHERE state = 'delivered' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
+#[cfg(test)]
+pub(super) use lease::DAILY as DAILY_LEASES;
+
+#[cfg(test)]
+pub(super) const DAILY: &[&str] = &[INSERT, EXTEND, RELEASE, RECORD, INSERT_ATTEMPT, ATTEMPTS, RESEND, STOP, FORGET];
+
 impl Outbox for SqliteStore {
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
         let message = message.clone();

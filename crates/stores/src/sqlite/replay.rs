@@ -13,6 +13,9 @@ const CLAIM: &str = "INSERT INTO bankrail_replay (key, expires) VALUES (?1, ?3)
 const SWEEP: &str = "DELETE FROM bankrail_replay WHERE key IN
     (SELECT key FROM bankrail_replay WHERE expires < ?1 ORDER BY expires LIMIT ?2)";
 
+#[cfg(test)]
+pub(super) const DAILY: &[&str] = &[CLAIM, SWEEP];
+
 impl ReplayStore for SqliteStore {
     fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(self.database.write(move |connection| claim(connection, key, now, expires)))

@@ -81,4 +81,20 @@ mod tests {
         assert_eq!(version(&connection).unwrap(), 0);
         assert!(connection.execute("INSERT INTO a (x) VALUES (7)", []).is_err());
     }
+
+    /// No statement of the daily work may read a whole table: a backlog would slow down what is new.
+    #[test]
+    fn the_daily_statements_go_by_an_index() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        assert!(migrate(&mut connection).is_ok());
+        for sql in crate::sqlite::DAILY.iter().flat_map(|statements| statements.iter()) {
+            let columns = if sql.ends_with("RETURNING ") { "id" } else { "" };
+            let explained = format!("EXPLAIN QUERY PLAN {sql}{columns}");
+            let mut statement = connection.prepare(&explained).unwrap();
+            let plan = statement.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<Vec<_>, _>>();
+            let plan = plan.unwrap();
+            let scans = plan.iter().filter(|line| line.starts_with("SCAN bankrail") && !line.contains("INDEX"));
+            assert_eq!(scans.count(), 0, "{sql}\n{plan:#?}");
+        }
+    }
 }

@@ -15,6 +15,9 @@ const RECORD: &str = "INSERT INTO bankrail_seen (account, key, count, day) VALUE
 
 const FORGET: &str = "DELETE FROM bankrail_seen WHERE account = ?1 AND day < ?2";
 
+#[cfg(test)]
+pub(super) const DAILY: &[&str] = &[COUNT, RECORD, FORGET];
+
 impl SeenEntries for SqliteStore {
     fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
         let (account, keys) = (account.clone(), keys.to_vec());

@@ -16,6 +16,9 @@ const FIND: &str = "SELECT customer, scopes, issued, expires FROM bankrail_token
 const SWEEP: &str = "DELETE FROM bankrail_token WHERE hash IN
     (SELECT hash FROM bankrail_token WHERE expires <= ?1 ORDER BY expires LIMIT ?2)";
 
+#[cfg(test)]
+pub(super) const DAILY: &[&str] = &[INSERT, FIND, SWEEP];
+
 impl TokenStore for SqliteStore {
     fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
         Box::pin(self.database.write(move |connection| insert(connection, hash, &grant)))

@@ -16,10 +16,8 @@ fn at(millis: i64) -> Timestamp {
 }
 
 fn policy(algorithm: Algorithm, counting: Counting, windows: &[(u64, u32)]) -> Policy {
-    let windows: Vec<Window> = windows
-        .iter()
-        .map(|(millis, limit)| Window::new(Duration::from_millis(*millis), *limit).unwrap())
-        .collect();
+    let windows: Vec<Window> =
+        windows.iter().map(|(millis, limit)| Window::new(Duration::from_millis(*millis), *limit).unwrap()).collect();
     Policy::new(algorithm, counting, &windows).unwrap()
 }
 

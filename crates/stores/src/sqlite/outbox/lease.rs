@@ -28,6 +28,9 @@ const FIRST_FREE: &str = "SELECT due FROM bankrail_outbox WHERE state = 'pending
 
 const FIRST_LEASED: &str = "SELECT min(max(due, until)) FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = ?1";
 
+#[cfg(test)]
+pub(in crate::sqlite) const DAILY: &[&str] = &[TAKE, NEXT_ENDPOINT, IS_STOPPED, LEASED, FREE, FIRST_FREE, FIRST_LEASED];
+
 /// One call of [`bankrail_webhook::Outbox::lease`].
 pub(super) struct Work {
     pub(super) lease: Lease,
