@@ -41,7 +41,8 @@
 //! | `Outbox` | yes | yes, also in `SqliteStore::transaction` | yes, also in `InTransaction` |
 //!
 //! One suite runs over all engines of a trait and compares them with a plain model on random operations, so they answer
-//! alike. Counters in memory are `bankrail-rate-limit`'s own `Limiter`.
+//! alike. Counters in memory are `bankrail-rate-limit`'s own `Limiter`, on Valkey or Redis those of the feature `redis`, which
+//! go by the server's clock unless told otherwise.
 //!
 //! # Features
 //!
@@ -49,7 +50,7 @@
 //! |---|---|
 //! | `sqlite` (default) | `sqlite::SqliteStore`, with SQLite built in: needs a C compiler |
 //! | `postgres` | `postgres::PostgresStore` |
-//! | `redis` | what several machines share on Valkey or Redis (reserved: no engine yet) |
+//! | `redis` | `redis`: rate-limit counters that several machines share on Valkey or Redis |
 //!
 //! # Security
 //!
@@ -66,5 +67,7 @@
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(feature = "redis")]
+pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

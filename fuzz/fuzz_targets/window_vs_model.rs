@@ -1,0 +1,85 @@
+//! Requests in: decisions equal a log of charges reckoned in 128-bit integers, the retry time is exact, nothing panics.
+#![no_main]
+
+use arbitrary::Arbitrary;
+use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
+use bankrail_values::Timestamp;
+use libfuzzer_sys::fuzz_target;
+use std::time::Duration;
+
+#[derive(Arbitrary, Debug)]
+struct Trace {
+    windows: Vec<(u16, u8)>,
+    second_limits: [u8; 3],
+    sliding: bool,
+    attempts: bool,
+    start: i32,
+    requests: Vec<Request>,
+}
+
+#[derive(Arbitrary, Debug)]
+struct Request {
+    step: i16,
+    cost: u8,
+    under_second: bool,
+}
+
+/// Every charge and the time at which it was taken to have happened.
+struct Log(Vec<(i64, u32)>);
+
+impl Log {
+    fn allows(&self, policy: &Policy, now: i64, cost: u32) -> bool {
+        policy.windows().iter().all(|window| {
+            let length = i64::from(window.millis());
+            let this = now.div_euclid(length);
+            let counted = |wanted: i64| -> i128 {
+                self.0.iter().filter(|(at, _)| at.div_euclid(length) == wanted).map(|(_, cost)| i128::from(*cost)).sum()
+            };
+            let remaining = i128::from((this + 1) * length - now);
+            let previous = if policy.algorithm() == Algorithm::Sliding { counted(this - 1) * remaining } else { 0 };
+            let length = i128::from(length);
+            (counted(this) + i128::from(cost)) * length + previous <= i128::from(window.limit()) * length
+        })
+    }
+}
+
+fuzz_target!(|trace: Trace| {
+    let windows = |second: bool| -> Option<Vec<Window>> {
+        let windows = trace.windows.iter().zip(trace.second_limits);
+        windows
+            .map(|((millis, limit), other)| {
+                let limit = u32::from(if second { other } else { *limit });
+                Window::new(Duration::from_millis(u64::from(*millis)), limit).ok()
+            })
+            .collect()
+    };
+    let algorithm = if trace.sliding { Algorithm::Sliding } else { Algorithm::Fixed };
+    let counting = if trace.attempts { Counting::Attempts } else { Counting::Admitted };
+    let policy = |second| Policy::new(algorithm, counting, &windows(second)?).ok();
+    let (Some(first), Some(second)) = (policy(false), policy(true)) else { return };
+
+    let (mut state, mut log, mut now) = (State::new(), Log(Vec::new()), i64::from(trace.start));
+    for request in trace.requests.iter().take(200) {
+        now += i64::from(request.step);
+        let (policy, cost) = (if request.under_second { &second } else { &first }, u32::from(request.cost));
+        let at = |millis: i64| Timestamp::from_unix_millis(millis).expect("32 bits of milliseconds are in range");
+        let before = state;
+        let Ok(decision) = decide(&mut state, policy, at(now), cost) else {
+            assert!(policy.check_cost(cost).is_err());
+            assert_eq!(state, before);
+            continue;
+        };
+        let judged = log.0.iter().map(|(at, _)| *at).chain([now]).max().expect("holds now");
+        assert_eq!(decision.is_allowed(), log.allows(policy, judged, cost));
+        if cost > 0 && (decision.is_allowed() || counting == Counting::Attempts) {
+            log.0.push((judged, cost));
+        } else {
+            assert_eq!(state, before);
+        }
+        if let Some(retry_at) = decision.retry_at() {
+            let retry_at = retry_at.unix_millis();
+            assert!(log.allows(policy, retry_at, cost), "refused at {retry_at}");
+            assert!(!log.allows(policy, retry_at - 1, cost), "allowed before {retry_at}");
+        }
+    }
+});
