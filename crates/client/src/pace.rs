@@ -96,3 +96,75 @@ impl Pace {
         Ok(decision.retry_at())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail_rate_limit::{Counting, Limiter, default_limits};
+    use tokio::time::Instant;
+
+    /// Shows tokio's time, which tests may stop.
+    #[derive(Debug)]
+    struct TokioClock(Instant);
+
+    impl Clock for TokioClock {
+        fn now(&self) -> Timestamp {
+            Timestamp::UNIX_EPOCH.saturating_add(self.0.elapsed())
+        }
+    }
+
+    fn statements(pacing: Pacing) -> Pace {
+        let policy = default_limits(CallType::Statement).with_counting(Counting::Admitted);
+        let clock = Arc::new(TokioClock(Instant::now()));
+        Pace::new(pacing, Arc::new(Limiter::default()), clock, "C".to_owned(), CallType::Statement, policy)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_wait_until_they_are_allowed_and_no_hour_sees_more_than_its_limit() {
+        let pace = statements(Pacing::Wait);
+        let mut sent = Vec::new();
+        for _ in 0..80 {
+            pace.admit().await.unwrap();
+            sent.push(pace.clock.now().unix_millis() / 3_600_000);
+        }
+        for hour in 0..4 {
+            assert!(sent.iter().filter(|at| **at == hour).count() <= 25, "hour {hour}: {sent:?}");
+        }
+        assert!(sent.last() <= Some(&4), "no slower than the limit: {sent:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_given_up_while_it_waits_is_not_charged() {
+        let pace = statements(Pacing::Wait);
+        for _ in 0..25 {
+            pace.admit().await.unwrap();
+        }
+        for _ in 0..10 {
+            assert!(tokio::time::timeout(Duration::from_secs(1), pace.admit()).await.is_err());
+        }
+        let before = pace.clock.now();
+        pace.admit().await.unwrap();
+        // 25 calls in the hour before weigh 24 from the 144th second of the next hour on.
+        let waited = Timestamp::UNIX_EPOCH.saturating_add(Duration::from_secs(3600 + 144));
+        assert!(before < waited && pace.clock.now() == waited, "{}", pace.clock.now());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bound_on_waiting_is_kept_in_both_directions() {
+        let pace = statements(Pacing::WaitUpTo(Duration::from_secs(90)));
+        pace.refused(Some(RetryAfter::In(Duration::from_secs(91))));
+        assert!(matches!(pace.admit().await, Err(Held::Until(at)) if at.unix_seconds() == 91));
+        tokio::time::advance(Duration::from_secs(1)).await;
+        pace.admit().await.unwrap();
+        assert_eq!(pace.clock.now().unix_seconds(), 91);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_later_of_two_refusals_holds() {
+        let pace = statements(Pacing::Fail);
+        pace.refused(Some(RetryAfter::In(Duration::from_secs(60))));
+        pace.refused(Some(RetryAfter::In(Duration::from_secs(5))));
+        pace.refused(None);
+        assert!(matches!(pace.admit().await, Err(Held::Until(at)) if at.unix_seconds() == 60));
+    }
+}

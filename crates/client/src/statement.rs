@@ -12,6 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::pace::{Held, Pace};
 use crate::token::{Token, TokenSource};
 use crate::transport::{Reply, Transport};
+use bankrail_camt052::ReadOptions;
 use bankrail_statement::{AccountId, Checkpoint, StatementReply, StatementRequest};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -35,6 +36,7 @@ struct Parts {
     tokens: TokenSource,
     pace: Arc<Pace>,
     limit: usize,
+    read: ReadOptions,
 }
 
 impl StatementClient {
@@ -45,8 +47,9 @@ impl StatementClient {
         tokens: TokenSource,
         pace: Arc<Pace>,
         limit: usize,
+        read: ReadOptions,
     ) -> Self {
-        Self(Arc::new(Parts { transport, endpoint, api_key, tokens, pace, limit }))
+        Self(Arc::new(Parts { transport, endpoint, api_key, tokens, pace, limit, read }))
     }
 
     /// Fetches one page. Dropping the future is safe; the service may have counted the call.
@@ -138,7 +141,9 @@ impl StatementClient {
     fn read(&self, request: &StatementRequest, reply: &Reply) -> Result<StatementPage, StatementError> {
         let status = reply.status.as_u16();
         let (error, refusal) = match StatementReply::parse(status, &reply.body) {
-            Ok(StatementReply::Statement(received)) => return StatementPage::read(request, received, status),
+            Ok(StatementReply::Statement(received)) => {
+                return StatementPage::read(request, received, status, &self.0.read);
+            }
             Ok(StatementReply::Error(error)) => (Some(error), None),
             Err(refusal) => (None, Some(refusal)),
         };

@@ -6,6 +6,7 @@ use crate::pace::{Pace, Pacing};
 use crate::statement::StatementClient;
 use crate::token::{Exchange, TokenSource};
 use crate::transport::{self, TlsError, TlsRoots, Transport};
+use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::token::{ScopeSet, TokenResponse, names};
 use bankrail_client_assertion::{AssertionBuilder, Audience, AudienceError};
 use bankrail_rate_limit::{CallType, CounterStore, Counting, Limiter, Policy, default_limits};
@@ -33,6 +34,7 @@ pub struct ClientBuilder {
     connect_timeout: Duration,
     timeout: Duration,
     max_statement_bytes: usize,
+    read: ReadOptions,
     pacing: Pacing,
     token_limits: Policy,
     statement_limits: Policy,
@@ -56,6 +58,7 @@ impl ClientBuilder {
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_secs(60),
             max_statement_bytes: 32 << 20,
+            read: ReadOptions::default(),
             pacing: Pacing::default(),
             token_limits: paced(CallType::Token),
             statement_limits: paced(CallType::Statement),
@@ -134,6 +137,13 @@ impl ClientBuilder {
         self
     }
 
+    /// How documents are read; [`ReadOptions::deny_findings`] also refuses answers that have findings. Default: tolerant.
+    #[must_use]
+    pub fn read_options(mut self, options: ReadOptions) -> Self {
+        self.read = options;
+        self
+    }
+
     /// What happens to a call that the limits do not allow yet. Default: it waits.
     #[must_use]
     pub fn pacing(mut self, pacing: Pacing) -> Self {
@@ -207,6 +217,7 @@ impl ClientBuilder {
             tokens.clone(),
             pace(CallType::Statement, self.statement_limits),
             self.max_statement_bytes,
+            self.read,
         );
         Ok(Client(Arc::new(Parts { tokens, statements })))
     }

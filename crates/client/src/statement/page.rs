@@ -1,8 +1,8 @@
 //! A page as it was received and read.
 
 use super::{StatementError, UnreadablePayload};
-use bankrail_camt052::{Document, Finding as DocumentFinding, Parsed};
-use bankrail_statement::{ReceivedStatement, StatementRequest};
+use bankrail_camt052::{Document, Entry, Finding as DocumentFinding, Parsed, ReadOptions};
+use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
 
 /// One page of a statement.
@@ -30,27 +30,37 @@ impl StatementPage {
         &self.received.payload
     }
 
-    pub(super) fn entry_identities(&self) -> Vec<bankrail_statement::EntryIdentity> {
-        Vec::new()
+    /// The entries of the document's reports, in their order.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.document.reports.iter().flat_map(|report| &report.entries)
+    }
+
+    pub(super) fn entry_identities(&self) -> Vec<EntryIdentity> {
+        self.entries().map(EntryIdentity::of).collect()
     }
 
     pub(super) fn read(
         request: &StatementRequest,
         mut received: ReceivedStatement,
         status: u16,
+        options: &ReadOptions,
     ) -> Result<Self, StatementError> {
         let request_key = received.request_key;
         let refused = |source| StatementError::Reply { status, request_key: Some(request_key), source };
         received.check_against(request).map_err(refused)?;
-        match Document::parse(&received.payload) {
-            Ok(Parsed { document, findings, .. }) => Ok(Self { received, document, document_findings: findings }),
-            Err(source) => Err(StatementError::Payload(Box::new(UnreadablePayload {
-                xml: received.payload,
-                status,
-                request_key,
-                source,
-            }))),
+        let (document, document_findings) = match received.document_with(options) {
+            Ok(Parsed { document, findings, .. }) => (document, findings),
+            Err(source) => {
+                let xml = received.payload;
+                let payload = UnreadablePayload { xml, status, request_key, source };
+                return Err(StatementError::Payload(Box::new(payload)));
+            }
+        };
+        received.check_document(&document, request);
+        if options.deny_findings {
+            received.deny_findings().map_err(refused)?;
         }
+        Ok(Self { received, document, document_findings })
     }
 }
 
@@ -60,4 +70,11 @@ impl StatementPage {
 pub struct Statement {
     /// The pages.
     pub pages: Vec<StatementPage>,
+}
+
+impl Statement {
+    /// The entries of all pages, in their order.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.pages.iter().flat_map(StatementPage::entries)
+    }
 }

@@ -1,0 +1,207 @@
+//! A service that answers what it is told to.
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, Uri};
+use bankrail_client::{Client, ClientBuilder, Customer, Pacing};
+use bankrail_client_assertion::CustomerCode;
+use bankrail_jose::{RsaSize, SigningKey};
+use bankrail_statement::{AccountId, Cursor, Page, StatementRequest, StatementResponse};
+use bankrail_values::{HyphenatedUuid, ManualClock, Timestamp};
+use std::collections::VecDeque;
+use std::sync::{Arc, LazyLock, Mutex};
+use tokio::sync::Semaphore;
+
+pub static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+pub const API_KEY: &str = "the-api-key";
+pub const ACCOUNT: &str = "012003123456789";
+pub const REQUEST_KEY: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+
+pub fn request_key() -> HyphenatedUuid {
+    REQUEST_KEY.parse().unwrap()
+}
+
+pub fn start() -> Timestamp {
+    "2026-11-21T06:00:00.000Z".parse().unwrap()
+}
+
+/// One answer.
+#[derive(Clone)]
+pub struct Reply {
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    body: Vec<u8>,
+}
+
+impl Reply {
+    pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        let headers = vec![("content-type", "application/json".to_owned()), ("x-requestkey", REQUEST_KEY.to_owned())];
+        Self { status, headers, body: body.into() }
+    }
+
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.retain(|(own, _)| *own != name);
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    pub fn token(number: u32, lifetime: u64) -> Self {
+        Self::new(
+            200,
+            format!(r#"{{"access_token":"{}","token_type":"Bearer","expires_in":{lifetime}}}"#, token_text(number)),
+        )
+    }
+
+    pub fn page(entries: usize, cursor: Option<&str>) -> Self {
+        let page = match cursor {
+            Some(cursor) => Page::More { cursor: Cursor::parse(cursor).unwrap() },
+            None => Page::Last,
+        };
+        let account = AccountId::parse(ACCOUNT).unwrap();
+        let response = StatementResponse::new(&account, request_key(), page);
+        Self::new(200, response.to_json(&document(entries)))
+    }
+}
+
+/// The `number`-th token of a script.
+pub fn token_text(number: u32) -> String {
+    format!("00000000-0000-4000-8000-{number:012}")
+}
+
+/// A document of this many equal entries without references.
+pub fn document(entries: usize) -> String {
+    let entry = r#"<Ntry><Amt Ccy="AUD">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-21</Dt></BookgDt><ValDt><Dt>2026-11-21</Dt></ValDt><BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd></Ntry>"#;
+    format!(
+        r#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt><GrpHdr><MsgId>0b7c2f6e8a1d41eb8dcd0242ac130003</MsgId><CreDtTm>2026-11-21T06:00:00.000+00:00</CreDtTm></GrpHdr><Rpt><Id>0b7c2f6e8a1d41eb8dcd0242ac130003</Id><CreDtTm>2026-11-21T06:00:00.000+00:00</CreDtTm><Acct><Id><Othr><Id>{ACCOUNT}</Id></Othr></Id><Ccy>AUD</Ccy></Acct>{}</Rpt></BkToCstmrAcctRpt></Document>"#,
+        entry.repeat(entries)
+    )
+}
+
+/// One call as the service saw it.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub path: String,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl Call {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub fn bearer(&self) -> &str {
+        self.header("authorization").strip_prefix("Bearer ").unwrap()
+    }
+}
+
+#[derive(Clone)]
+pub struct Provider(Arc<Parts>);
+
+struct Parts {
+    address: String,
+    script: Mutex<Script>,
+    /// Answers pass one permit each; plenty unless a test takes them away.
+    gate: Semaphore,
+}
+
+#[derive(Default)]
+struct Script {
+    tokens: VecDeque<Reply>,
+    statements: VecDeque<Reply>,
+    calls: Vec<Call>,
+}
+
+impl Provider {
+    pub async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let parts = Parts {
+            address: format!("http://{}/base", listener.local_addr().unwrap()),
+            script: Mutex::default(),
+            gate: Semaphore::new(1000),
+        };
+        let provider = Self(Arc::new(parts));
+        let app = axum::Router::new().fallback(answer).with_state(provider.clone());
+        tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        provider
+    }
+
+    pub fn url(&self) -> &str {
+        &self.0.address
+    }
+
+    pub fn tokens(&self, replies: impl IntoIterator<Item = Reply>) -> &Self {
+        self.0.script.lock().unwrap().tokens.extend(replies);
+        self
+    }
+
+    pub fn statements(&self, replies: impl IntoIterator<Item = Reply>) -> &Self {
+        self.0.script.lock().unwrap().statements.extend(replies);
+        self
+    }
+
+    pub fn calls(&self) -> Vec<Call> {
+        self.0.script.lock().unwrap().calls.clone()
+    }
+
+    pub fn token_calls(&self) -> Vec<Call> {
+        self.calls().into_iter().filter(|call| call.path.ends_with("/auth")).collect()
+    }
+
+    pub fn statement_calls(&self) -> Vec<Call> {
+        self.calls().into_iter().filter(|call| call.path.ends_with("/statement")).collect()
+    }
+
+    /// Holds all answers back until [`Provider::release`].
+    pub async fn hold(&self) {
+        self.0.gate.acquire_many(1000).await.unwrap().forget();
+    }
+
+    pub fn release(&self) {
+        self.0.gate.add_permits(1000);
+    }
+
+    /// Waits until the service has seen this many calls.
+    pub async fn until_calls(&self, calls: usize) {
+        while self.calls().len() < calls {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    pub fn builder(&self, clock: &Arc<ManualClock>) -> ClientBuilder {
+        let code = CustomerCode::parse("CUSTOMER").unwrap();
+        Client::builder(Customer::new(code, KEY.clone(), API_KEY), self.url())
+            .danger_allow_http_on_loopback()
+            .pacing(Pacing::Fail)
+            .clock(clock.clone())
+    }
+
+    pub async fn client() -> (Self, Client, Arc<ManualClock>) {
+        let provider = Self::start().await;
+        let clock = Arc::new(ManualClock::new(start()));
+        let client = provider.builder(&clock).build().unwrap();
+        (provider, client, clock)
+    }
+}
+
+async fn answer(State(provider): State<Provider>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response<Body> {
+    let parts = &provider.0;
+    let reply = {
+        let mut script = parts.script.lock().unwrap();
+        let path = uri.path().to_owned();
+        let is_token = path.ends_with("/auth");
+        script.calls.push(Call { path, headers, body: String::from_utf8(body.to_vec()).unwrap() });
+        if is_token { script.tokens.pop_front() } else { script.statements.pop_front() }
+    };
+    let _pass = parts.gate.acquire().await.unwrap();
+    let reply = reply.unwrap_or_else(|| Reply::new(599, "nothing is left of the script"));
+    let mut response = Response::builder().status(reply.status);
+    for (name, value) in &reply.headers {
+        response = response.header(*name, value);
+    }
+    response.body(Body::from(reply.body)).unwrap()
+}
+
+pub fn request() -> StatementRequest {
+    StatementRequest::new(&AccountId::parse(ACCOUNT).unwrap())
+}

@@ -1,0 +1,305 @@
+use crate::provider::start;
+use axum::body::Body;
+use axum::http::{Method, Request, Response, StatusCode};
+use bankrail_client::receivers::{Receivers, ReceiversBuilder, ReceiversError};
+use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_stores::sqlite::SqliteStore;
+use bankrail_values::ManualClock;
+use bankrail_webhook::{Acknowledgement, EntryId, Inbox, InboxState, MessageKind};
+use http_body_util::BodyExt;
+use std::sync::{Arc, LazyLock};
+use tower::{Service, ServiceExt};
+
+pub const UUID: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+pub const OTHER_UUID: &str = "1b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+const ID: &str = "0b7c2f6e8a1d11eb8dcd0242ac130003";
+
+pub static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+pub static UNWRAPPING: LazyLock<UnwrappingKey> = LazyLock::new(|| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap());
+
+pub fn builder(inbox: Arc<dyn Inbox>) -> ReceiversBuilder {
+    let opener = Opener::new(UNWRAPPING.clone(), SIGNING.verifying_key());
+    Receivers::builder(opener, "our-key", inbox).clock(Arc::new(ManualClock::new(start())))
+}
+
+pub fn message(kind: MessageKind) -> String {
+    let at = "2026-11-21T05:59:00.000Z";
+    match kind {
+        MessageKind::MandateOutcome => {
+            format!(r#"{{"creation_date_time":"{at}","status":"SUCC","request_id":"{UUID}"}}"#)
+        }
+        MessageKind::MandateNotification => format!(
+            r#"{{"creation_date_time":"{at}","trigger":"MAMN","mps_user_id":"U1","mandate_identification":"{ID}","action_identification":"{ID}","action_type":"AMND","action_status":"CMPL"}}"#
+        ),
+        MessageKind::PaymentOutcome => {
+            format!(r#"{{"creation_date_time":"{at}","transaction_status":"ACSC","instruction_identification":"I-1"}}"#)
+        }
+        MessageKind::Query => format!(
+            r#"{{"creation_date_time":"{at}","case_id":"C-1","investigation_type_code":"INV14","case_type":"Mandate Query Case","narrative":"why?","mandate_details":{{}}}}"#
+        ),
+    }
+}
+
+pub fn seal(json: &str) -> String {
+    let sealer = Sealer::new(SIGNING.clone(), UNWRAPPING.wrapping_key());
+    SecuredPayload::new(sealer.seal(json.as_bytes()).unwrap()).to_json()
+}
+
+/// A delivery with the right headers.
+pub fn delivery(kind: MessageKind, body: impl Into<String>) -> Request<Body> {
+    let mut request = Request::post(kind.default_path())
+        .header("apikey", "our-key")
+        .header("content-type", "application/json")
+        .header("x-message-id", UUID);
+    if kind.answers_a_request() {
+        request = request.header("x-requestkey", UUID);
+    }
+    request.body(Body::from(body.into())).unwrap()
+}
+
+async fn send(receivers: &Receivers, request: Request<Body>) -> (StatusCode, String) {
+    read(receivers.router().oneshot(request).await.unwrap()).await
+}
+
+async fn read(response: Response<Body>) -> (StatusCode, String) {
+    let status = response.status();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// Delivers and reads the acknowledgement.
+pub async fn deliver(receivers: &Receivers, kind: MessageKind, json: &str) -> Acknowledgement {
+    let (status, body) = send(receivers, delivery(kind, seal(json))).await;
+    assert_eq!(status, StatusCode::OK, "{body}");
+    Acknowledgement::from_json(body.as_bytes()).unwrap()
+}
+
+const REFUSED: &str = r#"{"status":"400","title":"Bad Request","detail":"The delivery was refused."}"#;
+
+#[tokio::test]
+async fn each_message_on_its_path_is_stored_and_acknowledged() {
+    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap());
+    let receivers = builder(inbox.clone()).build().unwrap();
+    for (number, kind) in (1..).zip(MessageKind::ALL) {
+        let acknowledgement = deliver(&receivers, kind, &message(kind)).await;
+        assert!(acknowledgement.is_received());
+        let entry = inbox.find(EntryId::new(number)).await.unwrap().unwrap();
+        assert_eq!((entry.kind, entry.state), (kind, InboxState::Pending));
+        assert_eq!(entry.body, message(kind).into_bytes());
+        assert_eq!(entry.acknowledgement, acknowledgement);
+        assert_eq!((entry.headers.message_id.to_string().as_str(), entry.received_at), (UUID, start()));
+    }
+}
+
+#[tokio::test]
+async fn the_same_again_gets_the_same_acknowledgement_and_a_contradiction_its_own() {
+    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap());
+    let receivers = builder(inbox.clone()).build().unwrap();
+    let kind = MessageKind::PaymentOutcome;
+    let first = deliver(&receivers, kind, &message(kind)).await;
+    let later = message(kind).replace("05:59:00.000Z", "06:30:00.000Z");
+    assert_eq!(deliver(&receivers, kind, &later).await, first, "regenerated, and in progress");
+    let changed = message(kind).replace('}', r#","mps_user_id":"U2"}"#);
+    let conflict = deliver(&receivers, kind, &changed).await;
+    assert_ne!(conflict, first);
+    assert_eq!(deliver(&receivers, kind, &changed).await, conflict);
+    let marked = inbox.find(EntryId::new(2)).await.unwrap().unwrap();
+    assert_eq!(marked.conflicts_with, Some(EntryId::new(1)));
+    let other_status = message(kind).replace("ACSC", "PDNG");
+    assert!(![first, conflict].contains(&deliver(&receivers, kind, &other_status).await));
+    assert_eq!(inbox.counts().await.unwrap().pending, 3);
+}
+
+#[tokio::test]
+async fn customers_that_share_an_inbox_are_told_apart() {
+    let inbox = Arc::new(MemoryStore::new());
+    let kind = MessageKind::MandateOutcome;
+    let one = deliver(&builder(inbox.clone()).scope("one").build().unwrap(), kind, &message(kind)).await;
+    let two = deliver(&builder(inbox.clone()).scope("two").build().unwrap(), kind, &message(kind)).await;
+    assert_ne!(one, two);
+}
+
+#[tokio::test]
+async fn the_api_key_comes_first() {
+    let inbox = Arc::new(MemoryStore::new());
+    let receivers = builder(inbox.clone()).also_api_key("their-new-key").build().unwrap();
+    let kind = MessageKind::Query;
+    let with = |keys: &[&str]| {
+        let mut request = delivery(kind, "not even JSON");
+        request.headers_mut().remove("apikey");
+        for key in keys {
+            request.headers_mut().append("apikey", key.parse().unwrap());
+        }
+        request
+    };
+    for keys in [&[][..], &["our-ke"], &["our-keyy"], &["Our-Key"], &[""], &["our-key", "our-key"]] {
+        assert_eq!(send(&receivers, with(keys)).await, (StatusCode::UNAUTHORIZED, String::new()), "{keys:?}");
+    }
+    for key in ["our-key", "their-new-key"] {
+        assert_eq!(send(&receivers, with(&[key])).await.0, StatusCode::BAD_REQUEST);
+    }
+    let renamed = builder(inbox).api_key_header("X-Hook-Key").build().unwrap();
+    let mut request = delivery(kind, seal(&message(kind)));
+    assert_eq!(send(&renamed, delivery(kind, "")).await.0, StatusCode::UNAUTHORIZED);
+    request.headers_mut().insert("x-hook-key", "our-key".parse().unwrap());
+    assert_eq!(send(&renamed, request).await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn whatever_is_wrong_with_a_message_looks_the_same() {
+    let inbox = Arc::new(MemoryStore::new());
+    let receivers = builder(inbox.clone()).build().unwrap();
+    let kind = MessageKind::PaymentOutcome;
+    let good = seal(&message(kind));
+    let stranger = SigningKey::generate(RsaSize::Rsa2048).unwrap();
+    let forged = Sealer::new(stranger, UNWRAPPING.wrapping_key()).seal(message(kind).as_bytes()).unwrap();
+    let mut flipped = SecuredPayload::from_json(good.as_bytes()).unwrap().secured_payload;
+    let at = flipped.rfind('.').unwrap() + 3;
+    let other = if flipped.as_bytes()[at] == b'A' { "B" } else { "A" };
+    flipped.replace_range(at..=at, other);
+    let cases = [
+        ("nothing", String::new()),
+        ("no envelope", "{}".to_owned()),
+        ("an array", format!("[{good}]")),
+        ("a member twice", good.replace('}', r#","secured_payload":"x"}"#)),
+        ("no JWE", r#"{"secured_payload":"x"}"#.to_owned()),
+        ("another signer", SecuredPayload::new(forged).to_json()),
+        ("another tag", SecuredPayload::new(flipped).to_json()),
+        ("signed nonsense", seal("[]")),
+        ("a bad format", seal(&message(kind).replace("2026-11-21", "2026-13-21"))),
+        ("a query on the outcomes path", seal(&message(MessageKind::Query))),
+        ("a mandate outcome on the payments path", seal(&message(MessageKind::MandateOutcome))),
+    ];
+    for (name, body) in cases {
+        let answer = send(&receivers, delivery(kind, body)).await;
+        assert_eq!(answer, (StatusCode::BAD_REQUEST, REFUSED.to_owned()), "{name}");
+    }
+    assert_eq!(inbox.counts().await.unwrap().pending, 0);
+}
+
+#[tokio::test]
+async fn required_headers_refuse_and_optional_ones_do_not() {
+    let inbox = Arc::new(MemoryStore::new());
+    let receivers = builder(inbox.clone()).build().unwrap();
+    for kind in MessageKind::ALL {
+        let sealed = seal(&message(kind));
+        let with = |name: &'static str, value: Option<&str>| {
+            let mut request = delivery(kind, sealed.clone());
+            match value {
+                Some(value) => request.headers_mut().insert(name, value.parse().unwrap()),
+                None => request.headers_mut().remove(name),
+            };
+            request
+        };
+        let outcome = kind.answers_a_request();
+        let cases = [
+            ("x-message-id", None, false),
+            ("x-message-id", Some("7"), false),
+            ("x-requestkey", None, !outcome),
+            ("x-requestkey", Some("7"), !outcome),
+            ("x-correlation-id", Some("7"), true),
+            ("priority", Some("SOON"), true),
+        ];
+        for (name, value, taken) in cases {
+            let answer = send(&receivers, with(name, value)).await;
+            assert_eq!(answer.0 == StatusCode::OK, taken, "{kind}: {name} {value:?}: {answer:?}");
+            assert!(taken || answer.1 == REFUSED);
+        }
+    }
+}
+
+#[tokio::test]
+async fn method_type_and_size() {
+    let inbox = Arc::new(MemoryStore::new());
+    let receivers = builder(inbox).max_octets(2_000).build().unwrap();
+    let kind = MessageKind::Query;
+    let mut get = delivery(kind, "");
+    *get.method_mut() = Method::GET;
+    let response = receivers.receiver(kind).oneshot(get).await.unwrap();
+    assert_eq!(response.headers().get("allow").unwrap(), "POST");
+    assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+
+    let typed = |value: Option<&str>| {
+        let mut request = delivery(kind, seal(&message(kind)));
+        request.headers_mut().remove("content-type");
+        if let Some(value) = value {
+            request.headers_mut().insert("content-type", value.parse().unwrap());
+        }
+        request
+    };
+    for bad in ["text/plain", "application/x-www-form-urlencoded", ""] {
+        assert_eq!(send(&receivers, typed(Some(bad))).await, (StatusCode::UNSUPPORTED_MEDIA_TYPE, String::new()));
+    }
+    for good in [None, Some("Application/JSON ; charset=utf-8")] {
+        assert_eq!(send(&receivers, typed(good)).await.0, StatusCode::OK);
+    }
+
+    // Announced, and not announced.
+    let big = "x".repeat(2_001);
+    let mut announced = delivery(kind, "");
+    announced.headers_mut().insert("content-length", "2001".parse().unwrap());
+    assert_eq!(send(&receivers, announced).await, (StatusCode::PAYLOAD_TOO_LARGE, String::new()));
+    assert_eq!(send(&receivers, delivery(kind, big)).await, (StatusCode::PAYLOAD_TOO_LARGE, String::new()));
+    assert_eq!(send(&receivers, delivery(kind, "x".repeat(2_000))).await.0, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_arrive_is_given_up() {
+    let receivers = builder(Arc::new(MemoryStore::new())).build().unwrap();
+    let (never, _held) = tokio::sync::oneshot::channel::<()>();
+    let body = http_body_util::StreamBody::new(futures_util::stream::once(async move {
+        let _held = never;
+        std::future::pending::<Result<http_body::Frame<axum::body::Bytes>, std::io::Error>>().await
+    }));
+    let mut request = delivery(MessageKind::Query, "").map(|_| body);
+    request.headers_mut().remove("content-length");
+    let response = receivers.receiver(MessageKind::Query).call(request).await.unwrap();
+    assert_eq!(response.status(), StatusCode::REQUEST_TIMEOUT);
+}
+
+#[tokio::test]
+async fn when_the_inbox_fails_the_sender_is_asked_to_deliver_again() {
+    let inbox = Arc::new(MemoryStore::with_capacity(1));
+    let receivers = builder(inbox).build().unwrap();
+    let kind = MessageKind::PaymentOutcome;
+    deliver(&receivers, kind, &message(kind)).await;
+    let (status, body) = send(&receivers, delivery(kind, seal(&message(kind).replace("I-1", "I-2")))).await;
+    assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(body.starts_with(r#"{"status":"500","title":"Internal Server Error","detail":""#), "{body}");
+}
+
+#[tokio::test]
+async fn deliveries_at_once_are_one_message() {
+    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap());
+    let receivers = builder(inbox.clone()).concurrency(2.try_into().unwrap()).build().unwrap();
+    let kind = MessageKind::MandateNotification;
+    let sealed = seal(&message(kind));
+    let answers: Vec<_> = (0..8)
+        .map(|_| {
+            let (receivers, sealed) = (receivers.clone(), sealed.clone());
+            tokio::spawn(async move { send(&receivers, delivery(kind, sealed)).await })
+        })
+        .collect();
+    let mut bodies = std::collections::HashSet::new();
+    for answer in answers {
+        let (status, body) = answer.await.unwrap();
+        assert_eq!(status, StatusCode::OK);
+        bodies.insert(body);
+    }
+    assert_eq!((bodies.len(), inbox.counts().await.unwrap().pending), (1, 1));
+}
+
+#[test]
+fn paths_and_headers_are_settings() {
+    let build = || builder(Arc::new(MemoryStore::new()));
+    assert!(build().path(MessageKind::Query, "/hooks/q").build().is_ok());
+    for bad in ["q", "/q/{id}", "/*", "/payto/mpirs/outcomes"] {
+        let error = build().path(MessageKind::Query, bad).build().unwrap_err();
+        assert!(matches!(error, ReceiversError::Path { .. }), "{bad}");
+    }
+    assert!(matches!(build().api_key_header("a b").build(), Err(ReceiversError::HeaderName { .. })));
+    assert!(matches!(build().also_api_key("").build(), Err(ReceiversError::EmptyApiKey)));
+    assert!(!format!("{:?} {:?}", build(), build().build().unwrap()).contains("our-key"));
+}

@@ -1,0 +1,243 @@
+use crate::provider::{ACCOUNT, API_KEY, Provider, Reply, document, request, request_key, start, token_text};
+use crate::tokens::chain;
+use bankrail_client::{Pacing, StatementError, TokenError, TransportError};
+use bankrail_rate_limit::{Limiter, Policy};
+use bankrail_statement::{AccountId, ErrorCode, Finding, ReplyError, StatementRequest};
+use bankrail_values::Clock;
+use std::sync::Arc;
+use std::time::Duration;
+
+const NOT_FOUND: &str = r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC20001","title":"Account Id: '1' not found"}}"#;
+
+#[tokio::test]
+async fn the_request_is_what_the_specification_says() {
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]).statements([Reply::page(2, None)]);
+    let mut request = request();
+    request.include_narrative = Some(false);
+    let page = client.statements().page(&request).await.unwrap();
+    assert_eq!(page.request_key(), request_key());
+    assert_eq!(page.entries().count(), 2);
+    assert_eq!(page.xml(), document(2));
+    let call = &provider.statement_calls()[0];
+    assert_eq!(call.path, "/base/accounts/v2.0/statement");
+    assert_eq!(call.header("content-type"), "application/json");
+    assert_eq!(call.header("apikey"), API_KEY);
+    assert_eq!(call.header("authorization"), format!("Bearer {}", token_text(1)));
+    assert_eq!(call.body, format!(r#"{{"accountId":"{ACCOUNT}","includeNarrative":false}}"#));
+}
+
+#[tokio::test]
+async fn reserved_numbers_are_refused_before_anything_is_sent() {
+    let (provider, client, _) = Provider::client().await;
+    for digit in 1..=9 {
+        let account = AccountId::parse(&format!("012003{}", digit.to_string().repeat(9))).unwrap();
+        let error = client.statements().statement(&account).await.unwrap_err();
+        assert!(matches!(&error, StatementError::ReservedAccount { account: found, .. } if *found == account));
+        assert!(!error.is_retryable());
+        assert_eq!(
+            error.to_string(),
+            format!("account number {account} is reserved for the provider's negative testing and must not be used")
+        );
+    }
+    let odd = StatementRequest::from_json(br#"{"accountId":"012-003 111111111"}"#).unwrap();
+    assert!(matches!(client.statements().page(&odd).await, Err(StatementError::Account(_))));
+    assert!(provider.calls().is_empty());
+}
+
+#[tokio::test]
+async fn fifteen_zeros_are_asked_for_and_the_error_is_found_under_any_status() {
+    for status in [200, 404, 400, 500] {
+        let (provider, client, _) = Provider::client().await;
+        provider.tokens([Reply::token(1, 3600)]).statements([Reply::new(status, NOT_FOUND)]);
+        let zeros = AccountId::parse("000000000000000").unwrap();
+        let error = client.statements().statement(&zeros).await.unwrap_err();
+        assert!(error.is_account_not_found(), "{error:?}");
+        assert_eq!((error.status(), error.request_key()), (Some(status), Some(request_key())));
+        assert_eq!(error.code(), Some(&ErrorCode::ACCOUNT_NOT_FOUND));
+        let StatementError::Service { title: Some(title), .. } = error else { panic!("{error:?}") };
+        assert_eq!(title, "Account Id: '1' not found");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_token_is_replaced_once() {
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]);
+    provider.statements([Reply::new(401, ""), Reply::page(0, None), Reply::page(0, None)]);
+    client.statements().page(&request()).await.unwrap();
+    client.statements().page(&request()).await.unwrap();
+    let bearers: Vec<String> = provider.statement_calls().iter().map(|call| call.bearer().to_owned()).collect();
+    assert_eq!(bearers, [token_text(1), token_text(2), token_text(2)]);
+    assert_eq!(provider.token_calls().len(), 2);
+}
+
+#[tokio::test]
+async fn a_second_refusal_is_the_answer() {
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]);
+    let gateway =
+        r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC000_002","title":"x"}}"#;
+    provider.statements([Reply::new(200, gateway), Reply::new(401, "")]);
+    let error = client.statements().page(&request()).await.unwrap_err();
+    assert!(matches!(&error, StatementError::Unauthorized { .. }), "{error:?}");
+    assert_eq!(error.request_key(), Some(request_key()));
+    assert!(!error.is_retryable());
+    assert_eq!(provider.statement_calls().len(), 2);
+}
+
+#[tokio::test]
+async fn no_token_no_call() {
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::new(400, r#"{"error":"invalid_scope"}"#)]);
+    let error = client.statements().page(&request()).await.unwrap_err();
+    assert!(matches!(&error, StatementError::Token(TokenError::Refused { status: 400, .. })), "{error:?}");
+    assert_eq!(provider.statement_calls().len(), 0);
+}
+
+#[tokio::test]
+async fn the_twenty_sixth_call_of_an_hour_is_not_sent() {
+    let (provider, client, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 36_000)]).statements((0..30).map(|_| Reply::page(0, None)));
+    for _ in 0..25 {
+        client.statements().page(&request()).await.unwrap();
+    }
+    let error = client.statements().page(&request()).await.unwrap_err();
+    let StatementError::HeldBack { retry_at, .. } = error else { panic!("{error:?}") };
+    assert_eq!(provider.statement_calls().len(), 25);
+    clock.set(retry_at);
+    client.statements().page(&request()).await.unwrap();
+}
+
+#[tokio::test]
+async fn limits_can_be_others_and_counters_can_be_shared() {
+    let (provider, _, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]).statements((0..60).map(|_| Reply::page(0, None)));
+    let counters = Arc::new(Limiter::default());
+    let shared = || provider.builder(&clock).counters(counters.clone()).build().unwrap();
+    let (one, other) = (shared(), shared());
+    for _ in 0..12 {
+        one.statements().page(&request()).await.unwrap();
+        other.statements().page(&request()).await.unwrap();
+    }
+    one.statements().page(&request()).await.unwrap();
+    assert!(matches!(other.statements().page(&request()).await, Err(StatementError::HeldBack { .. })));
+
+    let (provider, _, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]).statements((0..30).map(|_| Reply::page(0, None)));
+    let free = provider.builder(&clock).limits(Policy::unlimited(), Policy::unlimited()).build().unwrap();
+    for _ in 0..30 {
+        free.statements().page(&request()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_429_is_told_and_holds_the_next_call_back() {
+    let (provider, client, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]);
+    let body = r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC429","title":"x"}}"#;
+    provider.statements([Reply::new(429, body).header("retry-after", "Sat, 21 Nov 2026 06:02:00 GMT")]);
+    provider.statements([Reply::page(0, None)]);
+    let error = client.statements().page(&request()).await.unwrap_err();
+    let retry_at = start().saturating_add(Duration::from_secs(120));
+    assert_eq!((error.status(), error.retry_at()), (Some(429), Some(retry_at)));
+    assert_eq!(error.code().map(ErrorCode::as_str), Some("EC429"));
+    let error = client.statements().page(&request()).await.unwrap_err();
+    assert!(matches!(error, StatementError::HeldBack { retry_at: at, .. } if at == retry_at));
+    clock.set(retry_at);
+    client.statements().page(&request()).await.unwrap();
+    assert_eq!(provider.statement_calls().len(), 2);
+}
+
+#[tokio::test]
+async fn odd_answers() {
+    let other_account = String::from_utf8(br#"{"accountId":"7","extract":"intraday","payload":"<x/>","requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","moreTransactionsAvailable":false}"#.to_vec()).unwrap();
+    let broken = other_account.replace(r#""7""#, &format!("{ACCOUNT:?}")).replace("<x/>", "<Document>hunter2");
+    let cases: Vec<(&str, Reply, fn(&StatementError) -> bool)> = vec![
+        ("HTML under 200", Reply::new(200, "<html>").header("content-type", "text/html"), |error| {
+            matches!(error, StatementError::Unexpected { status: 200, json: false, .. }) && !error.is_retryable()
+        }),
+        ("HTML under 503", Reply::new(503, "<html>").header("content-type", "text/html"), |error| {
+            matches!(error, StatementError::Unexpected { status: 503, .. }) && error.is_retryable()
+        }),
+        ("a redirect", Reply::new(307, "").header("location", "https://example.com/"), |error| {
+            matches!(error, StatementError::Unexpected { status: 307, .. })
+        }),
+        ("JSON that is none", Reply::new(200, "{"), |error| {
+            matches!(error, StatementError::Reply { source: ReplyError::Json(_), .. })
+        }),
+        ("another account", Reply::new(200, other_account), |error| {
+            matches!(error, StatementError::Reply { source: ReplyError::OtherAccount { .. }, .. })
+        }),
+        (
+            "a broken document",
+            Reply::new(200, broken),
+            |error| matches!(error, StatementError::Payload(payload) if payload.xml() == "<Document>hunter2"),
+        ),
+        ("more than allowed", Reply::new(200, vec![b' '; 100_001]), |error| {
+            matches!(error, StatementError::Transport(TransportError::TooLarge { limit: 100_000, .. }))
+        }),
+        ("an internal error", Reply::new(200, NOT_FOUND.replace("EC20001", "EC20005")), |error| {
+            matches!(error, StatementError::Service { status: 200, .. }) && error.is_retryable()
+        }),
+        ("a gateway's error", Reply::new(400, r#"{"error":{"statusCode":"EC000_003","title":"bad"}}"#), |error| {
+            // Without a key in the body the header's is taken.
+            error.request_key() == Some(request_key()) && !error.is_retryable()
+        }),
+    ];
+    for (name, reply, expected) in cases {
+        let (provider, _, clock) = Provider::client().await;
+        let client = provider.builder(&clock).max_statement_bytes(100_000).build().unwrap();
+        provider.tokens([Reply::token(1, 3600)]).statements([reply]);
+        let error = client.statements().page(&request()).await.unwrap_err();
+        assert!(expected(&error), "{name}: {error:?}");
+        let text = chain(&error);
+        assert!(!text.contains("hunter2") && !text.contains(API_KEY) && !text.contains(&token_text(1)), "{text}");
+        assert_eq!(provider.statement_calls().len(), 1, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn findings_are_kept_and_can_be_denied() {
+    let (provider, client, clock) = Provider::client().await;
+    let odd = || Reply::page(0, Some("eA=="));
+    provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]).statements([odd(), odd()]);
+    let page = client.statements().page(&request()).await.unwrap();
+    assert_eq!(page.received.findings, [Finding::MoreWithoutEntries]);
+    let mut strict = bankrail_camt052::ReadOptions::default();
+    strict.deny_findings = true;
+    let client = provider.builder(&clock).read_options(strict).build().unwrap();
+    let error = client.statements().page(&request()).await.unwrap_err();
+    let denied = matches!(error, StatementError::Reply { source: ReplyError::Findings { .. }, .. })
+        || matches!(error, StatementError::Payload(_));
+    assert!(denied, "{error:?}");
+}
+
+#[tokio::test]
+async fn a_dropped_call_leaves_the_client_whole() {
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]).statements([Reply::page(0, None), Reply::page(1, None)]);
+    client.tokens().token().await.unwrap();
+    provider.hold().await;
+    let dropped = tokio::spawn({
+        let client = client.clone();
+        async move { client.statements().page(&request()).await }
+    });
+    provider.until_calls(2).await;
+    dropped.abort();
+    let _ = dropped.await;
+    provider.release();
+    assert_eq!(client.statements().page(&request()).await.unwrap().entries().count(), 1);
+}
+
+#[tokio::test]
+async fn waiting_has_a_bound_if_wanted() {
+    let (provider, _, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]).statements((0..30).map(|_| Reply::page(0, None)));
+    let client = provider.builder(&clock).pacing(Pacing::WaitUpTo(Duration::from_secs(60))).build().unwrap();
+    for _ in 0..25 {
+        client.statements().page(&request()).await.unwrap();
+    }
+    let error = client.statements().page(&request()).await.unwrap_err();
+    assert!(matches!(error, StatementError::HeldBack { retry_at, .. } if retry_at > clock.now()));
+}

@@ -1,0 +1,334 @@
+use crate::provider::{API_KEY, KEY, Provider, Reply, request_key, start, token_text};
+use bankrail_client::{Pacing, TokenError, TransportError};
+use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError};
+use bankrail_client_assertion::{Audience, Verifier};
+use bankrail_values::Clock;
+use std::error::Error;
+use std::time::Duration;
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+#[tokio::test]
+async fn the_request_is_what_the_specification_says() {
+    let (provider, client, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]);
+    let token = client.tokens().token().await.unwrap();
+    assert_eq!(token.access_token.expose_secret(), token_text(1));
+    assert_eq!(token.request_key, Some(request_key()));
+    assert_eq!(token.expires_at, start().saturating_add(seconds(3600)));
+    assert_eq!(token.scopes.to_string(), "GBL.INSTO.ACCOUNTS.STATEMENT.READ");
+
+    let call = &provider.calls()[0];
+    assert_eq!(call.path, "/base/v1.0/auth");
+    assert_eq!(call.header("content-type"), "application/x-www-form-urlencoded");
+    assert_eq!(call.header("apikey"), API_KEY);
+    assert_eq!(call.header("authorization"), "");
+    let form = TokenRequest::from_form(Some(FORM_CONTENT_TYPE), call.body.as_bytes()).unwrap();
+    assert_eq!(form.scope(), &token.scopes);
+    let audience = Audience::parse(&format!("{}/v1.0/auth", provider.url())).unwrap();
+    let verifier = Verifier::new(audience);
+    let assertion = verifier.read(form.assertion().expose_secret()).unwrap();
+    let verified = assertion.verify(&KEY.verifying_key(), clock.now()).unwrap();
+    assert_eq!(verified.customer().as_str(), "CUSTOMER");
+    assert!(verified.jwt_id().is_some());
+}
+
+#[tokio::test]
+async fn audience_scopes_and_jti_are_settings() {
+    let (provider, _, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]);
+    let builder = provider.builder(&clock).audience("https://auth.example.com/x").scopes("A B".parse().unwrap());
+    let auth = format!("{}/elsewhere/auth", provider.url());
+    let client = builder.without_jti().assertion_lifetime(seconds(60)).auth_url(auth).build().unwrap();
+    assert_eq!(client.tokens().token().await.unwrap().scopes.to_string(), "A B");
+    let call = &provider.calls()[0];
+    assert_eq!(call.path, "/base/elsewhere/auth");
+    let form = TokenRequest::from_form(Some(FORM_CONTENT_TYPE), call.body.as_bytes()).unwrap();
+    let verifier = Verifier::new(Audience::parse("https://auth.example.com/x").unwrap());
+    let assertion = verifier.read(form.assertion().expose_secret()).unwrap();
+    let verified = assertion.verify(&KEY.verifying_key(), clock.now()).unwrap();
+    assert_eq!(verified.jwt_id(), None);
+    assert_eq!(verified.expires_at(), start().saturating_add(seconds(60)));
+}
+
+#[tokio::test]
+async fn a_token_is_fetched_once_and_renewed_early_beside_the_calls() {
+    let (provider, client, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600), Reply::token(2, 100), Reply::token(3, 3600)]);
+    let text = || async { client.tokens().token().await.unwrap().access_token.expose_secret().to_owned() };
+    assert_eq!(text().await, token_text(1));
+    clock.advance(seconds(3539));
+    assert_eq!(text().await, token_text(1));
+    assert_eq!(provider.calls().len(), 1, "60 s before the end is early enough");
+    clock.advance(seconds(1));
+    assert_eq!(text().await, token_text(1), "the old one while it lasts");
+    until(|| async { text().await == token_text(2) }).await;
+    // A tenth of a short life.
+    clock.advance(seconds(89));
+    assert_eq!(text().await, token_text(2));
+    assert_eq!(provider.calls().len(), 2);
+    clock.advance(seconds(1));
+    until(|| async { text().await == token_text(3) }).await;
+    assert_eq!(provider.calls().len(), 3);
+}
+
+#[tokio::test]
+async fn callers_share_one_call_and_a_dropped_caller_takes_it_from_nobody() {
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]);
+    provider.hold().await;
+    let impatient = tokio::spawn({
+        let client = client.clone();
+        async move { client.tokens().token().await }
+    });
+    provider.until_calls(1).await;
+    let patient: Vec<_> = (0..20)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { client.tokens().token().await })
+        })
+        .collect();
+    impatient.abort();
+    assert!(impatient.await.unwrap_err().is_cancelled());
+    provider.release();
+    for caller in patient {
+        assert_eq!(caller.await.unwrap().unwrap().access_token.expose_secret(), token_text(1));
+    }
+    assert_eq!(provider.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn a_token_nobody_waited_for_is_kept() {
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]);
+    provider.hold().await;
+    let only = tokio::spawn({
+        let client = client.clone();
+        async move { client.tokens().token().await }
+    });
+    provider.until_calls(1).await;
+    only.abort();
+    let _ = only.await;
+    provider.release();
+    assert_eq!(client.tokens().token().await.unwrap().access_token.expose_secret(), token_text(1));
+    assert_eq!(provider.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn everybody_who_waited_gets_the_error_and_the_next_call_tries_again() {
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::new(401, r#"{"error":"invalid_client"}"#), Reply::token(1, 3600)]);
+    provider.hold().await;
+    let callers: Vec<_> = (0..3)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { client.tokens().token().await })
+        })
+        .collect();
+    provider.until_calls(1).await;
+    provider.release();
+    for caller in callers {
+        let error = caller.await.unwrap().unwrap_err();
+        assert!(matches!(&error, TokenError::Refused { status: 401, code: Some(TokenErrorCode::InvalidClient), .. }));
+        assert!(!error.is_retryable());
+        assert_eq!(error.request_key(), Some(request_key()));
+        assert_eq!(error.to_string(), "the token endpoint refused with status 401, \"invalid_client\"");
+    }
+    client.tokens().token().await.unwrap();
+    assert_eq!(provider.calls().len(), 2);
+}
+
+#[tokio::test]
+async fn an_older_refused_token_does_not_drop_a_newer_one() {
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]);
+    let first = client.tokens().token().await.unwrap();
+    client.tokens().refused(&first);
+    let second = client.tokens().token().await.unwrap();
+    client.tokens().refused(&first);
+    assert_eq!(client.tokens().token().await.unwrap().access_token, second.access_token);
+    assert_eq!(provider.calls().len(), 2);
+}
+
+#[tokio::test]
+async fn retry_after_holds_the_next_call_back() {
+    let (provider, client, clock) = Provider::client().await;
+    provider.tokens([Reply::new(429, "").header("retry-after", "90"), Reply::token(1, 3600)]);
+    let error = client.tokens().token().await.unwrap_err();
+    let retry_at = start().saturating_add(seconds(90));
+    assert!(matches!(error, TokenError::TooManyCalls { retry_at: Some(at), .. } if at == retry_at));
+    assert!(error.is_retryable());
+    clock.advance(Duration::from_millis(89_999));
+    let error = client.tokens().token().await.unwrap_err();
+    assert!(matches!(error, TokenError::HeldBack { retry_at: at, .. } if at == retry_at), "{error:?}");
+    assert_eq!(provider.calls().len(), 1);
+    clock.advance(Duration::from_millis(1));
+    client.tokens().token().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_failed_early_fetch_leaves_the_old_token_and_pauses() {
+    let (provider, client, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600), Reply::new(503, "").header("retry-after", "20"), Reply::token(2, 3600)]);
+    client.tokens().token().await.unwrap();
+    clock.advance(seconds(3540));
+    client.tokens().token().await.unwrap();
+    provider.until_calls(2).await;
+    until(|| async { !format!("{:?}", client.tokens()).contains("fetching: true") }).await;
+    for _ in 0..5 {
+        assert_eq!(client.tokens().token().await.unwrap().access_token.expose_secret(), token_text(1));
+    }
+    assert_eq!(provider.calls().len(), 2, "the pause holds");
+    clock.advance(seconds(20));
+    client.tokens().token().await.unwrap();
+    until(|| async { client.tokens().token().await.unwrap().access_token.expose_secret() == token_text(2) }).await;
+}
+
+#[tokio::test]
+async fn the_limits_of_the_table_hold_calls_back() {
+    let (provider, client, clock) = Provider::client().await;
+    provider.tokens((0..20).map(|number| Reply::token(number, 3600)));
+    let mut sent = 0;
+    for _ in 0..14 {
+        for expected in [true, true, false] {
+            let got = client.tokens().token().await;
+            if let Ok(token) = &got {
+                client.tokens().refused(token);
+                sent += 1;
+            }
+            // Ten an hour, two a second.
+            assert_eq!(got.is_ok(), expected && sent <= 10 && (got.is_ok() || sent < 10), "{got:?} after {sent}");
+            if sent == 10 {
+                break;
+            }
+        }
+        if sent == 10 {
+            break;
+        }
+        // Two windows of a second, so that the sliding one forgets.
+        clock.advance(seconds(2));
+    }
+    assert_eq!(sent, 10);
+    clock.advance(seconds(2));
+    let error = client.tokens().token().await.unwrap_err();
+    let retry_at = error.retry_at().unwrap();
+    assert!(retry_at > start().saturating_add(seconds(3600)), "{retry_at}");
+    assert_eq!(provider.calls().len(), 10);
+    clock.set(retry_at);
+    client.tokens().token().await.unwrap();
+}
+
+#[tokio::test]
+async fn odd_answers() {
+    let token = |text: &str| Reply::new(200, text.to_owned());
+    let good = token_text(1);
+    let cases: Vec<(&str, Reply, fn(&TokenError) -> bool)> = vec![
+        (
+            "expires_in as text",
+            token(&format!(r#"{{"access_token":"{good}","token_type":"Bearer","expires_in":"3600"}}"#)),
+            |error| matches!(error, TokenError::Response { source: TokenResponseError::Json { .. }, .. }),
+        ),
+        (
+            "another token type",
+            token(&format!(r#"{{"access_token":"{good}","token_type":"mac","expires_in":1}}"#)),
+            |error| matches!(error, TokenError::Response { source: TokenResponseError::TokenType { .. }, .. }),
+        ),
+        (
+            "a token that is no GUID",
+            token(r#"{"access_token":"hunter2","token_type":"Bearer","expires_in":1}"#),
+            |error| matches!(error, TokenError::Response { source: TokenResponseError::AccessToken(_), .. }),
+        ),
+        ("a page of HTML under 200", Reply::new(200, "<html>").header("content-type", "text/html"), |error| {
+            matches!(error, TokenError::Unexpected { status: 200, json: false, .. })
+        }),
+        ("a redirect", Reply::new(302, "").header("location", "https://example.com/"), |error| {
+            matches!(error, TokenError::Unexpected { status: 302, .. })
+        }),
+        ("a gateway's page", Reply::new(502, "<html>").header("content-type", "text/html"), |error| {
+            matches!(error, TokenError::Unavailable { status: 502, .. }) && error.is_retryable()
+        }),
+        (
+            "400 with text",
+            Reply::new(400, r#"{"error":"invalid_scope","error_description":"no\nway"}"#),
+            |error| matches!(error, TokenError::Refused { status: 400, description: Some(text), .. } if text == r#""no\nway""#),
+        ),
+        ("403 with nothing", Reply::new(403, ""), |error| {
+            matches!(error, TokenError::Refused { status: 403, code: None, .. })
+        }),
+        ("a body beyond the limit", Reply::new(200, vec![b' '; 65_537]), |error| {
+            matches!(error, TokenError::Transport(TransportError::TooLarge { limit: 65_536, status: 200, .. }))
+        }),
+    ];
+    for (name, reply, expected) in cases {
+        let (provider, client, _) = Provider::client().await;
+        provider.tokens([reply]);
+        let error = client.tokens().token().await.unwrap_err();
+        assert!(expected(&error), "{name}: {error:?}");
+        let text = chain(&error);
+        assert!(!text.contains("hunter2") && !text.contains(API_KEY) && !text.contains(&good), "{text}");
+        assert_eq!(provider.calls().len(), 1, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn scopes_and_a_missing_content_type_are_taken_as_they_come() {
+    let (provider, client, _) = Provider::client().await;
+    let body = format!(
+        r#"{{"access_token":"{}","token_type":"bearer","expires_in":60,"scope":"B","other":1}}"#,
+        token_text(1)
+    );
+    provider.tokens([Reply::new(200, body).header("content-type", "text/plain").header("x-requestkey", "what?")]);
+    let token = client.tokens().token().await.unwrap();
+    assert_eq!((token.scopes.to_string().as_str(), token.request_key), ("B", None));
+}
+
+#[tokio::test]
+async fn nobody_there() {
+    let provider = Provider::start().await;
+    let (_, _, clock) = Provider::client().await;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let client = provider.builder(&clock).auth_url(format!("http://{address}/v1.0/auth")).build().unwrap();
+    let error = client.tokens().token().await.unwrap_err();
+    assert!(matches!(&error, TokenError::Transport(TransportError::Connect(_))), "{error:?}");
+    assert!(error.is_retryable());
+    assert!(!format!("{error:?}").contains("/v1.0/auth"), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_never_ends_is_given_up() {
+    let (provider, _, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]);
+    provider.hold().await;
+    let client = provider.builder(&clock).timeouts(seconds(1), Duration::from_millis(20)).build().unwrap();
+    let error = client.tokens().token().await.unwrap_err();
+    assert!(matches!(&error, TokenError::Transport(TransportError::TimedOut { .. })), "{error:?}");
+    provider.release();
+}
+
+#[tokio::test]
+async fn printing_shows_no_secret() {
+    let (provider, client, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]);
+    let token = client.tokens().token().await.unwrap();
+    let text = format!("{client:?} {token:?} {:?}", provider.builder(&clock).pacing(Pacing::Wait));
+    assert!(!text.contains(&token_text(1)) && !text.contains(API_KEY), "{text}");
+}
+
+async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
+    while !holds().await {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// What printing an error and its causes shows.
+pub fn chain(error: &dyn Error) -> String {
+    let mut text = format!("{error} {error:?}\n");
+    if let Some(source) = error.source() {
+        text.push_str(&chain(source));
+    }
+    text
+}

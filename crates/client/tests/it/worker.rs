@@ -1,0 +1,201 @@
+use crate::provider::start;
+use crate::receivers::{builder, deliver, message};
+use bankrail_client::receivers::{Handled, HandlerError, Handlers, Received, Receivers, Worker, WorkerOptions};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_values::ManualClock;
+use bankrail_webhook::{EntryId, Inbox, InboxState, MessageKind, PaymentOutcome, QueryNotification};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const KIND: MessageKind = MessageKind::PaymentOutcome;
+
+fn setup() -> (Arc<MemoryStore>, Receivers, Arc<ManualClock>) {
+    let inbox = Arc::new(MemoryStore::new());
+    let clock = Arc::new(ManualClock::new(start()));
+    let receivers = builder(inbox.clone()).clock(clock.clone()).build().unwrap();
+    (inbox, receivers, clock)
+}
+
+async fn state(inbox: &MemoryStore, number: u64) -> InboxState {
+    inbox.find(EntryId::new(number)).await.unwrap().unwrap().state
+}
+
+#[tokio::test]
+async fn each_handler_gets_its_messages_once() {
+    let (inbox, receivers, _) = setup();
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (payments, queries) = (seen.clone(), seen.clone());
+    let handlers = Handlers::new()
+        .payment_outcome(move |received: Received<PaymentOutcome>| {
+            let payments = payments.clone();
+            async move {
+                let conflict = received.conflicts_with.map(EntryId::get);
+                payments.lock().unwrap().push(format!("{} {:?}", received.message.transaction_status, conflict));
+                Ok(())
+            }
+        })
+        .query(move |received: Received<QueryNotification>| {
+            let queries = queries.clone();
+            async move {
+                queries.lock().unwrap().push(received.message.case_id.to_string());
+                Ok(())
+            }
+        });
+    let worker = receivers.worker(handlers).with_options(one_by_one());
+    for kind in MessageKind::ALL {
+        deliver(&receivers, kind, &message(kind)).await;
+    }
+    deliver(&receivers, KIND, &message(KIND)).await;
+    deliver(&receivers, KIND, &message(KIND).replace('}', r#","mps_user_id":"U2"}"#)).await;
+    assert_eq!(worker.run_due().await.unwrap(), 3);
+    assert_eq!(worker.run_due().await.unwrap(), 0);
+    assert_eq!(*seen.lock().unwrap(), ["ACSC None", "C-1", "ACSC Some(3)"]);
+    let counts = inbox.counts().await.unwrap();
+    assert_eq!((counts.pending, counts.completed), (2, 3), "two kinds have no handler");
+}
+
+fn one_by_one() -> WorkerOptions {
+    let mut options = WorkerOptions::default();
+    options.concurrency = 1;
+    options
+}
+
+/// A worker whose handler counts and then does `what`.
+fn failing<F>(receivers: &Receivers, calls: &Arc<AtomicU32>, what: fn() -> F) -> Worker
+where
+    F: Future<Output = Result<(), HandlerError>> + Send + 'static,
+{
+    let calls = calls.clone();
+    receivers.worker(Handlers::new().payment_outcome(move |_: Received<PaymentOutcome>| {
+        calls.fetch_add(1, Ordering::SeqCst);
+        what()
+    }))
+}
+
+#[tokio::test]
+async fn failures_come_again_later_and_later_and_are_then_set_aside() {
+    let (inbox, receivers, clock) = setup();
+    let calls = Arc::default();
+    let mut options = one_by_one();
+    options.max_attempts = 3;
+    let worker = failing(&receivers, &calls, || async { Err(std::io::Error::other("no luck").into()) });
+    let worker = worker.with_options(options);
+    deliver(&receivers, KIND, &message(KIND)).await;
+    for (pause, expected) in [(0, 1), (999, 0), (1, 1), (1_999, 0), (1, 1), (1_000_000, 0)] {
+        clock.advance(Duration::from_millis(pause));
+        assert_eq!(worker.run_due().await.unwrap(), expected, "after {pause} ms");
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 3);
+    let aside = &inbox.list_set_aside(None, 10).await.unwrap()[0];
+    assert_eq!(aside.last_error.as_deref(), Some("no luck"));
+    // And back.
+    assert!(inbox.retry(aside.id, start()).await.unwrap());
+    assert_eq!(worker.run_due().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn poison_is_set_aside_at_once_and_stands_in_nobodys_way() {
+    let (inbox, receivers, _) = setup();
+    let calls = Arc::default();
+    let worker = failing(&receivers, &calls, || async { Err(HandlerError::poison("never")) });
+    deliver(&receivers, KIND, &message(KIND)).await;
+    deliver(&receivers, KIND, &message(KIND).replace("I-1", "I-2")).await;
+    assert_eq!(worker.run_due().await.unwrap(), 2);
+    assert_eq!((state(&inbox, 1).await, state(&inbox, 2).await), (InboxState::SetAside, InboxState::SetAside));
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_panic_is_a_failure_of_one_message() {
+    let (inbox, receivers, _) = setup();
+    let calls = Arc::default();
+    let worker = failing(&receivers, &calls, || async { panic!("handlers do that") });
+    deliver(&receivers, KIND, &message(KIND)).await;
+    assert_eq!(worker.run_due().await.unwrap(), 1);
+    let entry = inbox.find(EntryId::new(1)).await.unwrap().unwrap();
+    assert_eq!((entry.state, entry.last_error.as_deref()), (InboxState::Pending, Some("the handler panicked")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_takes_too_long_is_dropped() {
+    let (inbox, receivers, _) = setup();
+    let calls = Arc::default();
+    let worker = failing(&receivers, &calls, std::future::pending);
+    deliver(&receivers, KIND, &message(KIND)).await;
+    assert_eq!(worker.run_due().await.unwrap(), 1);
+    let entry = inbox.find(EntryId::new(1)).await.unwrap().unwrap();
+    assert_eq!(entry.last_error.as_deref(), Some("the handler took too long"));
+}
+
+#[tokio::test]
+async fn what_a_dead_worker_held_is_taken_over_when_its_lease_runs_out() {
+    let (inbox, receivers, clock) = setup();
+    deliver(&receivers, KIND, &message(KIND)).await;
+    let calls = Arc::default();
+    // It leases, and dies before the handler ends.
+    let dead = failing(&receivers, &calls, std::future::pending);
+    let dead = tokio::spawn(async move { dead.run_due().await });
+    while calls.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    dead.abort();
+    let _ = dead.await;
+    let worker = failing(&receivers, &calls, || async { Ok(()) });
+    assert_eq!(worker.run_due().await.unwrap(), 0);
+    clock.advance(Duration::from_secs(60));
+    assert_eq!(worker.run_due().await.unwrap(), 1);
+    assert_eq!(state(&inbox, 1).await, InboxState::Completed);
+}
+
+#[tokio::test]
+async fn a_handler_can_mark_its_message_itself() {
+    let (inbox, receivers, _) = setup();
+    let own = inbox.clone();
+    let worker = receivers.worker(Handlers::new().payment_outcome(move |received: Received<PaymentOutcome>| {
+        let own = own.clone();
+        async move {
+            assert!(own.complete(received.id, received.owner, start()).await?);
+            Ok(Handled::Committed)
+        }
+    }));
+    deliver(&receivers, KIND, &message(KIND)).await;
+    worker.run_due().await.unwrap();
+    assert_eq!(state(&inbox, 1).await, InboxState::Completed);
+}
+
+#[tokio::test]
+async fn a_running_worker_is_woken_and_finishes_what_it_began() {
+    let (inbox, receivers, _) = setup();
+    let (begun, mut handling) = tokio::sync::mpsc::unbounded_channel::<()>();
+    let gate = Arc::new(tokio::sync::Semaphore::new(0));
+    let pass = gate.clone();
+    let handlers = Handlers::new().payment_outcome(move |_: Received<PaymentOutcome>| {
+        let (begun, pass) = (begun.clone(), pass.clone());
+        async move {
+            begun.send(()).unwrap();
+            pass.acquire().await?.forget();
+            Ok(())
+        }
+    });
+    let mut options = WorkerOptions::default();
+    options.poll = Duration::from_secs(3600); // so that only the arrival can wake it
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let worker = receivers.worker(handlers).with_options(options);
+    let running = tokio::spawn(worker.run(async move {
+        let _ = stopped.await;
+    }));
+    for _ in 0..10 {
+        tokio::task::yield_now().await; // it looks, finds nothing, and waits
+    }
+    deliver(&receivers, KIND, &message(KIND)).await;
+    handling.recv().await.unwrap();
+    stop.send(()).unwrap();
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!running.is_finished(), "the handler is under way");
+    gate.add_permits(1);
+    running.await.unwrap();
+    assert_eq!(state(&inbox, 1).await, InboxState::Completed);
+}
