@@ -63,9 +63,10 @@ pub(crate) fn entry_details<T: Tokens>(details: &EntryDetails, from: &mut Cursor
     if !details.transactions.iter().all(|transaction| same_currency(transaction.amount.currency())) {
         return;
     }
-    let summed = details.transactions.iter().try_fold(Decimal::ZERO, |sum, transaction| {
-        sum.checked_add(transaction.signed_amount()?)
-    });
+    let summed = details
+        .transactions
+        .iter()
+        .try_fold(Decimal::ZERO, |sum, transaction| sum.checked_add(transaction.signed_amount()?));
     if let Some(summed) = summed.map(|sum| sum.abs())
         && summed != total.value()
     {
@@ -81,9 +82,7 @@ pub(crate) fn report<T: Tokens>(report: &Report, from: &mut Cursor<T>) {
     let sums = if tally.overflown || tally.others > 0 { None } else { credits.sum.checked_add(debits.sum) };
     let mut found = Vec::new();
     if let Some(all) = &summary.all {
-        let mut part = CountAndSum::default();
-        part.entries.clone_from(&all.entries);
-        part.sum = all.sum;
+        let part = CountAndSum { entries: all.entries.clone(), sum: all.sum, ..CountAndSum::default() };
         compare(Part::All, &part, credits.count + debits.count + tally.others, sums, &mut found);
         if let (Some(stated), Some(_)) = (&all.net, sums) {
             compare_net(stated, credits.sum - debits.sum, &mut found);

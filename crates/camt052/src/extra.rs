@@ -149,7 +149,7 @@ impl Kept<'_> {
             }
             match &part.part {
                 ExtraPart::Xml(xml) => out.markup(xml),
-                ExtraPart::Text(text) => out.text(text),
+                ExtraPart::Text(text) => out.stray_text(text),
                 ExtraPart::Attribute { .. } => {}
             }
         }

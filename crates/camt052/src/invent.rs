@@ -34,7 +34,7 @@ impl<N: Node + Invent> InventField for Vec<N> {
         for _ in 0..field.min {
             items.push(N::invent(from)?);
         }
-        let most = if field.max == MANY { 12 } else { field.max as usize };
+        let most = if field.max == MANY { 12 } else { usize::try_from(field.max).unwrap_or(12) };
         while items.len() < most && !from.is_empty() && from.ratio(1, 3)? {
             items.push(N::invent(from)?);
         }
@@ -61,8 +61,33 @@ impl<I: Invent> Invent for Vec<I> {
 impl<const MAX: usize> Invent for Text<MAX> {
     fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
         const CHARACTERS: &[char] = &[
-            'a', 'Z', '0', ' ', '<', '>', '&', '"', '\'', '\\', ']', '\n', '\t', '\r', '\u{85}', '\u{a0}', 'é', '語', '👍',
-            '\u{200d}', '\u{feff}', '\u{fffd}', '\u{d7ff}', '\u{e000}', '\u{10ffff}', '/', ';',
+            'a',
+            'Z',
+            '0',
+            ' ',
+            '<',
+            '>',
+            '&',
+            '"',
+            '\'',
+            '\\',
+            ']',
+            '\n',
+            '\t',
+            '\r',
+            '\u{85}',
+            '\u{a0}',
+            'é',
+            '語',
+            '👍',
+            '\u{200d}',
+            '\u{feff}',
+            '\u{fffd}',
+            '\u{d7ff}',
+            '\u{e000}',
+            '\u{10ffff}',
+            '/',
+            ';',
         ];
         let most = if from.ratio(1, 20)? { MAX } else { MAX.min(12) };
         let length = from.int_in_range(1..=most)?;
@@ -140,11 +165,13 @@ impl Invent for DateTime {
         if from.ratio(1, 16)? {
             return Ok(format!("{date}T24:00:00{offset}").parse().expect("the end of a day"));
         }
-        let (hour, minute, second) = (from.int_in_range(0..=23)?, from.int_in_range(0..=59)?, from.int_in_range(0..=59)?);
+        let hour: u8 = from.int_in_range(0..=23)?;
+        let (minute, second): (u8, u8) = (from.int_in_range(0..=59)?, from.int_in_range(0..=59)?);
         let digits: usize = from.int_in_range(0..=14)?;
         let fraction: u64 = from.int_in_range(0..=99_999_999_999_999)?;
-        let fraction: String = if digits == 0 { String::new() } else { format!(".{fraction:014}").chars().take(digits + 1).collect() };
-        let text = format!("{date}T{hour:02}:{minute:02}:{second:02}{fraction}{offset}", hour = hour as u8, minute = minute as u8, second = second as u8);
+        let fraction: String =
+            if digits == 0 { String::new() } else { format!(".{fraction:014}").chars().take(digits + 1).collect() };
+        let text = format!("{date}T{hour:02}:{minute:02}:{second:02}{fraction}{offset}");
         Ok(text.parse().expect("a time of the day"))
     }
 }

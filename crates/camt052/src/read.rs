@@ -8,9 +8,13 @@ mod decode;
 mod document;
 mod entries;
 mod error;
+mod events;
+mod keep;
 mod names;
 mod namespaces;
 mod options;
+mod parts;
+mod report;
 mod tokens;
 
 pub(crate) use cursor::{Cursor, Halt, Record};

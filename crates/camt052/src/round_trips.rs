@@ -1,6 +1,9 @@
 //! Whatever the schema accepts survives writing and reading, in every form.
 
-use crate::{Document, EntryReader, Mode, ReadOptions, StreamItem, WriteOptions};
+use crate::{
+    CardTransaction, CardTransactionDetails, Document, Entry, EntryReader, Mode, ReadOptions, Remittance, Report,
+    StreamItem, StructuredRemittance, Transaction, WriteOptions,
+};
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -39,9 +42,8 @@ fn assert_round_trips(document: &Document) {
     document.write_json_string(&mut json).unwrap();
     assert_eq!(serde_json::from_str::<String>(&json).unwrap(), xml);
     let tree = roxmltree::Document::parse(&xml).unwrap();
-    let entries = EntryReader::new(xml.as_bytes())
-        .filter(|item| matches!(item.as_ref().unwrap(), StreamItem::Entry(_)))
-        .count();
+    let entries =
+        EntryReader::new(xml.as_bytes()).filter(|item| matches!(item.as_ref().unwrap(), StreamItem::Entry(_))).count();
     assert_eq!(tree.descendants().filter(|node| node.has_tag_name("Ntry")).count(), entries);
     #[cfg(feature = "serde")]
     {
@@ -59,12 +61,58 @@ proptest! {
     }
 }
 
+/// A document whose one transaction has every large part, each out of octets of its own.
+fn full(seed: u64) -> Document {
+    let mut parts = 0;
+    let mut more = || {
+        parts += 1;
+        octets(seed * 100 + parts, 2_000)
+    };
+    macro_rules! invent {
+        () => {
+            Arbitrary::arbitrary(&mut Unstructured::new(&more())).unwrap()
+        };
+    }
+    let mut document: Document = invent!();
+    let mut report: Report = invent!();
+    let mut entry: Entry = invent!();
+    let mut transaction: Transaction = invent!();
+    let mut remittance: Remittance = invent!();
+    let mut structured: StructuredRemittance = invent!();
+    let mut card: CardTransaction = invent!();
+    structured.garnishment = Some(Box::new(invent!()));
+    structured.tax = Some(Box::new(invent!()));
+    structured.documents.push(invent!());
+    remittance.structured.push(structured);
+    card.details = Some(match seed % 2 {
+        0 => CardTransactionDetails::Individual(Box::new(invent!())),
+        _ => CardTransactionDetails::Aggregated(Box::new(invent!())),
+    });
+    card.point_of_interaction = Some(Box::new(invent!()));
+    transaction.card = Some(Box::new(card));
+    transaction.remittance = Some(remittance);
+    transaction.tax = Some(Box::new(invent!()));
+    transaction.instrument = Some(Box::new(invent!()));
+    transaction.quantities.push(invent!());
+    transaction.price = Some(Box::new(invent!()));
+    transaction.agents = Some(Box::new(invent!()));
+    transaction.parties = Some(Box::new(invent!()));
+    transaction.interest = Some(Box::new(invent!()));
+    entry.card = Some(Box::new(invent!()));
+    entry.details = vec![invent!()];
+    entry.details[0].transactions = vec![transaction];
+    report.entries = vec![entry];
+    report.summary = Some(Box::new(invent!()));
+    document.reports.push(report);
+    document
+}
+
 #[test]
 fn every_element_of_the_schema_round_trips() {
     let mut names = BTreeSet::new();
-    for seed in 0..400 {
-        let document = invented(&octets(seed, 20_000));
-        if seed < 10 {
+    for seed in 0..100 {
+        let document = full(seed);
+        if seed < 4 {
             assert_round_trips(&document);
         }
         let xml = document.to_xml().unwrap();
@@ -74,7 +122,7 @@ fn every_element_of_the_schema_round_trips() {
             let name: String = tag.chars().take_while(char::is_ascii_alphanumeric).collect();
             (name.len() > 1).then_some(name)
         }));
-        if names.len() >= ELEMENT_NAMES && seed >= 10 {
+        if names.len() >= ELEMENT_NAMES && seed >= 4 {
             return;
         }
     }

@@ -19,15 +19,18 @@ pub fn summary_of(entries: &[Entry]) -> Option<Summary> {
     }
     let net = credits.sum.checked_sub(debits.sum)?;
     let direction = if net.is_sign_negative() && !net.is_zero() { Direction::Debit } else { Direction::Credit };
-    let mut all = CountSumAndNet::default();
-    all.entries = Some((credits.count + debits.count).into());
-    all.sum = Some(PlainDecimal::new(credits.sum.checked_add(debits.sum)?).ok()?);
-    all.net = Some(NetAmount::new(NonNegativeDecimal::new(net.abs()).ok()?, direction));
-    let mut summary = Summary::default();
-    summary.all = Some(all);
-    summary.credits = Some(credits.into_part()?);
-    summary.debits = Some(debits.into_part()?);
-    Some(summary)
+    let all = CountSumAndNet {
+        entries: Some((credits.count + debits.count).into()),
+        sum: Some(PlainDecimal::new(credits.sum.checked_add(debits.sum)?).ok()?),
+        net: Some(NetAmount::new(NonNegativeDecimal::new(net.abs()).ok()?, direction)),
+        ..CountSumAndNet::default()
+    };
+    Some(Summary {
+        all: Some(all),
+        credits: Some(credits.into_part()?),
+        debits: Some(debits.into_part()?),
+        ..Summary::default()
+    })
 }
 
 /// A running count and sum.
@@ -45,9 +48,10 @@ impl Total {
     }
 
     fn into_part(self) -> Option<CountAndSum> {
-        let mut part = CountAndSum::default();
-        part.entries = Some(self.count.into());
-        part.sum = Some(PlainDecimal::new(self.sum).ok()?);
-        Some(part)
+        Some(CountAndSum {
+            entries: Some(self.count.into()),
+            sum: Some(PlainDecimal::new(self.sum).ok()?),
+            ..CountAndSum::default()
+        })
     }
 }

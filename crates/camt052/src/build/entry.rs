@@ -133,14 +133,16 @@ impl EntryBuilder {
         if self.references != References::default() {
             transaction.references = Some(Box::new(self.references));
         }
-        let mut parties = TransactionParties::default();
-        parties.debtor = self.debtor.map(named);
-        parties.creditor = self.creditor.map(named);
-        parties.creditor_account = self.creditor_account.map(|(number, issuer)| {
-            let mut other = OtherAccountId::new(number.into());
-            other.issuer = issuer.map(Text::from);
-            Box::new(CounterpartyAccount::new(AccountId::Other(other)))
-        });
+        let parties = TransactionParties {
+            debtor: self.debtor.map(named),
+            creditor: self.creditor.map(named),
+            creditor_account: self.creditor_account.map(|(number, issuer)| {
+                let mut other = OtherAccountId::new(number.into());
+                other.issuer = issuer.map(Text::from);
+                Box::new(CounterpartyAccount::new(AccountId::Other(other)))
+            }),
+            ..TransactionParties::default()
+        };
         if parties != TransactionParties::default() {
             transaction.parties = Some(Box::new(parties));
         }
@@ -148,20 +150,16 @@ impl EntryBuilder {
             transaction.remittance = Some(Remittance::from_narrative(&self.narrative));
         }
         let [domain, family, sub_family] = self.code.map(Text::from);
-        let mut code = BankTransactionCode::default();
-        code.domain = Some(BankTransactionDomain::new(domain, BankTransactionFamily::new(family, sub_family)));
+        let domain = Some(BankTransactionDomain::new(domain, BankTransactionFamily::new(family, sub_family)));
+        let code = BankTransactionCode { domain, ..BankTransactionCode::default() };
         let mut entry = Entry::new(amount, direction, EntryStatus::Booked, code);
         entry.booking_date = Some(DateOrDateTime::Date(Date::from(self.booked)));
         entry.value_date = Some(DateOrDateTime::Date(Date::from(self.value_date)));
-        let mut details = EntryDetails::default();
-        details.transactions.push(transaction);
-        entry.details.push(details);
+        entry.details.push(EntryDetails { transactions: vec![transaction], ..EntryDetails::default() });
         Ok(entry)
     }
 }
 
 fn named(name: String) -> Box<Party> {
-    let mut party = Party::default();
-    party.name = Some(name.into());
-    Box::new(party)
+    Box::new(Party { name: Some(name.into()), ..Party::default() })
 }

@@ -1,7 +1,8 @@
 //! Markup kept as it stands, with the namespace declarations it needs to stand elsewhere.
 
 use super::attributes::push_attribute;
-use super::cursor::{Cursor, Halt, take_content};
+use super::cursor::{Cursor, Halt};
+use super::events::take_content;
 use super::tokens::Tokens;
 use crate::NAMESPACE;
 use quick_xml::events::Event;

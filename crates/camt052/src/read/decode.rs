@@ -115,7 +115,7 @@ impl<R: BufRead> Decoded<R> {
                     1
                 };
             let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0).collect();
-            let decided = head.len() >= 8 && !memchr::memmem::find(&plain, b"<?xml").is_some_and(|at| at < 4)
+            let decided = head.len() >= 8 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
                 || memchr::memmem::find(&plain, b"?>").is_some()
                 || head.len() >= DECLARATION * wide;
             if decided && head.len() % 2 == 0 {
@@ -313,10 +313,11 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
         match *b {
             b'\t' | b'\n' | b'\r' => {}
             0..0x20 => return Some((from + index, u32::from(*b))),
-            0xEF => match text.get(from + index + 1..from + index + 3) {
-                Some([0xBF, last @ (0xBE | 0xBF)]) => return Some((from + index, 0xFF40 + u32::from(*last))),
-                _ => {}
-            },
+            0xEF => {
+                if let Some([0xBF, last @ (0xBE | 0xBF)]) = text.get(from + index + 1..from + index + 3) {
+                    return Some((from + index, 0xFF40 + u32::from(*last)));
+                }
+            }
             _ => {}
         }
     }

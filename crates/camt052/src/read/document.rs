@@ -1,10 +1,11 @@
 //! A whole document.
 
 use super::attributes::malformed;
-use super::cursor::{Cursor, Halt, check_instruction};
+use super::cursor::{Cursor, Halt};
 use super::declaration;
 use super::decode::{Decoded, forbidden};
 use super::error::{ReadError, ReadErrorKind};
+use super::events::check_instruction;
 use super::names::is_blank;
 use super::options::ReadOptions;
 use super::tokens::{StreamTokens, TextTokens, Tokens};

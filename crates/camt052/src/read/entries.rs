@@ -65,7 +65,10 @@ enum State {
     Begin,
     Message,
     /// Within a report; `started` when its start has been handed out, `entry` when the start tag of one has been read.
-    Report { started: bool, entry: bool },
+    Report {
+        started: bool,
+        entry: bool,
+    },
     /// Handed out the start of a report that has ended.
     ReportEnds,
     Done,

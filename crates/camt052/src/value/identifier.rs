@@ -123,8 +123,11 @@ fn pattern(fits: bool, expected: &'static str) -> Option<Fault> {
     (!fits).then_some(Fault::Pattern { expected })
 }
 
+/// What an octet may be.
+type Kind = fn(u8) -> bool;
+
 /// True when the octets are, in order, at most that many of each kind.
-fn parts(text: &str, kinds: &[(usize, fn(u8) -> bool)]) -> bool {
+fn parts(text: &str, kinds: &[(usize, Kind)]) -> bool {
     let mut octets = text.bytes();
     for (count, kind) in kinds {
         if !octets.by_ref().take(*count).all(kind) {

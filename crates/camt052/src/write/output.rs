@@ -20,12 +20,15 @@ pub(crate) struct Output<'a> {
     depth: usize,
     /// The last thing written was an end tag, so the next end tag goes to a line of its own.
     after_child: bool,
+    /// Text beside elements was written last: white space after it would become part of it.
+    after_text: bool,
 }
 
 /// A buffer this full goes to the sink.
 const FULL: usize = 64 * 1024;
 
 /// What has to be looked at within a text.
+#[allow(clippy::indexing_slicing)] // at compile time
 const SPECIAL: [bool; 256] = {
     let mut table = [false; 256];
     let mut b = 0;
@@ -54,6 +57,7 @@ impl<'a> Output<'a> {
             indent: None,
             depth: 0,
             after_child: false,
+            after_text: false,
         }
     }
 
@@ -156,6 +160,12 @@ impl<'a> Output<'a> {
         self.escape(text, false);
     }
 
+    /// Character data beside elements.
+    pub(crate) fn stray_text(&mut self, text: &str) {
+        self.escape(text, false);
+        self.after_text = true;
+    }
+
     /// Markup that is XML already.
     pub(crate) fn markup(&mut self, xml: &str) {
         if !self.json {
@@ -248,6 +258,9 @@ impl<'a> Output<'a> {
     }
 
     fn new_line(&mut self) {
+        if std::mem::take(&mut self.after_text) {
+            return;
+        }
         if let Some(spaces) = self.indent
             && !(self.text.is_empty() && self.depth == 0)
         {

@@ -97,7 +97,10 @@ fn check_digits_and_countries() {
     assert_eq!(finding.kind, FindingKind::IbanCheckDigits { found: "DE88370400440532013000".into() });
     assert_eq!(finding.path, "/Document/BkToCstmrAcctRpt/Rpt[1]/RltdAcct/Id/IBAN");
     assert_eq!(findings(&related("<IBAN>DE89370400440532013000</IBAN>")), []);
-    let servicer = |bic: &str| document("", "").replace("</Acct>", &format!("<Svcr><FinInstnId><BICFI>{bic}</BICFI></FinInstnId></Svcr></Acct>"));
+    let servicer = |bic: &str| {
+        document("", "")
+            .replace("</Acct>", &format!("<Svcr><FinInstnId><BICFI>{bic}</BICFI></FinInstnId></Svcr></Acct>"))
+    };
     assert_eq!(only(&servicer("ABCDZZFF")).kind, FindingKind::BicCountry { found: "ABCDZZFF".into() });
     assert_eq!(findings(&servicer("ABCDAUFF")), []);
 }
@@ -107,15 +110,36 @@ fn what_the_schema_refuses_is_kept_and_reported() {
     let cases: [(&str, String, &str); 12] = [
         ("unknown element", document("", &format!("{ENTRY}<Foo a='1'>x<Bar/></Foo>")), "/Rpt[1]/Foo"),
         ("unknown attribute", document("", &ENTRY.replace("<Sts>", "<Sts x='1'>")), "/Ntry[1]/Sts"),
-        ("wrong order", document(ENTRY, "<Bal><Tp><CdOrPrtry><Cd>ITAV</Cd></CdOrPrtry></Tp><Amt Ccy='AUD'>1</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>"), "/Bal[1]"),
+        (
+            "wrong order",
+            document(
+                ENTRY,
+                "<Bal><Tp><CdOrPrtry><Cd>ITAV</Cd></CdOrPrtry></Tp><Amt Ccy='AUD'>1</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>",
+            ),
+            "/Bal[1]",
+        ),
         ("twice", document("", &ENTRY.replace("<BkTxCd/>", "<BkTxCd/><BkTxCd/>")), "/Ntry[1]/BkTxCd"),
         ("code", document("", &ENTRY.replace("BOOK", "FUTR")), "/Ntry[1]/Sts"),
-        ("too long", document("", &ENTRY.replace("<Ntry>", &format!("<Ntry><NtryRef>{}</NtryRef>", "x".repeat(36)))), "/Ntry[1]/NtryRef"),
+        (
+            "too long",
+            document("", &ENTRY.replace("<Ntry>", &format!("<Ntry><NtryRef>{}</NtryRef>", "x".repeat(36)))),
+            "/Ntry[1]/NtryRef",
+        ),
         ("no currency", document("", &ENTRY.replace(" Ccy=\"AUD\"", "")), "/Ntry[1]/Amt"),
         ("currency", document("", &ENTRY.replace("AUD", "aud")).replace("<Ccy>AUD</Ccy>", ""), "/Ntry[1]/Amt"),
         ("text", document("", &ENTRY.replace("<Sts>", "text<Sts>")), "/Ntry[1]"),
         ("choice", document("", &ENTRY.replace("<BkTxCd/>", "<BookgDt><Foo/></BookgDt><BkTxCd/>")), "/Ntry[1]/BookgDt"),
-        ("second choice", document("", &ENTRY.replace("<BkTxCd/>", "<BookgDt><Dt>2021-07-29</Dt><DtTm>2021-07-29T10:00:00</DtTm></BookgDt><BkTxCd/>")), "/BookgDt/DtTm"),
+        (
+            "second choice",
+            document(
+                "",
+                &ENTRY.replace(
+                    "<BkTxCd/>",
+                    "<BookgDt><Dt>2021-07-29</Dt><DtTm>2021-07-29T10:00:00</DtTm></BookgDt><BkTxCd/>",
+                ),
+            ),
+            "/BookgDt/DtTm",
+        ),
         ("no creation time", document("", "").replacen("<CreDtTm>2021-07-29T17:10:05Z</CreDtTm>", "", 1), "/GrpHdr"),
     ];
     for (name, xml, path) in cases {

@@ -21,7 +21,7 @@ fn entry(amount: &str) -> EntryBuilder {
 }
 
 /// A report with a credit that has everything, a debit, and a credit that has nothing optional.
-fn full() -> String {
+pub(crate) fn full() -> String {
     let everything = entry("25.00 AUD")
         .value_date(Date::parse("2021-07-30").unwrap())
         .servicer_reference("1234567890123456789")

@@ -8,7 +8,7 @@ fn error(octets: impl AsRef<[u8]>) -> ReadError {
 }
 
 fn with_source(source: &str) -> String {
-    document(&format!("<RptgSrc><Prtry>{source}</Prtry></RptgSrc>"), "").replace("<Acct>", "<Acct>")
+    document(&format!("<RptgSrc><Prtry>{source}</Prtry></RptgSrc>"), "")
 }
 
 /// The reporting source of a document, which stands out of order there; only its text matters.
@@ -36,11 +36,25 @@ fn text_is_joined_and_resolved() {
 #[test]
 fn what_is_not_xml_is_refused() {
     for (bad, what) in [
-        ("a]]>b", "]]>"), ("&nbsp;", "nbsp"), ("&#0;", "U+0000"), ("&#xFFFE;", "U+FFFE"), ("&#xD800;", "U+D800"),
-        ("&", "malformed"), ("&#;", "digits"), ("<!-- a--b -->", "malformed"), ("\u{b}", "U+000B"), ("\u{ffff}", "U+FFFF"),
-        ("<?xml version='1.0'?>", "beginning"), ("<?XML a?>", "instruction"), ("<1/>", "name"), ("<x:y/>", "not declared"),
-        ("<a b='1' b='2'/>", "twice"), ("<a xmlns:p='u' xmlns:q='u' p:b='1' q:b='2'/>", "twice"), ("<a xmlns:p=''/>", "taken back"),
-        ("<a xmlns:xml='u'/>", "xml"), ("<!DOCTYPE a>", "document type"),
+        ("a]]>b", "]]>"),
+        ("&nbsp;", "nbsp"),
+        ("&#0;", "U+0000"),
+        ("&#xFFFE;", "U+FFFE"),
+        ("&#xD800;", "U+D800"),
+        ("&", "malformed"),
+        ("&#;", "digits"),
+        ("<!-- a--b -->", "malformed"),
+        ("\u{b}", "U+000B"),
+        ("\u{ffff}", "U+FFFF"),
+        ("<?xml version='1.0'?>", "beginning"),
+        ("<?XML a?>", "instruction"),
+        ("<1/>", "name"),
+        ("<x:y/>", "not declared"),
+        ("<a b='1' b='2'/>", "twice"),
+        ("<a xmlns:p='u' xmlns:q='u' p:b='1' q:b='2'/>", "twice"),
+        ("<a xmlns:p=''/>", "taken back"),
+        ("<a xmlns:xml='u'/>", "xml"),
+        ("<!DOCTYPE a>", "document type"),
     ] {
         let error = error(with_source(bad));
         let text = error.kind().to_string();
@@ -147,14 +161,22 @@ fn supplementary_data_stays_verbatim() {
     let parsed = Document::parse(&xml).unwrap();
     assert_eq!(parsed.findings, []);
     assert_eq!(parsed.document.supplementary_data[0].envelope.as_xml(), inner);
-    let outer = xml.replace("xmlns=", "xmlns:s=\"urn:s\" xmlns:unused=\"urn:u\" xmlns=").replace(" xmlns:s=\"urn:s\" s:b", " s:b");
+    let outer = xml
+        .replace("xmlns=", "xmlns:s=\"urn:s\" xmlns:unused=\"urn:u\" xmlns=")
+        .replace(" xmlns:s=\"urn:s\" s:b", " s:b");
     let moved = Document::parse(&outer).unwrap().document;
     assert_eq!(moved.supplementary_data[0].envelope.as_xml(), inner);
     let prefixed = "<c:Document xmlns:c=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\">";
     let prefixed = xml
-        .replace("</", "\u{1}").replace('<', "<c:").replace('\u{1}', "</c:")
+        .replace("</", "\u{1}")
+        .replace('<', "<c:")
+        .replace('\u{1}', "</c:")
         .replace("<c:Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\">", prefixed)
-        .replace("c:s:a", "s:a").replace("<c:!", "<!").replace("<c:]]", "<]]").replace("<c:c>", "<c>").replace("</c:c>", "</c>");
+        .replace("c:s:a", "s:a")
+        .replace("<c:!", "<!")
+        .replace("<c:]]", "<]]")
+        .replace("<c:c>", "<c>")
+        .replace("</c:c>", "</c>");
     let parsed = Document::parse(&prefixed).unwrap_or_else(|error| panic!("{error:?} {prefixed}"));
     assert!(parsed.document.supplementary_data[0].envelope.as_xml().starts_with("<s:a xmlns=\"\" xmlns:s="));
     let again = Document::parse(parsed.document.to_xml().unwrap()).unwrap();

@@ -1,6 +1,7 @@
 //! Every sample document against the expectation of its index.
 
 use crate::shared::shared;
+use crate::tree::assert_same_leaves;
 use bankrail_camt052::{Document, Mode, ReadOptions};
 
 /// A row of the index: file, what is expected, what the schema says.
@@ -53,6 +54,9 @@ fn every_sample_is_read_as_its_index_expects() {
             if let Ok(written) = parsed.document.to_xml() {
                 let again = Document::parse(&written).unwrap_or_else(|error| panic!("{file}: {error:?}\n{written}"));
                 assert_eq!(again.document, parsed.document, "{file}");
+                if let (true, Ok(original)) = (valid, std::str::from_utf8(&xml)) {
+                    assert_same_leaves(&file, original, &written);
+                }
             } else if valid {
                 wrong.push(format!("{file}: not written"));
             }

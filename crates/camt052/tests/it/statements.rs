@@ -21,7 +21,7 @@ fn schema(text: &str) -> BTreeMap<String, (bool, Vec<Element>)> {
         } else if let (Some((_, elements)), Some(element)) = (types.get_mut(&current), line.strip_prefix("   ")) {
             let mut words = element.splitn(4, ' ');
             let (name, count, kind) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
-            let facets = words.next().unwrap_or("").split(" |choice").next().unwrap().to_owned();
+            let facets = words.next().unwrap_or("").split("|choice").next().unwrap().trim().to_owned();
             elements.push((name.to_owned(), count.to_owned(), format!("{kind} {facets}").trim().to_owned()));
         }
     }
@@ -77,7 +77,8 @@ fn statements() -> Vec<Statement> {
 
 /// What a simple Rust type says of the schema's type and facets.
 fn simple(kind: &str) -> Vec<String> {
-    let facets = |names: &[&str], facets: &str| names.iter().map(|name| format!("{name} {facets}").trim().to_owned()).collect();
+    let facets =
+        |names: &[&str], facets: &str| names.iter().map(|name| format!("{name} {facets}").trim().to_owned()).collect();
     let numbers = |text: &str| text.split(", ").map(|n| n.parse().unwrap()).collect::<Vec<u32>>();
     if let Some(max) = kind.strip_prefix("Text<") {
         return vec![format!("[string minLength=1 maxLength={}]", max.trim_end_matches('>'))];
@@ -139,7 +140,8 @@ fn every_statement_is_a_type_of_the_schema_and_the_other_way_round() {
     assert_eq!(schema.len(), 162);
     let (statements, codes) = (statements(), code_lists());
     assert_eq!(codes.len(), 28);
-    let names: BTreeMap<&str, &str> = statements.iter().map(|made| (made.name.as_str(), made.schema.as_str())).collect();
+    let names: BTreeMap<&str, &str> =
+        statements.iter().map(|made| (made.name.as_str(), made.schema.as_str())).collect();
     assert_eq!(names.len(), statements.len(), "each Rust name once");
     for statement in &statements {
         let (choice, elements) = schema.remove(&statement.schema).unwrap_or_else(|| panic!("{}", statement.schema));

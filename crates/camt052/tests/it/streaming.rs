@@ -72,7 +72,9 @@ fn hostile_documents_stream_as_they_parse() {
     for end in (0..good.len()).step_by(3) {
         assert_same("cut", &good.as_bytes()[..end]);
     }
-    for (at, octet) in (0..good.len()).step_by(5).zip([0, b'<', b'&', 0xFF, b'>', b'"', 0xEF, 1, b']'].into_iter().cycle()) {
+    for (at, octet) in
+        (0..good.len()).step_by(5).zip([0, b'<', b'&', 0xFF, b'>', b'"', 0xEF, 1, b']'].into_iter().cycle())
+    {
         let mut bad = good.clone().into_bytes();
         bad[at] = octet;
         assert_same(&format!("octet {octet} at {at}"), &bad);

@@ -26,6 +26,30 @@ fn walk(node: roxmltree::Node<'_, '_>, parent: String, leaves: &mut Vec<(String,
     }
 }
 
+/// The leaves of two documents are equal: in text, or as decimals, times or indicators.
+pub(crate) fn assert_same_leaves(name: &str, left: &str, right: &str) {
+    let (left, right) = (significant(left), significant(right));
+    for (left, right) in left.iter().zip(&right) {
+        assert!(left.0 == right.0 && same(&left.1, &right.1), "{name}: {left:?} {right:?}");
+    }
+    assert_eq!(left.len(), right.len(), "{name}");
+}
+
+/// Attributes of XML Schema itself say nothing.
+fn significant(xml: &str) -> Vec<(String, String)> {
+    leaves(xml).into_iter().filter(|(path, _)| !path.ends_with("/@schemaLocation")).collect()
+}
+
+fn same(left: &str, right: &str) -> bool {
+    use bankrail_camt052::{DateTime, PlainDecimal};
+    let truth = |text: &str| text.replace("true", "1").replace("false", "0");
+    let instant = |text: &str| DateTime::parse(text).ok()?.to_time(time::UtcOffset::UTC);
+    left == right
+        || truth(left) == truth(right)
+        || matches!((PlainDecimal::parse(left), PlainDecimal::parse(right)), (Ok(left), Ok(right)) if left == right)
+        || instant(left).is_some_and(|left| Some(left) == instant(right))
+}
+
 /// The texts of the leaves below a path.
 pub(crate) fn texts(xml: &str, path: &str) -> Vec<String> {
     leaves(xml).into_iter().filter(|(found, _)| found.ends_with(path)).map(|(_, text)| text).collect()

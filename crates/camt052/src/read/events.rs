@@ -1,0 +1,202 @@
+//! Events: start tags with their declarations and attributes, end tags, character data.
+
+use super::attributes::{self, malformed};
+use super::cursor::{Cursor, Halt};
+use super::decode::token_limit;
+use super::error::{LimitKind, ReadError, ReadErrorKind};
+use super::names::{is_plain_name, is_qualified_name};
+use super::namespaces::{XML, XMLNS, XSI};
+use super::tokens::Tokens;
+use crate::NAMESPACE;
+use quick_xml::events::Event;
+
+impl<T: Tokens> Cursor<T> {
+    /// An event begins.
+    #[inline]
+    pub(super) fn advance(&mut self) -> Result<(), Halt> {
+        let before = self.mark.text;
+        self.mark = self.tokens.mark();
+        let limit = u64::try_from(self.options.limits.token_bytes).unwrap_or(u64::MAX);
+        if self.mark.text - before > limit {
+            self.mark.text = before;
+            return Err(self.halt(token_limit(&self.options.limits)));
+        }
+        Ok(())
+    }
+
+    /// A start tag: its declarations, attributes and depth.
+    pub(super) fn open(&mut self, empty: bool) -> Result<(), Halt> {
+        self.empty = empty;
+        self.depth += 1;
+        self.elements += 1;
+        self.attributes.clear();
+        if self.depth > self.options.limits.depth {
+            return Err(self.limit(LimitKind::Depth, self.options.limits.depth));
+        }
+        if self.elements > self.options.limits.entry_elements {
+            return Err(self.limit(LimitKind::EntryElements, self.options.limits.entry_elements));
+        }
+        if self.tag.len() > self.name_length {
+            self.open_attributes()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn open_attributes(&mut self) -> Result<(), Halt> {
+        let text = self.tag.get(self.name_length..).unwrap_or_default();
+        let mut found = std::mem::take(&mut self.attributes);
+        if let Err(kind) = attributes::parse(text, &mut found) {
+            return Err(self.halt(kind));
+        }
+        for attribute in &found {
+            if let Some(prefix) = attribute.declared_prefix() {
+                if let Some(detail) = refused_binding(prefix, &attribute.value) {
+                    return Err(self.halt(malformed(detail)));
+                }
+                self.namespaces.bind(prefix, &attribute.value, self.depth);
+            }
+        }
+        found.retain(|attribute| attribute.declared_prefix().is_none());
+        let mut expanded: Vec<(&str, &str)> = Vec::new();
+        let mut nil = false;
+        let mut wrong = None;
+        for attribute in &found {
+            let Some((prefix, local)) = attribute.name.split_once(':') else { continue };
+            let Some(namespace) = self.namespaces.get(prefix) else {
+                wrong = Some(format!("the prefix {prefix} is not declared"));
+                break;
+            };
+            if expanded.contains(&(namespace, local)) {
+                wrong = Some(format!("the attribute {} stands twice", attribute.name));
+                break;
+            }
+            expanded.push((namespace, local));
+            nil |= (namespace, local) == (XSI, "nil");
+        }
+        if let Some(detail) = wrong {
+            return Err(self.halt(ReadErrorKind::Malformed { detail }));
+        }
+        if nil && self.is_ours()? {
+            return Err(self.halt(ReadErrorKind::Nil));
+        }
+        self.attributes = found;
+        Ok(())
+    }
+
+    /// An end tag.
+    #[inline]
+    pub(super) fn close(&mut self) {
+        self.namespaces.leave(self.depth);
+        self.depth -= 1;
+    }
+
+    /// True when the element just begun is of the message's namespace.
+    #[inline]
+    pub(super) fn is_ours(&mut self) -> Result<bool, Halt> {
+        let name = self.tag.get(..self.name_length).unwrap_or_default();
+        match name.split_once(':') {
+            None if self.namespaces.default_is_ours() => Ok(true),
+            None if is_plain_name(name) => Ok(false),
+            Some((prefix, _)) if is_qualified_name(name) => match self.namespaces.get(prefix) {
+                Some(namespace) => Ok(namespace == NAMESPACE),
+                None => {
+                    let detail = format!("the prefix {prefix} is not declared");
+                    Err(self.halt(ReadErrorKind::Malformed { detail }))
+                }
+            },
+            _ => Err(self.halt(malformed("expected an element name"))),
+        }
+    }
+
+    pub(super) fn local_name(&self) -> &str {
+        let name = self.tag.get(..self.name_length).unwrap_or_default();
+        name.split_once(':').map_or(name, |(_, local)| local)
+    }
+
+    /// What is neither a tag nor plain: done, or an error.
+    pub(super) fn content(&mut self, content: Result<(), ReadErrorKind>) -> Result<(), Halt> {
+        match content {
+            Ok(()) => Ok(()),
+            Err(kind) => Err(self.failed(kind)),
+        }
+    }
+
+    /// The error of an event, or what is wrong with the input behind it.
+    #[cold]
+    pub(super) fn failed(&mut self, kind: ReadErrorKind) -> Halt {
+        if let Some((kind, position)) = self.tokens.failure() {
+            let path = self.path_text();
+            return ReadError::new(kind, path, position, std::mem::take(&mut self.findings));
+        }
+        let end = self.tokens.mark().text;
+        if end - self.mark.text > u64::try_from(self.options.limits.token_bytes).unwrap_or(u64::MAX) {
+            return self.halt(token_limit(&self.options.limits));
+        }
+        self.halt(kind)
+    }
+}
+
+/// Adds character data to `text`; comments and processing instructions add nothing.
+pub(super) fn take_content(event: Result<Event<'_>, quick_xml::Error>, text: &mut String) -> Result<(), ReadErrorKind> {
+    match event {
+        Ok(Event::Text(data)) => {
+            if data.contains("]]>") {
+                return Err(malformed("expected no ]]> in text"));
+            }
+            push_lines(&data, text);
+            Ok(())
+        }
+        Ok(Event::CData(data)) => {
+            push_lines(&data, text);
+            Ok(())
+        }
+        Ok(Event::GeneralRef(reference)) => {
+            text.push(attributes::resolve(&reference)?);
+            Ok(())
+        }
+        Ok(Event::Comment(_)) => Ok(()),
+        Ok(Event::PI(instruction)) => check_instruction(instruction.target()),
+        Ok(Event::Decl(_)) => Err(malformed("expected the XML declaration at the very beginning")),
+        Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
+        Ok(Event::Eof) => Err(malformed("expected an end tag, found the end of the document")),
+        Ok(Event::Start(_) | Event::Empty(_) | Event::End(_)) => Err(malformed("unexpected tag")),
+        Err(error) => Err(ReadErrorKind::Malformed { detail: error.to_string() }),
+    }
+}
+
+pub(super) fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {
+    if is_qualified_name(target) && !target.eq_ignore_ascii_case("xml") {
+        Ok(())
+    } else {
+        Err(malformed("expected a processing instruction with a name other than xml"))
+    }
+}
+
+/// Appends text with its line ends normalised.
+#[inline]
+fn push_lines(data: &str, text: &mut String) {
+    if memchr::memchr(b'\r', data.as_bytes()).is_none() {
+        text.push_str(data);
+        return;
+    }
+    let mut rest = data;
+    while let Some((line, after)) = rest.split_once('\r') {
+        text.push_str(line);
+        text.push('\n');
+        rest = after.strip_prefix('\n').unwrap_or(after);
+    }
+    text.push_str(rest);
+}
+
+/// Why XML Namespaces forbid a declaration.
+fn refused_binding(prefix: &str, namespace: &str) -> Option<&'static str> {
+    match (prefix, namespace) {
+        ("xml", XML) => None,
+        ("xml", _) | (_, XML) => Some("the prefix xml cannot be declared otherwise"),
+        ("xmlns", _) | (_, XMLNS) => Some("the prefix xmlns cannot be declared"),
+        ("", _) => None,
+        (_, "") => Some("a prefix cannot be taken back"),
+        (prefix, _) if !is_plain_name(prefix) => Some("expected a prefix after xmlns:"),
+        _ => None,
+    }
+}

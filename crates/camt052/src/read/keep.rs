@@ -1,0 +1,81 @@
+//! What the schema does not have: kept and reported.
+
+use super::attributes::malformed;
+use super::cursor::{Cursor, Halt};
+use super::names::{is_blank, is_qualified_name};
+use super::namespaces::XSI;
+use super::tokens::Tokens;
+use crate::check::push_step;
+use crate::extra::{Extra, ExtraPart, ExtraStep};
+use crate::finding::FindingKind;
+use bankrail_values::excerpt;
+
+impl<T: Tokens> Cursor<T> {
+    /// The element just begun is not one of the schema here: it is kept and reported.
+    #[cold]
+    pub(super) fn keep_unknown(&mut self) -> Result<(), Halt> {
+        let name = self.tag.get(..self.name_length).unwrap_or_default().to_owned();
+        if !is_qualified_name(&name) {
+            return Err(self.halt(malformed("expected an element name")));
+        }
+        let mut path = self.path_text();
+        push_step(&mut path, &name, None);
+        self.report_at(FindingKind::UnknownElement { name }, path, self.mark);
+        self.keep()
+    }
+
+    /// Keeps the element just begun as it is.
+    pub(super) fn keep(&mut self) -> Result<(), Halt> {
+        let xml = self.capture()?;
+        self.keep_part(ExtraPart::Xml(xml.into()));
+        Ok(())
+    }
+
+    /// Keeps the text gathered between elements, if it is more than white space.
+    #[inline]
+    pub(super) fn keep_text(&mut self) {
+        if !self.text.is_empty() {
+            self.keep_gathered();
+        }
+    }
+
+    #[cold]
+    pub(super) fn keep_gathered(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        if !is_blank(&text) {
+            self.report(FindingKind::UnexpectedText { found: excerpt(&text) });
+            self.keep_part(ExtraPart::Text(text.into()));
+        }
+    }
+
+    /// Keeps and reports the attributes of the current element; those of XML Schema itself say nothing.
+    #[cold]
+    pub(super) fn refuse_attributes(&mut self) -> Result<(), Halt> {
+        for attribute in std::mem::take(&mut self.attributes) {
+            let namespace = attribute.name.split_once(':').and_then(|(prefix, _)| self.namespaces.get(prefix));
+            let local = attribute.name.split_once(':').map_or(attribute.name.as_str(), |(_, local)| local);
+            if namespace == Some(XSI) && matches!(local, "schemaLocation" | "noNamespaceSchemaLocation" | "type") {
+                continue;
+            }
+            let namespace = namespace.map(Box::from);
+            self.report(FindingKind::UnknownAttribute { name: attribute.name.clone() });
+            self.keep_part(ExtraPart::Attribute {
+                name: attribute.name.into(),
+                namespace,
+                value: attribute.value.into(),
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn keep_part(&mut self, part: ExtraPart) {
+        let step = |name: &'static str, index| ExtraStep { name: name.into(), index };
+        let inside = self.path.get(self.base..).unwrap_or_default();
+        let inside = inside.iter().map(|open| step(open.name, open.index)).collect();
+        let after = match part {
+            ExtraPart::Attribute { .. } => None,
+            _ => self.path.last().and_then(|open| open.last).map(|(name, index)| step(name, index)),
+        };
+        self.extras.push(Extra { inside, after, part });
+    }
+}

@@ -1,0 +1,99 @@
+//! Reading dates and times as XML Schema spells them.
+
+use super::{Date, DateTime, Fraction, Offset, YearMonth};
+
+pub(super) const DATE: &str = "a date such as 2021-07-29";
+pub(super) const YEAR_MONTH: &str = "a year and month such as 2021-07";
+pub(super) const DATE_TIME: &str = "a date and time such as 2021-07-29T17:10:05+10:00";
+
+pub(super) fn trim(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\r', '\n'])
+}
+
+pub(super) fn two(tens: u8, ones: u8) -> Option<u8> {
+    (tens.is_ascii_digit() && ones.is_ascii_digit()).then(|| (tens - b'0') * 10 + (ones - b'0'))
+}
+
+pub(super) fn days_in(year: i32, month: u8) -> u8 {
+    // Years before the common era count from -1, which is leap year 0 of the proleptic calendar.
+    let year = if year < 0 { year + 1 } else { year };
+    match month {
+        2 if year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Reads `-?YYYY+-MM` and returns what follows.
+pub(super) fn read_month(text: &[u8]) -> Option<(i32, u8, &[u8])> {
+    let (negative, rest) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, text),
+    };
+    let length = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    let (digits, rest) = rest.split_at_checked(length)?;
+    if !(4..=9).contains(&length) || (length > 4 && digits.first() == Some(&b'0')) {
+        return None;
+    }
+    let year = digits.iter().fold(0_i32, |sum, b| sum * 10 + i32::from(b - b'0'));
+    match *rest {
+        [b'-', m1, m2, ref rest @ ..] => {
+            let month = two(m1, m2).filter(|month| (1..=12).contains(month))?;
+            (year != 0).then_some((if negative { -year } else { year }, month, rest))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn read_day(text: &[u8]) -> Option<(Date, &[u8])> {
+    let (year, month, rest) = read_month(text)?;
+    match *rest {
+        [b'-', d1, d2, ref rest @ ..] => Some((Date::new(year, month, two(d1, d2)?)?, rest)),
+        _ => None,
+    }
+}
+
+pub(super) fn read_date(text: &[u8]) -> Option<Date> {
+    let (date, rest) = read_day(text)?;
+    Some(date.with_offset(Offset::read(rest)?))
+}
+
+pub(super) fn read_year_month(text: &[u8]) -> Option<YearMonth> {
+    let (year, month, rest) = read_month(text)?;
+    Some(YearMonth { year, month, offset: Offset::read(rest)? })
+}
+
+pub(super) fn read_date_time(text: &str) -> Option<DateTime> {
+    let (date, rest) = read_day(text.as_bytes())?;
+    let &[b'T', h1, h2, b':', m1, m2, b':', s1, s2, ref rest @ ..] = rest else { return None };
+    let (hour, minute, second) = (two(h1, h2)?, two(m1, m2)?, two(s1, s2)?);
+    let (fraction, rest) = match rest {
+        [b'.', rest @ ..] => {
+            let length = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+            let (digits, rest) = rest.split_at_checked(length)?;
+            (read_fraction(digits)?, rest)
+        }
+        _ => (Fraction::Short { value: 0, digits: 0 }, rest),
+    };
+    let zero = match &fraction {
+        Fraction::Short { value, .. } => *value == 0,
+        Fraction::Long(text) => text.bytes().all(|b| b == b'0'),
+    };
+    let end_of_day = hour == 24 && minute == 0 && second == 0 && zero;
+    if !(hour <= 23 || end_of_day) || minute > 59 || second > 59 {
+        return None;
+    }
+    Some(DateTime { date: date.with_offset(Offset::read(rest)?), hour, minute, second, fraction })
+}
+
+pub(super) fn read_fraction(digits: &[u8]) -> Option<Fraction> {
+    match u8::try_from(digits.len()) {
+        Ok(0) => None,
+        Ok(length @ ..=9) => {
+            let value = digits.iter().fold(0_u32, |sum, b| sum * 10 + u32::from(b - b'0'));
+            Some(Fraction::Short { value, digits: length })
+        }
+        _ => Some(Fraction::Long(std::str::from_utf8(digits).ok()?.into())),
+    }
+}

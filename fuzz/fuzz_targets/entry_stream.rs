@@ -1,0 +1,83 @@
+//! Entry by entry gives what a whole parse gives, or the same error, however the input is split into reads.
+
+#![no_main]
+
+use bankrail_camt052::{Document, EntryReader, Finding, ReadError, ReadErrorKind, StreamItem};
+use libfuzzer_sys::fuzz_target;
+use std::io::{BufRead, Read};
+
+/// A source that hands out pieces of the lengths given, over and over.
+struct Pieces<'a> {
+    octets: &'a [u8],
+    lengths: &'a [u8],
+    next: usize,
+}
+
+impl Pieces<'_> {
+    fn length(&self) -> usize {
+        let length = self.lengths.get(self.next % self.lengths.len().max(1)).copied().unwrap_or(u8::MAX);
+        self.octets.len().min(usize::from(length) + 1)
+    }
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.length().min(to.len());
+        to[..length].copy_from_slice(&self.octets[..length]);
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl BufRead for Pieces<'_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        Ok(&self.octets[..self.length()])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.octets = &self.octets[amount..];
+        self.next += 1;
+    }
+}
+
+fn assemble(source: impl BufRead) -> Result<(Document, Vec<Finding>), ReadError> {
+    let mut reader = EntryReader::new(source);
+    let (mut reports, mut entries, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+    while let Some(item) = reader.next_item()? {
+        findings.extend(reader.take_findings());
+        match item {
+            StreamItem::Entry(entry) => entries.push(*entry),
+            StreamItem::ReportEnd(mut end) => {
+                end.entries = std::mem::take(&mut entries);
+                reports.push(*end);
+            }
+            StreamItem::MessageEnd(mut end) => {
+                end.reports = std::mem::take(&mut reports);
+                return Ok((*end, findings));
+            }
+            _ => {}
+        }
+    }
+    panic!("the stream ended without its end");
+}
+
+fuzz_target!(|input: (&[u8], &[u8])| {
+    let (lengths, octets) = input;
+    let streamed = assemble(Pieces { octets, lengths, next: 0 });
+    match (Document::parse(octets), &streamed) {
+        (Ok(whole), Ok((document, findings))) => {
+            assert_eq!(&whole.document, document);
+            // A whole parse keeps a bounded number of findings; a stream hands them out as it goes.
+            assert!(findings.starts_with(&whole.findings));
+        }
+        (Err(whole), Err(error)) => {
+            // A stream needs the mandatory parts of a report before its first entry, a whole parse anywhere.
+            if !matches!(error.kind(), ReadErrorKind::Missing { .. }) {
+                assert_eq!(whole.to_string(), error.to_string());
+                assert_eq!(format!("{:?}", whole.kind()), format!("{:?}", error.kind()));
+            }
+        }
+        (Ok(_), Err(error)) => assert!(matches!(error.kind(), ReadErrorKind::Missing { .. }), "{error:?}"),
+        (Err(error), Ok(_)) => panic!("streamed what a whole parse refuses: {error:?}"),
+    }
+});
