@@ -23,7 +23,7 @@ impl ReplayStore for SqliteStore {
 }
 
 fn claim(connection: &Connection, key: [u8; 32], now: Timestamp, expires: Timestamp) -> Result<bool, Fault> {
-    let claimed = connection.prepare_cached(CLAIM)?.execute(params![key, now.unix_millis(), expires.unix_millis()])?;
     connection.prepare_cached(SWEEP)?.execute(params![now.unix_millis(), super::SWEPT])?;
+    let claimed = connection.prepare_cached(CLAIM)?.execute(params![key, now.unix_millis(), expires.unix_millis()])?;
     Ok(claimed == 1)
 }

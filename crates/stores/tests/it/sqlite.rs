@@ -1,5 +1,6 @@
 //! What only SQLite has: a file.
 
+mod alike;
 mod crash;
 mod open;
 mod restart;

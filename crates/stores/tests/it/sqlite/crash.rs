@@ -1,7 +1,7 @@
 //! A process that is killed in the middle of its work loses nothing that it was told was kept.
 //!
 //! The parent starts this binary again as a child that works on a file and prints each acknowledged operation, kills
-//! it after a random number of lines, and looks for every line in the file.
+//! it after a random number of lines, and looks for every line in the file. Ten times, or `BANKRAIL_KILLS`.
 
 use crate::engines::{at, incoming, lease, outgoing, query};
 use bankrail_client_assertion::ReplayStore;
@@ -20,11 +20,12 @@ const FILE: &str = "BANKRAIL_CRASH_FILE";
 const ROUND: &str = "BANKRAIL_CRASH_ROUND";
 
 #[tokio::test]
-async fn ten_kills_lose_nothing() {
+async fn kills_lose_nothing() {
+    let kills = std::env::var("BANKRAIL_KILLS").map_or(10, |kills| kills.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bankrail.db");
     let (mut kept, mut sent) = (BTreeSet::new(), BTreeSet::new());
-    for round in 0..10 {
+    for round in 0..kills {
         let lines = run_and_kill(&path, round);
         assert!(!lines.is_empty(), "round {round} did nothing");
         for (word, number) in lines {
@@ -88,7 +89,7 @@ async fn check_kept(store: &SqliteStore, number: u32, context: &str) {
 }
 
 #[tokio::test]
-#[ignore = "started by ten_kills_lose_nothing"]
+#[ignore = "started by kills_lose_nothing"]
 async fn child() {
     let path = std::env::var(FILE).expect("the parent names the file");
     let round: i64 = std::env::var(ROUND).expect("the parent counts the rounds").parse().unwrap();

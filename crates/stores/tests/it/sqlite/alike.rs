@@ -1,0 +1,99 @@
+//! Memory and SQLite answer alike, whatever is asked. (Inbox and outbox are compared with a model of their own.)
+
+use crate::engines::at;
+use bankrail_client_assertion::ReplayStore;
+use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_stores::sqlite::SqliteStore;
+use bankrail_values::Date;
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Claim { key: u8, now: i64, expires: i64 },
+    Insert { hash: u8, issued: i64, expires: i64 },
+    Find { hash: u8, now: i64 },
+    Revoke { hash: u8 },
+    Record { account: u8, entries: Vec<(u8, u32, Option<u8>)> },
+    Counts { account: u8 },
+    Forget { account: u8, day: u8 },
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let (small, time) = (0..6_u8, 0..100_i64);
+    let entry = (small.clone(), 0..4_u32, proptest::option::of(1..5_u8));
+    prop_oneof![
+        (small.clone(), time.clone(), time.clone()).prop_map(|(key, now, expires)| Operation::Claim {
+            key,
+            now,
+            expires
+        }),
+        (small.clone(), time.clone(), time.clone()).prop_map(|(hash, issued, expires)| Operation::Insert {
+            hash,
+            issued,
+            expires
+        }),
+        (small.clone(), time).prop_map(|(hash, now)| Operation::Find { hash, now }),
+        small.clone().prop_map(|hash| Operation::Revoke { hash }),
+        (0..2_u8, proptest::collection::vec(entry, 0..5))
+            .prop_map(|(account, entries)| Operation::Record { account, entries }),
+        (0..2_u8).prop_map(|account| Operation::Counts { account }),
+        (0..2_u8, 1..6_u8).prop_map(|(account, day)| Operation::Forget { account, day }),
+    ]
+}
+
+fn account(number: u8) -> AccountId {
+    AccountId::parse(&number.to_string()).unwrap()
+}
+
+fn day(number: u8) -> Date {
+    Date::parse(&format!("2024-01-0{number}")).unwrap()
+}
+
+/// The answer as text.
+async fn answer<S: ReplayStore + TokenStore + SeenEntries>(store: &S, operation: &Operation) -> String {
+    match operation {
+        Operation::Claim { key, now, expires } => {
+            format!("{:?}", store.claim([*key; 32], at(*now), at(*expires)).await.unwrap())
+        }
+        Operation::Insert { hash, issued, expires } => {
+            let grant = TokenGrant::new("A".parse().unwrap(), "READ".parse().unwrap(), at(*issued), at(*expires));
+            format!("{:?}", store.insert(TokenHash::from([*hash; 32]), grant).await.unwrap())
+        }
+        Operation::Find { hash, now } => {
+            format!("{:?}", store.find(TokenHash::from([*hash; 32]), at(*now)).await.unwrap())
+        }
+        Operation::Revoke { hash } => format!("{:?}", store.revoke(TokenHash::from([*hash; 32])).await.unwrap()),
+        Operation::Record { account: number, entries } => {
+            let entries: Vec<_> = entries
+                .iter()
+                .map(|(key, occurrence, on)| SeenEntry::new(EntryKey::from([*key; 32]), *occurrence, on.map(day)))
+                .collect();
+            format!("{:?}", store.record(&account(*number), &entries).await.unwrap())
+        }
+        Operation::Counts { account: number } => {
+            let keys: Vec<_> = (0..6).map(|key| EntryKey::from([key; 32])).collect();
+            format!("{:?}", store.counts(&account(*number), &keys).await.unwrap())
+        }
+        Operation::Forget { account: number, day: before } => {
+            format!("{:?}", store.forget_before(&account(*number), day(*before)).await.unwrap())
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn memory_and_sqlite_answer_alike(operations in proptest::collection::vec(operation(), 1..80)) {
+        let (memory, sqlite) = (MemoryStore::new(), SqliteStore::open_in_memory().unwrap());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            for operation in &operations {
+                prop_assert_eq!(answer(&memory, operation).await, answer(&sqlite, operation).await, "{:?}", operation);
+            }
+            Ok(())
+        })?;
+    }
+}
