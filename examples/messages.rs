@@ -1,2 +1,39 @@
-//! x
-fn main() {}
+//! The webhook messages: reads one with findings, builds one, tells a duplicate from a conflict, and folds payment outcomes that
+//! arrive out of order into the state that holds.
+
+use bankrail::values::HyphenatedUuid;
+use bankrail::webhook::history::PaymentHistory;
+use bankrail::webhook::{Message, MessageKind, PaymentOutcome, TransactionStatus, samples};
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("read, with what is odd about it:");
+    let json = br#"{"creation_date_time":"2021-07-29T01:02:03Z","transaction_status":"RJCT","instruction_identification":"I-42"}"#;
+    let parsed = Message::from_json(MessageKind::PaymentOutcome, json)?;
+    for finding in &parsed.findings {
+        println!("  {finding}");
+    }
+    let refused = Message::from_json(MessageKind::PaymentOutcome, br#"{"transaction_status":7}"#);
+    println!("  refused: {}\n", refused.err().ok_or("expected a refusal")?);
+
+    println!("one good message of each kind:");
+    let message_id: HyphenatedUuid = "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11".parse()?;
+    for kind in MessageKind::ALL {
+        let message = samples::all().into_iter().find(|message| message.kind() == kind).ok_or("expected a sample")?;
+        let key = message.duplicate_key("CUSTOMERCODE", message_id);
+        println!("  POST {}, duplicate key by {:?}", kind.default_path(), key.source());
+        println!("    {}", String::from_utf8(message.to_json())?);
+    }
+
+    println!("\nsettled (ACSC) arrives before warehoused (PDNG):");
+    let mut history = PaymentHistory::new();
+    for (status, at) in [
+        (TransactionStatus::SettlementCompleted, "2021-07-30T04:00:00.000Z"),
+        (TransactionStatus::Warehoused, "2021-07-29T01:00:00.000Z"),
+    ] {
+        let outcome = PaymentOutcome::new(at.parse()?, status);
+        println!("  {} of {at}: {:?}", outcome.transaction_status, history.apply(&outcome));
+    }
+    println!("  the payment is {:?}", history.state());
+    Ok(())
+}

@@ -5,9 +5,9 @@ use bankrail::camt052::{Entry, EntryBuilder};
 use bankrail::client_assertion::token::names as scope;
 use bankrail::jose::{KeySet, VerifyingKey};
 use bankrail::service::{
-    AccountFacts, ApiKeyHash, Customer, Directory, EntryChannel, Ledger, LedgerEntry, LedgerPage, StatementQuery,
+    AccountFacts, ApiKeyHash, Customer, Directory, Ledger, LedgerEntry, LedgerPage, StatementQuery,
 };
-use bankrail::statement::{Position, SortOrder};
+use bankrail::statement::{EntryChannel, Position, SortOrder};
 use bankrail::values::{Clock, Currency, Date, Decimal, Money, StoreError, StoreErrorKind, StoreFuture};
 use std::error::Error;
 use std::sync::Arc;

@@ -3,13 +3,19 @@
 //! - `sandbox` walks through tokens, statements, webhooks and limits, step by step, and exits 0 only if each step did
 //!   what the specification says.
 //! - `sandbox serve` keeps the provider running until Ctrl-C and prints commands for another terminal.
+//! - `sandbox assertion` prints an assertion of its customer, good for an hour.
+//! - `sandbox receive` keeps the customer's webhook receivers running until Ctrl-C.
 //! - `sandbox send --to URL` delivers one of each webhook message to a receiver.
 
 mod accounts;
 mod bank;
+mod data;
+mod delivery;
 mod files;
 mod keys;
 mod limits_step;
+mod receive;
+mod send;
 mod serve;
 mod server;
 mod statement_step;
@@ -37,8 +43,26 @@ enum Command {
         #[arg(long, default_value = "sandbox-data")]
         data: PathBuf,
         /// The port on 127.0.0.1; 0 lets the system choose one.
-        #[arg(long, default_value_t = 0)]
+        #[arg(long, default_value_t = 8443)]
         port: u16,
+    },
+    /// Prints an assertion of the customer, good for an hour.
+    Assertion {
+        /// Where the keys of `serve` are.
+        #[arg(long, default_value = "sandbox-data")]
+        data: PathBuf,
+    },
+    /// Keeps the customer's webhook receivers running until Ctrl-C.
+    Receive {
+        /// Where the keys of `serve` are, and where received messages are kept.
+        #[arg(long, default_value = "sandbox-data")]
+        data: PathBuf,
+        /// The port on 127.0.0.1; 0 lets the system choose one.
+        #[arg(long, default_value_t = 9443)]
+        port: u16,
+        /// The API key that a sender must present.
+        #[arg(long, default_value = "receiver-key")]
+        api_key: String,
     },
     /// Delivers one of each webhook message.
     Send {
@@ -71,8 +95,10 @@ async fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         None => tour::run().await,
         Some(Command::Serve { data, port }) => serve::run(&data, port).await,
+        Some(Command::Assertion { data }) => serve::print_assertion(&data),
+        Some(Command::Receive { data, port, api_key }) => receive::run(&data, port, &api_key).await,
         Some(Command::Send { to, data, ca, api_key, danger_allow_http }) => {
-            webhook_step::send(&to, &data, ca.as_deref(), &api_key, danger_allow_http).await
+            send::run(&to, &data, ca.as_deref(), &api_key, danger_allow_http).await
         }
     };
     match outcome {

@@ -1,11 +1,168 @@
-use crate::tour::Sandbox;
-use std::error::Error;
-use std::path::Path;
+//! Step 3: one of each webhook message, one of them twice, and payment outcomes out of order.
 
-pub(crate) async fn run(_: &Sandbox) -> Result<(), Box<dyn Error>> {
-    Ok(())
+use crate::delivery::{ENDPOINT, dispatcher, headers};
+use crate::server::Server;
+use crate::tour::{Sandbox, expect};
+use bankrail::client::receivers::{HandlerError, Handlers, Received, Receivers};
+use bankrail::secured_payload::{OpenOptions, Opener, Sealer, SecuredPayload};
+use bankrail::service::delivery::{Dispatcher, EndpointUrl};
+use bankrail::stores::sqlite::SqliteStore;
+use bankrail::values::HyphenatedUuid;
+use bankrail::webhook::history::{PaymentHistory, PaymentState};
+use bankrail::webhook::{
+    Acknowledgement, CaseType, DeliveryHeaders, EndpointId, Message, MessageKind, Outbox, PaymentOutcome,
+    TransactionStatus, Trigger, samples,
+};
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+
+const RECEIVER_KEY: &str = "receiver-key-5d1c";
+
+/// What the customer's handlers have seen.
+#[derive(Debug, Default)]
+struct Seen {
+    handled: Vec<(MessageKind, HyphenatedUuid)>,
+    payment: PaymentHistory,
+    odd: usize,
 }
 
-pub(crate) async fn send(_: &str, _: &Path, _: Option<&Path>, _: &str, _: bool) -> Result<(), Box<dyn Error>> {
-    Ok(())
+type Shared = Arc<Mutex<Seen>>;
+
+pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
+    let seen = Shared::default();
+    let inbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("customer.sqlite"))?);
+    let opener = Opener::new(sandbox.keys.decryption.clone(), sandbox.keys.signing.verifying_key())
+        .with_options(OpenOptions::customer());
+    let receivers = Receivers::builder(opener, RECEIVER_KEY, inbox).clock(sandbox.clock.clone()).build()?;
+    let worker = receivers.worker(handlers(&seen));
+    let server = Server::start(receivers.router(), &sandbox.certificates, 0)?;
+    println!("receivers at   {}", server.base_url());
+
+    let outbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("outbox.sqlite"))?);
+    let authority = reqwest::Certificate::from_pem(sandbox.certificates.authority_pem.as_bytes())?;
+    let base = EndpointUrl::parse(&server.base_url())?;
+    let clock = sandbox.clock.clone();
+    let provider = dispatcher(base, RECEIVER_KEY, &sandbox.keys, vec![authority], outbox.clone(), clock)?;
+
+    let settled = Message::from(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
+    let settled_headers = headers(settled.kind());
+    deliver(&provider, &*outbox, &settled, settled_headers).await?;
+    for message in others()? {
+        deliver(&provider, &*outbox, &message, headers(message.kind())).await?;
+    }
+    expect(worker.run_due().await? == 4, "four messages to be handled")?;
+    expect(kinds(&seen) == MessageKind::ALL.len(), "one of each kind")?;
+
+    again(sandbox, &server, &settled, settled_headers, &seen).await?;
+    expect(worker.run_due().await? == 0, "nothing to be handled twice")?;
+
+    let warehoused = Message::from(samples::payment_outcome(&TransactionStatus::Warehoused));
+    deliver(&provider, &*outbox, &warehoused, headers(warehoused.kind())).await?;
+    expect(worker.run_due().await? == 1, "the late outcome to be handled")?;
+    let state = lock(&seen).payment.state();
+    println!("out of order   ACSC, then PDNG: the payment is {state:?}");
+    expect(state == PaymentState::Settled, "the payment to be settled")?;
+    expect(lock(&seen).odd == 0, "no findings")?;
+    server.stop().await
+}
+
+/// The three kinds beside the payment outcome.
+pub(crate) fn others() -> Result<[Message; 3], Box<dyn Error>> {
+    use bankrail::webhook::{ActionStatus, ActionType};
+    let notification = samples::mandate_notification(&Trigger::CreationConfirmed).ok_or("expected a sample")?;
+    Ok([
+        samples::mandate_outcome(&ActionType::Create, &ActionStatus::Completed).into(),
+        notification.into(),
+        samples::query(&CaseType::Mandate).into(),
+    ])
+}
+
+/// Enqueues one message and makes the attempt that is due.
+pub(crate) async fn deliver(
+    provider: &Dispatcher,
+    outbox: &dyn Outbox,
+    message: &Message,
+    headers: DeliveryHeaders,
+) -> Result<(), Box<dyn Error>> {
+    let entry = provider.enqueue(&EndpointId::parse(ENDPOINT)?, message, headers).await?.id();
+    provider.run_once().await?;
+    let attempts = outbox.attempts(entry).await?;
+    let [attempt] = attempts.as_slice() else { return Err("expected one attempt".into()) };
+    println!(
+        "delivered      {:<22} X-Message-Id {}  {} in {} ms",
+        message.kind().as_str(),
+        headers.message_id,
+        attempt.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string()),
+        attempt.duration.as_millis()
+    );
+    expect(attempt.status == Some(200) && attempt.note.is_none(), "200 and an acknowledgement")
+}
+
+/// The same message once more, as a sender does that missed the answer: sealed anew, answered with the first
+/// acknowledgement.
+async fn again(
+    sandbox: &Sandbox,
+    server: &Server,
+    message: &Message,
+    headers: DeliveryHeaders,
+    seen: &Shared,
+) -> Result<(), Box<dyn Error>> {
+    let sealer = Sealer::new(sandbox.keys.signing.clone(), sandbox.keys.decryption.wrapping_key());
+    let body = SecuredPayload::new(sealer.seal(&message.to_json())?).to_json();
+    let url = server.base_url() + message.kind().default_path();
+    let mut request = sandbox.http.post(url).header("apikey", RECEIVER_KEY).header("content-type", "application/json");
+    for (name, value) in headers.pairs() {
+        request = request.header(name, value);
+    }
+    let answer = request.body(body).send().await?;
+    expect(answer.status().as_u16() == 200, "status 200 for a duplicate")?;
+    let body = answer.bytes().await?;
+    println!("once more      {:<22} answered {}", message.kind().as_str(), std::str::from_utf8(&body)?);
+    let acknowledgement = Acknowledgement::from_json(&body)?;
+    expect(acknowledgement.is_received(), "the status RCVD")?;
+    let first = lock(seen).handled.iter().find(|(kind, _)| *kind == message.kind()).map(|(_, id)| *id);
+    expect(first == Some(acknowledgement.id), "the first acknowledgement")
+}
+
+fn handlers(seen: &Shared) -> Handlers {
+    let note = |kind| {
+        let seen = Arc::clone(seen);
+        move |acknowledgement: HyphenatedUuid, findings: usize| {
+            let mut seen = lock(&seen);
+            seen.handled.push((kind, acknowledgement));
+            seen.odd += findings;
+        }
+    };
+    let (outcome, notification) = (note(MessageKind::MandateOutcome), note(MessageKind::MandateNotification));
+    let (payment, query) = (note(MessageKind::PaymentOutcome), note(MessageKind::Query));
+    let history = Arc::clone(seen);
+    Handlers::new()
+        .mandate_outcome(move |received: Received<_>| {
+            outcome(received.acknowledgement.id, received.findings.len());
+            async { Ok::<(), HandlerError>(()) }
+        })
+        .mandate_notification(move |received: Received<_>| {
+            notification(received.acknowledgement.id, received.findings.len());
+            async { Ok::<(), HandlerError>(()) }
+        })
+        .payment_outcome(move |received: Received<PaymentOutcome>| {
+            payment(received.acknowledgement.id, received.findings.len());
+            lock(&history).payment.apply(&received.message);
+            async { Ok::<(), HandlerError>(()) }
+        })
+        .query(move |received: Received<_>| {
+            query(received.acknowledgement.id, received.findings.len());
+            async { Ok::<(), HandlerError>(()) }
+        })
+}
+
+fn kinds(seen: &Shared) -> usize {
+    let mut kinds: Vec<MessageKind> = lock(seen).handled.iter().map(|(kind, _)| *kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds.len()
+}
+
+fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
 }

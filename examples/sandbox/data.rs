@@ -1,0 +1,50 @@
+//! What `serve` keeps between runs, and what it tells the customer's programs.
+
+use crate::bank::CUSTOMER;
+use crate::files::write_private;
+use crate::keys::Keys;
+use crate::tls::Certificates;
+use bankrail::client_assertion::{AssertionBuilder, Audience};
+use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock};
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The folder of `serve`.
+#[derive(Debug)]
+pub(crate) struct Data {
+    pub(crate) folder: PathBuf,
+    pub(crate) keys: Keys,
+    pub(crate) certificates: Certificates,
+}
+
+impl Data {
+    /// Opens the folder, making what is not there yet.
+    pub(crate) fn open(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        fs::create_dir_all(folder)?;
+        let folder = folder.canonicalize()?;
+        let keys = Keys::in_folder(&folder)?;
+        let certificates = Certificates::in_folder(&folder)?;
+        Ok(Self { folder, keys, certificates })
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// A secret text of this name, made when it is first asked for.
+    pub(crate) fn secret(&self, name: &str) -> Result<String, Box<dyn Error>> {
+        let path = self.path(name);
+        if !path.exists() {
+            write_private(&path, &HyphenatedUuid::from(uuid::Uuid::new_v4()).to_string())?;
+        }
+        Ok(fs::read_to_string(path)?)
+    }
+
+    /// A new assertion of the customer, good for an hour.
+    pub(crate) fn assertion(&self, audience: &Audience) -> Result<String, Box<dyn Error>> {
+        let builder = AssertionBuilder::new(CUSTOMER.parse()?, audience.clone()).lifetime(Duration::from_secs(3600));
+        Ok(builder.sign(&self.keys.assertion, SystemClock::default().now())?)
+    }
+}

@@ -1,0 +1,40 @@
+//! The provider's side of webhooks: one endpoint, and a dispatcher for it.
+
+use crate::keys::Keys;
+use bankrail::secured_payload::Sealer;
+use bankrail::service::delivery::{Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport};
+use bankrail::values::{Clock, HyphenatedUuid, SecretString};
+use bankrail::webhook::{DeliveryHeaders, EndpointId, MessageKind, Outbox, Priority};
+use std::error::Error;
+use std::sync::Arc;
+
+/// The name of the only endpoint.
+pub(crate) const ENDPOINT: &str = "sandbox-customer";
+
+/// A dispatcher for one receiver, sealing with the sandbox's keys.
+pub(crate) fn dispatcher(
+    base: EndpointUrl,
+    api_key: &str,
+    keys: &Keys,
+    authorities: Vec<reqwest::Certificate>,
+    outbox: Arc<dyn Outbox>,
+    clock: Arc<dyn Clock>,
+) -> Result<Dispatcher, Box<dyn Error>> {
+    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.wrapping_key());
+    let endpoint = Endpoint::new(EndpointId::parse(ENDPOINT)?, base, Arc::new(sealer))
+        .with_api_key(Endpoint::DEFAULT_API_KEY_HEADER, &SecretString::from(api_key))?;
+    let endpoints = Endpoints::new();
+    endpoints.insert(endpoint);
+    let transport = HttpsTransport::new(reqwest::Client::builder().tls_certs_only(authorities))?;
+    Ok(Dispatcher::new(outbox, endpoints, Arc::new(transport), clock, DispatcherOptions::new())?)
+}
+
+/// Headers as the original request would have set them: an outcome echoes that request's keys.
+pub(crate) fn headers(kind: MessageKind) -> DeliveryHeaders {
+    let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
+    if kind.answers_a_request() {
+        DeliveryHeaders::answering(fresh(), fresh()).correlation_id(fresh()).priority(Priority::Attended)
+    } else {
+        DeliveryHeaders::new(fresh()).priority(Priority::Unattended)
+    }
+}
