@@ -12,11 +12,12 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pacing {
-    /// It waits, however long. Statements allow 25 calls an hour, so that can be most of an hour: put a time-out around
+    /// It waits, however long, and keeps a tenth of a second away from the turns of the limits' windows, so that a
+    /// service whose clock is that much off does not count it in another window. Statements allow 25 calls an hour, so that can be most of an hour: put a time-out around
     /// the call where that is too long; a call given up while it waits has not been charged.
     #[default]
     Wait,
-    /// It waits if that takes no longer than this, and fails at once if it takes longer.
+    /// It waits in the same way if that takes no longer than this, and fails at once if it takes longer.
     WaitUpTo(Duration),
     /// It fails at once, with the time from which it would be allowed.
     Fail,
@@ -59,6 +60,10 @@ impl Pace {
         const LONGEST_NAP: Duration = Duration::from_secs(30);
         let begun = self.clock.now();
         loop {
+            // Once in each round and not until the clock agrees: a clock that stands still must not stop a call here.
+            if let Some(nap) = self.until_clear_of_boundaries(self.clock.now()) {
+                tokio::time::sleep(nap).await;
+            }
             let now = self.clock.now();
             let Some(opens) = self.ask(now).await? else { return Ok(()) };
             let patient = match self.pacing {
@@ -90,17 +95,43 @@ impl Pace {
         {
             return Ok(Some(until));
         }
-        let charge = Charge::new(&self.customer, self.call_type, self.policy, now, 1)
+        let guard = self.guard();
+        let charge = Charge::new(&self.customer, self.call_type, self.policy, now.saturating_sub(guard), 1)
             .expect("a limit is at least 1, so a cost of 1 fits every policy");
         let decision = self.counters.charge(charge).await.map_err(|error| Held::Store(cause(error)))?;
-        Ok(decision.retry_at())
+        Ok(decision.retry_at().map(|at| at.saturating_add(guard)))
+    }
+
+    /// How far the service's clock may be from ours, the way there included: a call that is counted in another window
+    /// there than here could be one too many. Calls are kept away from the turns of windows by this much, and judged as
+    /// of that much earlier. None for a caller who wants no waiting.
+    fn guard(&self) -> Duration {
+        const GUARD: Duration = Duration::from_millis(100);
+        let shortest = self.policy.windows().iter().map(|window| window.length()).min().unwrap_or_default();
+        if self.pacing == Pacing::Fail { Duration::ZERO } else { GUARD.min(shortest / 4) }
+    }
+
+    fn until_clear_of_boundaries(&self, now: Timestamp) -> Option<Duration> {
+        let guard = self.guard().as_millis();
+        let naps = self.policy.windows().iter().map(|window| {
+            let length = window.length().as_millis();
+            let elapsed = now.saturating_since(Timestamp::UNIX_EPOCH).as_millis() % length;
+            match elapsed {
+                _ if elapsed < guard => guard - elapsed,
+                _ if elapsed >= length - guard => length - elapsed + guard,
+                _ => 0,
+            }
+        });
+        let nap = naps.max().filter(|nap| *nap > 0)?;
+        Some(Duration::from_millis(u64::try_from(nap).unwrap_or(u64::MAX)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bankrail_rate_limit::{Counting, Limiter, default_limits};
+    use bankrail_rate_limit::{Algorithm, Counting, Limiter, State, decide, default_limits};
+    use bankrail_values::ManualClock;
     use tokio::time::Instant;
 
     /// Shows tokio's time, which tests may stop.
@@ -144,8 +175,8 @@ mod tests {
         }
         let before = pace.clock.now();
         pace.admit().await.unwrap();
-        // 25 calls in the hour before weigh 24 from the 144th second of the next hour on.
-        let waited = Timestamp::UNIX_EPOCH.saturating_add(Duration::from_secs(3600 + 144));
+        // 25 calls in the hour before weigh 24 from the 144th second of the next hour on; then the guard.
+        let waited = Timestamp::UNIX_EPOCH.saturating_add(Duration::from_millis((3600 + 144) * 1000 + 100));
         assert!(before < waited && pace.clock.now() == waited, "{}", pace.clock.now());
     }
 
@@ -157,6 +188,34 @@ mod tests {
         tokio::time::advance(Duration::from_secs(1)).await;
         pace.admit().await.unwrap();
         assert_eq!(pace.clock.now().unix_seconds(), 91);
+    }
+
+    /// Specification: "Limits", rule 1, as the service may count: by its own clock, by either algorithm.
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_is_a_little_off_does_not_make_a_call_one_too_many() {
+        let pace = statements(Pacing::Wait);
+        let mut sent = Vec::new();
+        for _ in 0..60 {
+            pace.admit().await.unwrap();
+            sent.push(pace.clock.now());
+        }
+        for algorithm in [Algorithm::Fixed, Algorithm::Sliding] {
+            for skew in [-100_i64, -1, 0, 99] {
+                let policy = default_limits(CallType::Statement).with_algorithm(algorithm);
+                let mut state = State::new();
+                for at in &sent {
+                    let there = Timestamp::saturating_from_unix_millis(at.unix_millis() + skew);
+                    assert!(decide(&mut state, &policy, there, 1).unwrap().is_allowed(), "{algorithm:?} {skew} {at}");
+                }
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_stands_still_stops_no_call() {
+        let mut pace = statements(Pacing::Wait);
+        pace.clock = Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH));
+        pace.admit().await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

@@ -56,7 +56,6 @@ impl Receivers {
     }
 
     /// The four receivers on their paths.
-    #[must_use]
     pub fn router(&self) -> Router {
         let kinds = MessageKind::ALL.into_iter().zip(&self.0.paths);
         kinds.fold(Router::new(), |router, (kind, path)| router.route(path, post_service(self.receiver(kind))))

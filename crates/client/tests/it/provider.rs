@@ -12,47 +12,47 @@ use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex};
 use tokio::sync::Semaphore;
 
-pub static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
-pub const API_KEY: &str = "the-api-key";
-pub const ACCOUNT: &str = "012003123456789";
-pub const REQUEST_KEY: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+pub(crate) static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) const API_KEY: &str = "the-api-key";
+pub(crate) const ACCOUNT: &str = "012003123456789";
+pub(crate) const REQUEST_KEY: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
 
-pub fn request_key() -> HyphenatedUuid {
+pub(crate) fn request_key() -> HyphenatedUuid {
     REQUEST_KEY.parse().unwrap()
 }
 
-pub fn start() -> Timestamp {
+pub(crate) fn start() -> Timestamp {
     "2026-11-21T06:00:00.000Z".parse().unwrap()
 }
 
 /// One answer.
 #[derive(Clone)]
-pub struct Reply {
+pub(crate) struct Reply {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
 }
 
 impl Reply {
-    pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         let headers = vec![("content-type", "application/json".to_owned()), ("x-requestkey", REQUEST_KEY.to_owned())];
         Self { status, headers, body: body.into() }
     }
 
-    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.retain(|(own, _)| *own != name);
         self.headers.push((name, value.into()));
         self
     }
 
-    pub fn token(number: u32, lifetime: u64) -> Self {
+    pub(crate) fn token(number: u32, lifetime: u64) -> Self {
         Self::new(
             200,
             format!(r#"{{"access_token":"{}","token_type":"Bearer","expires_in":{lifetime}}}"#, token_text(number)),
         )
     }
 
-    pub fn page(entries: usize, cursor: Option<&str>) -> Self {
+    pub(crate) fn page(entries: usize, cursor: Option<&str>) -> Self {
         let page = match cursor {
             Some(cursor) => Page::More { cursor: Cursor::parse(cursor).unwrap() },
             None => Page::Last,
@@ -64,12 +64,12 @@ impl Reply {
 }
 
 /// The `number`-th token of a script.
-pub fn token_text(number: u32) -> String {
+pub(crate) fn token_text(number: u32) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
 
 /// A document of this many equal entries without references.
-pub fn document(entries: usize) -> String {
+pub(crate) fn document(entries: usize) -> String {
     let entry = r#"<Ntry><Amt Ccy="AUD">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-21</Dt></BookgDt><ValDt><Dt>2026-11-21</Dt></ValDt><BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd></Ntry>"#;
     format!(
         r#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt><GrpHdr><MsgId>0b7c2f6e8a1d41eb8dcd0242ac130003</MsgId><CreDtTm>2026-11-21T06:00:00.000+00:00</CreDtTm></GrpHdr><Rpt><Id>0b7c2f6e8a1d41eb8dcd0242ac130003</Id><CreDtTm>2026-11-21T06:00:00.000+00:00</CreDtTm><Acct><Id><Othr><Id>{ACCOUNT}</Id></Othr></Id><Ccy>AUD</Ccy></Acct>{}</Rpt></BkToCstmrAcctRpt></Document>"#,
@@ -79,24 +79,24 @@ pub fn document(entries: usize) -> String {
 
 /// One call as the service saw it.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub(crate) struct Call {
     pub path: String,
     pub headers: HeaderMap,
     pub body: String,
 }
 
 impl Call {
-    pub fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    pub fn bearer(&self) -> &str {
+    pub(crate) fn bearer(&self) -> &str {
         self.header("authorization").strip_prefix("Bearer ").unwrap()
     }
 }
 
 #[derive(Clone)]
-pub struct Provider(Arc<Parts>);
+pub(crate) struct Provider(Arc<Parts>);
 
 struct Parts {
     address: String,
@@ -113,7 +113,7 @@ struct Script {
 }
 
 impl Provider {
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let parts = Parts {
             address: format!("http://{}/base", listener.local_addr().unwrap()),
@@ -126,49 +126,49 @@ impl Provider {
         provider
     }
 
-    pub fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         &self.0.address
     }
 
-    pub fn tokens(&self, replies: impl IntoIterator<Item = Reply>) -> &Self {
+    pub(crate) fn tokens(&self, replies: impl IntoIterator<Item = Reply>) -> &Self {
         self.0.script.lock().unwrap().tokens.extend(replies);
         self
     }
 
-    pub fn statements(&self, replies: impl IntoIterator<Item = Reply>) -> &Self {
+    pub(crate) fn statements(&self, replies: impl IntoIterator<Item = Reply>) -> &Self {
         self.0.script.lock().unwrap().statements.extend(replies);
         self
     }
 
-    pub fn calls(&self) -> Vec<Call> {
+    pub(crate) fn calls(&self) -> Vec<Call> {
         self.0.script.lock().unwrap().calls.clone()
     }
 
-    pub fn token_calls(&self) -> Vec<Call> {
+    pub(crate) fn token_calls(&self) -> Vec<Call> {
         self.calls().into_iter().filter(|call| call.path.ends_with("/auth")).collect()
     }
 
-    pub fn statement_calls(&self) -> Vec<Call> {
+    pub(crate) fn statement_calls(&self) -> Vec<Call> {
         self.calls().into_iter().filter(|call| call.path.ends_with("/statement")).collect()
     }
 
     /// Holds all answers back until [`Provider::release`].
-    pub async fn hold(&self) {
+    pub(crate) async fn hold(&self) {
         self.0.gate.acquire_many(1000).await.unwrap().forget();
     }
 
-    pub fn release(&self) {
+    pub(crate) fn release(&self) {
         self.0.gate.add_permits(1000);
     }
 
     /// Waits until the service has seen this many calls.
-    pub async fn until_calls(&self, calls: usize) {
+    pub(crate) async fn until_calls(&self, calls: usize) {
         while self.calls().len() < calls {
             tokio::task::yield_now().await;
         }
     }
 
-    pub fn builder(&self, clock: &Arc<ManualClock>) -> ClientBuilder {
+    pub(crate) fn builder(&self, clock: &Arc<ManualClock>) -> ClientBuilder {
         let code = CustomerCode::parse("CUSTOMER").unwrap();
         Client::builder(Customer::new(code, KEY.clone(), API_KEY), self.url())
             .danger_allow_http_on_loopback()
@@ -176,7 +176,7 @@ impl Provider {
             .clock(clock.clone())
     }
 
-    pub async fn client() -> (Self, Client, Arc<ManualClock>) {
+    pub(crate) async fn client() -> (Self, Client, Arc<ManualClock>) {
         let provider = Self::start().await;
         let clock = Arc::new(ManualClock::new(start()));
         let client = provider.builder(&clock).build().unwrap();
@@ -202,6 +202,6 @@ async fn answer(State(provider): State<Provider>, uri: Uri, headers: HeaderMap, 
     response.body(Body::from(reply.body)).unwrap()
 }
 
-pub fn request() -> StatementRequest {
+pub(crate) fn request() -> StatementRequest {
     StatementRequest::new(&AccountId::parse(ACCOUNT).unwrap())
 }

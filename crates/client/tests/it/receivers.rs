@@ -12,19 +12,20 @@ use http_body_util::BodyExt;
 use std::sync::{Arc, LazyLock};
 use tower::{Service, ServiceExt};
 
-pub const UUID: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
-pub const OTHER_UUID: &str = "1b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+pub(crate) const UUID: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+pub(crate) const OTHER_UUID: &str = "1b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
 const ID: &str = "0b7c2f6e8a1d11eb8dcd0242ac130003";
 
-pub static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
-pub static UNWRAPPING: LazyLock<UnwrappingKey> = LazyLock::new(|| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static UNWRAPPING: LazyLock<UnwrappingKey> =
+    LazyLock::new(|| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap());
 
-pub fn builder(inbox: Arc<dyn Inbox>) -> ReceiversBuilder {
+pub(crate) fn builder(inbox: Arc<dyn Inbox>) -> ReceiversBuilder {
     let opener = Opener::new(UNWRAPPING.clone(), SIGNING.verifying_key());
     Receivers::builder(opener, "our-key", inbox).clock(Arc::new(ManualClock::new(start())))
 }
 
-pub fn message(kind: MessageKind) -> String {
+pub(crate) fn message(kind: MessageKind) -> String {
     let at = "2026-11-21T05:59:00.000Z";
     match kind {
         MessageKind::MandateOutcome => {
@@ -42,13 +43,13 @@ pub fn message(kind: MessageKind) -> String {
     }
 }
 
-pub fn seal(json: &str) -> String {
+pub(crate) fn seal(json: &str) -> String {
     let sealer = Sealer::new(SIGNING.clone(), UNWRAPPING.wrapping_key());
     SecuredPayload::new(sealer.seal(json.as_bytes()).unwrap()).to_json()
 }
 
 /// A delivery with the right headers.
-pub fn delivery(kind: MessageKind, body: impl Into<String>) -> Request<Body> {
+pub(crate) fn delivery(kind: MessageKind, body: impl Into<String>) -> Request<Body> {
     let mut request = Request::post(kind.default_path())
         .header("apikey", "our-key")
         .header("content-type", "application/json")
@@ -70,7 +71,7 @@ async fn read(response: Response<Body>) -> (StatusCode, String) {
 }
 
 /// Delivers and reads the acknowledgement.
-pub async fn deliver(receivers: &Receivers, kind: MessageKind, json: &str) -> Acknowledgement {
+pub(crate) async fn deliver(receivers: &Receivers, kind: MessageKind, json: &str) -> Acknowledgement {
     let (status, body) = send(receivers, delivery(kind, seal(json))).await;
     assert_eq!(status, StatusCode::OK, "{body}");
     Acknowledgement::from_json(body.as_bytes()).unwrap()

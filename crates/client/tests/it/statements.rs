@@ -234,6 +234,7 @@ async fn a_dropped_call_leaves_the_client_whole() {
 async fn waiting_has_a_bound_if_wanted() {
     let (provider, _, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]).statements((0..30).map(|_| Reply::page(0, None)));
+    clock.advance(Duration::from_millis(500)); // clear of every window's turn
     let client = provider.builder(&clock).pacing(Pacing::WaitUpTo(Duration::from_secs(60))).build().unwrap();
     for _ in 0..25 {
         client.statements().page(&request()).await.unwrap();

@@ -325,7 +325,7 @@ async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
 }
 
 /// What printing an error and its causes shows.
-pub fn chain(error: &dyn Error) -> String {
+pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = format!("{error} {error:?}\n");
     if let Some(source) = error.source() {
         text.push_str(&chain(source));
