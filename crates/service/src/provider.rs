@@ -57,7 +57,6 @@ pub(crate) struct Options {
 
 impl Provider {
     /// Starts to put a provider together.
-    #[must_use]
     pub fn builder() -> ProviderBuilder {
         ProviderBuilder::new()
     }

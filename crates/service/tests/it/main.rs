@@ -2,6 +2,7 @@
 
 mod delivery;
 mod limits;
+mod logging;
 mod paging;
 mod shape;
 mod statement;

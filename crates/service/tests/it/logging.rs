@@ -1,0 +1,77 @@
+//! What is logged: who, what came of it, how long; no secret and no content.
+
+use crate::world::{API_KEY, Fault, SCOPES, World, statement_request, token_request};
+use bankrail_client_assertion::token::names;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use tracing_subscriber::fmt::MakeWriter;
+
+#[derive(Clone, Default)]
+struct Sink(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Sink {
+    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(octets);
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Sink {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_line_for_each_answer_and_nothing_that_is_nobodys_business() {
+    let sink = Sink::default();
+    let subscriber = || {
+        tracing_subscriber::fmt()
+            .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
+            .with_ansi(false)
+            .with_writer(sink.clone())
+            .finish()
+    };
+    // While there is one subscriber only, a call site that another test's thread meets first stays silent for good.
+    let _second = tracing::Dispatch::new(subscriber());
+    let guard = tracing::subscriber::set_default(subscriber());
+
+    let world = World::new();
+    let form = world.form(SCOPES);
+    let answer = world.send(token_request(API_KEY, form.clone())).await;
+    let token = answer.json["access_token"].as_str().unwrap().to_owned();
+    let mut keys = vec![answer.header("x-requestkey").to_owned()];
+    for (body, token) in [
+        (r#"{"accountId":"1"}"#, token.as_str()),
+        (r#"{"accountId":"secretaccount"}"#, &token),
+        (r#"{"accountId":"secretaccount","maxEntries":"secretaccount"}"#, &token),
+        (r#"{"accountId":"1"}"#, "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003"),
+    ] {
+        keys.push(world.send(statement_request(API_KEY, token, body)).await.header("x-requestkey").to_owned());
+    }
+    keys.push(world.send(token_request(API_KEY, form.clone())).await.header("x-requestkey").to_owned());
+    world.clock.advance(std::time::Duration::from_secs(2));
+    let broken = world.form(names::STATEMENT_READ).replace("client_assertion=", "client_assertion=x");
+    keys.push(world.send(token_request("key-of-nobody", broken.clone())).await.header("x-requestkey").to_owned());
+    keys.push(world.send(token_request(API_KEY, broken)).await.header("x-requestkey").to_owned());
+    world.ledger.fault.set(Fault::Fails);
+    keys.push(world.statement(r#"{"accountId":"1"}"#).await.header("x-requestkey").to_owned());
+    drop(guard);
+
+    let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+    for key in keys {
+        assert!(text.lines().any(|line| line.contains(&key) && line.contains("answered")), "{key} in {text}");
+    }
+    assert!(text.contains("ACME") && text.contains("status=200") && text.contains("duration_ms="));
+    assert!(text.contains("ledger failed") && text.contains("the store is unavailable"));
+    let assertion = form.rsplit("client_assertion=").next().unwrap();
+    for secret in [API_KEY, "key-of-nobody", &token, assertion, "eyJ", "secretaccount", "A. Payer", "Rent", "1245"] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+}
