@@ -109,20 +109,14 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
         if let Some(decision) = local.answer(&charge, Instant::now()) {
             return Ok(decision);
         }
-        let sent = Instant::now();
-        if self.lease > charge.cost() {
-            if let Ok(lease) = charge.with_cost(self.lease) {
-                let decision = self.ask(&lease).await?;
-                if decision.is_allowed() {
-                    let credit = self.lease - charge.cost();
-                    local.remember(&charge, &decision, sent, credit);
-                    return Ok(Decision::from_engine(
-                        *decision.state(),
-                        &charge,
-                        decision.asked_at(),
-                        [false; MAX_WINDOWS],
-                    ));
-                }
+        if self.lease > charge.cost()
+            && let Ok(lease) = charge.with_cost(self.lease)
+        {
+            let sent = Instant::now();
+            let leased = self.ask(&lease).await?;
+            if leased.is_allowed() {
+                local.remember(&charge, &leased, sent, self.lease - charge.cost());
+                return Ok(Decision::from_engine(*leased.state(), &charge, leased.asked_at(), [false; MAX_WINDOWS]));
             }
         }
         let sent = Instant::now();
