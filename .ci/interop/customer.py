@@ -20,6 +20,7 @@ session = OAuth2Session(
     token_endpoint_auth_method=PrivateKeyJWT(customer["audience"]),
     scope=customer["scope"],
 )
+session.trust_env = False  # an authority of the environment would replace the one below
 session.verify = str(path.parent / customer["ca"])
 session.headers["apikey"] = customer["api_key"]
 
