@@ -1,5 +1,7 @@
 //! The public API against a scripted service on loopback.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
 mod config;
 mod pages;
 mod provider;

@@ -13,7 +13,6 @@ use std::sync::{Arc, LazyLock};
 use tower::{Service, ServiceExt};
 
 pub(crate) const UUID: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
-pub(crate) const OTHER_UUID: &str = "1b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
 const ID: &str = "0b7c2f6e8a1d11eb8dcd0242ac130003";
 
 pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());

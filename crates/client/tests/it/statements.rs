@@ -149,11 +149,14 @@ async fn a_429_is_told_and_holds_the_next_call_back() {
     assert_eq!(provider.statement_calls().len(), 2);
 }
 
+/// A name, an answer, and whether the error is the right one.
+type Case = (&'static str, Reply, fn(&StatementError) -> bool);
+
 #[tokio::test]
 async fn odd_answers() {
     let other_account = String::from_utf8(br#"{"accountId":"7","extract":"intraday","payload":"<x/>","requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","moreTransactionsAvailable":false}"#.to_vec()).unwrap();
     let broken = other_account.replace(r#""7""#, &format!("{ACCOUNT:?}")).replace("<x/>", "<Document>hunter2");
-    let cases: Vec<(&str, Reply, fn(&StatementError) -> bool)> = vec![
+    let cases: Vec<Case> = vec![
         ("HTML under 200", Reply::new(200, "<html>").header("content-type", "text/html"), |error| {
             matches!(error, StatementError::Unexpected { status: 200, json: false, .. }) && !error.is_retryable()
         }),

@@ -220,11 +220,14 @@ async fn the_limits_of_the_table_hold_calls_back() {
     client.tokens().token().await.unwrap();
 }
 
+/// A name, an answer, and whether the error is the right one.
+type Case = (&'static str, Reply, fn(&TokenError) -> bool);
+
 #[tokio::test]
 async fn odd_answers() {
     let token = |text: &str| Reply::new(200, text.to_owned());
     let good = token_text(1);
-    let cases: Vec<(&str, Reply, fn(&TokenError) -> bool)> = vec![
+    let cases: Vec<Case> = vec![
         (
             "expires_in as text",
             token(&format!(r#"{{"access_token":"{good}","token_type":"Bearer","expires_in":"3600"}}"#)),

@@ -2,6 +2,7 @@ use crate::provider::start;
 use crate::receivers::{builder, deliver, message};
 use bankrail_client::receivers::{Handled, HandlerError, Handlers, Received, Receivers, Worker, WorkerOptions};
 use bankrail_stores::memory::MemoryStore;
+use bankrail_stores::sqlite::{SqliteStore, Transaction, rusqlite};
 use bankrail_values::ManualClock;
 use bankrail_webhook::{EntryId, Inbox, InboxState, MessageKind, PaymentOutcome, QueryNotification};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -162,6 +163,41 @@ async fn a_handler_can_mark_its_message_itself() {
     deliver(&receivers, KIND, &message(KIND)).await;
     worker.run_due().await.unwrap();
     assert_eq!(state(&inbox, 1).await, InboxState::Completed);
+}
+
+/// The handler's effect and the inbox's note of it are one transaction: a handler that fails after its effect has had none.
+#[tokio::test]
+async fn an_effect_in_the_inboxs_transaction_happens_once() {
+    let store = Arc::new(SqliteStore::open_in_memory().unwrap());
+    store
+        .transaction(|transaction| transaction.connection().execute_batch("CREATE TABLE paid (id INTEGER) STRICT"))
+        .await
+        .unwrap();
+    let clock = Arc::new(ManualClock::new(start()));
+    let receivers = builder(store.clone()).clock(clock.clone()).build().unwrap();
+    let own = store.clone();
+    let worker = receivers.worker(Handlers::new().payment_outcome(move |received: Received<PaymentOutcome>| {
+        let own = own.clone();
+        async move {
+            let first = received.attempt == 1;
+            own.complete_with(received.id, received.owner, start(), move |transaction| {
+                transaction.connection().execute("INSERT INTO paid VALUES (1)", [])?;
+                if first { Err(rusqlite::Error::QueryReturnedNoRows) } else { Ok(()) }
+            })
+            .await?;
+            Ok(Handled::Committed)
+        }
+    }));
+    deliver(&receivers, KIND, &message(KIND)).await;
+    for _ in 0..3 {
+        worker.run_due().await.unwrap();
+        clock.advance(Duration::from_secs(1));
+    }
+    let count = |transaction: &Transaction<'_>| {
+        transaction.connection().query_row("SELECT count(*) FROM paid", [], |row| row.get::<_, i64>(0))
+    };
+    assert_eq!(store.transaction(count).await.unwrap(), 1);
+    assert_eq!(store.find(EntryId::new(1)).await.unwrap().unwrap().state, InboxState::Completed);
 }
 
 #[tokio::test]
