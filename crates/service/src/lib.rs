@@ -57,7 +57,7 @@
 //! let assertion = AssertionBuilder::new(code, audience).sign(&key, SystemTime::now().into())?;
 //! let form = TokenRequest::new(assertion, "GBL.INSTO.ACCOUNTS.STATEMENT.READ".parse()?).to_form();
 //! let request = http::Request::post("/v1.0/auth").header("apikey", "its-key").header("content-type", FORM_CONTENT_TYPE);
-//! let answer = provider.router().oneshot(request.body(form.into())?).await?;
+//! let answer = provider.router().oneshot(request.body(axum::body::Body::from(form))?).await?;
 //! assert_eq!(answer.status(), 200);
 //! assert!(answer.headers().contains_key("x-requestkey"));
 //! # Ok(())
