@@ -1,5 +1,12 @@
 //! Tests of the public API: requests in, answers out, engines in memory, a clock that moves when told.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "helpers of tests say what they expect as tests do"
+)]
+
 mod delivery;
 mod limits;
 mod logging;

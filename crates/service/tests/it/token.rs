@@ -259,3 +259,13 @@ async fn too_large_comes_before_malformed() {
     world.clock.advance(Duration::from_secs(2));
     assert_eq!(world.send(token_request(API_KEY, world.form(names::STATEMENT_READ))).await.status, StatusCode::OK);
 }
+
+#[tokio::test]
+async fn octets_that_are_no_form() {
+    for form in [&b"\xff\xfe"[..], b"%", b"&&&===", b"scope=%ff&client_assertion=%00", &[0; 30_000]] {
+        let world = World::new();
+        let answer = world.send(token_request(API_KEY, form.to_vec())).await;
+        assert_eq!((answer.status, &answer.json["error"]), (StatusCode::BAD_REQUEST, &"invalid_request".into()));
+        assert!(answer.text.is_ascii());
+    }
+}

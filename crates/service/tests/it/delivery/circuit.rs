@@ -15,7 +15,7 @@ async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
         assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
         assert_eq!(world.receiver.count(), made);
     }
-    assert_eq!(world.endpoints.open_circuits(world.clock.now()), [world.acme.clone()]);
+    assert_eq!(world.endpoints.open_circuits(world.clock.now()), std::slice::from_ref(&world.acme));
     assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "it is left alone");
     let other = world.beta.clone();
     world.enqueue_to(&other).await;
