@@ -193,10 +193,16 @@ pub(crate) fn start(now: i64, length: u32) -> i64 {
 /// How much of the piece of time that holds `now` has passed: less than `length`.
 #[inline]
 fn elapsed(now: i64, length: u32) -> u32 {
-    let elapsed = match u64::try_from(now) {
-        Ok(now) => now % u64::from(length.max(1)),
-        Err(_) => now.rem_euclid(i64::from(length.max(1))).unsigned_abs(),
-    };
+    // Whole seconds until the year 2106: the constants divide by multiplying, and what is left is a 32-bit division,
+    // several times as fast as a 64-bit one.
+    if length.is_multiple_of(1_000)
+        && let Ok(millis) = u64::try_from(now)
+        && let Ok(seconds) = u32::try_from(millis / 1_000)
+    {
+        let below = u32::try_from(millis % 1_000).unwrap_or(0);
+        return seconds % (length / 1_000).max(1) * 1_000 + below;
+    }
+    let elapsed = now.rem_euclid(i64::from(length.max(1))).unsigned_abs();
     u32::try_from(elapsed).expect("a remainder is less than its 32-bit divisor")
 }
 
@@ -235,6 +241,16 @@ mod tests {
         assert_eq!(start(-1_000, 1_000), -1_000);
         assert_eq!(remaining(-1, 1_000), 1);
         assert_eq!(remaining(2_000, 1_000), 1_000);
+    }
+
+    #[test]
+    fn the_fast_division_is_the_slow_one() {
+        const SECONDS: i64 = 4_294_967_296_000;
+        for now in [0, 1, 999, 1_000, 1_627_520_523_450, SECONDS - 1, SECONDS, SECONDS + 1, -1, -1_001] {
+            for length in [1, 999, 1_000, 1_001, 60_000, 3_600_000, 86_400_000, 4_294_967_000, u32::MAX] {
+                assert_eq!(i64::from(elapsed(now, length)), now.rem_euclid(i64::from(length)), "{now} {length}");
+            }
+        }
     }
 
     #[test]
