@@ -1,4 +1,4 @@
 //! Inputs that the benchmarks share.
 
-pub mod report;
 pub mod rate_limit;
+pub mod report;

@@ -5,7 +5,7 @@ mod report;
 
 use self::refusal::{BearerFault, Refusal};
 use crate::answer::{self, Exchange, json};
-use crate::body::read_capped;
+use crate::body::{drain, read_capped};
 use crate::cursor::{Owner, Walk};
 use crate::ledger::{LedgerPage, StatementQuery};
 use crate::limit;
@@ -19,13 +19,16 @@ use bankrail_rate_limit::CallType;
 use bankrail_statement::{Page, StatementRequest, StatementResponse};
 use bankrail_values::Timestamp;
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 
 /// Answers every request to the statement endpoint's path.
 pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let mut exchange = Exchange::new("statement");
-    let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, request)).await;
+    let (head, mut body) = request.into_parts();
+    let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, &head, &mut body)).await;
+    drain(body).await;
     let mut response = match served {
         Some(Ok(response)) => response,
         Some(Err(refusal)) => refusal.into_response(&exchange, &shared.options),
@@ -36,8 +39,7 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
 }
 
 /// The checks in their order, each before the next one's work.
-async fn serve(shared: &Shared, exchange: &mut Exchange, request: Request) -> Result<Response, Refusal> {
-    let (parts, body) = request.into_parts();
+async fn serve(shared: &Shared, exchange: &mut Exchange, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
     if parts.method != Method::POST {
         return Err(Refusal::Method);
     }
@@ -82,7 +84,7 @@ async fn after_limit(
     exchange: &Exchange,
     customer: &Customer,
     headers: &HeaderMap,
-    body: Body,
+    body: &mut Body,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
     let body = read_capped(headers, body, shared.options.max_statement_body).await.map_err(Refusal::Body)?;

@@ -1,10 +1,11 @@
 //! `POST /v1.0/auth`: an assertion against an access token (Specification: "Obtain access token").
 
 use crate::answer::{self, Exchange, allow_post, json};
-use crate::body::{BodyError, read_capped};
+use crate::body::{BodyError, drain, read_capped};
 use crate::limit::{self, LimitRefusal};
 use crate::provider::Shared;
 use crate::{ApiKeyHash, Customer};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bankrail_client_assertion::AssertionError;
@@ -15,13 +16,16 @@ use bankrail_client_assertion::token::{
 use bankrail_rate_limit::CallType;
 use bankrail_values::{StoreError, Timestamp};
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, PRAGMA};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 
 /// Answers every request to the token endpoint's path.
 pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let mut exchange = Exchange::new("token");
-    let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, request)).await;
+    let (head, mut body) = request.into_parts();
+    let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, &head, &mut body)).await;
+    drain(body).await;
     let mut response = match served {
         Some(Ok(response)) => response,
         Some(Err(refusal)) => refusal.into_response(&exchange),
@@ -34,8 +38,7 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
 }
 
 /// The checks in their order, each before the next one's work.
-async fn serve(shared: &Shared, exchange: &mut Exchange, request: Request) -> Result<Response, Refusal> {
-    let (parts, body) = request.into_parts();
+async fn serve(shared: &Shared, exchange: &mut Exchange, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
     if parts.method != Method::POST {
         return Err(Refusal::Method);
     }
@@ -54,7 +57,7 @@ async fn after_limit(
     shared: &Shared,
     customer: &Customer,
     headers: &HeaderMap,
-    body: axum::body::Body,
+    body: &mut Body,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
     let form = read_capped(headers, body, shared.options.max_token_body).await.map_err(Refusal::Body)?;

@@ -6,6 +6,7 @@ use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use bankrail_webhook::MessageKind;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use std::convert::Infallible;
@@ -59,6 +60,20 @@ where
     B::Error: Into<BoxError>,
 {
     let (head, body) = request.into_parts();
+    let mut body = Box::pin(body);
+    let response = answer_to(kind, shared, &head, body.as_mut()).await;
+    // A server that drops an unread body ends the stream with it, and some clients then lose the answer.
+    if response.status() != StatusCode::REQUEST_TIMEOUT {
+        drain(shared, body).await;
+    }
+    response
+}
+
+async fn answer_to<B>(kind: MessageKind, shared: &Shared, head: &Parts, body: Pin<&mut B>) -> Response<Body>
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
     if head.method != Method::POST {
         return answer::empty(StatusCode::METHOD_NOT_ALLOWED);
     }
@@ -94,7 +109,24 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.trim().eq_ignore_ascii_case("application/json")
 }
 
-async fn read_body<B>(shared: &Shared, headers: &HeaderMap, body: B) -> Result<Bytes, StatusCode>
+/// Reads what is left of a refused request's body, up to 64 KiB and the time that a body may take.
+async fn drain<B>(shared: &Shared, mut body: Pin<Box<B>>)
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let read = async {
+        let mut left: usize = 64 * 1024;
+        while let Some(Ok(frame)) = body.frame().await {
+            let Some(after) = left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) else { return };
+            left = after;
+        }
+    };
+    // Whether it ended or not: nothing of it is wanted.
+    let _ = tokio::time::timeout(shared.body_timeout, read).await;
+}
+
+async fn read_body<B>(shared: &Shared, headers: &HeaderMap, body: Pin<&mut B>) -> Result<Bytes, StatusCode>
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
