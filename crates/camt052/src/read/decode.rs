@@ -21,6 +21,8 @@ pub(crate) struct Decoded<R> {
     start: usize,
     ended: bool,
     failure: Option<ReadErrorKind>,
+    /// The failure was met: all text before it is consumed. Until then it is nobody's error, however early it was seen.
+    met: bool,
     limits: Limits,
     /// Octets read from the source.
     read: u64,
@@ -55,6 +57,7 @@ impl<R: BufRead> Decoded<R> {
             start: 0,
             ended: false,
             failure: None,
+            met: false,
             limits,
             read: 0,
             token: 0,
@@ -75,7 +78,7 @@ impl<R: BufRead> Decoded<R> {
     /// Why the source failed, and where.
     pub(crate) fn take_failure(&mut self) -> Option<(ReadErrorKind, Position)> {
         let position = self.at;
-        self.failure.take().map(|failure| (failure, position))
+        self.failure.take_if(|_| self.met).map(|failure| (failure, position))
     }
 
     /// Decodes the next piece. Afterwards there is text, or the end, or a failure behind what is left.
@@ -264,6 +267,7 @@ impl<R: BufRead> BufRead for Decoded<R> {
                 self.refill();
             }
             if self.text.len() <= self.start && self.failure.is_some() {
+                self.met = true;
                 return Err(io::Error::other("the input failed"));
             }
         }

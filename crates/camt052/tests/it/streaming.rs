@@ -81,6 +81,19 @@ fn hostile_documents_stream_as_they_parse() {
     }
 }
 
+/// Found by the fuzz target `entry_stream`: an octet that is no UTF-8, seen early in a large piece, took the place of
+/// the error before it.
+#[test]
+fn the_first_error_is_told_whatever_was_read_ahead() {
+    for (name, octets) in [
+        ("end tag", b"</Document>\xff\xff\xff\xff".as_slice()),
+        ("wrong root", b"<Other></Other>\xff"),
+        ("forbidden character", "<a></b>\u{1}".as_bytes()),
+    ] {
+        assert_same(name, octets);
+    }
+}
+
 #[test]
 fn what_stands_beside_entries_comes_with_the_end() {
     let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
