@@ -44,7 +44,8 @@ fuzz_target!(|wanted: Wanted<'_>| {
     if let Some(id) = key_id {
         builder = builder.key_id(id);
     }
-    let possible = (1..=3600).contains(&wanted.lifetime) && wanted.jwt_id.is_none_or(|id| (1..=256).contains(&id.len()));
+    let possible =
+        (1..=3600).contains(&wanted.lifetime) && wanted.jwt_id.is_none_or(|id| (1..=256).contains(&id.len()));
     let built = builder.sign(&KEY, now);
     assert_eq!(built.is_ok(), possible);
     let Ok(assertion) = built else { return };
@@ -52,7 +53,8 @@ fuzz_target!(|wanted: Wanted<'_>| {
         Some(id) => KEY.verifying_key().with_kid(id),
         None => KEY.verifying_key(),
     };
-    let verified = Verifier::new(audience).require_exact_typ().verify(&assertion, now, |_| Some(key)).expect("verifies");
+    let verified =
+        Verifier::new(audience).require_exact_typ().verify(&assertion, now, |_| Some(key)).expect("verifies");
     assert_eq!(verified.customer(), &customer);
     assert_eq!(verified.jwt_id(), wanted.jwt_id);
     assert_eq!(verified.key_id(), key_id);

@@ -11,7 +11,9 @@ fuzz_target!(|json: &[u8]| {
         Err(error) => return drop((error.to_string(), error.pointer().map(str::len))),
     };
     let strict = MandateNotification::from_json_with(json, &ReadOptions::new().deny_findings(true));
-    assert!(strict.is_err() || parsed.findings.iter().all(|f| f.rule.class() == bankrail_webhook::RuleClass::Consistency));
+    assert!(
+        strict.is_err() || parsed.findings.iter().all(|f| f.rule.class() == bankrail_webhook::RuleClass::Consistency)
+    );
     let message = parsed.message;
     let written = message.to_json();
     let again = MandateNotification::from_json(&written).expect("what was written is read");

@@ -131,7 +131,8 @@ impl Plan<'_> {
             self.codes[2].of(ActionStatus::KNOWN),
         );
         notification.mandate_status = self.if_(0, || self.codes[3].of(MandateStatus::KNOWN));
-        notification.resolution_event = self.if_(1, || ResolutionEvent::new(self.texts[1]).reason_description(self.texts[2]));
+        notification.resolution_event =
+            self.if_(1, || ResolutionEvent::new(self.texts[1]).reason_description(self.texts[2]));
         notification.details = match self.present >> 2 & 3 {
             0 => None,
             1 => Some(Amendment::new(self.debtor()).into()),
@@ -176,8 +177,7 @@ impl Plan<'_> {
     fn payment(&self) -> PaymentOutcome {
         let mut outcome = PaymentOutcome::new(self.time(), self.codes[0].of(TransactionStatus::KNOWN));
         outcome.transaction_status_reason_code = self.if_(0, || self.bounded(0));
-        outcome.transaction_status_additional_information =
-            self.if_(1, || vec![self.bounded(1); self.marks[0].into()]);
+        outcome.transaction_status_additional_information = self.if_(1, || vec![self.bounded(1); self.marks[0].into()]);
         outcome.mps_user_id = self.if_(2, || self.bounded(2));
         outcome.instruction_identification = self.if_(3, || self.bounded(3));
         outcome.uetr = self.if_(4, || self.uetr());

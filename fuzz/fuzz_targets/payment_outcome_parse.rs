@@ -1,7 +1,7 @@
 //! Octets in: payment outcomes never panic, and what is read survives a round trip and a history.
 #![no_main]
 
-use bankrail_webhook::history::{PaymentHistory, Observation};
+use bankrail_webhook::history::{Observation, PaymentHistory};
 use bankrail_webhook::{PaymentOutcome, ReadOptions, Rule, WebhookMessage};
 use libfuzzer_sys::fuzz_target;
 
@@ -11,7 +11,9 @@ fuzz_target!(|json: &[u8]| {
         Err(error) => return drop((error.to_string(), error.pointer().map(str::len))),
     };
     let strict = PaymentOutcome::from_json_with(json, &ReadOptions::new().deny_findings(true));
-    assert!(strict.is_err() || parsed.findings.iter().all(|f| f.rule.class() == bankrail_webhook::RuleClass::Consistency));
+    assert!(
+        strict.is_err() || parsed.findings.iter().all(|f| f.rule.class() == bankrail_webhook::RuleClass::Consistency)
+    );
     let message = parsed.message;
     let written = message.to_json();
     let again = PaymentOutcome::from_json(&written).expect("what was written is read");

@@ -20,7 +20,9 @@ fuzz_target!(|body: &[u8]| {
     if let Ok(request) = StatementRequest::from_json(body) {
         assert_eq!(StatementRequest::from_json(request.to_json().as_bytes()).as_ref(), Ok(&request));
     }
-    if let Ok(checkpoint) = std::str::from_utf8(body).map_err(drop).and_then(|text| Checkpoint::from_json(text).map_err(drop)) {
+    if let Ok(checkpoint) =
+        std::str::from_utf8(body).map_err(drop).and_then(|text| Checkpoint::from_json(text).map_err(drop))
+    {
         assert_eq!(Checkpoint::from_json(&checkpoint.to_json()).as_ref(), Ok(&checkpoint));
     }
 });
