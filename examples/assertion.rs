@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let audience = Audience::parse("https://auth.example.com/v1.0/auth")?;
     let customer = CustomerCode::parse("SANDBOXCUSTOMER")?;
     let key = SigningKey::generate(RsaSize::Rsa2048)?;
-    let now = SystemClock::default().now();
+    let now = SystemClock.now();
 
     let assertion = AssertionBuilder::new(customer, audience.clone()).sign(&key, now)?;
     println!("assertion:\n{assertion}\n");

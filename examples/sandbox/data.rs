@@ -45,6 +45,6 @@ impl Data {
     /// A new assertion of the customer, good for an hour.
     pub(crate) fn assertion(&self, audience: &Audience) -> Result<String, Box<dyn Error>> {
         let builder = AssertionBuilder::new(CUSTOMER.parse()?, audience.clone()).lifetime(Duration::from_secs(3600));
-        Ok(builder.sign(&self.keys.assertion, SystemClock::default().now())?)
+        Ok(builder.sign(&self.keys.assertion, SystemClock.now())?)
     }
 }

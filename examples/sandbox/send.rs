@@ -28,7 +28,7 @@ pub(crate) async fn run(
         authorities.extend(reqwest::Certificate::from_pem_bundle(&std::fs::read(path)?)?);
     }
     let outbox = Arc::new(SqliteStore::open(data.path("provider.sqlite"))?);
-    let clock = Arc::new(SystemClock::default());
+    let clock = Arc::new(SystemClock);
     let provider = dispatcher(base, api_key, &data.keys, authorities, outbox.clone(), clock)?;
     for status in [TransactionStatus::SettlementCompleted, TransactionStatus::Warehoused] {
         let message = Message::from(samples::payment_outcome(&status));

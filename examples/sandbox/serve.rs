@@ -22,7 +22,7 @@ pub(crate) const AUDIENCE: &str = "https://localhost/v1.0/auth";
 pub(crate) async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> {
     let data = Data::open(folder)?;
     let api_key = data.secret("api-key")?;
-    let clock = Arc::new(SystemClock::default());
+    let clock = Arc::new(SystemClock);
     let store = Arc::new(SqliteStore::open(data.path("provider.sqlite"))?);
     let bank = Arc::new(Bank::new(&api_key, data.keys.assertion.verifying_key(), clock)?);
     let audience = Audience::parse(AUDIENCE)?;

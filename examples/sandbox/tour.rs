@@ -76,7 +76,7 @@ fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let keys = Keys::generate()?;
     let certificates = Certificates::generate()?;
     // The sandbox's own time stands still at the real one, so that no hour turns between two steps.
-    let clock = Arc::new(ManualClock::new(SystemClock::default().now()));
+    let clock = Arc::new(ManualClock::new(SystemClock.now()));
     let audience = Audience::parse("https://localhost/v1.0/auth")?;
     let folder = tempfile::tempdir()?;
     let store = Arc::new(SqliteStore::open(folder.path().join("provider.sqlite"))?);

@@ -24,7 +24,7 @@ use tokio::sync::Mutex;
 /// use std::sync::Arc;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let pacer = Pacer::new(default_limits(CallType::Statement), Arc::new(SystemClock::default()));
+/// let pacer = Pacer::new(default_limits(CallType::Statement), Arc::new(SystemClock));
 /// pacer.acquire(1).await?; // and then ask for the statement
 /// # Ok(())
 /// # }

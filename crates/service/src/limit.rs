@@ -8,7 +8,7 @@
 //! use std::sync::Arc;
 //!
 //! let limits = Arc::new(StoreLimiter::new(Limits::default(), Arc::new(Limiter::default())));
-//! let layer = LimitLayer::new(limits, Arc::new(SystemClock::default()), |request| {
+//! let layer = LimitLayer::new(limits, Arc::new(SystemClock), |request| {
 //!     // Whatever proved who calls, further out, left the customer's code in the extensions.
 //!     let customer = request.extensions.get::<String>()?;
 //!     Some(LimitKey::new(customer, CallType::PaymentEnquiry))

@@ -13,7 +13,7 @@ pub trait Clock: fmt::Debug + Send + Sync {
 
 /// The operating system's clock.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_structs, reason = "there is nothing to set")]
 pub struct SystemClock;
 
 impl Clock for SystemClock {

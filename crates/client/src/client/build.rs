@@ -63,7 +63,7 @@ impl ClientBuilder {
             token_limits: paced(CallType::Token),
             statement_limits: paced(CallType::Statement),
             counters: None,
-            clock: Arc::new(SystemClock::default()),
+            clock: Arc::new(SystemClock),
         }
     }
 

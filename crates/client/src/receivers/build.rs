@@ -95,7 +95,7 @@ impl ReceiversBuilder {
             key_header: "apikey".to_owned(),
             api_keys: vec![api_key],
             inbox,
-            clock: Arc::new(SystemClock::default()),
+            clock: Arc::new(SystemClock),
             scope: String::new(),
             paths: MessageKind::ALL.map(|kind| kind.default_path().to_owned()),
             max_octets: 256 * 1024,

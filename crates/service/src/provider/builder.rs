@@ -36,7 +36,7 @@ impl ProviderBuilder {
             tokens: None,
             replay: None,
             limits: None,
-            clock: Arc::new(SystemClock::default()),
+            clock: Arc::new(SystemClock),
             verifier: None,
             cursors: None,
             base_path: String::new(),

@@ -40,7 +40,7 @@ async fn attempt(base: &str, timeout: Duration) -> Attempt {
     let mut options = DispatcherOptions::new();
     options.timeout = timeout;
     let outbox_handle = Arc::clone(&outbox) as Arc<dyn Outbox>;
-    let clock = Arc::new(SystemClock::default());
+    let clock = Arc::new(SystemClock);
     let dispatcher = Dispatcher::new(outbox_handle, endpoints, Arc::new(transport()), clock, options).unwrap();
     let message = samples::all().remove(0);
     let stored = dispatcher.enqueue(&id, &message, fresh_headers(message.kind())).await.unwrap();
