@@ -21,7 +21,7 @@ const partners = {
     async open() {
       const { compactDecrypt, compactVerify, importPKCS8, importSPKI } = await import("jose");
       const { plaintext } = await compactDecrypt(
-        input.toString(),
+        input.toString().trim(),
         await importPKCS8(key("encryption.pem"), "RSA-OAEP"),
       );
       const verified = await compactVerify(plaintext, await importSPKI(key("signing.pub.pem"), "RS256"));
@@ -50,7 +50,7 @@ const partners = {
     async open() {
       const { default: jose } = await import("node-jose");
       const encryption = await jose.JWK.asKey(key("encryption.pem"), "pem");
-      const { plaintext } = await jose.JWE.createDecrypt(encryption).decrypt(input.toString());
+      const { plaintext } = await jose.JWE.createDecrypt(encryption).decrypt(input.toString().trim());
       const signing = await jose.JWK.asKey(key("signing.pub.pem"), "pem");
       return (await jose.JWS.createVerify(signing).verify(plaintext.toString())).payload;
     },

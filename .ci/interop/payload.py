@@ -57,4 +57,6 @@ work = {
     ("joserfc", "seal"): joserfc_seal,
     ("joserfc", "open"): joserfc_open,
 }[library, action]
-sys.stdout.buffer.write(work(lambda name: (pathlib.Path(folder) / name).read_bytes(), sys.stdin.buffer.read()))
+given = sys.stdin.buffer.read()
+given = given.strip() if action == "open" else given
+sys.stdout.buffer.write(work(lambda name: (pathlib.Path(folder) / name).read_bytes(), given))
