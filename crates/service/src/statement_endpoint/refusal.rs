@@ -75,7 +75,7 @@ impl Refusal {
             Self::Body(BodyError::TooLarge) => plain(exchange, StatusCode::PAYLOAD_TOO_LARGE, "Request body too large"),
             Self::Body(BodyError::Broken) => invalid(exchange, "Request body incomplete"),
             Self::MediaType => plain(exchange, StatusCode::UNSUPPORTED_MEDIA_TYPE, "Expected application/json"),
-            Self::Request(error) => invalid(exchange, &error.to_string()),
+            Self::Request(error) => invalid(exchange, &with_cause(&error)),
             Self::Cursor => invalid(exchange, "Invalid cursor"),
             Self::Account(asked) => {
                 answer(options.not_found_status, &StatementErrorBody::account_not_found(exchange.key, &asked))
@@ -104,6 +104,14 @@ pub(super) fn internal(exchange: &Exchange) -> Response {
 fn retrieval_failed(exchange: &Exchange, account: &AccountId) -> Response {
     let body = StatementErrorBody::retrieval_failed(exchange.key, account.as_str());
     answer(StatusCode::INTERNAL_SERVER_ERROR, &body)
+}
+
+/// What is wrong with the customer's own request, and where.
+fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
 }
 
 fn invalid(exchange: &Exchange, title: &str) -> Response {

@@ -223,6 +223,9 @@ async fn bodies_that_are_no_request() {
         let answer = world.statement(body).await;
         assert_eq!((answer.status, answer.error_code()), (StatusCode::BAD_REQUEST, "EC42001"), "{body}");
     }
+    let doubled = world.statement(r#"{"accountId":"1","accountId":"2"}"#).await;
+    let title = doubled.json["error"]["title"].as_str().unwrap().to_owned();
+    assert!(title.contains("accountId") && title.contains("once"), "{title}");
     let token = world.token("ACME", names::STATEMENT_READ).await;
     for octets in [&b"{\"accountId\":\"\xff\"}"[..], &[b'['; 16_000]] {
         let answer = world.send(statement_request(API_KEY, &token, octets.to_vec())).await;
