@@ -73,11 +73,7 @@ mod finding;
 mod invent;
 mod model;
 mod read;
-#[cfg(test)]
-mod round_trips;
 mod schema;
-#[cfg(test)]
-mod schema_agreement;
 mod value;
 mod write;
 

@@ -4,12 +4,17 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod findings;
+mod invented;
+mod mutate;
 mod payload_table;
 mod pyiso20022;
 mod reading;
+mod round_trips;
 mod samples;
+mod schema_agreement;
 mod shared;
 mod statements;
 mod streaming;
 mod tree;
+mod types;
 mod writing;

@@ -1,32 +1,7 @@
 //! The statements of the model against the schema, line by line.
 
-use crate::shared::shared;
+use crate::types::{Element, types};
 use std::collections::BTreeMap;
-
-/// An element of a type: wire name, cardinality, type.
-type Element = (String, String, String);
-
-/// The types of the schema: name to whether it is a choice, and its elements.
-fn schema(text: &str) -> BTreeMap<String, (bool, Vec<Element>)> {
-    let mut types: BTreeMap<String, (bool, Vec<Element>)> = BTreeMap::new();
-    let mut current = String::new();
-    for line in text.lines() {
-        if let Some(head) = line.strip_prefix("## ") {
-            let name = head.split(' ').next().unwrap();
-            current.clear();
-            if head == name || head.ends_with("(choice)") {
-                current = name.to_owned();
-                types.insert(current.clone(), (head.ends_with("(choice)"), Vec::new()));
-            }
-        } else if let (Some((_, elements)), Some(element)) = (types.get_mut(&current), line.strip_prefix("   ")) {
-            let mut words = element.splitn(4, ' ');
-            let (name, count, kind) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
-            let facets = words.next().unwrap_or("").split("|choice").next().unwrap().trim().to_owned();
-            elements.push((name.to_owned(), count.to_owned(), format!("{kind} {facets}").trim().to_owned()));
-        }
-    }
-    types
-}
 
 /// A statement: its Rust name, the schema's type, whether it is a choice, its elements with their Rust types.
 struct Statement {
@@ -135,9 +110,7 @@ fn code_lists() -> BTreeMap<String, String> {
 
 #[test]
 fn every_statement_is_a_type_of_the_schema_and_the_other_way_round() {
-    let Some(folder) = shared("schema") else { return };
-    let mut schema = schema(&std::fs::read_to_string(folder.join("types.txt")).unwrap());
-    assert_eq!(schema.len(), 162);
+    let Some(mut schema) = types() else { return };
     let (statements, codes) = (statements(), code_lists());
     assert_eq!(codes.len(), 28);
     let names: BTreeMap<&str, &str> =

@@ -41,13 +41,22 @@ fn significant(xml: &str) -> Vec<(String, String)> {
 }
 
 fn same(left: &str, right: &str) -> bool {
-    use bankrail_camt052::{DateTime, PlainDecimal};
+    use bankrail_camt052::PlainDecimal;
     let truth = |text: &str| text.replace("true", "1").replace("false", "0");
-    let instant = |text: &str| DateTime::parse(text).ok()?.to_time(time::UtcOffset::UTC);
     left == right
         || truth(left) == truth(right)
         || matches!((PlainDecimal::parse(left), PlainDecimal::parse(right)), (Ok(left), Ok(right)) if left == right)
-        || instant(left).is_some_and(|left| Some(left) == instant(right))
+        || time_without_zeros(left).is_some_and(|left| Some(left) == time_without_zeros(right))
+}
+
+/// A time of the day without the zeros at the end of its fraction.
+fn time_without_zeros(text: &str) -> Option<String> {
+    bankrail_camt052::DateTime::parse(text).ok()?;
+    let seconds = text.find('T')? + "T00:00:00".len();
+    let (time, rest) = text.split_at_checked(seconds)?;
+    let offset = rest.find(['Z', '+', '-']).unwrap_or(rest.len());
+    let (fraction, offset) = rest.split_at(offset);
+    Some(format!("{time}{}{offset}", fraction.trim_end_matches('0').trim_end_matches('.')))
 }
 
 /// The texts of the leaves below a path.
