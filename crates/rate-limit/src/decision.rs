@@ -1,6 +1,6 @@
 //! Deciding, and what a decision tells.
 
-use crate::state::{remaining, start};
+use crate::state::{elapsed, remaining, start};
 use crate::{Algorithm, CostError, Counting, Policy, State, Window};
 use bankrail_values::Timestamp;
 use std::time::Duration;
@@ -32,22 +32,31 @@ use std::time::Duration;
 #[inline]
 pub fn decide(state: &mut State, policy: &Policy, now: Timestamp, cost: u32) -> Result<Decision, CostError> {
     policy.check_cost(cost)?;
-    let mut after = state.arranged(policy, now);
-    let effective = after.high_water_millis();
+    Ok(judge(state, policy, now, cost, |_, now, length| elapsed(now, length)))
+}
+
+/// [`decide`] on a cost that can fit. `elapsed` says how much of the piece of time that holds an instant has passed for
+/// the window at a place.
+#[inline]
+pub(crate) fn judge(
+    state: &mut State,
+    policy: &Policy,
+    now: Timestamp,
+    cost: u32,
+    elapsed: impl FnMut(usize, i64, u32) -> u64,
+) -> Decision {
     let algorithm = policy.algorithm();
     let mut refused = 0;
-    for (at, (slot, window)) in after.slots().iter().zip(policy.windows()).enumerate() {
-        if !slot.fits(*window, algorithm, remaining(effective, window.millis()), cost) {
-            refused |= 1 << at;
-        }
-    }
+    let mut after = state.arranged(policy, now, elapsed, |at, slot, window, remaining| {
+        refused |= u8::from(!slot.fits(window, algorithm, remaining, cost)) << at;
+    });
     if cost > 0 && (refused == 0 || policy.counting() == Counting::Attempts) {
         for (slot, window) in after.slots_mut().iter_mut().zip(policy.windows()) {
             slot.charge(*window, cost);
         }
         *state = after;
     }
-    Ok(Decision { after, policy: *policy, asked_at: now, cost, refused })
+    Decision { after, policy: *policy, asked_at: now, cost, refused }
 }
 
 /// The answer to one request: whether it is allowed, what is left, and when to come again.
@@ -85,7 +94,7 @@ impl Decision {
     /// For engines of [`CounterStore`](crate::CounterStore); everybody else calls [`decide`].
     #[must_use = "a refused request must not be served"]
     pub fn from_engine(after: State, charge: &crate::Charge<'_>, asked_at: Timestamp, refused: [bool; 3]) -> Self {
-        let after = after.arranged(charge.policy(), asked_at);
+        let after = after.arranged(charge.policy(), asked_at, |_, now, length| elapsed(now, length), |_, _, _, _| ());
         let refused = refused.iter().zip(charge.policy().windows()).enumerate();
         let refused = refused.fold(0, |bits, (at, (refused, _))| bits | (u8::from(*refused) << at));
         Self { after, policy: *charge.policy(), asked_at, cost: charge.cost(), refused }
@@ -215,7 +224,7 @@ impl Decision {
             Algorithm::Fixed => 0,
             Algorithm::Sliding => {
                 let remaining = remaining(self.after.high_water_millis(), window.millis());
-                (u64::from(slot.previous) * u64::from(remaining)).div_ceil(u64::from(window.millis()))
+                (u64::from(slot.previous) * remaining).div_ceil(u64::from(window.millis()))
             }
         };
         let left = u64::from(window.limit()).saturating_sub(u64::from(slot.current)).saturating_sub(weight);

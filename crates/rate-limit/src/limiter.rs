@@ -1,11 +1,13 @@
 //! Many keys in memory.
 
 mod shard;
+mod table;
 
 use crate::sync::Lock;
 use crate::{CallType, Charge, CostError, CounterStore, Decision, Limits, Policy};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
-use shard::{Full, Shard, hash_of};
+use shard::Shard;
+use table::hash_of;
 
 /// Limits for many customers, kept in memory: exact under threads, bounded, without a background task.
 ///
@@ -94,10 +96,7 @@ impl Limiter {
         cost: u32,
     ) -> Result<Decision, CheckError> {
         let hash = self.hash(customer, call_type);
-        let mut shard = self.shard(hash).lock();
-        let policy = shard.limits().policy(customer, call_type, now);
-        let charge = Charge::new(customer, call_type, policy, now, cost)?;
-        Ok(shard.charge(hash, &charge, &self.hasher)?)
+        self.shard(hash).lock().check(hash, customer, call_type, now, cost, &self.hasher)
     }
 
     /// Decides under the policy that comes with the request instead of this limiter's own.
@@ -106,7 +105,7 @@ impl Limiter {
     /// [`CheckError::Full`] when the key is new and there is no room for it.
     pub fn check_charge(&self, charge: &Charge<'_>) -> Result<Decision, CheckError> {
         let hash = self.hash(charge.customer(), charge.call_type());
-        Ok(self.shard(hash).lock().charge(hash, charge, &self.hasher)?)
+        self.shard(hash).lock().charge(hash, charge, &self.hasher)
     }
 
     /// See [`Limits::set_default`]. Keys change over one shard at a time; each decision is under one policy.
@@ -162,7 +161,7 @@ impl Limiter {
 
     #[inline]
     fn hash(&self, customer: &str, call_type: CallType) -> u64 {
-        hash_of(&self.hasher, customer, call_type)
+        hash_of(&self.hasher, customer.as_bytes(), call_type)
     }
 
     #[inline]
@@ -195,10 +194,4 @@ pub enum CheckError {
     /// The key is new and there is no room for it; see [`OnFull::RefuseNew`].
     #[error("no room for another key")]
     Full,
-}
-
-impl From<Full> for CheckError {
-    fn from(Full: Full) -> Self {
-        Self::Full
-    }
 }

@@ -50,13 +50,22 @@ impl Limits {
     /// The policy that holds for this customer's calls at `now`.
     #[must_use]
     pub fn policy(&self, customer: &str, call_type: CallType, now: Timestamp) -> Policy {
-        self.agreed(customer, call_type, now).unwrap_or_else(|| self.default_policy(call_type))
+        *self.in_force(customer, call_type, now)
+    }
+
+    /// [`Limits::policy`], not copied.
+    #[inline]
+    pub(crate) fn in_force(&self, customer: &str, call_type: CallType, now: Timestamp) -> &Policy {
+        if self.overrides.is_empty() {
+            return self.default_of(call_type);
+        }
+        self.agreed(customer, call_type, now).unwrap_or_else(|| self.default_of(call_type))
     }
 
     /// The policy of customers with whom nothing else was agreed.
     #[must_use]
     pub fn default_policy(&self, call_type: CallType) -> Policy {
-        self.defaults.get(call_type.index()).copied().expect("the array has a place for every call type")
+        *self.default_of(call_type)
     }
 
     /// Changes the policy of customers with whom nothing else was agreed.
@@ -96,16 +105,17 @@ impl Limits {
         });
     }
 
-    #[inline]
-    fn agreed(&self, customer: &str, call_type: CallType, now: Timestamp) -> Option<Policy> {
-        if self.overrides.is_empty() {
-            return None;
-        }
+    fn agreed(&self, customer: &str, call_type: CallType, now: Timestamp) -> Option<&Policy> {
         let entry = self.overrides.get(customer)?.iter().find(|entry| entry.call_type == call_type)?;
-        match entry.temporary {
-            Some((policy, until)) if now < until => Some(policy),
-            _ => entry.own,
+        match &entry.temporary {
+            Some((policy, until)) if now < *until => Some(policy),
+            _ => entry.own.as_ref(),
         }
+    }
+
+    #[inline]
+    fn default_of(&self, call_type: CallType) -> &Policy {
+        self.defaults.get(call_type.index()).expect("the array has a place for every call type")
     }
 
     fn override_of(&mut self, customer: &str, call_type: CallType) -> &mut Override {

@@ -114,13 +114,9 @@ impl State {
         &self.slots
     }
 
+    #[inline]
     pub(crate) fn slots_mut(&mut self) -> &mut [Slot; MAX_WINDOWS] {
         &mut self.slots
-    }
-
-    /// The later of `now` and the highest time seen.
-    pub(crate) fn effective_millis(&self, now: Timestamp) -> i64 {
-        now.unix_millis().max(self.high_water_millis())
     }
 
     /// An empty state that takes whatever happens before `millis` to happen then.
@@ -128,21 +124,36 @@ impl State {
         Self { high_water: millis.to_ne_bytes(), ..Self::new() }
     }
 
-    /// This state's counters in the order of `policy`, moved on to `now`.
+    /// This state's counters in the order of `policy`, moved on to `now` or the highest time seen, the later of them.
+    /// `elapsed` says how much of the piece of time that holds an instant has passed for the window at a place; what
+    /// results is handed to `visit` with its place, its window, and what remains of that.
     #[inline]
-    pub(crate) fn arranged(&self, policy: &Policy, now: Timestamp) -> Self {
+    pub(crate) fn arranged(
+        &self,
+        policy: &Policy,
+        now: Timestamp,
+        mut elapsed: impl FnMut(usize, i64, u32) -> u64,
+        mut visit: impl FnMut(usize, &Slot, Window, u64),
+    ) -> Self {
         let before = self.high_water_millis();
-        let effective = self.effective_millis(now);
-        let mut arranged = Self { high_water: effective.to_ne_bytes(), slots: [EMPTY; MAX_WINDOWS] };
-        for ((to, same_place), window) in arranged.slots.iter_mut().zip(&self.slots).zip(policy.windows()) {
-            let millis = window.millis();
-            let from = if same_place.length == millis { *same_place } else { self.slot_of(millis) };
-            *to = from.rolled(before, effective);
-        }
-        arranged
+        let now = now.unix_millis().max(before);
+        let behind = now.abs_diff(before);
+        let windows = policy.windows();
+        let mut same_places = self.slots.iter();
+        let slots = std::array::from_fn(|at| {
+            let (Some(window), Some(same_place)) = (windows.get(at), same_places.next()) else { return EMPTY };
+            let length = window.millis();
+            let from = if same_place.length == length { *same_place } else { self.slot_of(length) };
+            let elapsed = elapsed(at, now, length);
+            let slot = from.rolled(behind, elapsed);
+            visit(at, &slot, *window, u64::from(length) - elapsed);
+            slot
+        });
+        Self { high_water: now.to_ne_bytes(), slots }
     }
 
     #[cold]
+    #[inline(never)]
     fn slot_of(&self, millis: u32) -> Slot {
         let found = self.slots.iter().find(|slot| slot.length == millis);
         found.copied().unwrap_or(Slot { length: millis, ..EMPTY })
@@ -150,13 +161,13 @@ impl State {
 }
 
 impl Slot {
-    /// The counters as of `now`, which is not before `before`, the time that they are of.
+    /// The counters at a time that is `behind` milliseconds after the one that they are of, when `elapsed` of its piece
+    /// of time have passed.
     #[inline]
-    fn rolled(self, before: i64, now: i64) -> Self {
-        let start = start(now, self.length);
-        if before >= start {
+    fn rolled(self, behind: u64, elapsed: u64) -> Self {
+        if behind <= elapsed {
             self
-        } else if before >= start.saturating_sub(i64::from(self.length)) {
+        } else if behind <= elapsed + u64::from(self.length) {
             Self { length: self.length, current: 0, previous: self.current }
         } else {
             Self { length: self.length, ..EMPTY }
@@ -167,11 +178,10 @@ impl Slot {
     /// `(current + cost) * length + previous * remaining <= limit * length`, with the previous window left out under
     /// [`Algorithm::Fixed`]. Every product is at most 2^53.
     #[inline]
-    pub(crate) fn fits(&self, window: Window, algorithm: Algorithm, remaining: u32, cost: u32) -> bool {
+    pub(crate) fn fits(&self, window: Window, algorithm: Algorithm, remaining: u64, cost: u32) -> bool {
         let counted = u64::from(self.current) + u64::from(cost);
         let Some(room) = u64::from(window.limit()).checked_sub(counted) else { return false };
-        algorithm == Algorithm::Fixed
-            || u64::from(self.previous) * u64::from(remaining) <= room * u64::from(window.millis())
+        algorithm == Algorithm::Fixed || u64::from(self.previous) * remaining <= room * u64::from(window.millis())
     }
 
     /// Counts `cost`, up to the window's ceiling.
@@ -187,29 +197,33 @@ impl Slot {
 /// The start of the piece of time that holds `now`, by the floor of the timestamp.
 #[inline]
 pub(crate) fn start(now: i64, length: u32) -> i64 {
-    now.saturating_sub(i64::from(elapsed(now, length)))
+    now.saturating_sub_unsigned(elapsed(now, length))
 }
 
 /// How much of the piece of time that holds `now` has passed: less than `length`.
 #[inline]
-fn elapsed(now: i64, length: u32) -> u32 {
+pub(crate) fn elapsed(now: i64, length: u32) -> u64 {
     // Whole seconds until the year 2106: the constants divide by multiplying, and what is left is a 32-bit division,
     // several times as fast as a 64-bit one.
     if length.is_multiple_of(1_000)
         && let Ok(millis) = u64::try_from(now)
         && let Ok(seconds) = u32::try_from(millis / 1_000)
     {
-        let below = u32::try_from(millis % 1_000).unwrap_or(0);
-        return seconds % (length / 1_000).max(1) * 1_000 + below;
+        return u64::from(seconds % (length / 1_000).max(1)) * 1_000 + millis % 1_000;
     }
-    let elapsed = now.rem_euclid(i64::from(length.max(1))).unsigned_abs();
-    u32::try_from(elapsed).expect("a remainder is less than its 32-bit divisor")
+    elapsed_in_64_bits(now, length)
+}
+
+#[cold]
+#[inline(never)]
+fn elapsed_in_64_bits(now: i64, length: u32) -> u64 {
+    now.rem_euclid(i64::from(length.max(1))).unsigned_abs()
 }
 
 /// How much of the piece of time that holds `now` remains: 1 to `length`.
 #[inline]
-pub(crate) fn remaining(now: i64, length: u32) -> u32 {
-    length - elapsed(now, length)
+pub(crate) fn remaining(now: i64, length: u32) -> u64 {
+    u64::from(length) - elapsed(now, length)
 }
 
 impl Default for State {
@@ -248,7 +262,7 @@ mod tests {
         const SECONDS: i64 = 4_294_967_296_000;
         for now in [0, 1, 999, 1_000, 1_627_520_523_450, SECONDS - 1, SECONDS, SECONDS + 1, -1, -1_001] {
             for length in [1, 999, 1_000, 1_001, 60_000, 3_600_000, 86_400_000, 4_294_967_000, u32::MAX] {
-                assert_eq!(i64::from(elapsed(now, length)), now.rem_euclid(i64::from(length)), "{now} {length}");
+                assert_eq!(elapsed(now, length), now.rem_euclid(i64::from(length)).unsigned_abs(), "{now} {length}");
             }
         }
     }

@@ -137,7 +137,12 @@ impl From<SystemTime> for Timestamp {
     /// Cut to milliseconds; the nearest instant that there is.
     fn from(instant: SystemTime) -> Self {
         match instant.duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(after) => Self::UNIX_EPOCH.saturating_add(after),
+            Ok(after) => {
+                // In 64 bits, which every year that a timestamp has fits: this is read for each request.
+                let seconds = i64::try_from(after.as_secs()).unwrap_or(i64::MAX);
+                let millis = seconds.saturating_mul(1000).saturating_add(i64::from(after.subsec_millis()));
+                Self::saturating_from_unix_millis(millis)
+            }
             Err(before) => Self::UNIX_EPOCH.saturating_sub(before.duration()),
         }
     }

@@ -1,0 +1,226 @@
+//! Keys and their states.
+
+use crate::{CallType, State};
+use hashbrown::HashTable;
+use hashbrown::hash_table::OccupiedEntry;
+use std::hash::{BuildHasher, Hasher};
+
+/// The keys of one shard lie side by side, a cache line each, and `index` finds them: looking for what is spent walks along
+/// memory, and growing moves no hash table of large slots.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    index: HashTable<u32>,
+    keys: Keys,
+}
+
+#[derive(Debug, Default)]
+struct Keys {
+    entries: Vec<Entry>,
+    long: LongTexts,
+}
+
+#[derive(Debug)]
+#[repr(align(64))]
+struct Entry {
+    state: State,
+    call_type: CallType,
+    /// Of the customer's text in octets; [`LONG`] if it does not fit in here.
+    length: u8,
+    /// The customer's text, or its place among the long ones.
+    text: [u8; SHORT],
+}
+
+const SHORT: usize = 18;
+const LONG: u8 = u8::MAX;
+
+impl Table {
+    pub(super) fn len(&self) -> usize {
+        self.keys.entries.len()
+    }
+
+    pub(super) fn state(&self, at: usize) -> Option<&State> {
+        self.keys.entries.get(at).map(|entry| &entry.state)
+    }
+
+    #[inline]
+    pub(super) fn find(&mut self, hash: u64, customer: &str, call_type: CallType) -> Option<&mut State> {
+        let at = self.place(hash, customer, call_type)?;
+        self.keys.entries.get_mut(at).map(|entry| &mut entry.state)
+    }
+
+    #[inline]
+    pub(super) fn place(&self, hash: u64, customer: &str, call_type: CallType) -> Option<usize> {
+        let is = |at: &u32| {
+            let entry = self.keys.entries.get(*at as usize);
+            entry
+                .is_some_and(|entry| entry.call_type == call_type && *self.keys.customer(entry) == *customer.as_bytes())
+        };
+        self.index.find(hash, is).map(|at| *at as usize)
+    }
+
+    /// Adds a key that is not there yet.
+    pub(super) fn insert(
+        &mut self,
+        hash: u64,
+        customer: &str,
+        call_type: CallType,
+        state: State,
+        hasher: &impl BuildHasher,
+    ) {
+        let at = u32::try_from(self.keys.entries.len()).expect("the number of keys was bounded to 32 bits");
+        self.keys.push(customer, call_type, state);
+        self.index.insert_unique(hash, at, |at| self.keys.hash_at(*at as usize, hasher));
+    }
+
+    /// Removes the key at `at`; the last one takes its place.
+    pub(super) fn remove(&mut self, at: usize, hasher: &impl BuildHasher) {
+        let Some(last) = self.len().checked_sub(1).filter(|last| at <= *last) else { return };
+        self.point(at, hasher, |found| {
+            found.remove();
+        });
+        if at != last {
+            let moved_to = u32::try_from(at).expect("the number of keys was bounded to 32 bits");
+            self.point(last, hasher, |mut found| *found.get_mut() = moved_to);
+        }
+        self.keys.swap_remove(at);
+    }
+
+    pub(super) fn shrink_to_fit(&mut self, hasher: &impl BuildHasher) {
+        self.keys.entries.shrink_to_fit();
+        self.index.shrink_to_fit(|at| self.keys.hash_at(*at as usize, hasher));
+    }
+
+    /// Changes the index's pointer to the key at `at`.
+    fn point(&mut self, at: usize, hasher: &impl BuildHasher, change: impl FnOnce(OccupiedEntry<'_, u32>)) {
+        let hash = self.keys.hash_at(at, hasher);
+        if let Ok(found) = self.index.find_entry(hash, |pointer| *pointer as usize == at) {
+            change(found);
+        }
+    }
+}
+
+impl Keys {
+    fn push(&mut self, customer: &str, call_type: CallType, state: State) {
+        if self.entries.len() == self.entries.capacity() {
+            // By an eighth: doubling would leave up to half of the memory unused.
+            self.entries.reserve_exact(self.entries.len() / 8 + 8);
+        }
+        let mut text = [0; SHORT];
+        let length = match text.get_mut(..customer.len()) {
+            Some(text) => {
+                text.copy_from_slice(customer.as_bytes());
+                u8::try_from(customer.len()).unwrap_or(LONG)
+            }
+            None => {
+                text = LongTexts::written(self.long.insert(customer));
+                LONG
+            }
+        };
+        self.entries.push(Entry { state, call_type, length, text });
+    }
+
+    fn swap_remove(&mut self, at: usize) {
+        let removed = self.entries.swap_remove(at);
+        if removed.length == LONG {
+            self.long.remove(LongTexts::read(&removed.text));
+        }
+    }
+
+    fn hash_at(&self, at: usize, hasher: &impl BuildHasher) -> u64 {
+        self.entries.get(at).map_or(0, |entry| hash_of(hasher, self.customer(entry), entry.call_type))
+    }
+
+    #[inline]
+    fn customer<'a>(&'a self, entry: &'a Entry) -> &'a [u8] {
+        // The mark of a long text is more than any short one's length.
+        entry.text.get(..usize::from(entry.length)).unwrap_or_else(|| self.long.get(LongTexts::read(&entry.text)))
+    }
+}
+
+/// The customers' texts that do not fit into their entries.
+#[derive(Debug, Default)]
+struct LongTexts {
+    texts: Vec<Box<str>>,
+    unused: Vec<u32>,
+}
+
+impl LongTexts {
+    fn insert(&mut self, text: &str) -> u32 {
+        if let Some(at) = self.unused.pop()
+            && let Some(place) = self.texts.get_mut(at as usize)
+        {
+            *place = text.into();
+            return at;
+        }
+        self.texts.push(text.into());
+        u32::try_from(self.texts.len() - 1).expect("the number of keys was bounded to 32 bits")
+    }
+
+    fn remove(&mut self, at: u32) {
+        if let Some(place) = self.texts.get_mut(at as usize) {
+            *place = Box::default();
+            self.unused.push(at);
+        }
+    }
+
+    #[cold]
+    fn get(&self, at: u32) -> &[u8] {
+        self.texts.get(at as usize).map_or(&[], |text| text.as_bytes())
+    }
+
+    fn written(at: u32) -> [u8; SHORT] {
+        let mut text = [0; SHORT];
+        for (to, from) in text.iter_mut().zip(at.to_ne_bytes()) {
+            *to = from;
+        }
+        text
+    }
+
+    fn read(text: &[u8; SHORT]) -> u32 {
+        text.first_chunk().map_or(0, |octets| u32::from_ne_bytes(*octets))
+    }
+}
+
+#[inline]
+pub(super) fn hash_of(hasher: &impl BuildHasher, customer: &[u8], call_type: CallType) -> u64 {
+    let mut hasher = hasher.build_hasher();
+    hasher.write(customer);
+    hasher.write_usize(call_type.index());
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_with_a_short_text_takes_one_cache_line() {
+        assert_eq!((size_of::<Entry>(), align_of::<Entry>()), (64, 64));
+    }
+
+    #[test]
+    fn texts_of_every_length_are_told_apart_and_leave_no_trace() {
+        let hasher = foldhash::fast::RandomState::default();
+        let mut table = Table::default();
+        let text = "0123456789abcdefghijklmnopqrstuvwxyz";
+        let texts: Vec<&str> = (0..=text.len()).map(|length| &text[..length]).collect();
+        for _ in 0..2 {
+            for (at, text) in texts.iter().enumerate() {
+                let hash = hash_of(&hasher, text.as_bytes(), CallType::Token);
+                assert_eq!(table.place(hash, text, CallType::Token), None);
+                table.insert(hash, text, CallType::Token, State::new(), &hasher);
+                assert_eq!(table.place(hash, text, CallType::Token), Some(at));
+                assert_eq!(table.place(hash, text, CallType::Payment), None);
+            }
+            for text in &texts {
+                let hash = hash_of(&hasher, text.as_bytes(), CallType::Token);
+                let at = table.place(hash, text, CallType::Token).unwrap();
+                table.remove(at, &hasher);
+                assert_eq!(table.place(hash, text, CallType::Token), None);
+            }
+            assert_eq!(table.len(), 0);
+            assert_eq!(table.keys.long.unused.len(), table.keys.long.texts.len(), "places are used again");
+        }
+        assert_eq!(table.keys.long.texts.len(), texts.len() - SHORT - 1);
+    }
+}
