@@ -61,7 +61,7 @@
 //!   of statements and messages; request keys, message ids, statuses and codes are.
 //! - Answers and deliveries are read up to a bound and within a time.
 //! - A delivery is stored before it is answered, and handled after: at least once, or exactly once within the inbox's own
-//!   transaction ([`receivers::Handled::Committed`]).
+//!   transaction ([`receivers::Handlers::within`]).
 //! - The limits are counted in the process, unless [`ClientBuilder::counters`] are shared. A service whose clock runs further apart from
 //!   ours may still answer 429 around the turn of a window; its `Retry-After` is honoured then.
 

@@ -54,6 +54,6 @@ mod service;
 mod worker;
 
 pub use build::{Receivers, ReceiversBuilder, ReceiversError};
-pub use handler::{Handled, Handler, HandlerError, Handlers, Received};
+pub use handler::{Handler, HandlerError, Handlers, Received, TransactionalHandler};
 pub use service::Receiver;
 pub use worker::{Worker, WorkerOptions};

@@ -25,7 +25,7 @@ mod schema;
 mod transaction;
 mod values;
 
-pub use transaction::InTransaction;
+pub use transaction::{InTransaction, Work, WorkFuture};
 
 /// The PostgreSQL client whose transactions [`InTransaction`] works in.
 pub use tokio_postgres;

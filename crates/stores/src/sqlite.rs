@@ -30,7 +30,7 @@ mod tokens;
 mod transaction;
 mod values;
 
-pub use transaction::{Transaction, TransactionError};
+pub use transaction::{Transaction, TransactionError, Work};
 
 /// The SQLite binding whose connection a [`Transaction`] hands out.
 pub use rusqlite;

@@ -29,6 +29,23 @@ impl Finding {
     pub fn severity(&self) -> Severity {
         self.rule.severity()
     }
+
+    /// Findings as a JSON text, for stores.
+    #[must_use]
+    pub fn list_to_json(findings: &[Self]) -> String {
+        let rows: Vec<_> = findings.iter().map(|f| (f.rule.as_str(), &f.pointer, &f.expected, &f.found)).collect();
+        serde_json::to_string(&rows).expect("texts are JSON")
+    }
+
+    /// Findings of [`Finding::list_to_json`]. `None`: the text is not such a list, or has a rule of another version.
+    #[must_use]
+    pub fn list_from_json(json: &str) -> Option<Vec<Self>> {
+        let rows: Vec<(String, String, String, String)> = serde_json::from_str(json).ok()?;
+        let finding = |(rule, pointer, expected, found): (String, _, String, _)| {
+            Some(Self::new(Rule::from_name(&rule)?, pointer, expected.into(), found))
+        };
+        rows.into_iter().map(finding).collect()
+    }
 }
 
 impl fmt::Display for Finding {
@@ -78,6 +95,12 @@ macro_rules! rules {
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $( Self::$name => $text, )* }
+            }
+
+            /// The rule of a stable name.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|rule| rule.as_str() == name)
             }
 
             /// What the rule is about.

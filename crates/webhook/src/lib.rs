@@ -120,7 +120,7 @@ pub use message::payment_information::{AmendedPaymentInformation, PaymentInforma
 pub use message::payment_outcome::{OriginalTransaction, PaymentOutcome};
 pub use message::query_notification::{MandateDetails, PaymentDetails, QueryNotification};
 pub use message::{Message, Parsed, ReadOptions, WebhookMessage};
-pub use store::inbox::{Inbox, InboxEntry, InboxState, Incoming, Verdict};
+pub use store::inbox::{Completion, Inbox, InboxEntry, InboxState, Incoming, TransactionalInbox, Verdict};
 pub use store::outbox::{Attempt, AttemptNote, EndpointId, Outbox, OutboxEntry, Outgoing, OutgoingError};
 pub use store::{EntryId, Lease, Owner};
 pub use time_of_day::{TimeOfDay, TimeOfDayError};

@@ -44,7 +44,8 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
     };
     let findings = header_findings.len() + parsed.findings.len();
     let acknowledgement = Acknowledgement::received(uuid::Uuid::new_v4().into());
-    let incoming = Incoming::new(&shared.scope, &parsed.message, opened.json().to_vec(), delivery, acknowledgement);
+    let mut incoming = Incoming::new(&shared.scope, &parsed.message, opened.json().to_vec(), delivery, acknowledgement);
+    incoming.header_findings = header_findings;
     match shared.inbox.receive(&incoming, shared.clock.now()).await {
         Ok(verdict) => {
             log(kind, &delivery, &verdict, findings);

@@ -1,9 +1,10 @@
 //! What a customer does with a message.
 
-use bankrail_values::Timestamp;
+use bankrail_values::{Clock, Timestamp};
 use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, EntryId, Finding, InboxEntry, MandateActionOutcome, MandateNotification,
-    MessageKind, Owner, Parsed, PaymentOutcome, QueryNotification, WebhookMessage,
+    Acknowledgement, Completion, DeliveryHeaders, EntryId, Finding, InboxEntry, MandateActionOutcome,
+    MandateNotification, MessageKind, Owner, Parsed, PaymentOutcome, QueryNotification, TransactionalInbox,
+    WebhookMessage,
 };
 use std::error::Error;
 use std::fmt;
@@ -14,7 +15,8 @@ use std::sync::Arc;
 /// A message from the inbox, on its way to a handler.
 ///
 /// It comes at least once: after a crash between a handler's effect and the inbox's note of it, it comes again.
-/// [`Received::id`] stays the same then.
+/// [`Received::id`] stays the same then. An effect that is part of the inbox's transaction ([`Handlers::within`]) happens
+/// once.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Received<M> {
@@ -22,7 +24,7 @@ pub struct Received<M> {
     pub id: EntryId,
     /// The message.
     pub message: M,
-    /// What is odd about the message.
+    /// What is odd about the first delivery's headers (the pointer is then a header's name) and about the message.
     pub findings: Vec<Finding>,
     /// The headers of the first delivery.
     pub headers: DeliveryHeaders,
@@ -35,25 +37,6 @@ pub struct Received<M> {
     pub acknowledgement: Acknowledgement,
     /// The how-many-th attempt to handle it this is, from 1.
     pub attempt: u32,
-    /// Who holds the message: for a handler that marks it handled within a transaction of its own; see
-    /// [`Handled::Committed`].
-    pub owner: Owner,
-}
-
-/// What a handler made of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Handled {
-    /// It is done with; the worker marks it handled. `()` means the same.
-    Done,
-    /// The handler has marked it handled itself, in one transaction with its effect, which is thereby exactly once.
-    Committed,
-}
-
-impl From<()> for Handled {
-    fn from((): ()) -> Self {
-        Self::Done
-    }
 }
 
 /// A handler of one kind of message. Any function of a [`Received`] message that returns a future will do.
@@ -63,19 +46,40 @@ pub trait Handler<M>: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`HandlerError`]: whether the message comes again or is set aside.
-    fn handle(&self, received: Received<M>) -> impl Future<Output = Result<Handled, HandlerError>> + Send;
+    fn handle(&self, received: Received<M>) -> impl Future<Output = Result<(), HandlerError>> + Send;
 }
 
-impl<M, F, O, T> Handler<M> for F
+impl<M, F, O> Handler<M> for F
 where
     F: Fn(Received<M>) -> O + Send + Sync + 'static,
-    O: Future<Output = Result<T, HandlerError>> + Send,
-    T: Into<Handled>,
+    O: Future<Output = Result<(), HandlerError>> + Send,
     M: Send,
 {
-    fn handle(&self, received: Received<M>) -> impl Future<Output = Result<Handled, HandlerError>> + Send {
-        let work = self(received);
-        async move { work.await.map(Into::into) }
+    fn handle(&self, received: Received<M>) -> impl Future<Output = Result<(), HandlerError>> + Send {
+        self(received)
+    }
+}
+
+/// A handler whose effect is part of the inbox's own transaction, with an inbox of the type `I`. Any function of a
+/// [`Received`] message that returns a future of [`TransactionalInbox::Work`] will do.
+pub trait TransactionalHandler<M, I: TransactionalInbox>: Send + Sync + 'static {
+    /// Says what is to be done for a message. The work is given the open transaction; its effect and the note that the
+    /// message was handled are committed together.
+    ///
+    /// # Errors
+    /// [`HandlerError`]: whether the message comes again or is set aside.
+    fn prepare(&self, received: Received<M>) -> impl Future<Output = Result<I::Work, HandlerError>> + Send;
+}
+
+impl<M, I, F, O> TransactionalHandler<M, I> for F
+where
+    I: TransactionalInbox,
+    F: Fn(Received<M>) -> O + Send + Sync + 'static,
+    O: Future<Output = Result<I::Work, HandlerError>> + Send,
+    M: Send,
+{
+    fn prepare(&self, received: Received<M>) -> impl Future<Output = Result<I::Work, HandlerError>> + Send {
+        self(received)
     }
 }
 
@@ -106,7 +110,23 @@ impl<E: Error + Send + Sync + 'static> From<E> for HandlerError {
     }
 }
 
-type Erased = Arc<dyn Fn(InboxEntry, Owner) -> HandlerFuture + Send + Sync>;
+/// Who handles an entry, and when.
+pub(super) struct Holder {
+    pub(super) owner: Owner,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// What came of handling a message.
+pub(super) enum Handled {
+    /// It is done with, and to be marked so.
+    Done,
+    /// It is marked.
+    Committed,
+    /// Another has it by now.
+    LeaseLost,
+}
+
+type Erased = Arc<dyn Fn(InboxEntry, Holder) -> HandlerFuture + Send + Sync>;
 pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Handled, HandlerError>> + Send>>;
 
 /// The handlers of a worker. Messages of a kind without a handler stay in the inbox.
@@ -144,42 +164,87 @@ impl Handlers {
         self.with(handler)
     }
 
+    /// Handles messages of one kind with an effect in the inbox's own transaction, which thereby happens exactly once.
+    /// `inbox` is the store that the receivers were built with; in another one no message is ever the worker's.
+    ///
+    /// ```
+    /// use bankrail_client::receivers::{Handlers, Received};
+    /// use bankrail_stores::sqlite::{SqliteStore, Work, rusqlite};
+    /// use bankrail_webhook::PaymentOutcome;
+    /// use std::sync::Arc;
+    ///
+    /// # fn example(inbox: Arc<SqliteStore>) -> Handlers {
+    /// Handlers::new().within(inbox, |received: Received<PaymentOutcome>| async move {
+    ///     let status = received.message.transaction_status.to_string();
+    ///     Ok(Work::new(move |transaction| {
+    ///         transaction.connection().execute("INSERT INTO paid (status) VALUES (?1)", [status])?;
+    ///         Ok::<_, rusqlite::Error>(())
+    ///     }))
+    /// })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn within<M, I>(self, inbox: Arc<I>, handler: impl TransactionalHandler<M, I>) -> Self
+    where
+        M: WebhookMessage,
+        I: TransactionalInbox + 'static,
+    {
+        let handler = Arc::new(handler);
+        self.put::<M>(move |entry, holder| {
+            let (handler, inbox) = (handler.clone(), inbox.clone());
+            Box::pin(async move {
+                let id = entry.id;
+                let work = handler.prepare(received(entry)?).await?;
+                match inbox.complete_with(id, holder.owner, work, holder.clock.now()).await? {
+                    Completion::Committed => Ok(Handled::Committed),
+                    Completion::LeaseLost => Ok(Handled::LeaseLost),
+                    Completion::Undone(error) => Err(HandlerError::retry(error)),
+                }
+            })
+        })
+    }
+
     /// The kinds that have a handler.
     #[must_use]
     pub fn kinds(&self) -> Vec<MessageKind> {
         self.0.iter().map(|(kind, _)| *kind).collect()
     }
 
-    pub(super) fn handle(&self, entry: InboxEntry, owner: Owner) -> Option<HandlerFuture> {
-        self.0.iter().find(|(kind, _)| *kind == entry.kind).map(|(_, handle)| handle(entry, owner))
+    pub(super) fn handle(&self, entry: InboxEntry, holder: Holder) -> Option<HandlerFuture> {
+        self.0.iter().find(|(kind, _)| *kind == entry.kind).map(|(_, handle)| handle(entry, holder))
     }
 
-    fn with<M: WebhookMessage>(mut self, handler: impl Handler<M>) -> Self {
+    fn with<M: WebhookMessage>(self, handler: impl Handler<M>) -> Self {
         let handler = Arc::new(handler);
-        let erased: Erased = Arc::new(move |entry, owner| {
+        self.put::<M>(move |entry, _| {
             let handler = handler.clone();
-            Box::pin(async move { handler.handle(received(entry, owner)?).await })
-        });
+            Box::pin(async move { handler.handle(received(entry)?).await.map(|()| Handled::Done) })
+        })
+    }
+
+    fn put<M: WebhookMessage>(
+        mut self,
+        handle: impl Fn(InboxEntry, Holder) -> HandlerFuture + Send + Sync + 'static,
+    ) -> Self {
         self.0.retain(|(kind, _)| *kind != M::KIND);
-        self.0.push((M::KIND, erased));
+        self.0.push((M::KIND, Arc::new(handle)));
         self
     }
 }
 
-fn received<M: WebhookMessage>(entry: InboxEntry, owner: Owner) -> Result<Received<M>, HandlerError> {
+fn received<M: WebhookMessage>(entry: InboxEntry) -> Result<Received<M>, HandlerError> {
     // It was read before it was stored. Another version of this crate may have stored it.
     let Parsed { message, findings, .. } =
         M::from_json(&entry.body).map_err(|_| HandlerError::poison("the stored message is unreadable"))?;
     Ok(Received {
         id: entry.id,
         message,
-        findings,
+        findings: entry.header_findings.into_iter().chain(findings).collect(),
         headers: entry.headers,
         received_at: entry.received_at,
         conflicts_with: entry.conflicts_with,
         acknowledgement: entry.acknowledgement,
         attempt: entry.attempts,
-        owner,
     })
 }
 

@@ -1,7 +1,9 @@
 //! Working off the inbox.
 
-use super::handler::{Handled, HandlerError, Handlers};
-use bankrail_values::{Clock, StoreError};
+use super::handler::{Handled, HandlerError, Handlers, Holder};
+use bankrail_values::{Clock, StoreError, Timestamp};
+use bankrail_webhook::schedule::Schedule;
+use bankrail_webhook::store::outbox::Next;
 use bankrail_webhook::{EntryId, Inbox, InboxEntry, Lease, Owner};
 use std::fmt;
 use std::future::Future;
@@ -11,20 +13,19 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 /// How a [`Worker`] works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerOptions {
     /// How many messages are handled at once. 8 at first.
     pub concurrency: u32,
-    /// How long a handler may take; then it is dropped and the message is tried again. 30 s at first. A message is
-    /// leased for twice as long.
+    /// How long a handler may take; then it is dropped and the message is tried again. 30 s at first.
     pub handler_timeout: Duration,
-    /// After how many failed attempts a message is set aside. 12 at first.
-    pub max_attempts: u32,
-    /// The pause after the first failed attempt; it doubles with each further one. 1 s at first.
-    pub first_pause: Duration,
-    /// The longest pause between two attempts. 15 min at first.
-    pub longest_pause: Duration,
+    /// How long a message is the worker's without a sign of life, and so how long after a crash another takes it. The
+    /// worker extends it while a handler runs, three times in each such time. 60 s at first.
+    pub lease: Duration,
+    /// When a message is tried again whose handler failed, and after how many attempts it is set aside. At first 12
+    /// attempts, 1 s after the first, then twice as long each time up to 15 min, with 20 % jitter.
+    pub schedule: Schedule,
     /// How often the inbox is looked at when nothing arrives. 1 s at first.
     pub poll: Duration,
     /// How long handlers under way may go on when the worker is told to stop. 30 s at first.
@@ -33,23 +34,15 @@ pub struct WorkerOptions {
 
 impl Default for WorkerOptions {
     fn default() -> Self {
+        let pauses = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900];
         Self {
             concurrency: 8,
             handler_timeout: Duration::from_secs(30),
-            max_attempts: 12,
-            first_pause: Duration::from_secs(1),
-            longest_pause: Duration::from_secs(15 * 60),
+            lease: Duration::from_secs(60),
+            schedule: Schedule::new(pauses.map(Duration::from_secs), 20),
             poll: Duration::from_secs(1),
             grace: Duration::from_secs(30),
         }
-    }
-}
-
-impl WorkerOptions {
-    /// The pause after this many failed attempts.
-    fn pause(&self, attempts: u32) -> Duration {
-        let doubled = 1_u32.checked_shl(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
-        self.first_pause.saturating_mul(doubled).min(self.longest_pause)
     }
 }
 
@@ -57,9 +50,9 @@ impl WorkerOptions {
 ///
 /// - A message is leased, handled, and marked handled; if the process dies in between, the lease runs out and another
 ///   worker, or this one after a restart, takes it.
-/// - A handler that fails, panics or takes too long sees the message again, later each time; after
-///   [`WorkerOptions::max_attempts`] the message is set aside ([`Inbox::list_set_aside`]), where it is visible and does not
-///   stand in the way. [`Inbox::retry`] brings it back.
+/// - A handler that fails, panics or takes too long sees the message again on [`WorkerOptions::schedule`]; at its end the
+///   message is set aside ([`Inbox::list_set_aside`]), where it is visible and does not stand in the way. [`Inbox::retry`]
+///   brings it back.
 #[derive(Clone)]
 pub struct Worker {
     inbox: Arc<dyn Inbox>,
@@ -148,15 +141,18 @@ impl Worker {
             return Ok(Vec::new());
         }
         let now = self.clock.now();
-        let until = now.saturating_add(self.options.handler_timeout.saturating_mul(2));
-        self.inbox.lease(&kinds, free, Lease { owner: self.owner, until }, now).await
+        self.inbox.lease(&kinds, free, self.lease_from(now), now).await
+    }
+
+    fn lease_from(&self, now: Timestamp) -> Lease {
+        Lease { owner: self.owner, until: now.saturating_add(self.options.lease) }
     }
 
     async fn work(&self, entry: InboxEntry) {
         let (id, kind, attempts) = (entry.id, entry.kind, entry.attempts);
         let message_id = entry.headers.message_id;
         // A message that killed the process again and again never got as far as failing.
-        let outcome = if attempts > self.options.max_attempts {
+        let outcome = if usize::try_from(attempts).is_ok_and(|attempts| attempts > self.options.schedule.attempts()) {
             Err(HandlerError::poison("handling was begun too often and never ended"))
         } else {
             self.handle(entry).await
@@ -164,6 +160,7 @@ impl Worker {
         let noted = match &outcome {
             Ok(Handled::Done) => self.inbox.complete(id, self.owner, self.clock.now()).await,
             Ok(Handled::Committed) => Ok(true),
+            Ok(Handled::LeaseLost) => Ok(false),
             Err(error) => self.put_back(id, attempts, error).await,
         };
         match (&outcome, &noted) {
@@ -176,15 +173,35 @@ impl Worker {
 
     /// In a task of its own, so that a panic ends nothing else.
     async fn handle(&self, entry: InboxEntry) -> Result<Handled, HandlerError> {
-        let Some(work) = self.handlers.handle(entry, self.owner) else {
+        let id = entry.id;
+        let holder = Holder { owner: self.owner, clock: self.clock.clone() };
+        let Some(work) = self.handlers.handle(entry, holder) else {
             return Err(HandlerError::retry("there is no handler for it"));
         };
         let mut task = JoinSet::new();
         task.spawn(tokio::time::timeout(self.options.handler_timeout, work));
-        match task.join_next().await {
+        let ended = tokio::select! {
+            ended = task.join_next() => ended,
+            () = self.keep(id) => task.join_next().await,
+        };
+        match ended {
             Some(Ok(Ok(outcome))) => outcome,
             Some(Ok(Err(_))) => Err(HandlerError::retry("the handler took too long")),
             Some(Err(_)) | None => Err(HandlerError::retry("the handler panicked")),
+        }
+    }
+
+    /// Extends the lease again and again; returns once it is no longer the worker's. Whoever handles the message by then,
+    /// the handler under way is not stopped: it may have committed already.
+    async fn keep(&self, id: EntryId) {
+        loop {
+            tokio::time::sleep((self.options.lease / 3).max(Duration::from_millis(1))).await;
+            let now = self.clock.now();
+            match self.inbox.extend(id, self.lease_from(now), now).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => tracing::warn!(entry = %id, %error, "a lease was not extended"),
+            }
         }
     }
 
@@ -192,12 +209,15 @@ impl Worker {
         const KEPT: usize = 500;
         let text: String = error.error.to_string().chars().take(KEPT).collect();
         let now = self.clock.now();
-        if error.poison || attempts >= self.options.max_attempts {
-            tracing::error!(entry = %id, attempts, "a message was set aside");
-            return self.inbox.set_aside(id, self.owner, &text, now).await;
+        // Spreads the jitter.
+        let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
+        match self.options.schedule.after_failure(attempts, now, None, random) {
+            Next::Retry(due) if !error.poison => self.inbox.release(id, self.owner, due, &text).await,
+            _ => {
+                tracing::error!(entry = %id, attempts, "a message was set aside");
+                self.inbox.set_aside(id, self.owner, &text, now).await
+            }
         }
-        let due = now.saturating_add(self.options.pause(attempts));
-        self.inbox.release(id, self.owner, due, &text).await
     }
 }
 

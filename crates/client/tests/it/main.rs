@@ -8,4 +8,5 @@ mod provider;
 mod receivers;
 mod statements;
 mod tokens;
+mod within;
 mod worker;

@@ -1,13 +1,14 @@
 use crate::provider::start;
-use crate::receivers::{builder, deliver, message};
-use bankrail_client::receivers::{Handled, HandlerError, Handlers, Received, Receivers, Worker, WorkerOptions};
+use crate::receivers::{builder, deliver, delivery, message, seal};
+use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers, Worker, WorkerOptions};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_stores::sqlite::{SqliteStore, Transaction, rusqlite};
 use bankrail_values::ManualClock;
+use bankrail_webhook::schedule::Schedule;
 use bankrail_webhook::{EntryId, Inbox, InboxState, MessageKind, PaymentOutcome, QueryNotification};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tower::ServiceExt;
 
 const KIND: MessageKind = MessageKind::PaymentOutcome;
 
@@ -79,7 +80,7 @@ async fn failures_come_again_later_and_later_and_are_then_set_aside() {
     let (inbox, receivers, clock) = setup();
     let calls = Arc::default();
     let mut options = one_by_one();
-    options.max_attempts = 3;
+    options.schedule = Schedule::new([0, 1, 2].map(Duration::from_secs), 0);
     let worker = failing(&receivers, &calls, || async { Err(std::io::Error::other("no luck").into()) });
     let worker = worker.with_options(options);
     deliver(&receivers, KIND, &message(KIND)).await;
@@ -149,55 +150,47 @@ async fn what_a_dead_worker_held_is_taken_over_when_its_lease_runs_out() {
     assert_eq!(state(&inbox, 1).await, InboxState::Completed);
 }
 
-#[tokio::test]
-async fn a_handler_can_mark_its_message_itself() {
-    let (inbox, receivers, _) = setup();
-    let own = inbox.clone();
-    let worker = receivers.worker(Handlers::new().payment_outcome(move |received: Received<PaymentOutcome>| {
-        let own = own.clone();
-        async move {
-            assert!(own.complete(received.id, received.owner, start()).await?);
-            Ok(Handled::Committed)
-        }
-    }));
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_works_for_long_keeps_its_lease() {
+    let (inbox, receivers, clock) = setup();
     deliver(&receivers, KIND, &message(KIND)).await;
-    worker.run_due().await.unwrap();
-    assert_eq!(state(&inbox, 1).await, InboxState::Completed);
+    let calls = Arc::default();
+    let mut options = one_by_one();
+    options.handler_timeout = Duration::from_secs(3600);
+    let worker = failing(&receivers, &calls, || async {
+        tokio::time::sleep(Duration::from_secs(600)).await;
+        Ok(())
+    });
+    let worker = worker.with_options(options);
+    let working = tokio::spawn(async move { worker.run_due().await });
+    let other = failing(&receivers, &calls, || async { Ok(()) });
+    while !working.is_finished() {
+        tokio::time::sleep(Duration::from_secs(21)).await;
+        clock.advance(Duration::from_secs(21));
+        assert_eq!(other.run_due().await.unwrap(), 0);
+    }
+    assert_eq!(working.await.unwrap().unwrap(), 1);
+    assert_eq!((state(&inbox, 1).await, calls.load(Ordering::SeqCst)), (InboxState::Completed, 1));
 }
 
-/// The handler's effect and the inbox's note of it are one transaction: a handler that fails after its effect has had none.
 #[tokio::test]
-async fn an_effect_in_the_inboxs_transaction_happens_once() {
-    let store = Arc::new(SqliteStore::open_in_memory().unwrap());
-    store
-        .transaction(|transaction| transaction.connection().execute_batch("CREATE TABLE paid (id INTEGER) STRICT"))
-        .await
-        .unwrap();
-    let clock = Arc::new(ManualClock::new(start()));
-    let receivers = builder(store.clone()).clock(clock.clone()).build().unwrap();
-    let own = store.clone();
-    let worker = receivers.worker(Handlers::new().payment_outcome(move |received: Received<PaymentOutcome>| {
-        let own = own.clone();
-        async move {
-            let first = received.attempt == 1;
-            own.complete_with(received.id, received.owner, start(), move |transaction| {
-                transaction.connection().execute("INSERT INTO paid VALUES (1)", [])?;
-                if first { Err(rusqlite::Error::QueryReturnedNoRows) } else { Ok(()) }
-            })
-            .await?;
-            Ok(Handled::Committed)
-        }
-    }));
-    deliver(&receivers, KIND, &message(KIND)).await;
-    for _ in 0..3 {
-        worker.run_due().await.unwrap();
-        clock.advance(Duration::from_secs(1));
-    }
-    let count = |transaction: &Transaction<'_>| {
-        transaction.connection().query_row("SELECT count(*) FROM paid", [], |row| row.get::<_, i64>(0))
-    };
-    assert_eq!(store.transaction(count).await.unwrap(), 1);
-    assert_eq!(store.find(EntryId::new(1)).await.unwrap().unwrap().state, InboxState::Completed);
+async fn what_is_odd_about_the_headers_reaches_the_handler() {
+    let (_, receivers, _) = setup();
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let findings = seen.clone();
+    let handlers = Handlers::new().payment_outcome(move |received: Received<PaymentOutcome>| {
+        let odd = received.findings.iter().map(|finding| format!("{} {}", finding.rule, finding.pointer));
+        findings.lock().unwrap().extend(odd);
+        async { Ok(()) }
+    });
+    let json = message(KIND).replace('}', r#","new_member":1}"#);
+    let mut request = delivery(KIND, seal(&json));
+    request.headers_mut().insert("x-correlation-id", "none".parse().unwrap());
+    request.headers_mut().insert("priority", "URGENT".parse().unwrap());
+    assert_eq!(receivers.router().oneshot(request).await.unwrap().status(), 200);
+    assert_eq!(receivers.worker(handlers).run_due().await.unwrap(), 1);
+    let expected = ["optional_header X-Correlation-Id", "optional_header priority", "unknown_member /new_member"];
+    assert_eq!(*seen.lock().unwrap(), expected);
 }
 
 #[tokio::test]

@@ -190,6 +190,7 @@ impl Messages {
             id,
             kind: message.kind,
             headers: message.headers,
+            header_findings: message.header_findings.clone(),
             body: message.body.clone(),
             acknowledgement: message.acknowledgement.clone(),
             received_at: now,

@@ -5,7 +5,7 @@ use super::{Fault, PostgresStore};
 use bankrail_values::{StoreFuture, Timestamp};
 use bankrail_webhook::store::inbox::InboxCounts;
 use bankrail_webhook::{
-    Acknowledgement, EntryId, Inbox, InboxEntry, InboxState, Incoming, Lease, MessageKind, Owner, Verdict,
+    Acknowledgement, EntryId, Finding, Inbox, InboxEntry, InboxState, Incoming, Lease, MessageKind, Owner, Verdict,
 };
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Transaction};
@@ -18,7 +18,7 @@ const COMPLETE: &str = "UPDATE bankrail_inbox SET state = 'completed', finished 
     WHERE id = $1 AND owner = $2";
 
 const COLUMNS: &str = "id, kind, request_key, message_id, correlation_id, priority, body, acknowledgement, received,
-    conflicts_with, state, attempts, last_error";
+    conflicts_with, state, attempts, last_error, header_findings";
 
 const LEASE: &str = "UPDATE bankrail_inbox SET owner = $1, until = $2, attempts = attempts + 1
     WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND due <= $3
@@ -230,6 +230,7 @@ fn entry(row: &Row) -> Result<InboxEntry, Fault> {
         state: named(get(row, 10)?, InboxState::from_name)?,
         attempts: unsigned::<i32, _>(row, 11)?,
         last_error: get(row, 12)?,
+        header_findings: named(get(row, 13)?, Finding::list_from_json)?,
     })
 }
 

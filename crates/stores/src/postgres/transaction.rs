@@ -1,10 +1,13 @@
 //! Our work inside the caller's own transaction.
 
-use super::{inbox, outbox};
-use bankrail_values::{StoreError, Timestamp};
+use super::{PostgresStore, inbox, outbox};
+use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use bankrail_webhook::store::outbox::Enqueued;
-use bankrail_webhook::{EntryId, Incoming, Lease, Outgoing, Owner, Verdict};
+use bankrail_webhook::{Completion, EntryId, Incoming, Lease, Outgoing, Owner, TransactionalInbox, Verdict};
+use std::error::Error;
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use tokio_postgres::Transaction;
 
 /// Inbox and outbox inside a transaction of the caller's: what is done here takes effect with the caller's rows when the
@@ -15,19 +18,18 @@ use tokio_postgres::Transaction;
 /// answered by beginning anew, and a conflict with it may pass as new. After any [`StoreError`] the transaction is void;
 /// roll it back.
 ///
-/// A handler whose effect is committed exactly once:
+/// A message that leaves with the ledger's own row, or not at all:
 ///
 /// ```no_run
 /// # async fn example(client: &mut bankrail_stores::postgres::tokio_postgres::Client,
-/// #     leased: &bankrail_webhook::InboxEntry, owner: bankrail_webhook::Owner, now: bankrail_values::Timestamp)
+/// #     message: &bankrail_webhook::Outgoing, now: bankrail_values::Timestamp)
 /// # -> Result<(), Box<dyn std::error::Error>> {
 /// use bankrail_stores::postgres::InTransaction;
 ///
 /// let transaction = client.transaction().await?;
-/// if InTransaction::of(&transaction).complete(leased.id, owner, now).await? {
-///     transaction.execute("INSERT INTO paid (message) VALUES ($1)", &[&leased.id.to_string()]).await?;
-///     transaction.commit().await?;
-/// } // Otherwise another worker has it: dropped, and so rolled back.
+/// transaction.execute("INSERT INTO settled (message) VALUES ($1)", &[&message.message_id().to_string()]).await?;
+/// InTransaction::of(&transaction).enqueue(message, now).await?;
+/// transaction.commit().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -81,5 +83,64 @@ impl<'a> InTransaction<'a> {
 impl fmt::Debug for InTransaction<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("InTransaction").finish_non_exhaustive()
+    }
+}
+
+impl TransactionalInbox for PostgresStore {
+    type Work = Work;
+
+    /// The work and the wait for a connection share the time of one operation; when it is over, the work is undone
+    /// unless its commit was under way.
+    fn complete_with(&self, id: EntryId, owner: Owner, work: Work, now: Timestamp) -> StoreFuture<'_, Completion> {
+        Box::pin(self.timed(async move {
+            let mut client = self.client().await?;
+            let transaction = client.transaction().await?;
+            let completion = if !inbox::complete(&transaction, id, owner, now).await? {
+                Completion::LeaseLost
+            } else if let Err(error) = (work.0)(&transaction).await {
+                Completion::Undone(error)
+            } else {
+                Completion::Committed
+            };
+            match completion {
+                Completion::Committed => transaction.commit().await?,
+                _ => transaction.rollback().await?,
+            }
+            client.give_back();
+            Ok(completion)
+        }))
+    }
+}
+
+/// What [`TransactionalInbox::complete_with`] does in a transaction of PostgreSQL: an asynchronous function of an open
+/// [`tokio_postgres::Transaction`]. [`InTransaction::of`] it, it can also enqueue messages.
+///
+/// ```
+/// use bankrail_stores::postgres::Work;
+///
+/// let reference = "I-1".to_owned();
+/// let work = Work::new(|transaction| Box::pin(async move {
+///     transaction.execute("INSERT INTO paid (reference) VALUES ($1)", &[&reference]).await?;
+///     Ok(())
+/// }));
+/// # drop(work);
+/// ```
+pub struct Work(Box<WorkFunction>);
+
+type WorkFunction = dyn for<'t> FnOnce(&'t Transaction<'t>) -> WorkFuture<'t> + Send;
+
+/// What the function of a [`Work`] returns.
+pub type WorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send + 't>>;
+
+impl Work {
+    /// Work that is undone if it returns an error.
+    pub fn new(work: impl for<'t> FnOnce(&'t Transaction<'t>) -> WorkFuture<'t> + Send + 'static) -> Self {
+        Self(Box::new(work))
+    }
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Work").finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@ use super::values::{count, entry_id, instant, kind_and_headers, named, number};
 use bankrail_values::{StoreFuture, Timestamp};
 use bankrail_webhook::store::inbox::InboxCounts;
 use bankrail_webhook::{
-    Acknowledgement, EntryId, Inbox, InboxEntry, InboxState, Incoming, Lease, MessageKind, Owner, Verdict,
+    Acknowledgement, EntryId, Finding, Inbox, InboxEntry, InboxState, Incoming, Lease, MessageKind, Owner, Verdict,
 };
 use rusqlite::{Connection, Row, named_params, params};
 
@@ -14,10 +14,11 @@ use rusqlite::{Connection, Row, named_params, params};
 const KNOWN: &str = "SELECT i.id, i.fingerprint, i.state, i.acknowledgement, i.conflicts_with, i.owner, i.until
     FROM bankrail_inbox_key k JOIN bankrail_inbox i ON i.id = k.id WHERE k.key = ?1 ORDER BY k.id";
 
-const INSERT: &str = "INSERT INTO bankrail_inbox (kind, request_key, message_id, correlation_id, priority, fingerprint,
-    acknowledgement, received, conflicts_with, state, due, owner, until, attempts, body)
-    VALUES (:kind, :request_key, :message_id, :correlation_id, :priority, :fingerprint,
-    :acknowledgement, :now, :conflicts_with, 'pending', :now, :owner, :until, :owner IS NOT NULL, :body)";
+const INSERT: &str =
+    "INSERT INTO bankrail_inbox (kind, request_key, message_id, correlation_id, priority, header_findings,
+    fingerprint, acknowledgement, received, conflicts_with, state, due, owner, until, attempts, body)
+    VALUES (:kind, :request_key, :message_id, :correlation_id, :priority, :header_findings,
+    :fingerprint, :acknowledgement, :now, :conflicts_with, 'pending', :now, :owner, :until, :owner IS NOT NULL, :body)";
 
 const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?2)";
 
@@ -29,7 +30,7 @@ const LEASE: &str = "UPDATE bankrail_inbox SET owner = :owner, until = :until, a
     RETURNING ";
 
 const COLUMNS: &str = "id, kind, request_key, message_id, correlation_id, priority, body, acknowledgement, received,
-    conflicts_with, state, attempts, last_error";
+    conflicts_with, state, attempts, last_error, header_findings";
 
 const EXTEND: &str = "UPDATE bankrail_inbox SET until = ?3 WHERE id = ?1 AND owner = ?2";
 
@@ -220,6 +221,7 @@ fn insert(
         ":message_id": headers.message_id.to_string(),
         ":correlation_id": headers.correlation_id.map(|id| id.to_string()),
         ":priority": headers.priority.map(|priority| priority.as_str()),
+        ":header_findings": Finding::list_to_json(&message.header_findings),
         ":fingerprint": message.fingerprint.as_bytes(),
         ":acknowledgement": message.acknowledgement.to_json(),
         ":now": now.unix_millis(),
@@ -274,6 +276,7 @@ fn entry(row: &Row<'_>) -> Result<InboxEntry, Fault> {
         state: named(row.get_ref(10)?.as_str().map_err(Fault::corrupt)?, InboxState::from_name)?,
         attempts: row.get(11)?,
         last_error: row.get(12)?,
+        header_findings: named(row.get_ref(13)?.as_str().map_err(Fault::corrupt)?, Finding::list_from_json)?,
     })
 }
 

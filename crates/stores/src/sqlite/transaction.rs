@@ -2,10 +2,12 @@
 
 use super::connection::{Fault, Outcome};
 use super::{SqliteStore, inbox, outbox};
-use bankrail_values::{StoreError, Timestamp};
+use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use bankrail_webhook::store::outbox::Enqueued;
-use bankrail_webhook::{EntryId, Incoming, Outgoing, Owner, Verdict};
+use bankrail_webhook::{Completion, EntryId, Incoming, Outgoing, Owner, TransactionalInbox, Verdict};
 use rusqlite::Connection;
+use std::error::Error;
+use std::fmt;
 
 impl SqliteStore {
     /// Runs `work` in a transaction of its own: what it writes to its own tables through [`Transaction::connection`] and
@@ -46,39 +48,58 @@ impl SqliteStore {
         };
         self.database.write_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
     }
+}
 
-    /// Handles a leased message of the inbox with exactly one effect: runs `work` as [`SqliteStore::transaction`] does and
-    /// marks the entry completed in the same transaction. A crash leaves either both or neither.
-    ///
-    /// # Errors
-    /// [`TransactionError::LeaseLost`] when the lease is no longer the owner's: `work` was not run, another worker may be
-    /// at it. [`TransactionError::Undone`] with the error of `work`: the entry is still leased, so release it or set it
-    /// aside. [`TransactionError::Store`] when the store failed.
-    pub async fn complete_with<T, E>(
-        &self,
-        id: EntryId,
-        owner: Owner,
-        now: Timestamp,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, TransactionError<E>>
-    where
-        T: Send + 'static,
-        E: Send + 'static,
-    {
-        let run = move |connection: &Connection| -> Result<_, Fault> {
+impl TransactionalInbox for SqliteStore {
+    type Work = Work;
+
+    fn complete_with(&self, id: EntryId, owner: Owner, work: Work, now: Timestamp) -> StoreFuture<'_, Completion> {
+        Box::pin(self.database.write_alone(move |connection| {
             if !inbox::complete(connection, id, owner, now)? {
-                return Ok(Outcome::Undo(Err(TransactionError::LeaseLost)));
+                return Ok(Outcome::Undo(Completion::LeaseLost));
             }
-            Ok(match work(&Transaction { connection }) {
-                Ok(done) => Outcome::Keep(Ok(done)),
-                Err(error) => Outcome::Undo(Err(TransactionError::Undone(error))),
+            Ok(match (work.0)(&Transaction { connection }) {
+                Ok(()) => Outcome::Keep(Completion::Committed),
+                Err(error) => Outcome::Undo(Completion::Undone(error)),
             })
-        };
-        self.database.write_alone(run).await.map_err(TransactionError::Store)?
+        }))
     }
 }
 
-/// An open transaction of [`SqliteStore::transaction`].
+/// What [`TransactionalInbox::complete_with`] does in a transaction of SQLite: a function of an open [`Transaction`]. It
+/// runs on the thread that writes, under the rules of [`SqliteStore::transaction`]; a panic undoes it.
+///
+/// ```
+/// use bankrail_stores::sqlite::{Work, rusqlite};
+///
+/// let reference = "I-1".to_owned();
+/// let work = Work::new(move |transaction| {
+///     transaction.connection().execute("INSERT INTO paid (reference) VALUES (?1)", [reference])?;
+///     Ok::<_, rusqlite::Error>(())
+/// });
+/// # drop(work);
+/// ```
+pub struct Work(Box<WorkFunction>);
+
+type WorkFunction = dyn FnOnce(&Transaction<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + Send;
+
+impl Work {
+    /// Work that is undone if it returns an error.
+    pub fn new<E>(work: impl FnOnce(&Transaction<'_>) -> Result<(), E> + Send + 'static) -> Self
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        Self(Box::new(|transaction| work(transaction).map_err(Into::into)))
+    }
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Work").finish_non_exhaustive()
+    }
+}
+
+/// An open transaction of [`SqliteStore::transaction`] or [`Work`].
 #[derive(Debug)]
 pub struct Transaction<'a> {
     connection: &'a Connection,
@@ -124,9 +145,6 @@ pub enum TransactionError<E> {
     /// The caller's work returned an error, and nothing of it was kept.
     #[error("the transaction was undone")]
     Undone(#[source] E),
-    /// The lease of [`SqliteStore::complete_with`] is no longer the owner's, and nothing was done.
-    #[error("the lease is no longer the owner's")]
-    LeaseLost,
     /// The store failed.
     #[error("the transaction failed")]
     Store(#[source] StoreError),

@@ -2,10 +2,10 @@
 
 use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
 use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
-use bankrail_stores::postgres::{ConnectError, InTransaction, PostgresOptions, PostgresStore};
+use bankrail_stores::postgres::{ConnectError, InTransaction, PostgresOptions, PostgresStore, Work};
 use bankrail_values::StoreErrorKind;
 use bankrail_webhook::store::outbox::Enqueued;
-use bankrail_webhook::{Inbox, InboxState, Outbox, Verdict};
+use bankrail_webhook::{Completion, Inbox, InboxState, Outbox, TransactionalInbox, Verdict};
 use std::time::Duration;
 
 async fn client(config: &str) -> Client {
@@ -19,27 +19,43 @@ async fn client(config: &str) -> Client {
 async fn an_effect_is_committed_with_its_message_and_only_once() {
     let config = postgres_schema().await;
     let store = PostgresStore::connect(&config).await.unwrap();
-    let mut client = client(&config).await;
+    let client = client(&config).await;
     client.batch_execute("CREATE TABLE effect (x INTEGER)").await.unwrap();
     let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
     Inbox::lease(&store, &[], 1, lease(1, 10), at(0)).await.unwrap();
 
-    let transaction = client.transaction().await.unwrap();
-    assert!(!InTransaction::of(&transaction).complete(id, owner(2), at(1)).await.unwrap(), "not the owner");
-    assert!(InTransaction::of(&transaction).complete(id, owner(1), at(1)).await.unwrap());
-    transaction.execute("INSERT INTO effect VALUES (1)", &[]).await.unwrap();
-    transaction.rollback().await.unwrap();
+    let pay = |number: u8, fail: bool| {
+        let work = Work::new(move |transaction| {
+            Box::pin(async move {
+                transaction.execute("INSERT INTO effect VALUES (1)", &[]).await?;
+                if fail { Err("the ledger is closed".into()) } else { Ok(()) }
+            })
+        });
+        store.complete_with(id, owner(number), work, at(1))
+    };
+    assert!(matches!(pay(2, false).await, Ok(Completion::LeaseLost)), "not the owner");
+    let undone = pay(1, true).await.unwrap();
+    assert!(matches!(undone, Completion::Undone(error) if error.to_string() == "the ledger is closed"));
+
+    // The worker goes away between its effect and the commit.
+    let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
+    let hanging = Work::new(move |transaction| {
+        Box::pin(async move {
+            transaction.execute("INSERT INTO effect VALUES (1)", &[]).await?;
+            reached.send(())?;
+            std::future::pending().await
+        })
+    });
+    let gone = store.clone();
+    let gone = tokio::spawn(async move { gone.complete_with(id, owner(1), hanging, at(1)).await });
+    effect.recv().await.unwrap();
+    gone.abort();
+    gone.await.unwrap_err();
     assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
 
-    let transaction = client.transaction().await.unwrap();
-    assert!(InTransaction::of(&transaction).complete(id, owner(1), at(1)).await.unwrap());
-    transaction.execute("INSERT INTO effect VALUES (1)", &[]).await.unwrap();
-    transaction.commit().await.unwrap();
+    assert!(matches!(pay(1, false).await, Ok(Completion::Committed)));
+    assert!(matches!(pay(1, false).await, Ok(Completion::LeaseLost)), "once");
     assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Completed);
-
-    let transaction = client.transaction().await.unwrap();
-    assert!(!InTransaction::of(&transaction).complete(id, owner(1), at(1)).await.unwrap(), "once");
-    drop(transaction);
     assert_eq!(client.query_one("SELECT count(*) FROM effect", &[]).await.unwrap().get::<_, i64>(0), 1);
 }
 

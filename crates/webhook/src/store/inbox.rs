@@ -2,15 +2,21 @@
 //!
 //! A receiver stores the message with its acknowledgement in one step ([`Inbox::receive`]), answers, and then works
 //! from the inbox: [`Inbox::lease`], then [`Inbox::complete`], [`Inbox::release`] or [`Inbox::set_aside`]. A caller
-//! that works while the sender waits does both at once: [`Inbox::claim`], then the same three.
+//! that works while the sender waits does both at once: [`Inbox::claim`], then the same three. Where the engine has
+//! transactions, [`TransactionalInbox::complete_with`] makes the caller's own effect part of the completion.
 
 use super::{EntryId, Lease, Owner};
 use crate::acknowledgement::Acknowledgement;
 use crate::duplicate::{DuplicateKey, Fingerprint};
+use crate::finding::Finding;
 use crate::headers::DeliveryHeaders;
 use crate::kind::MessageKind;
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
+
+mod transactional;
+
+pub use transactional::{Completion, TransactionalInbox};
 
 /// A message that was opened, verified and parsed, with the acknowledgement to keep should it be new.
 #[derive(Clone, PartialEq, Eq)]
@@ -24,6 +30,8 @@ pub struct Incoming {
     pub fingerprint: Fingerprint,
     /// The headers of the delivery.
     pub headers: DeliveryHeaders,
+    /// What is odd about them; empty unless set. [`Finding::pointer`] is the header's name.
+    pub header_findings: Vec<Finding>,
     /// The message's JSON as it was received.
     pub body: Vec<u8>,
     /// The acknowledgement to keep and answer unless there is an earlier one.
@@ -45,6 +53,7 @@ impl Incoming {
             key: message.duplicate_key(scope, headers.message_id),
             fingerprint: message.fingerprint(),
             headers,
+            header_findings: Vec::new(),
             body,
             acknowledgement,
         }
@@ -59,6 +68,7 @@ impl fmt::Debug for Incoming {
             .field("key", &self.key)
             .field("fingerprint", &self.fingerprint)
             .field("headers", &self.headers)
+            .field("header_findings", &self.header_findings)
             .field("body", &format_args!("{} octets", self.body.len()))
             .field("acknowledgement", &self.acknowledgement)
             .finish()
@@ -174,6 +184,8 @@ pub struct InboxEntry {
     pub kind: MessageKind,
     /// The headers of the first delivery.
     pub headers: DeliveryHeaders,
+    /// What was odd about them.
+    pub header_findings: Vec<Finding>,
     /// The message's JSON as it was received first.
     pub body: Vec<u8>,
     /// The acknowledgement that was answered.
@@ -197,6 +209,7 @@ impl fmt::Debug for InboxEntry {
             .field("id", &self.id)
             .field("kind", &self.kind)
             .field("headers", &self.headers)
+            .field("header_findings", &self.header_findings)
             .field("body", &format_args!("{} octets", self.body.len()))
             .field("acknowledgement", &self.acknowledgement)
             .field("received_at", &self.received_at)

@@ -4,7 +4,8 @@ use super::model_inbox::{ModelInbox, acknowledgement};
 use super::random::Random;
 use crate::MessageKind;
 use crate::duplicate::{DuplicateKey, Fingerprint, KeyHash, KeySource};
-use crate::headers::DeliveryHeaders;
+use crate::finding::{Finding, Rule};
+use crate::headers::{DeliveryHeaders, PRIORITY};
 use crate::store::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Verdict};
 use crate::store::{EntryId, Lease, Owner};
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -29,9 +30,17 @@ fn incoming(keys: &[u8], content: u8, delivery: u64) -> Incoming {
         key: DuplicateKey::from_keys(keys.iter().map(|key| KeyHash::from_bytes([*key; 32])), KeySource::Members),
         fingerprint: Fingerprint::from_bytes([content; 32]),
         headers: DeliveryHeaders::new(HyphenatedUuid::from_random_bytes([content; 16])),
+        header_findings: header_findings(content),
         body: vec![b'{', content, b'}'],
         acknowledgement: acknowledgement(delivery),
     }
+}
+
+/// Odd contents come with an odd header.
+fn header_findings(content: u8) -> Vec<Finding> {
+    let found = format!("\"\u{fc}{content}\0\"");
+    let finding = Finding::new(Rule::OptionalHeader, PRIORITY.to_owned(), "ATTENDED or UNATTENDED".into(), found);
+    if content % 2 == 1 { vec![finding] } else { Vec::new() }
 }
 
 /// Runs every case on a fresh, empty inbox made by `make`, then compares with the model on some random runs.
@@ -71,6 +80,7 @@ async fn received_once(inbox: &impl Inbox) {
         id,
         kind: MessageKind::ALL[1],
         headers: incoming(&[1], 1, 1).headers,
+        header_findings: header_findings(1),
         body: incoming(&[1], 1, 1).body,
         acknowledgement: acknowledgement(1),
         received_at: at(10),

@@ -86,6 +86,7 @@ impl ModelInbox {
                 id: EntryId::new(state.last),
                 kind: message.kind,
                 headers: message.headers,
+                header_findings: message.header_findings.clone(),
                 body: message.body.clone(),
                 acknowledgement: message.acknowledgement.clone(),
                 received_at: now,

@@ -4,7 +4,7 @@ use super::{Typed, acknowledgement};
 use crate::postgres::Fault;
 use crate::postgres::values::{entry_id, get, number};
 use bankrail_values::Timestamp;
-use bankrail_webhook::{Acknowledgement, EntryId, InboxState, Incoming, KeyHash, Lease, Verdict};
+use bankrail_webhook::{Acknowledgement, EntryId, Finding, InboxState, Incoming, KeyHash, Lease, Verdict};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Row, Transaction};
 
@@ -18,8 +18,8 @@ const KNOWN: &str = "SELECT id, fingerprint, state, acknowledgement, conflicts_w
 
 const INSERT: &str = "WITH entry AS (
         INSERT INTO bankrail_inbox (kind, request_key, message_id, correlation_id, priority, fingerprint,
-            acknowledgement, received, conflicts_with, state, due, owner, until, attempts, body)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'pending', $8, $10, $11, ($10 IS NOT NULL)::integer, $12)
+            acknowledgement, received, conflicts_with, state, due, owner, until, attempts, body, header_findings)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'pending', $8, $10, $11, ($10 IS NOT NULL)::integer, $12, $14)
         RETURNING id),
     keys AS (
         INSERT INTO bankrail_inbox_key (key, fingerprint, id)
@@ -117,7 +117,7 @@ async fn insert(
 ) -> Result<EntryId, Fault> {
     let headers = &message.headers;
     let keys: Vec<&[u8]> = message.key.keys().iter().map(|key| key.as_bytes().as_slice()).collect();
-    let parameters: [Typed<'_>; 13] = [
+    let parameters: [Typed<'_>; 14] = [
         (&message.kind.as_str(), Type::TEXT),
         (&headers.request_key.map(|id| id.to_string()), Type::TEXT),
         (&headers.message_id.to_string(), Type::TEXT),
@@ -131,6 +131,7 @@ async fn insert(
         (&lease.map(|lease| lease.until.unix_millis()), Type::INT8),
         (&message.body, Type::BYTEA),
         (&keys, Type::BYTEA_ARRAY),
+        (&Finding::list_to_json(&message.header_findings), Type::TEXT),
     ];
     let row = transaction.query_typed(INSERT, &parameters).await?;
     entry_id(get(row.first().ok_or_else(|| Fault::corrupt("no number for a new entry"))?, 0)?)

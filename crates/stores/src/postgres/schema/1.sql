@@ -8,6 +8,7 @@ CREATE TABLE bankrail_inbox (
     message_id      TEXT    NOT NULL,
     correlation_id  TEXT,
     priority        TEXT,
+    header_findings TEXT    NOT NULL,
     fingerprint     BYTEA   NOT NULL CHECK (length(fingerprint) = 32),
     acknowledgement BYTEA   NOT NULL,
     received        BIGINT  NOT NULL,

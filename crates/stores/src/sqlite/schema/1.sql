@@ -35,6 +35,7 @@ CREATE TABLE bankrail_inbox (
     message_id      TEXT    NOT NULL,
     correlation_id  TEXT,
     priority        TEXT,
+    header_findings TEXT    NOT NULL,
     fingerprint     BLOB    NOT NULL CHECK (length(fingerprint) = 32),
     acknowledgement BLOB    NOT NULL,
     received        INTEGER NOT NULL,

@@ -6,9 +6,9 @@
 use crate::engines::{at, incoming, lease, outgoing, query};
 use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
-use bankrail_stores::sqlite::{SqliteStore, Transaction, rusqlite};
+use bankrail_stores::sqlite::{SqliteStore, Work, rusqlite};
 use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxState};
-use bankrail_webhook::{Attempt, EntryId, Inbox, Outbox, Verdict};
+use bankrail_webhook::{Attempt, EntryId, Inbox, Outbox, TransactionalInbox, Verdict};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -128,8 +128,8 @@ async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
     let message = incoming(&query(number, "Why?"), number);
     let mine = lease(name, (round + 1) * 1000);
     let received = Inbox::claim(store, &message, mine, at(round * 1000)).await.unwrap();
-    let effect = move |t: &Transaction<'_>| t.connection().execute("INSERT INTO effect VALUES (?1)", [number]);
-    store.complete_with(received.id(), mine.owner, at(round * 1000), effect).await.unwrap();
+    let effect = Work::new(move |t| t.connection().execute("INSERT INTO effect VALUES (?1)", [number]).map(drop));
+    store.complete_with(received.id(), mine.owner, effect, at(round * 1000)).await.unwrap();
     true
 }
 

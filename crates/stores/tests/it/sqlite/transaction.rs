@@ -1,7 +1,7 @@
 use crate::engines::{at, incoming, lease, outgoing, owner, query, sqlite_file};
-use bankrail_stores::sqlite::{SqliteStore, TransactionError, rusqlite};
+use bankrail_stores::sqlite::{SqliteStore, Transaction, TransactionError, Work, rusqlite};
 use bankrail_webhook::store::outbox::Enqueued;
-use bankrail_webhook::{Inbox, InboxState, Outbox, Verdict};
+use bankrail_webhook::{Completion, Inbox, InboxState, Outbox, TransactionalInbox, Verdict};
 
 async fn rows(store: &SqliteStore) -> i64 {
     let count = |sql: &'static str| store.transaction(move |t| t.connection().query_row(sql, [], |row| row.get(0)));
@@ -38,18 +38,24 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     store.transaction(|t| t.connection().execute_batch("CREATE TABLE mine (x INTEGER) STRICT")).await.unwrap();
     let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
     Inbox::lease(store, &[], 1, lease(1, 10), at(0)).await.unwrap();
-    let pay = |number: u8| {
-        store.complete_with(id, owner(number), at(1), |t| t.connection().execute("INSERT INTO mine VALUES (1)", []))
-    };
-    assert!(matches!(pay(2).await, Err(TransactionError::LeaseLost)), "not the owner");
-    let failed = store.complete_with(id, owner(1), at(1), |t| {
-        t.connection().execute("INSERT INTO mine VALUES (1)", []).map_err(|e| e.to_string())?;
-        Err::<(), _>("the ledger is closed".to_owned())
+    let effect = |t: &Transaction<'_>| t.connection().execute("INSERT INTO mine VALUES (1)", []).map(drop);
+    let pay = |number: u8| store.complete_with(id, owner(number), Work::new(effect), at(1));
+    assert!(matches!(pay(2).await, Ok(Completion::LeaseLost)), "not the owner");
+    let closed = Work::new(move |t| {
+        effect(t).map_err(|error| error.to_string())?;
+        Err("the ledger is closed".to_owned())
     });
-    assert!(matches!(failed.await, Err(TransactionError::Undone(_))));
+    let undone = store.complete_with(id, owner(1), closed, at(1)).await.unwrap();
+    assert!(matches!(undone, Completion::Undone(error) if error.to_string() == "the ledger is closed"));
+    let broken = Work::new(move |t| -> Result<(), rusqlite::Error> {
+        effect(t)?;
+        panic!("as a test");
+    });
+    store.complete_with(id, owner(1), broken, at(1)).await.unwrap_err();
     assert_eq!(Inbox::find(store, id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
-    assert_eq!(pay(1).await.unwrap(), 1);
-    assert!(matches!(pay(1).await, Err(TransactionError::LeaseLost)), "once");
+    assert_eq!(rows(store).await, 0);
+    assert!(matches!(pay(1).await, Ok(Completion::Committed)));
+    assert!(matches!(pay(1).await, Ok(Completion::LeaseLost)), "once");
     assert_eq!(rows(store).await, 1);
     assert_eq!(Inbox::find(store, id).await.unwrap().unwrap().state, InboxState::Completed);
 }

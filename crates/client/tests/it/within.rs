@@ -1,0 +1,163 @@
+//! Effects within the inbox's own transaction, over the engines that have one.
+
+use crate::provider::start;
+use crate::receivers::{builder, deliver, message};
+use bankrail_client::receivers::{Handlers, Received, Worker, WorkerOptions};
+use bankrail_stores::{postgres, sqlite};
+use bankrail_values::ManualClock;
+use bankrail_webhook::schedule::Schedule;
+use bankrail_webhook::{EntryId, InboxState, MessageKind, PaymentOutcome, TransactionalInbox};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+const KIND: MessageKind = MessageKind::PaymentOutcome;
+const TABLE: &str = "CREATE TABLE paid (attempt INTEGER NOT NULL)";
+const COUNT: &str = "SELECT count(*) FROM paid";
+
+/// What the work does after its effect.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    End,
+    Fail,
+    /// Says so, and goes on only when the worker is gone.
+    Hang,
+}
+
+/// The moments at which a work hangs, and a way to let it go on.
+struct Gate {
+    reached: mpsc::UnboundedSender<()>,
+    open: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
+}
+
+/// A worker over a store with one message, delivered twice; its first attempt goes as `first` says.
+async fn worker<I, W>(store: &Arc<I>, clock: &Arc<ManualClock>, first: Then, work: W) -> Worker
+where
+    I: TransactionalInbox + 'static,
+    W: Fn(Then) -> I::Work + Send + Sync + 'static,
+{
+    let receivers = builder(store.clone()).clock(clock.clone()).build().unwrap();
+    deliver(&receivers, KIND, &message(KIND)).await;
+    deliver(&receivers, KIND, &message(KIND)).await;
+    let mut options = WorkerOptions::default();
+    options.schedule = Schedule::new([0, 1, 1].map(Duration::from_secs), 0);
+    let handlers = Handlers::new().within(store.clone(), move |received: Received<PaymentOutcome>| {
+        let work = work(if received.attempt == 1 { first } else { Then::End });
+        async move { Ok(work) }
+    });
+    receivers.worker(handlers).with_options(options)
+}
+
+/// Fails after its effect, comes again, and then has one effect; then is cut off after its effect, which another worker
+/// has instead or finds done.
+async fn happens_once<I, M>(make: M, work: fn(Then, Arc<Gate>) -> I::Work, count: impl AsyncFn(&I) -> i64)
+where
+    I: TransactionalInbox + 'static,
+    M: AsyncFn() -> Arc<I>,
+{
+    let (reached, mut hangs) = mpsc::unbounded_channel();
+    let (go_on, open) = std::sync::mpsc::channel();
+    let gate = Arc::new(Gate { reached, open: open.into() });
+    let clock = Arc::new(ManualClock::new(start()));
+
+    let store = make().await;
+    let own = gate.clone();
+    let fails = worker(&store, &clock, Then::Fail, move |then| work(then, own.clone())).await;
+    let mut handled = 0;
+    for _ in 0..4 {
+        handled += fails.run_due().await.unwrap();
+        clock.advance(Duration::from_secs(1));
+    }
+    let entry = store.find(EntryId::new(1)).await.unwrap().unwrap();
+    assert_eq!((handled, entry.state, count(&store).await), (2, InboxState::Completed, 1));
+    assert_eq!(entry.last_error.as_deref(), Some("the ledger is closed"));
+
+    let store = make().await;
+    let own = gate.clone();
+    let hanging = worker(&store, &clock, Then::Hang, move |then| work(then, own.clone())).await;
+    let dying = hanging.clone();
+    let dying = tokio::spawn(async move { dying.run_due().await });
+    hangs.recv().await.unwrap();
+    dying.abort();
+    dying.await.unwrap_err();
+    go_on.send(()).unwrap();
+    clock.advance(Duration::from_secs(60));
+    hanging.run_due().await.unwrap();
+    let entry = store.find(EntryId::new(1)).await.unwrap().unwrap();
+    assert_eq!((entry.state, count(&store).await), (InboxState::Completed, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn happens_once_on_sqlite() {
+    use sqlite::{SqliteStore, Work, rusqlite};
+    let make = async || {
+        let store = SqliteStore::open_in_memory().unwrap();
+        store.transaction(|transaction| transaction.connection().execute_batch(TABLE)).await.unwrap();
+        Arc::new(store)
+    };
+    let work = |then: Then, gate: Arc<Gate>| {
+        Work::new(move |transaction| {
+            transaction.connection().execute("INSERT INTO paid VALUES (1)", [])?;
+            match then {
+                Then::End => {}
+                Then::Fail => return Err("the ledger is closed".into()),
+                Then::Hang => {
+                    gate.reached.send(())?;
+                    gate.open.lock().unwrap().recv()?;
+                }
+            }
+            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(())
+        })
+    };
+    let count = async |store: &SqliteStore| {
+        let count = |transaction: &sqlite::Transaction<'_>| -> rusqlite::Result<i64> {
+            transaction.connection().query_row(COUNT, [], |row| row.get(0))
+        };
+        store.transaction(count).await.unwrap()
+    };
+    happens_once(make, work, count).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs postgresql"]
+async fn happens_once_on_postgres() {
+    use postgres::tokio_postgres::{Client, NoTls, connect};
+    use postgres::{PostgresStore, Work};
+    static SCHEMA: AtomicU32 = AtomicU32::new(0);
+    let client = async |options: &str| -> Client {
+        let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
+        let (client, connection) = connect(&format!("{config} {options}"), NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
+    };
+    let current = || format!("within_{}_{}", std::process::id(), SCHEMA.load(Ordering::SeqCst));
+    let options = |schema: &str| format!("options='-c search_path={schema}'");
+    let make = async || {
+        SCHEMA.fetch_add(1, Ordering::SeqCst);
+        let schema = current();
+        client("").await.batch_execute(&format!("CREATE SCHEMA {schema}")).await.unwrap();
+        client(&options(&schema)).await.batch_execute(TABLE).await.unwrap();
+        let config = std::env::var("BANKRAIL_POSTGRES").unwrap();
+        Arc::new(PostgresStore::connect(&format!("{config} {}", options(&schema))).await.unwrap())
+    };
+    let work = |then: Then, gate: Arc<Gate>| {
+        Work::new(move |transaction| {
+            Box::pin(async move {
+                transaction.execute("INSERT INTO paid VALUES (1)", &[]).await?;
+                match then {
+                    Then::End => Ok(()),
+                    Then::Fail => Err("the ledger is closed".into()),
+                    Then::Hang => {
+                        gate.reached.send(())?;
+                        std::future::pending().await
+                    }
+                }
+            })
+        })
+    };
+    let count = async |_: &PostgresStore| {
+        client(&options(&current())).await.query_one(COUNT, &[]).await.unwrap().get::<_, i64>(0)
+    };
+    happens_once(make, work, count).await;
+}
