@@ -81,15 +81,10 @@ impl Extras {
     }
 
     /// Hands the parts to a writer.
-    #[inline]
+    #[cold]
     pub(crate) fn with(&self, write: impl FnOnce(Kept<'_>)) {
-        match &self.0 {
-            None => write(Kept::NONE),
-            Some(parts) => {
-                let parts: Vec<&Extra> = parts.iter().collect();
-                write(Kept { parts: &parts, depth: 0 });
-            }
-        }
+        let parts: Vec<&Extra> = self.parts().iter().collect();
+        write(Kept { parts: &parts, depth: 0 });
     }
 }
 

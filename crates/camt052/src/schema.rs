@@ -6,6 +6,7 @@
 mod choice;
 mod codes;
 mod record;
+mod tag;
 
 use crate::check::Checker;
 use crate::extra::Kept;
@@ -16,6 +17,7 @@ use crate::write::Output;
 pub(crate) use choice::choice;
 pub(crate) use codes::codes;
 pub(crate) use record::{constructor, record};
+pub(crate) use tag::{Tag, tag};
 
 /// An element of a sequence or an alternative of a choice, as the schema has it.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +38,11 @@ pub(crate) trait Node: Sized {
     /// Reads the content and the end tag; the start tag has just been read.
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
 
-    /// Writes the element under a name, with what was kept beside the schema's parts.
-    fn write(&self, name: &'static str, out: &mut Output<'_>, kept: Kept<'_>);
+    /// Writes the element with its tags, and what was kept beside the schema's parts.
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>);
+
+    /// True unless a part is missing that the schema demands and tolerant reading may miss.
+    fn is_complete(&self) -> bool;
 
     /// Reports what the schema refuses.
     fn check(&self, to: &mut Checker);
@@ -92,8 +97,13 @@ macro_rules! simple_nodes {
             }
 
             #[inline]
-            fn write(&self, name: &'static str, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
-                $crate::schema::write_simple(self, name, out, kept);
+            fn write(&self, tag: &'static $crate::schema::Tag, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
+                $crate::schema::write_simple(self, tag, out, kept);
+            }
+
+            #[inline]
+            fn is_complete(&self) -> bool {
+                true
             }
 
             fn check(&self, to: &mut $crate::check::Checker) {
@@ -105,13 +115,24 @@ macro_rules! simple_nodes {
 pub(crate) use simple_nodes;
 
 #[inline]
-pub(crate) fn write_simple<S: Simple>(value: &S, name: &'static str, out: &mut Output<'_>, kept: Kept<'_>) {
-    out.open_leaf(name);
+pub(crate) fn write_simple<S: Simple>(value: &S, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+    if kept.is_empty() {
+        out.open_leaf(tag);
+        value.append(out);
+        out.close_leaf(tag);
+    } else {
+        write_simple_kept(value, tag, out, kept);
+    }
+}
+
+#[cold]
+fn write_simple_kept<S: Simple>(value: &S, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+    out.start_leaf(tag);
     kept.attributes(out);
-    out.open_end();
+    out.start_end();
     value.append(out);
     kept.children(None, out);
-    out.close_leaf(name);
+    out.close_leaf(tag);
 }
 
 pub(crate) fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
@@ -129,8 +150,13 @@ impl<N: Node> Node for Box<N> {
         N::read(from).map(Self::new)
     }
 
-    fn write(&self, name: &'static str, out: &mut Output<'_>, kept: Kept<'_>) {
-        (**self).write(name, out, kept);
+    #[inline]
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+        (**self).write(tag, out, kept);
+    }
+
+    fn is_complete(&self) -> bool {
+        (**self).is_complete()
     }
 
     fn check(&self, to: &mut Checker) {
@@ -207,16 +233,27 @@ impl<N: Node> Content for Vec<N> {
     }
 }
 
-/// Writes the occurrences of one element, each followed by what was kept after it.
+/// Writes the occurrences of one element.
 #[inline]
-pub(crate) fn write_field<C: Content>(content: &C, wire: &'static str, out: &mut Output<'_>, kept: Kept<'_>) {
-    for (index, item) in content.items().iter().enumerate() {
-        if kept.is_empty() {
-            item.write(wire, out, Kept::NONE);
-        } else {
-            kept.field(wire, index, out, |out, inside| item.write(wire, out, inside));
-        }
+pub(crate) fn write_field<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<'_>) {
+    for item in content.items() {
+        item.write(tag, out, Kept::NONE);
     }
+}
+
+/// Writes the occurrences of one element, each followed by what was kept after it.
+#[cold]
+pub(crate) fn write_field_kept<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+    for (index, item) in content.items().iter().enumerate() {
+        kept.field(tag.wire, index, out, |out, inside| item.write(tag, out, inside));
+    }
+}
+
+/// True unless the element, or a part below it, is missing.
+#[inline]
+pub(crate) fn is_complete_field<C: Content>(content: &C, min: u32) -> bool {
+    let items = content.items();
+    (min == 0 || !items.is_empty()) && items.iter().all(Node::is_complete)
 }
 
 /// Checks the occurrences of one element and how many there are.

@@ -4,7 +4,7 @@ use crate::check::Checker;
 use crate::extra::Kept;
 use crate::finding::FindingKind;
 use crate::read::{Cursor, Halt, Tokens};
-use crate::schema::Node;
+use crate::schema::{Node, Tag};
 use crate::write::Output;
 
 /// Supplementary data as it stands: one element of any namespace.
@@ -41,12 +41,16 @@ impl Node for Envelope {
         Ok(Self(xml.into()))
     }
 
-    fn write(&self, name: &'static str, out: &mut Output<'_>, kept: Kept<'_>) {
-        out.open_leaf(name);
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+        out.start_leaf(tag);
         kept.attributes(out);
-        out.open_end();
+        out.start_end();
         out.markup(&self.0);
-        out.close_leaf(name);
+        out.close_leaf(tag);
+    }
+
+    fn is_complete(&self) -> bool {
+        true
     }
 
     fn check(&self, to: &mut Checker) {

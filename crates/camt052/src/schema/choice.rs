@@ -52,16 +52,33 @@ macro_rules! choice {
                     from.chosen(chosen, FIELDS, Self::Unknown)
                 }
 
-                fn write(&self, name: &'static str, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
-                    out.open(name);
-                    kept.attributes(out);
-                    out.open_end();
-                    kept.children(None, out);
+                fn write(&self, tag: &'static $crate::schema::Tag, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
+                    if !kept.is_empty() {
+                        out.start(tag);
+                        kept.attributes(out);
+                        out.start_end();
+                        kept.children(None, out);
+                        match self {
+                            $(Self::$Variant(value) => {
+                                $crate::schema::write_field_kept(value, $crate::schema::tag!($wire), out, kept);
+                            })*
+                            Self::Unknown => {}
+                        }
+                        return out.close(tag);
+                    }
+                    out.open(tag);
                     match self {
-                        $(Self::$Variant(value) => $crate::schema::write_field(value, $wire, out, kept),)*
+                        $(Self::$Variant(value) => $crate::schema::write_field(value, $crate::schema::tag!($wire), out),)*
                         Self::Unknown => {}
                     }
-                    out.close(name);
+                    out.close(tag);
+                }
+
+                fn is_complete(&self) -> bool {
+                    match self {
+                        $(Self::$Variant(value) => $crate::schema::is_complete_field(value, 1),)*
+                        Self::Unknown => true,
+                    }
                 }
 
                 fn check(&self, to: &mut $crate::check::Checker) {

@@ -117,15 +117,24 @@ macro_rules! record {
                     from.record(|_record: &Self, _from: &mut $crate::read::Cursor<T>| { $($settle(_record, _from);)? })
                 }
 
-                fn write(&self, name: &'static str, out: &mut $crate::write::Output<'_>, _: $crate::extra::Kept<'_>) {
-                    self.extras.with(|kept| {
-                        out.open(name);
-                        kept.attributes(out);
-                        out.open_end();
-                        kept.children(None, out);
-                        $($crate::schema::write_field(&self.$name, $wire, out, kept);)*
-                        out.close(name);
-                    });
+                fn write(&self, tag: &'static $crate::schema::Tag, out: &mut $crate::write::Output<'_>, _: $crate::extra::Kept<'_>) {
+                    if !self.extras.is_empty() {
+                        return self.extras.with(|kept| {
+                            out.start(tag);
+                            kept.attributes(out);
+                            out.start_end();
+                            kept.children(None, out);
+                            $($crate::schema::write_field_kept(&self.$name, $crate::schema::tag!($wire), out, kept);)*
+                            out.close(tag);
+                        });
+                    }
+                    out.open(tag);
+                    $($crate::schema::write_field(&self.$name, $crate::schema::tag!($wire), out);)*
+                    out.close(tag);
+                }
+
+                fn is_complete(&self) -> bool {
+                    true $(&& $crate::schema::is_complete_field(&self.$name, $min))*
                 }
 
                 fn check(&self, to: &mut $crate::check::Checker) {

@@ -6,7 +6,7 @@ use crate::check::{Checker, fault_kind};
 use crate::extra::Kept;
 use crate::finding::FindingKind;
 use crate::read::{Cursor, Halt, Tokens};
-use crate::schema::{Node, Unreadable};
+use crate::schema::{Node, Tag, Unreadable};
 use crate::write::Output;
 use bankrail_values::{Currency, Decimal, Money};
 use std::fmt;
@@ -137,16 +137,21 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
         Ok(amount)
     }
 
-    fn write(&self, name: &'static str, out: &mut Output<'_>, kept: Kept<'_>) {
-        out.open_leaf(name);
+    #[inline]
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+        out.start_leaf(tag);
         if let Some(currency) = &self.currency {
             out.attribute("Ccy", currency.as_str());
         }
         kept.attributes(out);
-        out.open_end();
+        out.start_end();
         out.decimal(self.value);
         kept.children(None, out);
-        out.close_leaf(name);
+        out.close_leaf(tag);
+    }
+
+    fn is_complete(&self) -> bool {
+        self.currency.is_some()
     }
 
     fn check(&self, to: &mut Checker) {

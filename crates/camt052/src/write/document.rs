@@ -3,7 +3,7 @@
 use super::Output;
 use crate::extra::Kept;
 use crate::model::{Document, ROOT};
-use crate::schema::Node;
+use crate::schema::{Node, tag};
 use crate::{Finding, NAMESPACE};
 use std::io;
 
@@ -104,8 +104,13 @@ impl Document {
     }
 
     fn refuse(&self, options: WriteOptions) -> Result<(), WriteError> {
-        let refused =
-            if options.schema_valid { self.check().into_iter().next() } else { crate::check::first_missing(self) };
+        let refused = if options.schema_valid {
+            self.check().into_iter().next()
+        } else if self.is_complete() {
+            None
+        } else {
+            crate::check::first_missing(self)
+        };
         match refused {
             Some(finding) => Err(WriteError::Invalid { finding: Box::new(finding) }),
             None => Ok(()),
@@ -116,14 +121,14 @@ impl Document {
         out.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
         self.extras.with(|kept| {
             kept.field("Document", 0, &mut out, |out, kept| {
-                out.open("Document");
+                out.start(tag!("Document"));
                 out.attribute("xmlns", NAMESPACE);
                 kept.attributes(out);
-                out.open_end();
+                out.start_end();
                 kept.children(None, out);
-                self.write(ROOT, out, Kept::NONE);
+                self.write(tag!("BkToCstmrAcctRpt"), out, Kept::NONE);
                 kept.children(Some((ROOT, 0)), out);
-                out.close("Document");
+                out.close(tag!("Document"));
             });
         });
         match out.finish() {

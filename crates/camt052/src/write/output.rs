@@ -1,5 +1,6 @@
 //! Where the writer pushes to.
 
+use crate::schema::Tag;
 use bankrail_values::Decimal;
 use std::fmt::{self, Write as _};
 use std::io;
@@ -9,6 +10,8 @@ pub(crate) struct Output<'a> {
     text: &'a mut String,
     /// Where full buffers go, if anywhere.
     sink: Option<&'a mut dyn io::Write>,
+    /// A buffer this full goes to the sink.
+    full: usize,
     /// The first error of the sink.
     failed: Option<io::Error>,
     /// The first character that XML cannot carry.
@@ -24,24 +27,24 @@ pub(crate) struct Output<'a> {
     after_text: bool,
 }
 
-/// A buffer this full goes to the sink.
+/// How full the buffer before a sink becomes.
 const FULL: usize = 64 * 1024;
 
 /// What has to be looked at within a text.
 #[allow(clippy::indexing_slicing)] // at compile time
-const SPECIAL: [bool; 256] = {
-    let mut table = [false; 256];
+const SPECIAL: [u8; 256] = {
+    let mut table = [0; 256];
     let mut b = 0;
     while b < 32 {
-        table[b] = true;
+        table[b] = 1;
         b += 1;
     }
-    table[b'&' as usize] = true;
-    table[b'<' as usize] = true;
-    table[b'>' as usize] = true;
-    table[b'"' as usize] = true;
-    table[b'\\' as usize] = true;
-    table[0xEF] = true; // perhaps U+FFFE or U+FFFF
+    table[b'&' as usize] = 1;
+    table[b'<' as usize] = 1;
+    table[b'>' as usize] = 1;
+    table[b'"' as usize] = 1;
+    table[b'\\' as usize] = 1;
+    table[0xEF] = 1; // perhaps U+FFFE or U+FFFF
     table
 };
 
@@ -51,6 +54,7 @@ impl<'a> Output<'a> {
         Self {
             text,
             sink: None,
+            full: usize::MAX,
             failed: None,
             forbidden: None,
             json: false,
@@ -64,6 +68,8 @@ impl<'a> Output<'a> {
     /// Hands full buffers on.
     pub(crate) fn with_sink(mut self, sink: &'a mut dyn io::Write) -> Self {
         self.sink = Some(sink);
+        self.full = FULL;
+        self.text.reserve(FULL + FULL / 4);
         self
     }
 
@@ -91,49 +97,63 @@ impl<'a> Output<'a> {
         self.text.push_str(text);
     }
 
-    /// The start tag of a sequence or choice, up to its attributes.
+    /// The start tag of a sequence or choice.
     #[inline]
-    pub(crate) fn open(&mut self, name: &str) {
-        self.open_leaf(name);
-        self.depth += 1;
-        self.after_child = false;
+    pub(crate) fn open(&mut self, tag: &Tag) {
+        if self.indent.is_some() {
+            self.begin_indented();
+        }
+        self.text.push_str(tag.open);
+    }
+
+    /// The start tag of a sequence or choice, up to its attributes.
+    pub(crate) fn start(&mut self, tag: &Tag) {
+        if self.indent.is_some() {
+            self.begin_indented();
+        }
+        self.text.push_str(tag.start);
+    }
+
+    /// The start tag of a leaf.
+    #[inline]
+    pub(crate) fn open_leaf(&mut self, tag: &Tag) {
+        if self.indent.is_some() {
+            self.new_line();
+        }
+        self.text.push_str(tag.open);
     }
 
     /// The start tag of a leaf, up to its attributes.
     #[inline]
-    pub(crate) fn open_leaf(&mut self, name: &str) {
+    pub(crate) fn start_leaf(&mut self, tag: &Tag) {
         if self.indent.is_some() {
             self.new_line();
         }
-        self.text.push('<');
-        self.text.push_str(name);
+        self.text.push_str(tag.start);
     }
 
     /// The end of a start tag.
     #[inline]
-    pub(crate) fn open_end(&mut self) {
+    pub(crate) fn start_end(&mut self) {
         self.text.push('>');
     }
 
     /// The end tag of a sequence or choice.
     #[inline]
-    pub(crate) fn close(&mut self, name: &str) {
-        self.depth = self.depth.saturating_sub(1);
-        if self.indent.is_some() && self.after_child {
-            self.new_line();
+    pub(crate) fn close(&mut self, tag: &Tag) {
+        if self.indent.is_some() {
+            self.end_indented();
         }
-        self.close_leaf(name);
-        if self.text.len() >= FULL {
+        self.close_leaf(tag);
+        if self.text.len() >= self.full {
             self.flush();
         }
     }
 
     /// The end tag of a leaf.
     #[inline]
-    pub(crate) fn close_leaf(&mut self, name: &str) {
-        self.text.push_str("</");
-        self.text.push_str(name);
-        self.text.push('>');
+    pub(crate) fn close_leaf(&mut self, tag: &Tag) {
+        self.text.push_str(tag.close);
         self.after_child = true;
     }
 
@@ -184,52 +204,75 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Octets that are ASCII without markup characters.
+    #[inline]
+    pub(crate) fn ascii(&mut self, octets: &[u8]) {
+        debug_assert!(octets.is_ascii(), "a value is spelled in ASCII");
+        self.text.push_str(std::str::from_utf8(octets).unwrap_or_default());
+    }
+
+    /// A value that spells itself in ASCII without markup characters.
+    #[inline]
+    pub(crate) fn spelled(&mut self, spell: impl FnOnce(&mut String) -> fmt::Result) {
+        // Writing into a string cannot fail.
+        let _ = spell(self.text);
+    }
+
     /// A value by its `Display`, which is ASCII without markup characters.
-    pub(crate) fn display(&mut self, value: &dyn fmt::Display) {
+    #[cold]
+    fn display(&mut self, value: &dyn fmt::Display) {
         // Writing into a string cannot fail.
         let _ = write!(self.text, "{value}");
     }
 
     /// A decimal with its scale.
     pub(crate) fn decimal(&mut self, value: Decimal) {
-        let Ok(mut rest) = u64::try_from(value.mantissa().unsigned_abs()) else {
+        let (Ok(mut rest), Ok(scale)) =
+            (u64::try_from(value.mantissa().unsigned_abs()), usize::try_from(value.scale()))
+        else {
             self.display(&value);
             return;
         };
-        if value.is_sign_negative() && rest != 0 {
-            self.text.push('-');
-        }
-        let scale = value.scale() as usize;
-        // Twenty digits of a u64, or 28 places and the zero before the point.
-        let mut digits = [b'0'; 32];
+        // A sign, twenty digits of a u64, or 28 places and the zero and the point before them.
+        let mut text = [b'0'; 32];
+        let mut start = text.len();
+        let negative = value.is_sign_negative() && rest != 0;
+        let mut put = |octet: u8| {
+            start -= 1;
+            if let Some(place) = text.get_mut(start) {
+                *place = octet;
+            }
+        };
         let mut count = 0;
-        for place in digits.iter_mut().rev() {
-            if rest == 0 && count > scale {
+        loop {
+            if count == scale && scale > 0 {
+                put(b'.');
+            }
+            if count > scale && rest == 0 {
                 break;
             }
-            *place = b'0' + u8::try_from(rest % 10).unwrap_or_default();
+            put(b'0' + u8::try_from(rest % 10).unwrap_or_default());
             rest /= 10;
             count += 1;
         }
-        let digits = digits.get(32 - count..).unwrap_or_default();
-        let (whole, fraction) = digits.split_at(count - scale);
-        self.text.extend(whole.iter().map(|b| char::from(*b)));
-        if scale > 0 {
-            self.text.push('.');
-            self.text.extend(fraction.iter().map(|b| char::from(*b)));
+        if negative {
+            put(b'-');
         }
+        self.ascii(text.get(start..).unwrap_or_default());
     }
 
     #[inline]
     fn escape(&mut self, text: &str, attribute: bool) {
-        let special = |b: &u8| SPECIAL.get(usize::from(*b)).copied().unwrap_or(true);
-        if text.as_bytes().iter().any(special) {
-            self.escape_slowly(text, attribute);
-        } else {
+        // Without a branch in the loop: texts are short, and hardly any has something to escape.
+        let special = text.bytes().fold(0, |any, b| any | SPECIAL.get(usize::from(b)).copied().unwrap_or(1));
+        if special == 0 {
             self.text.push_str(text);
+        } else {
+            self.escape_slowly(text, attribute);
         }
     }
 
+    #[cold]
     fn escape_slowly(&mut self, text: &str, attribute: bool) {
         for c in text.chars() {
             let replacement = match c {
@@ -257,6 +300,22 @@ impl<'a> Output<'a> {
         }
     }
 
+    #[cold]
+    fn begin_indented(&mut self) {
+        self.new_line();
+        self.depth += 1;
+        self.after_child = false;
+    }
+
+    #[cold]
+    fn end_indented(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        if self.after_child {
+            self.new_line();
+        }
+    }
+
+    #[cold]
     fn new_line(&mut self) {
         if std::mem::take(&mut self.after_text) {
             return;
@@ -269,6 +328,7 @@ impl<'a> Output<'a> {
         }
     }
 
+    #[cold]
     fn flush(&mut self) {
         let Some(sink) = &mut self.sink else { return };
         if self.failed.is_none()

@@ -1,17 +1,23 @@
 //! Writing dates and times, and what they share as simple values.
 
 use super::parse::{DATE, DATE_TIME, YEAR_MONTH};
-use super::{Date, DateFormatError, DateTime, Fraction, YearMonth};
+use super::{Date, DateFormatError, DateTime, Fraction, Offset, YearMonth};
 use crate::schema::{Fault, Simple, Unreadable, simple_nodes};
 use crate::write::Output;
 use std::fmt;
 
 macro_rules! spelled {
     ($($Type:ident $expected:ident |$value:ident, $out:ident| $write:block)*) => {$(
-        impl fmt::Display for $Type {
-            fn fmt(&self, $out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl $Type {
+            fn spell(&self, $out: &mut impl fmt::Write) -> fmt::Result {
                 let $value = self;
                 $write
+            }
+        }
+
+        impl fmt::Display for $Type {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.spell(out)
             }
         }
 
@@ -36,7 +42,7 @@ macro_rules! spelled {
             }
 
             fn append(&self, out: &mut Output<'_>) {
-                out.display(self);
+                out.spelled(|text| self.spell(text));
             }
 
             fn fault(&self) -> Option<Fault> {
@@ -63,26 +69,57 @@ macro_rules! spelled {
 
 spelled! {
     Date DATE |date, out| {
-        write_year(date.year, out)?;
-        write!(out, "-{:02}-{:02}", date.month, date.day)?;
-        date.offset.map_or(Ok(()), |offset| fmt::Display::fmt(&offset, out))
+        spell_day(date, out)?;
+        spell_offset(date.offset, out)
     }
     YearMonth YEAR_MONTH |month, out| {
-        write_year(month.year, out)?;
-        write!(out, "-{:02}", month.month)?;
-        month.offset.map_or(Ok(()), |offset| fmt::Display::fmt(&offset, out))
+        spell_year(month.year, out)?;
+        out.write_str("-")?;
+        out.write_str(two(month.month))?;
+        spell_offset(month.offset, out)
     }
     DateTime DATE_TIME |at, out| {
-        write!(out, "{}T{:02}:{:02}:{:02}", at.date.with_offset(None), at.hour, at.minute, at.second)?;
+        spell_day(&at.date, out)?;
+        for (before, number) in [("T", at.hour), (":", at.minute), (":", at.second)] {
+            out.write_str(before)?;
+            out.write_str(two(number))?;
+        }
         match &at.fraction {
             Fraction::Short { digits: 0, .. } => {}
             Fraction::Short { value, digits } => write!(out, ".{value:0width$}", width = usize::from(*digits))?,
             Fraction::Long(digits) => write!(out, ".{digits}")?,
         }
-        at.offset().map_or(Ok(()), |offset| fmt::Display::fmt(&offset, out))
+        spell_offset(at.offset(), out)
     }
 }
 
-fn write_year(year: i32, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(out, "{}{:04}", if year < 0 { "-" } else { "" }, year.unsigned_abs())
+fn spell_day(date: &Date, out: &mut impl fmt::Write) -> fmt::Result {
+    spell_year(date.year, out)?;
+    out.write_str("-")?;
+    out.write_str(two(date.month))?;
+    out.write_str("-")?;
+    out.write_str(two(date.day))
+}
+
+fn spell_year(year: i32, out: &mut impl fmt::Write) -> fmt::Result {
+    match u8::try_from(year / 100) {
+        Ok(century @ 0..=99) if year > 0 => {
+            out.write_str(two(century))?;
+            out.write_str(two(u8::try_from(year % 100).unwrap_or_default()))
+        }
+        _ => write!(out, "{}{:04}", if year < 0 { "-" } else { "" }, year.unsigned_abs()),
+    }
+}
+
+fn spell_offset(offset: Option<Offset>, out: &mut impl fmt::Write) -> fmt::Result {
+    offset.map_or(Ok(()), |offset| write!(out, "{offset}"))
+}
+
+/// A number below 100 with two digits.
+fn two(number: u8) -> &'static str {
+    const DIGITS: &str = "\
+        0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+        5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+    let start = usize::from(number) * 2;
+    DIGITS.get(start..start + 2).unwrap_or_default()
 }
