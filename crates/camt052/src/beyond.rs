@@ -1,53 +1,75 @@
 //! What is looked at beyond the schema: counts and sums, currencies, check digits.
 
 mod countries;
+mod tally;
 
-use crate::access::Total;
-use crate::finding::{FindingKind, Part};
+pub(crate) use tally::Tally;
+
+use crate::check::Checker;
+use crate::finding::FindingKind;
 use crate::read::{Cursor, Tokens};
-use crate::{Account, Bic, CountAndSum, CurrencyCode, Direction, Entry, EntryDetails, Iban, NetAmount, Report};
+use crate::{Account, Bic, CurrencyCode, Entry, EntryDetails, Iban, Report, Summary};
 use bankrail_values::Decimal;
 
-/// What has been counted in the report being read.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
-    currency: Option<CurrencyCode>,
-    credits: Total,
-    debits: Total,
-    /// Entries that are neither credit nor debit, which only an unknown code is.
-    others: u64,
-    /// A sum has left the range of decimals: sums are no longer compared.
-    overflown: bool,
+/// Who looks: a reader at what it has just read, or a checker at a model.
+pub(crate) trait Watch {
+    /// What has been counted in the report so far.
+    fn tally(&mut self) -> &mut Tally;
+    /// Reports something about the current element.
+    fn report(&mut self, kind: FindingKind);
+    /// An entry ends.
+    fn entry_ends(&mut self) {}
+}
+
+impl<T: Tokens> Watch for Cursor<T> {
+    fn tally(&mut self) -> &mut Tally {
+        &mut self.tally
+    }
+
+    fn report(&mut self, kind: FindingKind) {
+        Self::report(self, kind);
+    }
+
+    fn entry_ends(&mut self) {
+        self.restart_elements();
+    }
+}
+
+impl Watch for Checker {
+    fn tally(&mut self) -> &mut Tally {
+        &mut self.tally
+    }
+
+    fn report(&mut self, kind: FindingKind) {
+        Self::report(self, kind);
+    }
 }
 
 /// The account of a report: its currency is that of the entries.
-pub(crate) fn account<T: Tokens>(account: &Account, from: &mut Cursor<T>) {
-    from.tally.currency.clone_from(&account.currency);
+pub(crate) fn account(account: &Account, by: &mut impl Watch) {
+    by.tally().currency.clone_from(&account.currency);
+}
+
+/// The summary of a report: it names what is counted.
+pub(crate) fn summary(summary: &Summary, by: &mut impl Watch) {
+    by.tally().expect(summary);
 }
 
 /// An entry: it counts, and its currency is that of the account.
-pub(crate) fn entry<T: Tokens>(entry: &Entry, from: &mut Cursor<T>) {
-    from.restart_elements();
-    let tally = &mut from.tally;
-    let counted = match entry.direction {
-        Direction::Credit => tally.credits.add(entry.amount.value()),
-        Direction::Debit => tally.debits.add(entry.amount.value()),
-        Direction::Other(_) => {
-            tally.others += 1;
-            Some(())
-        }
-    };
-    tally.overflown |= counted.is_none();
+pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
+    by.entry_ends();
+    let tally = by.tally();
+    tally.count(entry);
     if let (Some(account), Some(found)) = (&tally.currency, entry.amount.currency())
         && account != found
     {
         let (account, found) = (account.to_string(), found.to_string());
-        from.report(FindingKind::EntryCurrency { account, found });
+        by.report(FindingKind::EntryCurrency { account, found });
     }
 }
 
 /// The batch of an entry: its count and total are those of its details, if it has any.
-pub(crate) fn entry_details<T: Tokens>(details: &EntryDetails, from: &mut Cursor<T>) {
+pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
     let Some(batch) = &details.batch else { return };
     if details.transactions.is_empty() {
         return;
@@ -56,7 +78,7 @@ pub(crate) fn entry_details<T: Tokens>(details: &EntryDetails, from: &mut Cursor
     if let Some(stated) = batch.transactions.as_ref().and_then(|count| count.to_number())
         && stated != counted
     {
-        from.report(FindingKind::BatchCount { stated, counted });
+        by.report(FindingKind::BatchCount { stated, counted });
     }
     let Some(total) = &batch.total else { return };
     let same_currency = |currency: Option<&CurrencyCode>| currency == total.currency();
@@ -70,53 +92,16 @@ pub(crate) fn entry_details<T: Tokens>(details: &EntryDetails, from: &mut Cursor
     if let Some(summed) = summed.map(|sum| sum.abs())
         && summed != total.value()
     {
-        from.report(FindingKind::BatchTotal { stated: total.value(), summed });
+        by.report(FindingKind::BatchTotal { stated: total.value(), summed });
     }
 }
 
 /// A report: its summary is that of its entries.
-pub(crate) fn report<T: Tokens>(report: &Report, from: &mut Cursor<T>) {
-    let tally = std::mem::take(&mut from.tally);
+pub(crate) fn report(report: &Report, by: &mut impl Watch) {
+    let tally = std::mem::take(by.tally());
     let Some(summary) = &report.summary else { return };
-    let (credits, debits) = (tally.credits, tally.debits);
-    let sums = if tally.overflown || tally.others > 0 { None } else { credits.sum.checked_add(debits.sum) };
-    let mut found = Vec::new();
-    if let Some(all) = &summary.all {
-        let part = CountAndSum { entries: all.entries.clone(), sum: all.sum, ..CountAndSum::default() };
-        compare(Part::All, &part, credits.count + debits.count + tally.others, sums, &mut found);
-        if let (Some(stated), Some(_)) = (&all.net, sums) {
-            compare_net(stated, credits.sum - debits.sum, &mut found);
-        }
-    }
-    if let Some(part) = &summary.credits {
-        compare(Part::Credit, part, credits.count, sums.map(|_| credits.sum), &mut found);
-    }
-    if let Some(part) = &summary.debits {
-        compare(Part::Debit, part, debits.count, sums.map(|_| debits.sum), &mut found);
-    }
-    for kind in found {
-        from.report(kind);
-    }
-}
-
-fn compare(part: Part, stated: &CountAndSum, counted: u64, summed: Option<Decimal>, found: &mut Vec<FindingKind>) {
-    if let Some(stated) = stated.entries.as_ref().and_then(|count| count.to_number())
-        && stated != counted
-    {
-        found.push(FindingKind::EntryCount { part, stated, counted });
-    }
-    if let (Some(stated), Some(summed)) = (stated.sum, summed)
-        && stated.value() != summed
-    {
-        found.push(FindingKind::EntrySum { part, stated: stated.value(), summed });
-    }
-}
-
-fn compare_net(stated: &NetAmount, summed: Decimal, found: &mut Vec<FindingKind>) {
-    if let Some(stated) = stated.direction.apply(stated.amount.value())
-        && stated != summed
-    {
-        found.push(FindingKind::NetAmount { stated, summed });
+    for kind in tally.compare(summary) {
+        by.report(kind);
     }
 }
 

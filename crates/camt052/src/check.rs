@@ -1,5 +1,6 @@
-//! What the schema refuses in a model.
+//! What is not as it should be in a model.
 
+use crate::beyond::Tally;
 use crate::extra::{ExtraPart, Extras};
 use crate::finding::{Finding, FindingKind};
 use crate::model::{Document, ROOT};
@@ -8,8 +9,10 @@ use bankrail_values::excerpt;
 use std::fmt::Write as _;
 
 impl Document {
-    /// Everything that the schema refuses in this document; empty when [`Document::to_xml`] gives a schema-valid
-    /// document.
+    /// Everything that is not as it should be in this document: what reading it strictly would report, whether the schema
+    /// refuses it ([`FindingKind::is_schema`]) or counts, sums, currencies and check digits disagree.
+    ///
+    /// Without a finding of the schema, [`Document::to_xml`] gives a schema-valid document.
     #[must_use]
     pub fn check(&self) -> Vec<Finding> {
         check(self, false)
@@ -21,8 +24,13 @@ pub(crate) fn first_missing(document: &Document) -> Option<Finding> {
     check(document, true).into_iter().next()
 }
 
+/// The first finding of the schema.
+pub(crate) fn first_of_schema(document: &Document) -> Option<Finding> {
+    check(document, false).into_iter().find(|finding| finding.kind.is_schema())
+}
+
 fn check(document: &Document, only_missing: bool) -> Vec<Finding> {
-    let mut checker = Checker { findings: Vec::new(), path: Vec::new(), only_missing };
+    let mut checker = Checker { findings: Vec::new(), path: Vec::new(), only_missing, tally: Tally::default() };
     checker.enter(Field { wire: ROOT, min: 1, max: 1 }, 0);
     Node::check(document, &mut checker);
     checker.findings
@@ -33,6 +41,8 @@ pub(crate) struct Checker {
     findings: Vec<Finding>,
     path: Vec<(Field, usize)>,
     pub(crate) only_missing: bool,
+    /// What has been counted in the report so far.
+    pub(crate) tally: Tally,
 }
 
 impl Checker {

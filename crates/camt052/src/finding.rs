@@ -132,8 +132,10 @@ pub enum FindingKind {
         summed: Decimal,
     },
     /// The summary states another net amount than credits less debits.
-    #[error("the summary states a net amount of {stated}, credits less debits are {summed}")]
+    #[error("the summary states {stated} as net amount of {part} entries, credits less debits are {summed}")]
     NetAmount {
+        /// Which entries.
+        part: Part,
         /// What the summary states, negative for a debit.
         stated: Decimal,
         /// Credits less debits.
@@ -178,7 +180,7 @@ pub enum FindingKind {
 }
 
 /// Which entries of a report a finding is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Part {
     /// All entries.
@@ -187,6 +189,9 @@ pub enum Part {
     Credit,
     /// Debit entries.
     Debit,
+    /// Entries of one bank transaction code, such as `PMNT/RCDT/DMCT`; a proprietary code follows after a `+`, its
+    /// issuer after an `@`.
+    BankTransactionCode(Box<str>),
 }
 
 impl FindingKind {
@@ -214,6 +219,7 @@ impl fmt::Display for Part {
             Self::All => "all",
             Self::Credit => "credit",
             Self::Debit => "debit",
+            Self::BankTransactionCode(code) => code,
         })
     }
 }

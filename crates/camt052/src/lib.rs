@@ -34,7 +34,7 @@
 //! - [`EntryReader`]: reading one entry after the other in bounded memory.
 //! - [`Finding`], [`ReadError`]: what was found or wrong, and where.
 //! - [`Document::to_xml`], [`Document::write_to`], [`Document::write_json_string`]: writing.
-//! - [`Document::check`]: what the schema refuses in a model.
+//! - [`Document::check`]: what is not as it should be in a model, by the schema and beyond it.
 //! - [`ReportBuilder`], [`EntryBuilder`], [`summary_of`]: making a report.
 //! - [`Line`]: one line per transaction, whether an entry is single or a batch.
 //!

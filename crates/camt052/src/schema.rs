@@ -44,7 +44,7 @@ pub(crate) trait Node: Sized {
     /// True unless a part is missing that the schema demands and tolerant reading may miss.
     fn is_complete(&self) -> bool;
 
-    /// Reports what the schema refuses.
+    /// Reports what is not as it should be.
     fn check(&self, to: &mut Checker);
 }
 
@@ -136,12 +136,16 @@ fn write_simple_kept<S: Simple>(value: &S, tag: &'static Tag, out: &mut Output<'
 }
 
 pub(crate) fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
-    if !to.only_missing
-        && let Some(fault) = value.fault()
-    {
+    if to.only_missing {
+        return;
+    }
+    if let Some(fault) = value.fault() {
         let mut found = String::new();
         value.append(&mut Output::plain(&mut found));
         to.fault(fault, &found);
+    }
+    if let Some(kind) = value.doubt() {
+        to.report(kind);
     }
 }
 
@@ -208,12 +212,15 @@ impl<N: Node> Slot for Vec<N> {
 pub(crate) trait Content {
     /// The type of each.
     type Item: Node;
+    /// How many there may be as an alternative of a choice.
+    const MAX: u32;
     /// Each of them.
     fn items(&self) -> &[Self::Item];
 }
 
 impl<N: Node> Content for N {
     type Item = N;
+    const MAX: u32 = 1;
     fn items(&self) -> &[N] {
         std::slice::from_ref(self)
     }
@@ -221,6 +228,7 @@ impl<N: Node> Content for N {
 
 impl<N: Node> Content for Option<N> {
     type Item = N;
+    const MAX: u32 = 1;
     fn items(&self) -> &[N] {
         self.as_slice()
     }
@@ -228,6 +236,7 @@ impl<N: Node> Content for Option<N> {
 
 impl<N: Node> Content for Vec<N> {
     type Item = N;
+    const MAX: u32 = MANY;
     fn items(&self) -> &[N] {
         self
     }
@@ -287,6 +296,7 @@ impl<N: Node> Alternative for N {
 
 impl<N: Node> Alternative for Vec<N> {
     fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        from.set_index(0);
         Ok(vec![N::read(from)?])
     }
 

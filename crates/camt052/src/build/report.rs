@@ -129,7 +129,7 @@ impl ReportBuilder {
             Some(Box::new(summary_of(&report.entries).ok_or(BuildError::Sum(bankrail_values::MoneyError::Overflow))?));
         let mut document = Document::new(vec![report]);
         document.group_header = Some(header);
-        if let Some(finding) = document.check().into_iter().next() {
+        if let Some(finding) = crate::check::first_of_schema(&document) {
             return Err(finding.into());
         }
         // Only a text can hold a character that XML cannot carry, and only writing looks at each.

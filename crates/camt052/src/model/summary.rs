@@ -14,7 +14,7 @@ record! {
         credits: 0..1 CountAndSum = "TtlCdtNtries",
         debits: 0..1 CountAndSum = "TtlDbtNtries",
         by_bank_transaction_code: 0..* TotalsPerCode = "TtlNtriesPerBkTxCd",
-    }
+    } then crate::beyond::summary
 }
 
 record! {

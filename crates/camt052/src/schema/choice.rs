@@ -84,7 +84,11 @@ macro_rules! choice {
                 fn check(&self, to: &mut $crate::check::Checker) {
                     match self {
                         $(Self::$Variant(value) => $crate::schema::check_field(
-                            value, $crate::schema::Field { wire: $wire, min: 1, max: $crate::schema::MANY }, to,
+                            value,
+                            $crate::schema::Field {
+                                wire: $wire, min: 1, max: <$Item as $crate::schema::Content>::MAX,
+                            },
+                            to,
                         ),)*
                         Self::Unknown => to.no_choice(FIELDS),
                     }

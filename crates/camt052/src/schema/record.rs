@@ -142,6 +142,9 @@ macro_rules! record {
                     $($crate::schema::check_field(
                         &self.$name, $crate::schema::Field { wire: $wire, min: $min, max: $max }, to,
                     );)*
+                    $(if !to.only_missing {
+                        $settle(self, to);
+                    })?
                 }
             }
 

@@ -105,7 +105,7 @@ impl Document {
 
     fn refuse(&self, options: WriteOptions) -> Result<(), WriteError> {
         let refused = if options.schema_valid {
-            self.check().into_iter().next()
+            crate::check::first_of_schema(self)
         } else if self.is_complete() {
             None
         } else {

@@ -1,6 +1,9 @@
 //! What is reported, where, and what strict reading refuses.
 
-use bankrail_camt052::{Document, Finding, FindingKind, Mode, Part, ReadErrorKind, ReadOptions};
+use bankrail_camt052::{
+    AccountId, Amount, CounterpartyAccount, Document, Finding, FindingKind, Mode, Part, ReadErrorKind, ReadOptions,
+    WriteOptions,
+};
 
 const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
 
@@ -26,6 +29,18 @@ fn only(xml: &str) -> Finding {
     found.into_iter().next().unwrap()
 }
 
+/// What a check of the model finds in a document that is in order.
+fn checked(xml: &str) -> Vec<(FindingKind, String)> {
+    let parsed = Document::parse(xml).unwrap();
+    let found = kinds(parsed.document.check());
+    assert_eq!(found, kinds(parsed.findings), "reading finds the same");
+    found
+}
+
+fn kinds(findings: Vec<Finding>) -> Vec<(FindingKind, String)> {
+    findings.into_iter().map(|finding| (finding.kind, finding.path)).collect()
+}
+
 /// Strict reading refuses a finding of the schema, `deny_findings` any.
 fn assert_refused(xml: &str, kind: &FindingKind) {
     let mut options = ReadOptions::default();
@@ -43,19 +58,89 @@ fn counts_and_sums_of_the_summary() {
         <CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry></TtlNtries><TtlCdtNtries><NbOfNtries>1</NbOfNtries><Sum>5.0</Sum>\
         </TtlCdtNtries><TtlDbtNtries><NbOfNtries>1</NbOfNtries><Sum>0.00</Sum></TtlDbtNtries></TxsSummry>";
     let xml = document(summary, &ENTRY.repeat(2));
-    let found = findings(&xml);
+    let found = checked(&xml);
     let decimal = |text: &str| bankrail_values::parse_decimal(text).unwrap();
     let expected = [
         FindingKind::EntryCount { part: Part::All, stated: 3, counted: 2 },
         FindingKind::EntrySum { part: Part::All, stated: decimal("11.00"), summed: decimal("10.00") },
-        FindingKind::NetAmount { stated: decimal("-9.00"), summed: decimal("10.00") },
+        FindingKind::NetAmount { part: Part::All, stated: decimal("-9.00"), summed: decimal("10.00") },
         FindingKind::EntryCount { part: Part::Credit, stated: 1, counted: 2 },
         FindingKind::EntrySum { part: Part::Credit, stated: decimal("5.0"), summed: decimal("10.00") },
         FindingKind::EntryCount { part: Part::Debit, stated: 1, counted: 0 },
     ];
-    assert_eq!(found.iter().map(|finding| finding.kind.clone()).collect::<Vec<_>>(), expected);
-    assert!(found.iter().all(|finding| finding.path == "/Document/BkToCstmrAcctRpt/Rpt[1]"));
+    assert_eq!(found.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>(), expected);
+    assert!(found.iter().all(|(_, path)| path == "/Document/BkToCstmrAcctRpt/Rpt[1]"));
     assert_refused(&xml, &expected[0]);
+}
+
+#[test]
+fn totals_of_bank_transaction_codes() {
+    let code = |sub: &str| {
+        format!("<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>{sub}</SubFmlyCd></Fmly></Domn></BkTxCd>")
+    };
+    let own = "<BkTxCd><Prtry><Cd>NTRF</Cd><Issr>X</Issr></Prtry></BkTxCd>";
+    let total = |facts: &str, code: &str| format!("<TtlNtriesPerBkTxCd>{facts}{code}</TtlNtriesPerBkTxCd>");
+    let entries = [ENTRY.replace("<BkTxCd/>", &code("DMCT")), ENTRY.replace("<BkTxCd/>", own)];
+    let pending = entries[0].replace("BOOK", "PDNG");
+    let entries = format!("{}{}{pending}", entries[0], entries[1]);
+    let summary = |totals: &[String]| document(&format!("<TxsSummry>{}</TxsSummry>", totals.concat()), &entries);
+    let agreeing = summary(&[
+        total("<NbOfNtries>2</NbOfNtries><Sum>10</Sum>", &code("DMCT")),
+        total("<NbOfNtries>1</NbOfNtries><Sum>5</Sum>", own),
+        total("<NbOfNtries>0</NbOfNtries><Sum>0</Sum>", &code("ESCT")),
+    ]);
+    assert_eq!(checked(&agreeing), []);
+    let booked = summary(&[
+        total("<NbOfNtries>1</NbOfNtries><FcstInd>false</FcstInd>", own),
+        total("<NbOfNtries>1</NbOfNtries><FcstInd>true</FcstInd>", &code("DMCT")),
+    ]);
+    assert_eq!(checked(&booked), []);
+    // Two totals of one code are told apart by something that is not known here.
+    let twice = total("<NbOfNtries>1</NbOfNtries>", &code("DMCT")).repeat(2);
+    assert_eq!(checked(&summary(&[twice])), []);
+    let net = "<TtlNetNtry><Amt>5</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>";
+    let found = checked(&summary(&[
+        total(&format!("<NbOfNtries>3</NbOfNtries><Sum>1</Sum>{net}"), &code("DMCT")),
+        total("<NbOfNtries>2</NbOfNtries>", own),
+    ]));
+    let texts: Vec<String> = found.iter().map(|(kind, _)| kind.to_string()).collect();
+    assert_eq!(
+        texts,
+        [
+            "the summary states 3 PMNT/RCDT/DMCT entries, the report has 2",
+            "the summary states 1 as sum of PMNT/RCDT/DMCT entries, they sum up to 10.00",
+            "the summary states -5 as net amount of PMNT/RCDT/DMCT entries, credits less debits are 10.00",
+            "the summary states 2 +NTRF@X entries, the report has 1",
+        ]
+    );
+}
+
+#[test]
+fn a_model_that_was_built_is_checked_as_one_that_was_read() {
+    let summary = "<TxsSummry><TtlNtries><NbOfNtries>1</NbOfNtries><Sum>5</Sum></TtlNtries></TxsSummry>";
+    let mut document = Document::parse(document(summary, ENTRY)).unwrap().document;
+    assert_eq!(document.check(), []);
+    let report = &mut document.reports[0];
+    let mut other = report.entries[0].clone();
+    other.amount = Amount::new(bankrail_values::Decimal::ONE, bankrail_values::Currency::USD).unwrap();
+    report.entries.push(other);
+    report.related_account = Some(Box::new(CounterpartyAccount::new(AccountId::Iban("DE88370400440532013000".into()))));
+    let found: Vec<(String, bool)> =
+        document.check().iter().map(|finding| (finding.to_string(), finding.kind.is_schema())).collect();
+    let report = "/Document/BkToCstmrAcctRpt/Rpt[1]";
+    assert_eq!(
+        found,
+        [
+            format!("{report}/RltdAcct/Id/IBAN: the check digits of the IBAN DE88370400440532013000 are wrong"),
+            format!("{report}/Ntry[2]: expected the account's currency AUD, found USD"),
+            format!("{report}: the summary states 1 all entries, the report has 2"),
+            format!("{report}: the summary states 5 as sum of all entries, they sum up to 6.00"),
+        ]
+        .map(|text| (text, false))
+    );
+    let mut options = WriteOptions::default();
+    options.schema_valid = true;
+    assert!(document.to_xml_with(options).is_ok(), "the schema does not count");
 }
 
 #[test]
@@ -83,7 +168,7 @@ fn batches_against_their_details() {
         <TxDtls><Amt Ccy=\"AUD\">2.00</Amt><CdtDbtInd>CRDT</CdtDbtInd></TxDtls>\
         <TxDtls><Amt Ccy=\"AUD\">3.00</Amt><CdtDbtInd>CRDT</CdtDbtInd></TxDtls></NtryDtls></Ntry>";
     let xml = document("", &ENTRY.replace("</Ntry>", details));
-    let kinds: Vec<_> = findings(&xml).into_iter().map(|finding| finding.kind).collect();
+    let kinds: Vec<_> = checked(&xml).into_iter().map(|(kind, _)| kind).collect();
     assert!(matches!(kinds[0], FindingKind::BatchCount { stated: 3, counted: 2 }), "{kinds:?}");
     assert!(matches!(kinds[1], FindingKind::BatchTotal { .. }), "{kinds:?}");
     assert_eq!(kinds.len(), 2);

@@ -63,7 +63,7 @@ pub(super) fn document(
         report.entries = entries;
         report.summary = Some(Box::new(summary_of(&report.entries).ok_or(PageError::Sum)?));
     }
-    match document.check().into_iter().next() {
+    match document.check().into_iter().find(|finding| finding.kind.is_schema()) {
         Some(finding) => Err(PageError::Schema { path: finding.path }),
         None => Ok(document),
     }
