@@ -3,20 +3,16 @@
 //! Names: `payload/<operation>/<who>/<octets>/rsa<bits of the signing key>`. The message is JSON of 0.5, 2 and 64 kB: what
 //! RSA costs is the same for all, what the rest costs grows. `raw` is one signature and one key encryption, or one key
 //! decryption and one verification, of the handles that sealing and opening use.
-//!
-//! `payload/timing` is no benchmark: it prints how well an outsider could tell a bad RSA-OAEP padding from a bad tag
-//! by the time that an answer takes (Welch's t; up to 4.5 in size is no difference that can be told).
 
 // A benchmark that cannot go on says so by panicking; criterion's macros write functions without documentation.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)]
 
-use bankrail_jose::{Backend, KeyOptions, PrivateMaterial, RsaSize, SigningKey, UnwrappingKey, base64url};
-use bankrail_secured_payload::{OpenError, Opener, Sealer};
+use bankrail_jose::{Backend, KeyOptions, PrivateMaterial, RsaSize, SigningKey, UnwrappingKey};
+use bankrail_secured_payload::{Opener, Sealer};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use josekit::jwe::{JweHeader, RSA_OAEP};
 use josekit::jws::{JwsHeader, RS256};
 use std::hint::black_box;
-use std::time::Instant;
 
 const SIZES: [usize; 3] = [512, 2048, 65_536];
 
@@ -133,52 +129,5 @@ fn threads(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Welch's t between the times for a bad RSA-OAEP padding and for a good one with a bad tag.
-fn timing(_: &mut Criterion) {
-    let rounds = if std::env::args().any(|argument| argument == "--test") { 10 } else { 8000 };
-    let json = message(512);
-    for backend in Backend::ALL {
-        let options = KeyOptions::new().with_backend(*backend);
-        let signing = SigningKey::generate_with(RsaSize::Rsa2048, &options).unwrap();
-        let unwrapping = UnwrappingKey::generate_with(RsaSize::Rsa2048, &options).unwrap();
-        let opener = Opener::new(unwrapping.clone(), signing.verifying_key());
-        let sealer = Sealer::new(signing, unwrapping.wrapping_key());
-        let spoil = |compact: String, part: usize| {
-            let mut parts: Vec<_> = compact.split('.').map(|part| base64url::decode(part).unwrap()).collect();
-            parts[part][20] ^= 1;
-            parts.iter().map(|part| base64url::encode(part)).collect::<Vec<_>>().join(".")
-        };
-        // Several messages of each class, so that what one of them has by chance does not count for the class.
-        let classes = [1, 4].map(|part| (0..64).map(|_| spoil(sealer.seal(&json).unwrap(), part)).collect::<Vec<_>>());
-        let mut times = [Vec::new(), Vec::new()];
-        for round in 0..rounds {
-            // Both orders in turn, so that neither class always comes first.
-            for class in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
-                let message = &classes[class][round % 64];
-                let start = Instant::now();
-                let answer = opener.open(black_box(message));
-                let elapsed = start.elapsed();
-                assert!(matches!(answer, Err(OpenError::Rejected)));
-                times[class].push(elapsed.as_nanos() as f64);
-            }
-        }
-        let [bad_padding, bad_tag] = times.map(|mut times| {
-            // The slowest tenth are interruptions.
-            times.sort_by(f64::total_cmp);
-            times.truncate(times.len() * 9 / 10);
-            let count = times.len() as f64;
-            let mean = times.iter().sum::<f64>() / count;
-            let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (count - 1.0);
-            (mean, variance / count)
-        });
-        let t = (bad_padding.0 - bad_tag.0) / (bad_padding.1 + bad_tag.1).sqrt();
-        println!(
-            "payload/timing/{backend:?}: bad padding {:.1} µs, bad tag {:.1} µs, t = {t:.2} over {rounds} pairs",
-            bad_padding.0 / 1000.0,
-            bad_tag.0 / 1000.0,
-        );
-    }
-}
-
-criterion_group!(benches, payloads, threads, timing);
+criterion_group!(benches, payloads, threads);
 criterion_main!(benches);

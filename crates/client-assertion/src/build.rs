@@ -14,6 +14,7 @@ use std::time::Duration;
 /// The claims are `sub`, `exp` and `aud`; the others only if asked for.
 ///
 /// ```
+/// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
 /// use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode};
 /// use bankrail_values::Timestamp;
 /// use std::time::Duration;
@@ -26,6 +27,7 @@ use std::time::Duration;
 ///     builder.claims_json(now)?,
 ///     r#"{"sub":"CUSTOMERCODE","exp":1795229400,"aud":"https://auth.example.com/v1.0/auth"}"#,
 /// );
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@
 //! argument, and what must be remembered goes to [`ReplayStore`] and [`token::TokenStore`].
 //!
 //! ```
+//! # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
 //! use bankrail_client_assertion::token::{AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenRequest, TokenResponse};
 //! use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
 //! use bankrail_jose::{RsaSize, SigningKey};
@@ -31,6 +32,7 @@
 //! let granted = request.scope().granted_from(&ScopeSet::parse("READ")?)?;
 //! let response = TokenResponse::new(AccessToken::generate()?, 3600, &granted);
 //! assert!(response.to_json().contains(r#""scope":"READ""#));
+//! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -17,6 +17,7 @@ use std::time::Duration;
 /// equals `sub`; no leeway.
 ///
 /// ```
+/// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
 /// use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
 /// use bankrail_jose::{RsaSize, SigningKey};
 /// use bankrail_values::Timestamp;
@@ -29,6 +30,7 @@ use std::time::Duration;
 /// let verifier = Verifier::new(audience);
 /// let verified = verifier.verify(&assertion, now, |asked| (*asked == customer).then(|| key.verifying_key()))?;
 /// assert_eq!(verified.customer(), &customer);
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

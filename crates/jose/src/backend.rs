@@ -7,6 +7,7 @@ mod insecure;
 #[cfg(feature = "josekit")]
 mod josekit;
 
+use crate::ContentKey;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{KeyError, PublicMaterial, RsaSize};
 use zeroize::Zeroizing;
@@ -131,5 +132,9 @@ pub(crate) trait Wrap: Send + Sync {
 /// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.2, RFC 7518 section 4.3).
 pub(crate) trait Unwrap: Send + Sync {
     fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused>;
+
+    /// Decrypts a content key, or answers `stand_in`, in a time that does not show which.
+    fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey;
+
     fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused>;
 }

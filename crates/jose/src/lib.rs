@@ -8,6 +8,7 @@
 //! form; the algorithm is fixed by type and never taken from a token.
 //!
 //! ```
+//! # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
 //! use bankrail_jose::jws::{self, JwsHeader, Policy};
 //! use bankrail_jose::{KeySet, RsaSize, SigningKey};
 //!
@@ -22,6 +23,7 @@
 //!
 //! // Later the old one goes. Nothing that uses the set needs to be told.
 //! known.replace([new.verifying_key()])?;
+//! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

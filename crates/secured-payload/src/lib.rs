@@ -8,6 +8,7 @@
 //! What it is not: a general JWE library, a transport, or a parser of the messages.
 //!
 //! ```
+//! # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
 //! use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
 //! use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
 //!
@@ -23,6 +24,7 @@
 //! let message = opener.open(&envelope.secured_payload)?;
 //! assert_eq!(message.json(), br#"{"status":"SUCC"}"#);
 //! assert_eq!(message.signing_kid(), Some("provider-1"));
+//! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

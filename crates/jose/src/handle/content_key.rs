@@ -50,6 +50,11 @@ impl ContentKey {
         self
     }
 
+    #[cfg(feature = "josekit")]
+    pub(crate) fn octets_mut(&mut self) -> &mut [u8; Self::LEN] {
+        &mut self.0
+    }
+
     /// The octets.
     #[must_use]
     pub fn expose_secret(&self) -> &[u8; Self::LEN] {

@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 /// decryption key that lives elsewhere.
 ///
 /// ```
+/// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
 /// # use bankrail_jose::{KeySet, RsaSize, SigningKey, UnwrappingKey, remote::Unwrapped};
 /// # use bankrail_secured_payload::{OpenOptions, Received, Sealer};
 /// # let (signing, unwrapping) = (SigningKey::generate(RsaSize::Rsa2048)?, UnwrappingKey::generate(RsaSize::Rsa2048)?);
@@ -30,6 +31,7 @@ use zeroize::Zeroizing;
 ///     Err(_) => Unwrapped::CannotDecrypt,
 /// };
 /// assert_eq!(received.finish(&unwrapped, &public, &senders)?.json(), b"{}");
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Received<'a> {
