@@ -9,10 +9,11 @@ pub use page::{Statement, StatementPage};
 pub use pages::{FetchedPage, Pages};
 
 use crate::endpoint::Endpoint;
-use crate::pace::{Held, Pace};
+use crate::pace;
 use crate::token::{Token, TokenSource};
 use crate::transport::{Reply, Transport};
 use bankrail_camt052::ReadOptions;
+use bankrail_rate_limit::Pacer;
 use bankrail_statement::{AccountId, Checkpoint, StatementReply, StatementRequest};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -34,7 +35,7 @@ struct Parts {
     endpoint: Endpoint,
     api_key: HeaderValue,
     tokens: TokenSource,
-    pace: Arc<Pace>,
+    pacer: Pacer,
     limit: usize,
     read: ReadOptions,
 }
@@ -45,11 +46,11 @@ impl StatementClient {
         endpoint: Endpoint,
         api_key: HeaderValue,
         tokens: TokenSource,
-        pace: Arc<Pace>,
+        pacer: Pacer,
         limit: usize,
         read: ReadOptions,
     ) -> Self {
-        Self(Arc::new(Parts { transport, endpoint, api_key, tokens, pace, limit, read }))
+        Self(Arc::new(Parts { transport, endpoint, api_key, tokens, pacer, limit, read }))
     }
 
     /// Fetches one page. Dropping the future is safe; the service may have counted the call.
@@ -129,10 +130,7 @@ impl StatementClient {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(AUTHORIZATION, authorization);
         headers.insert("apikey", parts.api_key.clone());
-        parts.pace.admit().await.map_err(|held| match held {
-            Held::Until(retry_at) => StatementError::HeldBack { retry_at },
-            Held::Store(error) => StatementError::Counters(error),
-        })?;
+        pace::admit(&parts.pacer).await?;
         let body = request.to_json().into_bytes();
         let reply = parts.transport.post(&parts.endpoint, headers, body, parts.limit).await;
         reply.map_err(StatementError::Transport)
@@ -150,13 +148,13 @@ impl StatementClient {
         let request_key = error.as_ref().and_then(|error| error.request_key).or(reply.request_key);
         let code = error.as_ref().and_then(|error| error.code.clone());
         if reply.status == StatusCode::TOO_MANY_REQUESTS {
-            let retry_at = self.0.pace.refused(reply.retry_after);
+            let retry_at = pace::hold(&self.0.pacer, reply);
             return Err(StatementError::TooManyCalls { retry_at, code, request_key });
         }
         if reply.status == StatusCode::UNAUTHORIZED || code.as_ref().is_some_and(|code| code.as_str() == GATEWAY_401) {
             return Err(StatementError::Unauthorized { code, request_key });
         }
-        let retry_at = if reply.status.is_server_error() { self.0.pace.refused(reply.retry_after) } else { None };
+        let retry_at = if reply.status.is_server_error() { pace::hold(&self.0.pacer, reply) } else { None };
         match (error, refusal) {
             (Some(error), _) => {
                 let title = error.title.as_deref().map(error::shortened);

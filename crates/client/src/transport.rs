@@ -4,7 +4,7 @@ mod error;
 mod tls;
 
 pub use error::TransportError;
-pub(crate) use error::{Cause, cause};
+pub(crate) use error::cause;
 pub use tls::{TlsError, TlsRoots};
 
 pub(crate) use tls::configuration;

@@ -43,7 +43,7 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `pacer` | `Pacer`, which waits on tokio's clock instead of refusing |
+//! | `pacer` | `Pacer`, which waits on tokio's clock instead of being refused |
 
 #![forbid(unsafe_code)]
 
@@ -65,7 +65,7 @@ pub use decision::{Decision, WindowStatus, decide};
 pub use limiter::{Capacity, CheckError, Limiter, OnFull};
 pub use limits::Limits;
 #[cfg(feature = "pacer")]
-pub use pacer::Pacer;
+pub use pacer::{PaceError, Pacer, Pacing};
 pub use policy::{Algorithm, CostError, Counting, MAX_WINDOWS, Policy, PolicyError};
 pub use state::{Counts, State};
 pub use store::{Charge, CounterStore};

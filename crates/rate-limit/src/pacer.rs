@@ -1,6 +1,10 @@
 //! The customer's side: waiting instead of being refused.
 
-use crate::{CostError, Counting, Policy, State, decide};
+mod pacing;
+
+pub use pacing::{PaceError, Pacing};
+
+use crate::{CallType, Capacity, Charge, CounterStore, Counting, Limiter, Limits, OnFull, Policy};
 use bankrail_values::{Clock, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,7 +20,9 @@ use tokio::sync::Mutex;
 /// either algorithm and way of counting.
 ///
 /// - Fair: calls are let go in the order in which they began to wait, whatever they cost.
-/// - Cancellable: a call that stops waiting is as if it had never been; it charges nothing.
+/// - Cancellable: a call that stops waiting is as if it had never been; it charges nothing. One that is dropped while a
+///   shared store is being asked may have charged there.
+/// - Shared: with [`Pacer::with_counters`] several processes keep one count; each is fair among its own calls.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Pacer, default_limits};
@@ -24,64 +30,91 @@ use tokio::sync::Mutex;
 /// use std::sync::Arc;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let pacer = Pacer::new(default_limits(CallType::Statement), Arc::new(SystemClock));
+/// let statements = default_limits(CallType::Statement);
+/// let pacer = Pacer::new(CallType::Statement, statements, Arc::new(SystemClock));
 /// pacer.acquire(1).await?; // and then ask for the statement
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
 pub struct Pacer {
+    counters: Arc<dyn CounterStore>,
+    customer: Box<str>,
+    call_type: CallType,
     policy: Policy,
     clock: Arc<dyn Clock>,
-    guard: i64,
+    pacing: Pacing,
+    guard: Duration,
     /// In milliseconds; nothing is let go before.
     held_until: AtomicI64,
     /// tokio's lock is handed on in the order of arrival; whoever is next holds it while waiting.
-    turn: Mutex<State>,
+    turn: Mutex<()>,
 }
 
 /// The clock may be set while a call waits, so it is read again at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
 impl Pacer {
-    /// A pacer for one customer's calls of one type, with a guard of 100 ms.
+    /// A pacer for one customer's calls of one type that waits however long, counts by itself, and keeps a guard of
+    /// 100 ms.
     #[must_use]
-    pub fn new(policy: Policy, clock: Arc<dyn Clock>) -> Self {
-        let policy = policy.with_counting(Counting::Admitted);
-        let held_until = AtomicI64::new(i64::MIN);
-        Self { policy, clock, guard: 0, held_until, turn: Mutex::new(State::new()) }
-            .with_guard(Duration::from_millis(100))
+    pub fn new(call_type: CallType, policy: Policy, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            counters: Arc::new(Limiter::new(Limits::default(), Capacity::new(1, OnFull::RefuseNew))),
+            customer: Box::default(),
+            call_type,
+            policy: policy.with_counting(Counting::Admitted),
+            clock,
+            pacing: Pacing::Wait,
+            guard: Duration::from_millis(100),
+            held_until: AtomicI64::new(i64::MIN),
+            turn: Mutex::new(()),
+        }
+    }
+
+    /// Counts in this store, under this customer's name: for several pacers, or several processes, that spend the same
+    /// limits. A store that judges by a clock of its own keeps the guard at the boundaries only.
+    #[must_use]
+    pub fn with_counters(mut self, counters: Arc<dyn CounterStore>, customer: &str) -> Self {
+        (self.counters, self.customer) = (counters, customer.into());
+        self
+    }
+
+    /// What happens to a call that may not go yet. [`Pacing::Fail`] also does without the guard.
+    #[must_use]
+    pub fn with_pacing(mut self, pacing: Pacing) -> Self {
+        self.pacing = pacing;
+        self
     }
 
     /// Allows for this much between the two clocks, the way there included; at most a quarter of the shortest window.
     #[must_use]
     pub fn with_guard(mut self, guard: Duration) -> Self {
-        let shortest = self.policy.windows().iter().map(|window| window.millis()).min().unwrap_or(0);
-        self.guard = i64::try_from(guard.as_millis()).unwrap_or(i64::MAX).min(i64::from(shortest / 4));
+        self.guard = guard;
         self
     }
 
-    /// Waits until a call of `cost` may be made, and counts it.
+    /// Returns when a call of `cost` may be made, and counts it.
     ///
     /// # Errors
-    /// [`CostError`], at once, when `cost` is above the limit of a window: no waiting helps.
-    pub async fn acquire(&self, cost: u32) -> Result<(), CostError> {
+    /// [`PaceError::Cost`], at once, when `cost` is above the limit of a window: no waiting helps. [`PaceError::Held`]
+    /// when the call would have to wait longer than [`Pacing`] allows. [`PaceError::Store`] when the counters fail.
+    pub async fn acquire(&self, cost: u32) -> Result<(), PaceError> {
         self.policy.check_cost(cost)?;
-        let mut state = self.turn.lock().await;
+        let deadline = self.pacing.deadline(self.clock.now());
+        // Whoever is in front gives up or goes by its own deadline, which is not after this one's.
+        let _turn = self.turn.lock().await;
         loop {
+            self.clear_of_boundaries(deadline).await?;
             let now = self.clock.now();
-            let opens = match self.closed_until(now) {
-                Some(later) => later,
-                None => {
-                    let decision = decide(&mut state, &self.policy, self.judged_at(now), cost)?;
-                    match decision.retry_at() {
-                        None => return Ok(()),
-                        Some(later) => later.saturating_add(Duration::from_millis(self.guard.unsigned_abs())),
-                    }
-                }
+            let opens = match self.held(now) {
+                Some(until) => until,
+                None => match self.charge(now, cost).await? {
+                    Some(opens) => opens,
+                    None => return Ok(()),
+                },
             };
-            let wait = opens.saturating_since(now).clamp(Duration::from_millis(1), LONGEST_SLEEP);
-            tokio::time::sleep(wait).await;
+            self.sleep_until(opens, now, deadline).await?;
         }
     }
 
@@ -91,24 +124,65 @@ impl Pacer {
         self.held_until.fetch_max(at.unix_millis(), Ordering::Relaxed);
     }
 
-    /// A later time, if nothing may go now whatever was counted.
-    fn closed_until(&self, now: Timestamp) -> Option<Timestamp> {
-        let now = now.unix_millis();
-        let held = self.held_until.load(Ordering::Relaxed);
-        let guarded = self.policy.windows().iter().map(|window| {
-            let length = i64::from(window.millis());
-            let elapsed = now.rem_euclid(length);
-            match elapsed {
-                _ if elapsed < self.guard => now - elapsed + self.guard,
-                _ if elapsed >= length - self.guard => now - elapsed + length + self.guard,
-                _ => now,
-            }
-        });
-        let opens = guarded.chain([held]).max().filter(|opens| *opens > now);
-        opens.map(Timestamp::saturating_from_unix_millis)
+    /// The clock that calls are paced by.
+    #[must_use]
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.clock
     }
 
-    fn judged_at(&self, now: Timestamp) -> Timestamp {
-        now.saturating_sub(Duration::from_millis(self.guard.unsigned_abs()))
+    /// Waits until no window's boundary is within the guard.
+    async fn clear_of_boundaries(&self, deadline: Timestamp) -> Result<(), PaceError> {
+        let mut now = self.clock.now();
+        while let Some(clear) =
+            self.policy.windows().iter().filter_map(|window| self.guarded(window.millis(), now)).max()
+        {
+            self.sleep_until(clear, now, deadline).await?;
+            let before = std::mem::replace(&mut now, self.clock.now());
+            if now <= before {
+                break; // a clock that stands still stops no call
+            }
+        }
+        Ok(())
+    }
+
+    /// When a window of this length is clear of its boundary, if it is not now.
+    fn guarded(&self, length: u32, now: Timestamp) -> Option<Timestamp> {
+        let (length, guard) = (i64::from(length), i64::try_from(self.guard().as_millis()).unwrap_or(0));
+        let now = now.unix_millis();
+        let elapsed = now.rem_euclid(length);
+        let clear = match elapsed {
+            _ if elapsed < guard => now - elapsed + guard,
+            _ if elapsed >= length - guard => now - elapsed + length + guard,
+            _ => return None,
+        };
+        Some(Timestamp::saturating_from_unix_millis(clear))
+    }
+
+    fn guard(&self) -> Duration {
+        let shortest = self.policy.windows().iter().map(|window| window.length()).min().unwrap_or_default();
+        if self.pacing == Pacing::Fail { Duration::ZERO } else { self.guard.min(shortest / 4) }
+    }
+
+    fn held(&self, now: Timestamp) -> Option<Timestamp> {
+        let until = Timestamp::saturating_from_unix_millis(self.held_until.load(Ordering::Relaxed));
+        (now < until).then_some(until)
+    }
+
+    /// Charges the call if it is allowed; when it will be if not.
+    async fn charge(&self, now: Timestamp, cost: u32) -> Result<Option<Timestamp>, PaceError> {
+        let judged_at = now.saturating_sub(self.guard());
+        let charge = Charge::new(&self.customer, self.call_type, self.policy, judged_at, cost)?;
+        let decision = self.counters.charge(charge).await?;
+        // From now on, whatever clock judged.
+        Ok(decision.retry_after().map(|wait| now.saturating_add(wait)))
+    }
+
+    async fn sleep_until(&self, later: Timestamp, now: Timestamp, deadline: Timestamp) -> Result<(), PaceError> {
+        if later > deadline {
+            return Err(PaceError::Held { until: later });
+        }
+        let wait = later.saturating_since(now).clamp(Duration::from_millis(1), LONGEST_SLEEP);
+        tokio::time::sleep(wait).await;
+        Ok(())
     }
 }

@@ -138,17 +138,14 @@ impl State {
         let before = self.high_water_millis();
         let now = now.unix_millis().max(before);
         let behind = now.abs_diff(before);
-        let windows = policy.windows();
-        let mut same_places = self.slots.iter();
-        let slots = std::array::from_fn(|at| {
-            let (Some(window), Some(same_place)) = (windows.get(at), same_places.next()) else { return EMPTY };
+        let mut slots = [EMPTY; MAX_WINDOWS];
+        for (at, ((to, same_place), window)) in slots.iter_mut().zip(&self.slots).zip(policy.windows()).enumerate() {
             let length = window.millis();
             let from = if same_place.length == length { *same_place } else { self.slot_of(length) };
             let elapsed = elapsed(at, now, length);
-            let slot = from.rolled(behind, elapsed);
-            visit(at, &slot, *window, u64::from(length) - elapsed);
-            slot
-        });
+            *to = from.rolled(behind, elapsed);
+            visit(at, to, *window, u64::from(length) - elapsed);
+        }
         Self { high_water: now.to_ne_bytes(), slots }
     }
 

@@ -2,14 +2,13 @@
 
 use super::{Client, Customer, Parts};
 use crate::endpoint::{AddressError, Endpoint};
-use crate::pace::{Pace, Pacing};
 use crate::statement::StatementClient;
 use crate::token::{Exchange, TokenSource};
 use crate::transport::{self, TlsError, TlsRoots, Transport};
 use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::token::{ScopeSet, TokenResponse, names};
 use bankrail_client_assertion::{AssertionBuilder, Audience, AudienceError};
-use bankrail_rate_limit::{CallType, CounterStore, Counting, Limiter, Policy, default_limits};
+use bankrail_rate_limit::{CallType, CounterStore, Limiter, Pacer, Pacing, Policy, default_limits};
 use bankrail_values::{Clock, SystemClock};
 use http::HeaderValue;
 use std::error::Error;
@@ -44,7 +43,6 @@ pub struct ClientBuilder {
 
 impl ClientBuilder {
     pub(super) fn new(customer: Customer, base_url: String) -> Self {
-        let paced = |call_type| default_limits(call_type).with_counting(Counting::Admitted);
         Self {
             customer,
             base_url,
@@ -60,8 +58,8 @@ impl ClientBuilder {
             max_statement_bytes: 32 << 20,
             read: ReadOptions::default(),
             pacing: Pacing::default(),
-            token_limits: paced(CallType::Token),
-            statement_limits: paced(CallType::Statement),
+            token_limits: default_limits(CallType::Token),
+            statement_limits: default_limits(CallType::Statement),
             counters: None,
             clock: Arc::new(SystemClock),
         }
@@ -195,9 +193,10 @@ impl ClientBuilder {
         let transport = self.transport(all_http)?;
         let assertion = self.assertion(&auth)?;
         let counters = self.counters.clone().unwrap_or_else(|| Arc::new(Limiter::default()));
-        let pace = |call_type, policy| {
-            let customer = self.customer.code.as_str().to_owned();
-            Arc::new(Pace::new(self.pacing, counters.clone(), self.clock.clone(), customer, call_type, policy))
+        let pacer = |call_type, policy| {
+            Pacer::new(call_type, policy, self.clock.clone())
+                .with_counters(counters.clone(), self.customer.code.as_str())
+                .with_pacing(self.pacing)
         };
         let tokens = TokenSource::new(Exchange {
             transport: transport.clone(),
@@ -207,7 +206,7 @@ impl ClientBuilder {
             key: self.customer.signing_key.clone(),
             scopes: self.scopes.clone(),
             clock: self.clock.clone(),
-            pace: pace(CallType::Token, self.token_limits),
+            pacer: pacer(CallType::Token, self.token_limits),
             limit: TokenResponse::MAX_BYTES,
         });
         let statements = StatementClient::new(
@@ -215,7 +214,7 @@ impl ClientBuilder {
             base.join("accounts/v2.0/statement"),
             api_key,
             tokens.clone(),
-            pace(CallType::Statement, self.statement_limits),
+            pacer(CallType::Statement, self.statement_limits),
             self.max_statement_bytes,
             self.read,
         );

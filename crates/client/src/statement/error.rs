@@ -1,8 +1,9 @@
 //! Why there is no statement.
 
 use crate::token::TokenError;
-use crate::transport::TransportError;
+use crate::transport::{TransportError, cause};
 use bankrail_camt052::ReadError;
+use bankrail_rate_limit::PaceError;
 use bankrail_statement::{AccountId, AccountIdError, ErrorCode, ReplyError, WalkError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::error::Error;
@@ -194,6 +195,17 @@ impl StatementError {
             | Self::Unexpected { retry_at, .. } => *retry_at,
             Self::Token(error) => error.retry_at(),
             _ => None,
+        }
+    }
+}
+
+impl From<PaceError> for StatementError {
+    fn from(error: PaceError) -> Self {
+        match error {
+            PaceError::Held { until, .. } => Self::HeldBack { retry_at: until },
+            PaceError::Store(error) => Self::Counters(cause(error)),
+            // A limit is at least 1, so a cost of 1 fits every policy.
+            other => Self::Counters(cause(other)),
         }
     }
 }

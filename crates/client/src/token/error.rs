@@ -1,8 +1,8 @@
 //! Why there is no token.
 
-use crate::pace::Held;
-use crate::transport::TransportError;
+use crate::transport::{TransportError, cause};
 use bankrail_client_assertion::token::{TokenErrorCode, TokenResponseError};
+use bankrail_rate_limit::PaceError;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::error::Error;
 use std::sync::Arc;
@@ -138,11 +138,13 @@ impl TokenError {
     }
 }
 
-impl From<Held> for TokenError {
-    fn from(held: Held) -> Self {
-        match held {
-            Held::Until(retry_at) => Self::HeldBack { retry_at },
-            Held::Store(error) => Self::Counters(error),
+impl From<PaceError> for TokenError {
+    fn from(error: PaceError) -> Self {
+        match error {
+            PaceError::Held { until, .. } => Self::HeldBack { retry_at: until },
+            PaceError::Store(error) => Self::Counters(cause(error)),
+            // A limit is at least 1, so a cost of 1 fits every policy.
+            other => Self::Counters(cause(other)),
         }
     }
 }

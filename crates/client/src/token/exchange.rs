@@ -2,11 +2,12 @@
 
 use super::{Token, TokenError};
 use crate::endpoint::Endpoint;
-use crate::pace::Pace;
+use crate::pace;
 use crate::transport::{Reply, Transport, cause};
 use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse};
 use bankrail_client_assertion::{AssertionBuilder, BuildError};
 use bankrail_jose::SigningKey;
+use bankrail_rate_limit::Pacer;
 use bankrail_values::{Clock, SecretString, Timestamp, excerpt};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -21,7 +22,7 @@ pub(crate) struct Exchange {
     pub(crate) key: SigningKey,
     pub(crate) scopes: ScopeSet,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) pace: Arc<Pace>,
+    pub(crate) pacer: Pacer,
     /// The most octets of an answer.
     pub(crate) limit: usize,
 }
@@ -32,7 +33,7 @@ impl Exchange {
     }
 
     pub(crate) async fn fetch(&self) -> Result<Token, TokenError> {
-        self.pace.admit().await?;
+        pace::admit(&self.pacer).await?;
         let asked_at = self.now();
         // Signed after the waiting, so that it is fresh; no two calls share an assertion.
         let assertion = self.sign(asked_at).await?;
@@ -78,10 +79,10 @@ impl Exchange {
             });
         }
         if status == StatusCode::TOO_MANY_REQUESTS {
-            return Err(TokenError::TooManyCalls { retry_at: self.pace.refused(reply.retry_after), request_key });
+            return Err(TokenError::TooManyCalls { retry_at: pace::hold(&self.pacer, reply), request_key });
         }
         if status.is_server_error() {
-            let retry_at = self.pace.refused(reply.retry_after);
+            let retry_at = pace::hold(&self.pacer, reply);
             return Err(TokenError::Unavailable { status: code, retry_at, request_key });
         }
         if status.is_client_error() {

@@ -40,4 +40,6 @@ fn the_types_are_what_callers_expect() {
     plain::<(Decision, OnFull, OnStoreError, Policy, PolicyError, State, Window, WindowError, WindowStatus)>();
     shared::<(Answer, Charge<'static>, Limiter, Limits, StoreCheckError, StoreLimiter)>();
     shared::<Box<dyn CounterStore>>();
+    #[cfg(feature = "pacer")]
+    shared::<(Pacer, Pacing, PaceError)>();
 }

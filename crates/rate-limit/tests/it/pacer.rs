@@ -1,8 +1,10 @@
 //! The pacer against a bank with a clock of its own. Time is tokio's, paused: nothing really waits.
 
 use crate::{at, policy};
-use bankrail_rate_limit::{Algorithm, Counting, Pacer, Policy, State, decide};
-use bankrail_values::{Clock, Timestamp};
+use bankrail_rate_limit::{
+    Algorithm, CallType, Counting, Limiter, PaceError, Pacer, Pacing, Policy, State, decide, default_limits,
+};
+use bankrail_values::{Clock, ManualClock, Timestamp};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,11 +32,15 @@ fn paused(test: impl Future<Output = ()>) {
     runtime.block_on(test);
 }
 
+fn paced(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
+    Pacer::new(CallType::Payment, policy, clock)
+}
+
 const GUARD: i64 = 100;
 
 async fn bank_never_refuses(policy: Policy, start: i64, offsets: Vec<i64>) {
     let clock = clock(start);
-    let pacer = Pacer::new(policy, clock.clone()).with_guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
+    let pacer = paced(policy, clock.clone()).with_guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
     let mut arrivals = Vec::new();
     for offset in offsets {
         pacer.acquire(1).await.unwrap();
@@ -66,20 +72,20 @@ proptest! {
 #[tokio::test(start_paused = true)]
 async fn the_limit_is_used_and_then_waited_for() {
     let clock = clock(30_000);
-    let pacer = Pacer::new(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 3)]), clock.clone());
+    let pacer = paced(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 3)]), clock.clone());
     let mut times = Vec::new();
     for _ in 0..5 {
         pacer.acquire(1).await.unwrap();
         times.push(clock.now().unix_millis());
     }
     assert_eq!(times, [30_000, 30_000, 30_000, 60_100, 60_100]);
-    assert_eq!(pacer.acquire(4).await.unwrap_err().cost, 4);
+    assert!(matches!(pacer.acquire(4).await, Err(PaceError::Cost(error)) if error.cost == 4));
 }
 
 #[tokio::test(start_paused = true)]
 async fn calls_go_in_the_order_of_arrival_and_who_gives_up_charges_nothing() {
     let clock = clock(30_000);
-    let pacer = Arc::new(Pacer::new(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]), clock.clone()));
+    let pacer = Arc::new(paced(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]), clock.clone()));
     let (done, mut order) = tokio::sync::mpsc::unbounded_channel();
     let mut waiting = Vec::new();
     for (name, cost) in [("first", 2), ("dear", 2), ("gives up", 2), ("cheap", 1), ("last", 1)] {
@@ -102,7 +108,7 @@ async fn calls_go_in_the_order_of_arrival_and_who_gives_up_charges_nothing() {
 #[tokio::test(start_paused = true)]
 async fn whoever_waits_in_front_can_give_up() {
     let clock = clock(30_000);
-    let pacer = Pacer::new(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]), clock.clone());
+    let pacer = paced(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]), clock.clone());
     pacer.acquire(1).await.unwrap();
     let gave_up = tokio::time::timeout(Duration::from_secs(1), pacer.acquire(2)).await;
     assert!(gave_up.is_err());
@@ -113,10 +119,108 @@ async fn whoever_waits_in_front_can_give_up() {
 #[tokio::test(start_paused = true)]
 async fn a_refusal_that_came_all_the_same_is_honoured_by_those_who_wait_too() {
     let clock = clock(30_000);
-    let pacer = Pacer::new(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone());
+    let pacer = paced(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone());
     pacer.acquire(1).await.unwrap();
     let (waited, ()) = tokio::join!(pacer.acquire(1), async { pacer.hold_until(at(95_000)) });
     waited.unwrap();
     pacer.hold_until(at(1));
     assert_eq!(clock.now().unix_millis(), 95_000);
+}
+
+fn statements(pacing: Pacing, clock: Arc<dyn Clock>) -> Pacer {
+    Pacer::new(CallType::Statement, default_limits(CallType::Statement), clock).with_pacing(pacing)
+}
+
+/// Specification: "Limits", 25 statements an hour.
+#[tokio::test(start_paused = true)]
+async fn no_hour_sees_more_than_its_limit_and_none_much_less() {
+    let clock = clock(0);
+    let pacer = statements(Pacing::Wait, clock.clone());
+    let mut sent = Vec::new();
+    for _ in 0..80 {
+        pacer.acquire(1).await.unwrap();
+        sent.push(clock.now().unix_millis() / 3_600_000);
+    }
+    for hour in 0..4 {
+        assert!(sent.iter().filter(|at| **at == hour).count() <= 25, "hour {hour}: {sent:?}");
+    }
+    assert!(sent.last() <= Some(&4), "no slower than the limit: {sent:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bound_on_waiting_is_kept_in_both_directions() {
+    let clock = clock(0);
+    let pacer = statements(Pacing::WaitUpTo(Duration::from_secs(90)), clock.clone());
+    pacer.hold_until(at(91_000));
+    assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(91_000)));
+    tokio::time::advance(Duration::from_secs(1)).await;
+    pacer.acquire(1).await.unwrap();
+    assert_eq!(clock.now(), at(91_000));
+    // The guard is part of the waiting.
+    let pacer = statements(Pacing::WaitUpTo(Duration::from_millis(50)), self::clock(0));
+    assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(GUARD)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bound_on_waiting_counts_the_wait_behind_others() {
+    let clock = clock(30_000);
+    let two = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]);
+    let pacer = Arc::new(paced(two, clock.clone()).with_pacing(Pacing::WaitUpTo(Duration::from_secs(40))));
+    pacer.acquire(1).await.unwrap();
+    let in_front = tokio::spawn({
+        let pacer = Arc::clone(&pacer);
+        async move { pacer.acquire(2).await }
+    });
+    tokio::task::yield_now().await;
+    tokio::time::advance(Duration::from_secs(1)).await;
+    // Whoever is in front goes at 60.1 s, so this one cannot before; the place that is left is not taken out of turn.
+    let behind = pacer.acquire(1).await;
+    assert!(matches!(behind, Err(PaceError::Held { until, .. }) if until == at(120_100)), "{behind:?}");
+    in_front.await.unwrap().unwrap();
+    assert_eq!(clock.now(), at(60_100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_wants_no_waiting_is_told_when() {
+    let clock = clock(0);
+    let pacer = statements(Pacing::Fail, clock.clone());
+    for _ in 0..25 {
+        pacer.acquire(1).await.unwrap();
+    }
+    // 25 calls in the hour before weigh 24 from the 144th second of the next hour on.
+    let opens = at((3_600 + 144) * 1_000);
+    assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == opens));
+    pacer.hold_until(at(opens.unix_millis() + 1));
+    pacer.hold_until(at(5));
+    tokio::time::advance(opens.saturating_since(at(0))).await;
+    assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until > opens));
+    tokio::time::advance(Duration::from_millis(1)).await;
+    pacer.acquire(1).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_pacers_spend_one_limit() {
+    let clock = clock(30_000);
+    let counters = Arc::new(Limiter::default());
+    let three = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 3)]);
+    let pacers = [0, 1].map(|_| paced(three, clock.clone()).with_counters(counters.clone(), "C"));
+    let other = paced(three, clock.clone()).with_counters(counters, "D");
+    let mut times = Vec::new();
+    for round in 0..5 {
+        pacers[round % 2].acquire(1).await.unwrap();
+        times.push(clock.now().unix_millis());
+    }
+    assert_eq!(times, [30_000, 30_000, 30_000, 60_100, 60_100]);
+    for _ in 0..3 {
+        other.acquire(1).await.unwrap();
+    }
+    assert_eq!(clock.now(), at(60_100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_stands_still_stops_no_call() {
+    let pacer = statements(Pacing::Wait, Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH)));
+    for _ in 0..25 {
+        pacer.acquire(1).await.unwrap();
+    }
 }

@@ -1,0 +1,53 @@
+//! How patient a pacer is.
+
+use crate::CostError;
+use bankrail_values::{StoreError, Timestamp};
+use std::time::Duration;
+
+/// What happens to a call that the other side's limits do not allow yet.
+///
+/// Calls that were answered with `Retry-After` are held back by it in the same way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Pacing {
+    /// It waits, however long, and keeps the guard away from the boundaries of the limits' windows, so that a service
+    /// whose clock is that much off does not count it in another window. Statements allow 25 calls an hour, so that can
+    /// be most of an hour: put a time-out around the call where that is too long; a call given up while it waits has not
+    /// been charged.
+    #[default]
+    Wait,
+    /// It waits in the same way if that takes no longer than this, and fails as soon as it is known to take longer.
+    WaitUpTo(Duration),
+    /// It fails at once, with the time from which it would be allowed.
+    Fail,
+}
+
+impl Pacing {
+    /// The latest time at which a call may be let go that began to wait at `begun`.
+    pub(super) fn deadline(self, begun: Timestamp) -> Timestamp {
+        match self {
+            Self::Wait => Timestamp::MAX,
+            Self::WaitUpTo(longest) => begun.saturating_add(longest),
+            Self::Fail => begun,
+        }
+    }
+}
+
+/// A call was not let go.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PaceError {
+    /// The cost never fits.
+    #[error("the call can never be allowed")]
+    Cost(#[from] CostError),
+    /// It may go later than the pacing lets it wait. Nothing was charged.
+    #[error("held back by the rate limit until {until}")]
+    #[non_exhaustive]
+    Held {
+        /// When it would be allowed if no other call took its place.
+        until: Timestamp,
+    },
+    /// The counters failed.
+    #[error("the counters could not be reached")]
+    Store(#[from] StoreError),
+}
