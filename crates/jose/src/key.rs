@@ -4,6 +4,7 @@ mod error;
 mod jwk;
 mod material;
 mod pem;
+mod roca;
 mod role;
 #[cfg(feature = "x509")]
 mod x509;

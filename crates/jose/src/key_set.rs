@@ -72,15 +72,30 @@ impl<K: Keyed + Clone> KeySet<K> {
 macro_rules! from_jwk_set {
     ($handle:ident, $role:expr) => {
         impl KeySet<crate::$handle> {
-            /// The keys of a JWK set that may be used for this. Others are left out: a set often holds keys for several
-            /// uses.
+            /// The keys of a JWK set that are meant for this, and those among them that cannot be used, with reasons (a
+            /// size that is not allowed, say): log them, as one of them may be the key that the other side uses next.
+            /// Keys for something else are left out: a set often holds keys for several uses.
+            ///
+            /// Call [`KeySet::replace`] with the [`KeySet::keys`] of the new set to put it in place of an old one.
             ///
             /// # Errors
-            /// [`KeySetError`] if no key is left, or the keys do not make a set. Call [`KeySet::replace`] with the
-            /// [`KeySet::keys`] of the new set to put it in place of an old one.
-            pub fn from_jwk_set(set: &crate::JwkSet, options: &crate::KeyOptions) -> Result<Self, KeySetError> {
-                let allowed = set.keys().iter().filter(|jwk| jwk.allows($role).is_ok());
-                Self::new(allowed.filter_map(|jwk| crate::$handle::from_jwk(jwk, options).ok()))
+            /// [`KeySetError`] if no key is left, or the keys do not make a set.
+            pub fn from_jwk_set(
+                set: &crate::JwkSet,
+                options: &crate::KeyOptions,
+            ) -> Result<(Self, Vec<crate::UnusableKey>), KeySetError> {
+                let (mut keys, mut unusable) = (Vec::new(), Vec::new());
+                for (index, jwk) in set.with_places().filter(|(_, jwk)| jwk.allows($role).is_ok()) {
+                    match crate::$handle::from_jwk(jwk, options) {
+                        Ok(key) => keys.push(key),
+                        Err(error) => unusable.push(crate::UnusableKey { index, error }),
+                    }
+                }
+                if keys.is_empty() && !unusable.is_empty() {
+                    let crate::UnusableKey { index, error } = unusable.swap_remove(0);
+                    return Err(KeySetError::NoneUsable { index, source: error });
+                }
+                Ok((Self::new(keys)?, unusable))
             }
         }
     };
@@ -192,12 +207,20 @@ pub enum SelectError {
 }
 
 /// Keys that do not make a set.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeySetError {
     /// No key.
     #[error("expected at least one key")]
     Empty,
+    /// No key of a JWK set that can be used, although some are meant for it.
+    #[error("no key of the set can be used, not even the one at {index}")]
+    NoneUsable {
+        /// The place of the first such key in the set, counted from zero.
+        index: usize,
+        /// Why it cannot be used.
+        source: crate::KeyError,
+    },
     /// More than [`KeySet::MAX_KEYS`].
     #[error("expected at most {max} keys")]
     TooMany {
@@ -281,10 +304,11 @@ mod tests {
     #[test]
     fn sets_that_would_be_a_guess_are_refused() {
         let make = |keys: Vec<Key>| KeySet::new(keys).unwrap_err();
-        assert_eq!(make(vec![]), KeySetError::Empty);
-        assert_eq!(make(vec![Key(Some("a"), 1), Key(Some("a"), 2)]), KeySetError::DuplicateKid { kid: "a".into() });
-        assert_eq!(make(vec![Key(Some("a"), 1), Key(None, 2)]), KeySetError::PartlyNamed);
-        assert_eq!(make(vec![Key(None, 1); 65]), KeySetError::TooMany { max: 64 });
+        assert!(matches!(make(vec![]), KeySetError::Empty));
+        let twice = make(vec![Key(Some("a"), 1), Key(Some("a"), 2)]);
+        assert!(matches!(twice, KeySetError::DuplicateKid { kid } if kid == "a"));
+        assert!(matches!(make(vec![Key(Some("a"), 1), Key(None, 2)]), KeySetError::PartlyNamed));
+        assert!(matches!(make(vec![Key(None, 1); 65]), KeySetError::TooMany { max: 64 }));
     }
 
     #[test]

@@ -52,7 +52,10 @@
 //!   time, so load keys at start, not when a counterparty says so.
 //! - `crit`, `b64`, `jwk`, `jku`, `x5u`, `x5c` in a header, duplicate members and non-canonical base64url are refused.
 //! - RS256 is what the specification asks for; it is outside the FAPI profiles.
-//! - Which keys are primes is not tested; numbers that do not work together are found by a trial run when a key loads.
+//! - Whether factors are primes is not computed: numbers that do not work together, composite factors among them, are
+//!   found by a trial run when a key becomes a handle.
+//! - Never use one key to sign and to decrypt (RFC 8725 section 3.1): compare the `thumbprint()` of both when they come
+//!   from configuration. [`JwkSet`] leaves out keys that are there for both.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -61,6 +61,9 @@ pub enum KeyError {
     /// The public exponent is even, less than 3 or longer than 33 bits.
     #[error("expected an odd public exponent from 3 to 2^33 - 1")]
     Exponent,
+    /// The modulus bears the mark of keys that a faulty chip made and that can be factored (ROCA, CVE-2017-15361).
+    #[error("the modulus is of a kind that can be factored (ROCA)")]
+    Factorable,
     /// More than two primes (RFC 8017 section 3.2).
     #[error("expected two primes, found a multi-prime key")]
     MultiPrime,
@@ -85,6 +88,13 @@ pub enum KeyError {
         name: &'static str,
         /// The use asked for.
         role: Role,
+    },
+    /// Two keys of a JWK set have one modulus and different uses: what one of them is asked to do can be turned against
+    /// the other (RFC 8725 section 3.1).
+    #[error("the key at {other} of the set is the same for another use")]
+    TwoUses {
+        /// The other key's place in the set, counted from zero.
+        other: usize,
     },
     /// A JWK set with more keys than allowed.
     #[error("expected at most {max} keys, found {found}")]

@@ -30,7 +30,7 @@ impl Jwk {
     ///
     /// # Errors
     /// [`KeyError`] unless it is one RSA key with acceptable numbers. A private key must have all of `p`, `q`, `dp`,
-    /// `dq` and `qi` (RFC 7518 section 6.3.2), and no `oth`.
+    /// `dq` and `qi` or none of them (RFC 7518 section 6.3.2), and no `oth`. With none of them, `e` must be 65537 or more.
     pub fn parse(json: &str) -> Result<Self, KeyError> {
         let mut members = json::read_object(json.as_bytes(), &LIMITS)?;
         let read = Self::from_members(&members);
@@ -46,8 +46,8 @@ impl Jwk {
             return Err(KeyError::MultiPrime);
         }
         let (n, e) = (number(members, "n")?, number(members, "e")?);
-        let private = if members.contains_key("d") {
-            let number = |name| number(members, name);
+        let number = |name| number(members, name);
+        let private = if ["p", "q", "dp", "dq", "qi"].iter().any(|name| members.contains_key(*name)) {
             Some(PrivateMaterial::from_numbers(PrivateNumbers {
                 n: n.clone(),
                 e: e.clone(),
@@ -58,6 +58,8 @@ impl Jwk {
                 dq: number("dq")?,
                 qi: number("qi")?,
             })?)
+        } else if members.contains_key("d") {
+            Some(PrivateMaterial::from_exponent(n.clone(), e.clone(), number("d")?)?)
         } else {
             None
         };
@@ -114,17 +116,33 @@ impl Jwk {
         }
         Ok(())
     }
+
+    /// Whether the two are one key, one of them for signatures only and the other for encryption only.
+    fn conflicts_with(&self, other: &Self) -> bool {
+        let uses = |key: &Self| [Role::Verify, Role::Wrap].map(|role| key.allows_use(role));
+        matches!((uses(self), uses(other)), ([true, false], [false, true]) | ([false, true], [true, false]))
+            && self.public.modulus() == other.public.modulus()
+    }
+
+    /// Whether the key may be used for this or for the private half of it.
+    fn allows_use(&self, public: Role) -> bool {
+        let private = if public == Role::Verify { Role::Sign } else { Role::Unwrap };
+        let bound = |role| self.allows(role).is_ok();
+        bound(public) || bound(private)
+    }
 }
 
 /// A JWK set: the keys that can be used here, and why the others cannot.
 #[derive(Debug)]
 pub struct JwkSet {
     keys: Vec<Jwk>,
+    /// The place of each key in the set as it was read.
+    places: Vec<usize>,
     unusable: Vec<UnusableKey>,
 }
 
 /// A key of a set that is left out: of another type, out of bounds or malformed (RFC 7517 section 5 asks to ignore
-/// what is not understood).
+/// what is not understood), or the same as another one for a different use.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct UnusableKey {
@@ -157,18 +175,37 @@ impl JwkSet {
         if list.len() > Self::MAX_KEYS {
             return Err(KeyError::TooManyKeys { found: list.len(), max: Self::MAX_KEYS });
         }
-        let mut set = Self { keys: Vec::new(), unusable: Vec::new() };
+        let (mut read_keys, mut unusable): (Vec<(usize, Jwk)>, Vec<UnusableKey>) = (Vec::new(), Vec::new());
         for (index, key) in list.iter().enumerate() {
             let read = match key {
                 Value::Object(members) => Jwk::from_members(members),
                 _ => Err(KeyError::JwkMember { name: "keys", expected: "an array of objects" }),
             };
             match read {
-                Ok(key) => set.keys.push(key),
-                Err(error) => set.unusable.push(UnusableKey { index, error }),
+                Ok(key) => read_keys.push((index, key)),
+                Err(error) => unusable.push(UnusableKey { index, error }),
             }
         }
+        let conflicts: Vec<Option<usize>> = read_keys
+            .iter()
+            .map(|(_, key)| read_keys.iter().find(|(_, other)| key.conflicts_with(other)).map(|(index, _)| *index))
+            .collect();
+        let mut set = Self { keys: Vec::new(), places: Vec::new(), unusable };
+        for ((index, key), conflict) in read_keys.into_iter().zip(conflicts) {
+            if let Some(other) = conflict {
+                set.unusable.push(UnusableKey { index, error: KeyError::TwoUses { other } });
+            } else {
+                set.keys.push(key);
+                set.places.push(index);
+            }
+        }
+        set.unusable.sort_by_key(|key| key.index);
         Ok(set)
+    }
+
+    /// Each key with its place in the set as it was read.
+    pub(crate) fn with_places(&self) -> impl Iterator<Item = (usize, &Jwk)> {
+        self.places.iter().copied().zip(&self.keys)
     }
 
     /// The keys that can be read.

@@ -1,6 +1,6 @@
 //! RSA numbers, checked.
 
-use super::{KeyError, pem};
+use super::{KeyError, pem, roca};
 use crate::base64url;
 use rsa::pkcs1::{self, EncodeRsaPublicKey as _};
 use rsa::pkcs8::der::asn1::UintRef;
@@ -15,7 +15,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 const MAX_BITS: usize = 8192;
 
 /// An RSA public key that obeys these rules:
-/// - the modulus is odd and no longer than 8192 bits;
+/// - the modulus is odd, no longer than 8192 bits, and not one of those that a faulty chip made (ROCA, CVE-2017-15361);
 /// - the exponent is odd, from 3 to 2³³ − 1.
 ///
 /// Which lengths a use allows is checked when it becomes a handle for that use.
@@ -61,7 +61,8 @@ impl PublicMaterial {
 
     pub(super) fn from_numbers(n: BigUint, e: BigUint) -> Result<Self, KeyError> {
         check_numbers(&n, &e)?;
-        RsaPublicKey::new_with_max_size(n, e, MAX_BITS).map(Self).map_err(|_| KeyError::Exponent)
+        let key = RsaPublicKey::new_with_max_size(n, e, MAX_BITS).map_err(|_| KeyError::Exponent)?;
+        if roca::is_marked(&key) { Err(KeyError::Factorable) } else { Ok(Self(key)) }
     }
 
     /// The length of the modulus in bits.
@@ -111,8 +112,9 @@ impl fmt::Debug for PublicMaterial {
 }
 
 /// An RSA private key whose public half obeys the rules of [`PublicMaterial`] and whose numbers fit each other: two
-/// different primes that multiply to the modulus, an exponent that inverts the public one, and the three numbers of
-/// the Chinese remainder form as they follow from these.
+/// different factors that multiply to the modulus, an exponent that inverts the public one, and the three numbers of
+/// the Chinese remainder form as they follow from these. That the factors are primes shows in the trial run
+/// when the key becomes a handle.
 ///
 /// Not `Clone`; `Debug` prints the public half; the numbers are overwritten when it is dropped.
 pub struct PrivateMaterial(RsaPrivateKey);
@@ -174,7 +176,22 @@ impl PrivateMaterial {
         let key = RsaPrivateKey::from_components(n, e, d, vec![p, q]).map_err(|_| KeyError::Inconsistent)?;
         let qi = key.crt_coefficient().map(Zeroizing::new);
         let fits = key.dp() == Some(&from.dp) && key.dq() == Some(&from.dq) && qi.as_deref() == Some(&from.qi);
-        if fits { Ok(Self(key)) } else { Err(KeyError::Inconsistent) }
+        if fits { Self::from_checked(key) } else { Err(KeyError::Inconsistent) }
+    }
+
+    /// Finds the factors by the exponent (NIST SP 800-56B appendix C.2), for keys that come without them.
+    pub(super) fn from_exponent(n: BigUint, e: BigUint, d: BigUint) -> Result<Self, KeyError> {
+        let mut d = Zeroizing::new(d);
+        check_numbers(&n, &e)?;
+        if *d >= n || *d == BigUint::default() {
+            return Err(KeyError::Inconsistent);
+        }
+        let key = RsaPrivateKey::from_components(n, e, std::mem::take(&mut *d), Vec::new());
+        Self::from_checked(key.map_err(|_| KeyError::Inconsistent)?)
+    }
+
+    fn from_checked(key: RsaPrivateKey) -> Result<Self, KeyError> {
+        if roca::is_marked(key.as_ref()) { Err(KeyError::Factorable) } else { Ok(Self(key)) }
     }
 
     /// The public half.

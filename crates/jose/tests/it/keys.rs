@@ -1,9 +1,9 @@
 //! Keys read, refused and written.
 
-use crate::shared::{SIGNING, UNWRAPPING, backends};
+use crate::shared::{SIGNING, UNWRAPPING, backends, vectors};
 use bankrail_jose::{
-    Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySizes, PrivateMaterial, PublicMaterial, Role, RsaSize, SigningKey,
-    UnwrappingKey, VerifyingKey, WrappingKey,
+    Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, KeySizes, PrivateMaterial, PublicMaterial, Role, RsaSize,
+    SigningKey, UnwrappingKey, VerifyingKey, WrappingKey,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -97,8 +97,7 @@ fn numbers_that_do_not_fit_are_refused() {
     for name in ["d", "p", "q", "dp", "dq", "qi"] {
         let mut jwk = good.clone();
         jwk.as_object_mut().unwrap().remove(name);
-        // Without `d` it is a public key.
-        assert_eq!(read(&jwk).is_ok(), name == "d", "{name}");
+        assert!(read(&jwk).is_err(), "{name}");
         let mut octets = bankrail_jose::base64url::decode(good[name].as_str().unwrap()).unwrap();
         *octets.last_mut().unwrap() ^= 2;
         let changed = change(name, bankrail_jose::base64url::encode(&octets).into());
@@ -116,6 +115,57 @@ fn numbers_that_do_not_fit_are_refused() {
     assert!(change("n", json!("_".repeat(2000))).is_err(), "longer than any key");
     assert!(matches!(change("kty", json!("EC")), Err(KeyError::NotRsa)));
     assert!(matches!(change("kty", json!("rsa")), Err(KeyError::NotRsa)));
+}
+
+#[test]
+fn a_private_key_without_its_factors_is_completed() {
+    let keys = vectors("jose/keys.json");
+    let known = keys.iter().flat_map(|keys| ["sig2048", "sig4096"].map(|name| keys[name].clone()));
+    for whole in known.chain([private_jwk()]) {
+        let mut jwk = whole.clone();
+        for name in ["p", "q", "dp", "dq", "qi"] {
+            jwk.as_object_mut().unwrap().remove(name);
+        }
+        let key = SigningKey::from_jwk(&read(&jwk).unwrap(), &KeyOptions::new()).unwrap();
+        let message = key.sign(b"x").unwrap();
+        SigningKey::from_jwk(&read(&whole).unwrap(), &KeyOptions::new())
+            .unwrap()
+            .verifying_key()
+            .verify(b"x", &message)
+            .unwrap();
+        for (name, value) in [("d", "AQ"), ("d", "AA"), ("d", "Ag"), ("e", "Aw"), ("n", "AQAB")] {
+            let mut changed = jwk.clone();
+            changed[name] = json!(value);
+            assert!(read(&changed).is_err(), "{name} {value}");
+        }
+        jwk.as_object_mut().unwrap().remove("d");
+        assert!(read(&jwk).unwrap().private().is_none());
+    }
+}
+
+#[test]
+fn composite_factors_are_found_by_the_trial_run() {
+    // Whatever the factors are, they multiply to the modulus and the exponents fit them.
+    let factor = |jwk: &str, name: &str| {
+        let jwk: Value = serde_json::from_str(jwk).unwrap();
+        rsa::BigUint::from_bytes_be(&bankrail_jose::base64url::decode(jwk[name].as_str().unwrap()).unwrap())
+    };
+    let (one, two) = (SIGNING.to_jwk(), UNWRAPPING.to_jwk());
+    let [a, b, c, d] = [(&one, "p"), (&one, "q"), (&two, "p"), (&two, "q")].map(|(jwk, name)| factor(jwk, name));
+    let e = rsa::BigUint::from(65_537_u32);
+    let pairs = [(&a * &b, &c * &d), (&a * &c, &b * &d), (&a * &d, &b * &c)];
+    let key = pairs.into_iter().find_map(|(p, q)| rsa::RsaPrivateKey::from_p_q(p, q, e.clone()).ok()).unwrap();
+    let material =
+        PrivateMaterial::from_pkcs8_der(rsa::pkcs8::EncodePrivateKey::to_pkcs8_der(&key).unwrap().as_bytes());
+    let any = KeySizes::AnyFrom2048;
+    for options in backends() {
+        let options = options.with_sizes(any);
+        let material = material.as_ref().unwrap();
+        let refused = SigningKey::from_material(material, &options);
+        assert!(matches!(refused, Err(KeyError::Inconsistent | KeyError::Backend)), "{refused:?}");
+        let refused = UnwrappingKey::from_material(material, &options);
+        assert!(matches!(refused, Err(KeyError::Inconsistent | KeyError::Backend)), "{refused:?}");
+    }
 }
 
 #[test]
@@ -159,7 +209,8 @@ fn a_set_keeps_what_can_be_used_and_says_why_not_the_rest() {
     let set = JwkSet::parse(&set).unwrap();
     assert_eq!(set.keys().iter().map(|key| key.kid().unwrap()).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(set.unusable().iter().map(|key| key.index).collect::<Vec<_>>(), [1, 3]);
-    let signers = KeySet::<VerifyingKey>::from_jwk_set(&set, &KeyOptions::new()).unwrap();
+    let (signers, unusable) = KeySet::<VerifyingKey>::from_jwk_set(&set, &KeyOptions::new()).unwrap();
+    assert!(unusable.is_empty(), "{unusable:?}");
     assert_eq!(signers.keys().len(), 1, "the key for encryption is not one for signatures");
     assert!(signers.select(Some("a")).is_ok() && signers.select(Some("b")).is_err());
     let again = JwkSet::parse(&signers.to_jwk_set()).unwrap();
@@ -169,6 +220,44 @@ fn a_set_keeps_what_can_be_used_and_says_why_not_the_rest() {
     }
     let many = vec![r#"{"kty":"EC"}"#; 65].join(",");
     assert!(matches!(JwkSet::parse(&format!(r#"{{"keys":[{many}]}}"#)), Err(KeyError::TooManyKeys { found: 65, .. })));
+}
+
+#[test]
+fn a_key_of_a_set_that_is_meant_but_cannot_be_used_is_reported() {
+    let wide = UNWRAPPING.wrapping_key().to_jwk();
+    let mut odd_size: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
+    let octets = [&[0x80][..], &[0xff; 383]].concat();
+    odd_size["n"] = bankrail_jose::base64url::encode(&octets).into();
+    let good = SIGNING.verifying_key().to_jwk();
+    let read = |keys: &[&str]| JwkSet::parse(&format!(r#"{{"keys":[{}]}}"#, keys.join(","))).unwrap();
+    let odd_size = odd_size.to_string();
+    let (keys, unusable) =
+        KeySet::<VerifyingKey>::from_jwk_set(&read(&["7", &wide, &odd_size, &good]), &KeyOptions::new()).unwrap();
+    assert_eq!(keys.keys().len(), 1);
+    assert!(matches!(&unusable[..], [key] if key.index == 2 && matches!(key.error, KeyError::Size { bits: 3072, .. })));
+    let none = KeySet::<VerifyingKey>::from_jwk_set(&read(&[&wide, &odd_size]), &KeyOptions::new());
+    let expected = matches!(none, Err(KeySetError::NoneUsable { index: 1, source: KeyError::Size { .. } }));
+    assert!(expected, "{none:?}");
+    let none = KeySet::<VerifyingKey>::from_jwk_set(&read(&[&wide]), &KeyOptions::new());
+    assert!(matches!(none, Err(KeySetError::Empty)));
+}
+
+#[test]
+fn one_key_for_two_uses_is_left_out_of_a_set() {
+    let mut jwk: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
+    let signs = jwk.to_string();
+    jwk["use"] = json!("enc");
+    jwk["alg"] = json!("RSA-OAEP");
+    let (encrypts, other) = (jwk.to_string(), UNWRAPPING.wrapping_key().to_jwk());
+    let set = |keys: &[&str]| JwkSet::parse(&format!(r#"{{"keys":[{}]}}"#, keys.join(","))).unwrap();
+    let both = set(&[&signs, &other, &encrypts]);
+    assert_eq!(both.keys().len(), 1);
+    let found: Vec<_> = both.unusable().iter().map(|key| (key.index, key.error.to_string())).collect();
+    let text = |other| format!("the key at {other} of the set is the same for another use");
+    assert_eq!(found, [(0, text(2)), (2, text(0))]);
+    // Twice for one use is no conflict, nor is a key that is bound to no use.
+    jwk.as_object_mut().unwrap().retain(|name, _| !["use", "alg"].contains(&name.as_str()));
+    assert_eq!(set(&[&signs, &signs, &jwk.to_string(), &other]).keys().len(), 4);
 }
 
 #[test]

@@ -32,6 +32,10 @@ pub enum OpenError {
         /// The member looked at.
         name: String,
     },
+    /// Decrypted, verified, and of another type than a message: see
+    /// [`OpenOptions::with_typ_required`](super::OpenOptions::with_typ_required).
+    #[error("the signed message has another typ than \"JWT\", or none")]
+    OtherType,
     /// Decrypted and verified, but the text is not JSON in UTF-8. The sender's fault, and the sender is known.
     #[error("the message is signed but not JSON")]
     PayloadInvalid,
@@ -59,6 +63,8 @@ pub enum OpenErrorKind {
     Rejected,
     /// [`OpenError::OtherRecipient`].
     OtherRecipient,
+    /// [`OpenError::OtherType`].
+    OtherType,
     /// [`OpenError::PayloadInvalid`].
     PayloadInvalid,
     /// [`OpenError::Unavailable`].
@@ -75,6 +81,7 @@ impl OpenError {
             Self::NoKey(_) => OpenErrorKind::NoKey,
             Self::Rejected => OpenErrorKind::Rejected,
             Self::OtherRecipient { .. } => OpenErrorKind::OtherRecipient,
+            Self::OtherType => OpenErrorKind::OtherType,
             Self::PayloadInvalid => OpenErrorKind::PayloadInvalid,
             Self::Unavailable { .. } => OpenErrorKind::Unavailable,
         }

@@ -7,14 +7,22 @@ pub struct OpenOptions {
     pub(super) max_header: usize,
     pub(super) inflate: Option<usize>,
     pub(super) require_cty: bool,
+    pub(super) require_typ: bool,
     pub(super) recipient: Option<Recipient>,
 }
 
-/// Compact messages of up to 512 KiB with headers of up to 4 KiB, no compression, `cty` absent or `JWT`, any
-/// recipient.
+/// Compact messages of up to 512 KiB with headers of up to 4 KiB, no compression, `cty` absent or `JWT`, any inner
+/// `typ`, any recipient.
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { max_message: 512 * 1024, max_header: 4 * 1024, inflate: None, require_cty: false, recipient: None }
+        Self {
+            max_message: 512 * 1024,
+            max_header: 4 * 1024,
+            inflate: None,
+            require_cty: false,
+            require_typ: false,
+            recipient: None,
+        }
     }
 }
 
@@ -62,6 +70,14 @@ impl OpenOptions {
     #[must_use]
     pub fn with_cty_required(mut self) -> Self {
         self.require_cty = true;
+        self
+    }
+
+    /// Refuses messages whose signed header does not say `"typ":"JWT"`, in any case of letters. The specification names no
+    /// `typ` for messages; demand it if the sender's key also signs tokens of other types (RFC 8725 section 3.11).
+    #[must_use]
+    pub fn with_typ_required(mut self) -> Self {
+        self.require_typ = true;
         self
     }
 

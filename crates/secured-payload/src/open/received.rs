@@ -161,6 +161,9 @@ impl<'a> Received<'a> {
             signed = deflate::inflate(&signed, max).ok_or(OpenError::Rejected)?;
         }
         let verified = verify(&signed, &self.options, verifying).ok_or(OpenError::Rejected)?;
+        if self.options.require_typ && !verified.header().typ().is_some_and(|typ| is_media_type(typ, "JWT")) {
+            return Err(OpenError::OtherType);
+        }
         check_recipient(&verified, &self.options)?;
         if !crate::is_json(verified.payload()) {
             return Err(OpenError::PayloadInvalid);

@@ -141,6 +141,21 @@ fn cty_is_absent_or_jwt() {
 }
 
 #[test]
+fn the_inner_typ_is_looked_at_if_asked() {
+    let keys = backends().next().unwrap();
+    let strict = keys.opener().with_options(OpenOptions::new().with_typ_required());
+    for (typ, accepted) in
+        [(Some("JWT"), true), (Some("application/jwt"), true), (Some("at+jwt"), false), (None, false)]
+    {
+        let header = typ.map_or(JwsHeader::new(), |typ| JwsHeader::new().with_typ(typ));
+        let compact = outsider::encrypt(outsider::HEADER, jws::sign(&SIGNING, &header, b"{}").unwrap().as_bytes());
+        assert!(keys.opener().open(&compact).is_ok());
+        let kind = strict.open(&compact).err().map(|error| error.kind());
+        assert_eq!(kind, (!accepted).then_some(OpenErrorKind::OtherType), "{typ:?}");
+    }
+}
+
+#[test]
 fn a_signed_text_that_is_not_json_is_the_known_sender_s_fault() {
     let opener = backends().next().unwrap().opener();
     for payload in [&b""[..], b"{", b"\xff", b"{}\0"] {

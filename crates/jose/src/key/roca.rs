@@ -1,0 +1,64 @@
+//! Keys that a faulty chip made (ROCA, CVE-2017-15361): their modulus can be factored in hours to days.
+
+use rsa::BigUint;
+use rsa::traits::PublicKeyParts as _;
+
+/// The first of the primes by which such a chip built its own; all its key sizes share them.
+const PRIMES: [u32; 38] = [
+    3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109,
+    113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
+];
+
+/// The number whose powers the chip's primes are, by every one of [`PRIMES`].
+const GENERATOR: u32 = 65_537;
+
+/// Whether the modulus is, by each of these primes, a power of the generator. Of sound keys one in 10⁸ or fewer is.
+pub(super) fn is_marked(key: &rsa::RsaPublicKey) -> bool {
+    PRIMES.iter().all(|prime| is_power(&(key.n() % BigUint::from(*prime)), *prime))
+}
+
+fn is_power(remainder: &BigUint, prime: u32) -> bool {
+    let mut power = 1;
+    loop {
+        if *remainder == BigUint::from(power) {
+            return true;
+        }
+        power = power * (GENERATOR % prime) % prime;
+        if power == 1 {
+            return false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_is_found() {
+        let product = PRIMES.iter().fold(BigUint::from(2_u32), |product, prime| product * BigUint::from(*prime));
+        // A power of the generator, lifted to 2048 bits.
+        let power = |exponent: u32| BigUint::from(GENERATOR).modpow(&BigUint::from(exponent), &product);
+        let key = |residue: &BigUint| {
+            let n = residue + &product * ((BigUint::from(1_u32) << 2047) / &product + BigUint::from(1_u32));
+            rsa::RsaPublicKey::new_unchecked(n, BigUint::from(3_u32))
+        };
+        for exponent in [0, 1, 2, 1000, 123_456] {
+            assert!(is_marked(&key(&power(exponent))), "{exponent}");
+            assert!(!is_marked(&key(&(power(exponent) + BigUint::from(2_u32)))), "{exponent}");
+        }
+    }
+
+    /// By these primes only do the generator's powers leave something out: how rarely a sound modulus is marked follows.
+    #[test]
+    fn sound_keys_are_rarely_marked() {
+        let rarity: f64 = PRIMES
+            .iter()
+            .map(|prime| {
+                let powers = (1..*prime).filter(|at| is_power(&BigUint::from(*at), *prime)).count();
+                powers as f64 / f64::from(*prime - 1)
+            })
+            .product();
+        assert!(rarity < 1e-8, "{rarity}");
+    }
+}
