@@ -14,7 +14,7 @@ fuzz_target!(|octets: &[u8]| {
             assert_eq!(strict, tolerant, "the modes differ in what they refuse only");
             // Checking the model finds what reading found: nothing of the schema, the same of counts and sums.
             let kinds = |findings: Vec<Finding>| findings.into_iter().map(|finding| (finding.kind, finding.path));
-            assert!(kinds(strict.document.check()).eq(kinds(strict.findings)));
+            assert!(kinds(strict.document.check()).take(options.limits.findings).eq(kinds(strict.findings)));
         }
         (Ok(_), Err(error)) => panic!("strict reading accepted what tolerant reading refused: {error:?}"),
         (Err(_), Ok(tolerant)) => assert!(!tolerant.findings.is_empty(), "refused without a finding"),

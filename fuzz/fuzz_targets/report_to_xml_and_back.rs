@@ -1,25 +1,45 @@
-//! What has been read and can be written is read again as the same document, compact, indented and out of a JSON string.
+//! What can be written is read again as the same document, compact, indented and out of a JSON string: documents that
+//! have been read, and, out of octets that are no document, invented values of the model.
 
 #![no_main]
 
-use bankrail_camt052::{Document, WriteError, WriteOptions};
+use arbitrary::{Arbitrary, Unstructured};
+use bankrail_camt052::{Document, Finding, Mode, ReadOptions, WriteError, WriteOptions};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|octets: &[u8]| {
-    let Ok(parsed) = Document::parse(octets) else { return };
-    let xml = match parsed.document.to_xml() {
+fn assert_same_back(document: &Document) {
+    let xml = match document.to_xml() {
         Ok(xml) => xml,
         // Parts that tolerant reading may miss; everything else that was read can be written.
         Err(WriteError::Invalid { .. }) => return,
         Err(error) => panic!("{error:?}"),
     };
     let again = Document::parse(&xml).expect("what was written is readable");
-    assert_eq!(again.document, parsed.document);
+    assert_eq!(&again.document, document);
     let mut options = WriteOptions::default();
     options.indent = Some(2);
-    let indented = parsed.document.to_xml_with(options).expect("what can be written compactly can be indented");
-    assert_eq!(Document::parse(&indented).expect("what was indented is readable").document, parsed.document);
+    let indented = document.to_xml_with(options).expect("what can be written compactly can be indented");
+    assert_eq!(&Document::parse(&indented).expect("what was indented is readable").document, document);
     let mut json = String::new();
-    parsed.document.write_json_string(&mut json).expect("what can be written can be written into JSON");
+    document.write_json_string(&mut json).expect("what can be written can be written into JSON");
     assert_eq!(serde_json::from_str::<String>(&json).expect("a JSON string"), xml);
+}
+
+/// An invented document is what the schema accepts, and checking it finds what reading it finds.
+fn assert_valid(document: &Document) {
+    let mut strict = ReadOptions::default();
+    strict.mode = Mode::Strict;
+    let xml = document.to_xml().expect("an invented document is complete");
+    let parsed = Document::parse_with(&xml, &strict).expect("an invented document is schema-valid");
+    let facts = |findings: Vec<Finding>| findings.into_iter().map(|finding| (finding.kind, finding.path));
+    assert!(facts(document.check()).take(strict.limits.findings).eq(facts(parsed.findings)));
+}
+
+fuzz_target!(|octets: &[u8]| {
+    if let Ok(parsed) = Document::parse(octets) {
+        assert_same_back(&parsed.document);
+    } else if let Ok(document) = Document::arbitrary(&mut Unstructured::new(octets)) {
+        assert_valid(&document);
+        assert_same_back(&document);
+    }
 });

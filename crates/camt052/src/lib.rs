@@ -84,6 +84,7 @@ pub use finding::{Finding, FindingKind, Part, Position};
 pub use model::*;
 pub use read::{EntryReader, LimitKind, Limits, Mode, Parsed, ReadError, ReadErrorKind, ReadOptions, StreamItem};
 pub use value::amount::Amount;
+pub use value::code::UnknownCode;
 pub use value::date::{Date, DateFormatError, DateTime, Offset, YearMonth};
 pub use value::identifier::{AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, PhoneNumber};
 pub use value::number::{ImpliedAmount, NonNegativeDecimal, Number, NumberError, PlainDecimal, Rate, WholeNumber};

@@ -41,8 +41,9 @@ pub(crate) trait Node: Sized {
     /// Writes the element with its tags, and what was kept beside the schema's parts.
     fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>);
 
-    /// True unless a part is missing that the schema demands and tolerant reading may miss.
-    fn is_complete(&self) -> bool;
+    /// True unless a part is missing that the schema demands, or one is kept that only reading it again can judge: markup,
+    /// attributes and text beyond the schema, supplementary data.
+    fn is_plain(&self) -> bool;
 
     /// Reports what is not as it should be.
     fn check(&self, to: &mut Checker);
@@ -102,7 +103,7 @@ macro_rules! simple_nodes {
             }
 
             #[inline]
-            fn is_complete(&self) -> bool {
+            fn is_plain(&self) -> bool {
                 true
             }
 
@@ -159,8 +160,8 @@ impl<N: Node> Node for Box<N> {
         (**self).write(tag, out, kept);
     }
 
-    fn is_complete(&self) -> bool {
-        (**self).is_complete()
+    fn is_plain(&self) -> bool {
+        (**self).is_plain()
     }
 
     fn check(&self, to: &mut Checker) {
@@ -260,9 +261,9 @@ pub(crate) fn write_field_kept<C: Content>(content: &C, tag: &'static Tag, out: 
 
 /// True unless the element, or a part below it, is missing.
 #[inline]
-pub(crate) fn is_complete_field<C: Content>(content: &C, min: u32) -> bool {
+pub(crate) fn is_plain_field<C: Content>(content: &C, min: u32) -> bool {
     let items = content.items();
-    (min == 0 || !items.is_empty()) && items.iter().all(Node::is_complete)
+    (min == 0 || !items.is_empty()) && items.iter().all(Node::is_plain)
 }
 
 /// Checks the occurrences of one element and how many there are.

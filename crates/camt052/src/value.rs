@@ -2,6 +2,7 @@
 
 pub(crate) mod amount;
 pub(crate) mod boolean;
+pub(crate) mod code;
 pub(crate) mod date;
 pub(crate) mod identifier;
 pub(crate) mod number;

@@ -23,7 +23,8 @@ impl Envelope {
 
     /// Markup that is already well-formed XML; it is written as it is.
     ///
-    /// The markup is not checked here. What is no well-formed element makes the document unreadable.
+    /// The markup is not checked here but when it is written: a document with markup that would not be read back as it is
+    /// is refused ([`WriteError::Unfaithful`](crate::WriteError::Unfaithful)).
     #[must_use]
     pub fn from_unchecked_xml(xml: &str) -> Self {
         Self(xml.into())
@@ -49,8 +50,8 @@ impl Node for Envelope {
         out.close_leaf(tag);
     }
 
-    fn is_complete(&self) -> bool {
-        true
+    fn is_plain(&self) -> bool {
+        false
     }
 
     fn check(&self, to: &mut Checker) {

@@ -31,6 +31,21 @@ pub struct ReadOptions {
     pub limits: Limits,
 }
 
+impl ReadOptions {
+    /// Tolerant, without bounds: for what this crate has just written.
+    pub(crate) fn unbounded() -> Self {
+        let limits = Limits {
+            document_bytes: u64::MAX,
+            depth: usize::MAX,
+            entry_elements: usize::MAX,
+            text_bytes: usize::MAX,
+            token_bytes: usize::MAX,
+            ..Limits::default()
+        };
+        Self { limits, ..Self::default() }
+    }
+}
+
 /// Bounds that real documents never meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

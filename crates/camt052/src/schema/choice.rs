@@ -74,10 +74,10 @@ macro_rules! choice {
                     out.close(tag);
                 }
 
-                fn is_complete(&self) -> bool {
+                fn is_plain(&self) -> bool {
                     match self {
-                        $(Self::$Variant(value) => $crate::schema::is_complete_field(value, 1),)*
-                        Self::Unknown => true,
+                        $(Self::$Variant(value) => $crate::schema::is_plain_field(value, 1),)*
+                        Self::Unknown => false,
                     }
                 }
 

@@ -17,7 +17,7 @@ macro_rules! codes {
         pub enum $Type {
             $($(#[$doc])* #[doc = concat!("`", $code, "`.")] $Variant,)*
             /// A code that the schema does not have, kept as read.
-            Other(Box<str>),
+            Other($crate::UnknownCode),
         }
 
         impl $Type {
@@ -28,7 +28,7 @@ macro_rules! codes {
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$Variant => $code,)*
-                    Self::Other(code) => code,
+                    Self::Other(code) => code.as_str(),
                 }
             }
 
@@ -37,7 +37,7 @@ macro_rules! codes {
             pub fn from_code(code: &str) -> Self {
                 match code {
                     $($code => Self::$Variant,)*
-                    _ => Self::Other(code.into()),
+                    _ => Self::Other($crate::UnknownCode::new(code)),
                 }
             }
         }
@@ -72,15 +72,13 @@ macro_rules! codes {
             fn append(&self, out: &mut $crate::write::Output<'_>) {
                 match self {
                     $(Self::$Variant => out.raw($code),)*
-                    Self::Other(code) => out.text(code),
+                    Self::Other(code) => out.text(code.as_str()),
                 }
             }
 
             fn fault(&self) -> Option<$crate::schema::Fault> {
                 match self {
-                    Self::Other(code) if !Self::CODES.contains(&&**code) => {
-                        Some($crate::schema::Fault::Code { known: Self::CODES })
-                    }
+                    Self::Other(_) => Some($crate::schema::Fault::Code { known: Self::CODES }),
                     _ => None,
                 }
             }

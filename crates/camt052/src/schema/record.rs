@@ -133,8 +133,8 @@ macro_rules! record {
                     out.close(tag);
                 }
 
-                fn is_complete(&self) -> bool {
-                    true $(&& $crate::schema::is_complete_field(&self.$name, $min))*
+                fn is_plain(&self) -> bool {
+                    self.extras.is_empty() $(&& $crate::schema::is_plain_field(&self.$name, $min))*
                 }
 
                 fn check(&self, to: &mut $crate::check::Checker) {

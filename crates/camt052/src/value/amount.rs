@@ -150,7 +150,7 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
         out.close_leaf(tag);
     }
 
-    fn is_complete(&self) -> bool {
+    fn is_plain(&self) -> bool {
         self.currency.is_some()
     }
 

@@ -5,6 +5,7 @@ use crate::extra::Kept;
 use crate::model::{Document, ROOT};
 use crate::schema::{Node, tag};
 use crate::{Finding, NAMESPACE};
+use crate::{ReadError, ReadOptions};
 use std::io;
 
 /// How a document is written. The default is compact.
@@ -35,6 +36,14 @@ pub enum WriteError {
         /// The first such character.
         found: char,
     },
+    /// Something beyond the schema that would not be read back as it is: supplementary data or a kept part that is no
+    /// well-formed markup, or has no place in the document.
+    #[error("expected parts beyond the schema that can be read back as they are")]
+    Unfaithful {
+        /// Why what was written cannot be read, if so.
+        #[source]
+        why: Option<ReadError>,
+    },
     /// The destination failed.
     #[error("the destination failed")]
     Io(#[source] io::Error),
@@ -44,7 +53,7 @@ impl Document {
     /// The document as compact XML in UTF-8, with the XML declaration.
     ///
     /// # Errors
-    /// [`WriteError::Invalid`] when a mandatory part is missing, [`WriteError::Character`].
+    /// [`WriteError::Invalid`] when a mandatory part is missing, [`WriteError::Character`], [`WriteError::Unfaithful`].
     pub fn to_xml(&self) -> Result<String, WriteError> {
         self.to_xml_with(WriteOptions::default())
     }
@@ -52,7 +61,7 @@ impl Document {
     /// The document as XML.
     ///
     /// # Errors
-    /// [`WriteError::Invalid`], [`WriteError::Character`].
+    /// [`WriteError::Invalid`], [`WriteError::Character`], [`WriteError::Unfaithful`].
     pub fn to_xml_with(&self, options: WriteOptions) -> Result<String, WriteError> {
         self.refuse(options)?;
         let mut text = String::new();
@@ -64,7 +73,7 @@ impl Document {
     /// Writes the document as XML in pieces of some 64 kB.
     ///
     /// # Errors
-    /// [`WriteError::Invalid`] before anything is written, [`WriteError::Io`], [`WriteError::Character`] when part of
+    /// [`WriteError::Invalid`] and [`WriteError::Unfaithful`] before anything is written, [`WriteError::Io`], [`WriteError::Character`] when part of
     /// the document may have been written already.
     pub fn write_to(&self, sink: &mut dyn io::Write, options: WriteOptions) -> Result<(), WriteError> {
         self.refuse(options)?;
@@ -77,7 +86,7 @@ impl Document {
     /// statement response holds. The XML exists only in its escaped form.
     ///
     /// # Errors
-    /// [`WriteError::Invalid`], [`WriteError::Character`]; `json` is then as it was.
+    /// [`WriteError::Invalid`], [`WriteError::Character`], [`WriteError::Unfaithful`]; `json` is then as it was.
     pub fn write_json_string(&self, json: &mut String) -> Result<(), WriteError> {
         let length = json.len();
         json.push('"');
@@ -92,7 +101,7 @@ impl Document {
     /// Appends the document to a JSON text as the content of a string literal, without the quotes.
     ///
     /// # Errors
-    /// [`WriteError::Invalid`], [`WriteError::Character`]; `json` is then as it was.
+    /// [`WriteError::Invalid`], [`WriteError::Character`], [`WriteError::Unfaithful`]; `json` is then as it was.
     pub fn append_json_content(&self, json: &mut String) -> Result<(), WriteError> {
         self.refuse(WriteOptions::default())?;
         let length = json.len();
@@ -104,17 +113,32 @@ impl Document {
     }
 
     fn refuse(&self, options: WriteOptions) -> Result<(), WriteError> {
+        let plain = self.is_plain();
         let refused = if options.schema_valid {
             crate::check::first_of_schema(self)
-        } else if self.is_complete() {
+        } else if plain {
             None
         } else {
             crate::check::first_missing(self)
         };
         match refused {
             Some(finding) => Err(WriteError::Invalid { finding: Box::new(finding) }),
-            None => Ok(()),
+            None if plain => Ok(()),
+            None => self.refuse_unfaithful(),
         }
+    }
+
+    /// What the schema does not know is written as it is; only reading it again shows whether it stays so.
+    #[cold]
+    fn refuse_unfaithful(&self) -> Result<(), WriteError> {
+        let mut text = String::new();
+        self.push(Output::plain(&mut text))?;
+        let why = match Self::parse_with(&text, &ReadOptions::unbounded()) {
+            Ok(again) if again.document == *self => return Ok(()),
+            Ok(_) => None,
+            Err(error) => Some(error),
+        };
+        Err(WriteError::Unfaithful { why })
     }
 
     fn push(&self, mut out: Output<'_>) -> Result<(), WriteError> {

@@ -3,12 +3,15 @@
 // The helpers of tests say what they expect as the tests do.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod any_value;
 mod findings;
 mod invented;
+mod lossless;
 mod mutate;
 mod payload_table;
 mod pyiso20022;
 mod reading;
+mod respell;
 mod round_trips;
 mod samples;
 mod schema_agreement;

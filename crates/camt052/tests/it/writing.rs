@@ -1,7 +1,7 @@
 //! What writing guarantees beside the round trip.
 
 use crate::findings::document;
-use bankrail_camt052::{Document, WriteError, WriteOptions};
+use bankrail_camt052::{AccountId, Document, Envelope, WriteError, WriteOptions};
 
 #[test]
 fn indented_and_compact_are_the_same_document() {
@@ -41,4 +41,36 @@ fn schema_valid_writing_refuses_what_strict_reading_refuses() {
     read.reports[0].additional_information = Some("".into());
     assert!(read.to_xml().is_ok());
     assert!(matches!(read.to_xml_with(options), Err(WriteError::Invalid { .. })));
+}
+
+#[test]
+fn what_would_not_be_read_back_is_refused() {
+    let data = "<SplmtryData><Envlp><a xmlns=\"urn:a\"/></Envlp></SplmtryData></BkToCstmrAcctRpt>";
+    let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+    let xml = document("", &format!("{entry}<Foo/>")).replace("</BkToCstmrAcctRpt>", data);
+    let read = Document::parse(xml).unwrap().document;
+    assert!(read.to_xml().is_ok());
+    let refused = |change: fn(&mut Document)| {
+        let mut changed = read.clone();
+        change(&mut changed);
+        let mut json = String::new();
+        assert!(changed.write_json_string(&mut json).is_err() && json.is_empty());
+        let mut sink = Vec::new();
+        assert!(changed.write_to(&mut sink, WriteOptions::default()).is_err() && sink.is_empty());
+        match changed.to_xml() {
+            Err(WriteError::Unfaithful { why }) => why.is_some(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(refused(|document| document.supplementary_data[0].envelope = Envelope::from_unchecked_xml("<p:a/>")));
+    assert!(refused(|document| {
+        document.supplementary_data[0].envelope = Envelope::from_unchecked_xml("</Envlp></SplmtryData><Rpt/>");
+    }));
+    // A choice of which nothing was kept.
+    assert!(refused(|document| document.reports[0].account.id = AccountId::Unknown));
+    // What stood after an entry that is no longer there.
+    assert!(!refused(|document| document.reports[0].entries.clear()));
+    let mut empty = read.clone();
+    empty.supplementary_data[0].envelope = Envelope::from_unchecked_xml("");
+    assert!(empty.to_xml().is_ok(), "tolerant, as reading is");
 }
