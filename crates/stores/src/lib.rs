@@ -32,13 +32,14 @@
 //!
 //! # Engines
 //!
-//! | trait | memory | SQLite | PostgreSQL |
-//! |---|---|---|---|
-//! | `ReplayStore` | yes | yes | |
-//! | `TokenStore` | yes | yes | |
-//! | `SeenEntries` | yes | yes | |
-//! | `Inbox` | yes | yes, also in `SqliteStore::transaction` | yes, also in `InTransaction` |
-//! | `Outbox` | yes | yes, also in `SqliteStore::transaction` | yes, also in `InTransaction` |
+//! | trait | memory | SQLite | PostgreSQL | Valkey, Redis |
+//! |---|---|---|---|---|
+//! | `ReplayStore` | yes | yes | | |
+//! | `TokenStore` | yes | yes | | |
+//! | `SeenEntries` | yes | yes | | |
+//! | `Inbox` | yes | yes, also in `SqliteStore::transaction` | yes, also in `InTransaction` | yes |
+//! | `TransactionalInbox` | | yes | yes | |
+//! | `Outbox` | yes | yes, also in `SqliteStore::transaction` | yes, also in `InTransaction` | |
 //!
 //! One suite runs over all engines of a trait and compares them with a plain model on random operations, so they answer
 //! alike. Counters in memory are `bankrail-rate-limit`'s own `Limiter`, on Valkey or Redis those of the feature `redis`, which
@@ -50,7 +51,7 @@
 //! |---|---|
 //! | `sqlite` (default) | `sqlite::SqliteStore`, with SQLite built in: needs a C compiler |
 //! | `postgres` | `postgres::PostgresStore` |
-//! | `redis` | `redis`: rate-limit counters that several machines share on Valkey or Redis |
+//! | `redis` | `redis`: rate-limit counters and an inbox that several machines share on Valkey or Redis |
 //!
 //! # Security
 //!

@@ -1,4 +1,7 @@
-//! Counters on Valkey or Redis: the engine of [`CounterStore`](bankrail_rate_limit::CounterStore) for several machines.
+//! Counters and inbox on Valkey or Redis, for several machines.
+//!
+//! [`RedisInbox`] keeps received messages; what it promises stands there. [`RedisCounters`] is the engine of
+//! [`CounterStore`](bankrail_rate_limit::CounterStore), as follows.
 //!
 //! One script decides and charges in one step on the server, and gives the answers that
 //! [`decide`](bankrail_rate_limit::decide) gives here, in the same integers. Each customer and call type has one key, so a
@@ -26,6 +29,10 @@
 //!   acknowledged writes gives back what they charged.
 
 mod counters;
+mod inbox;
 mod remembered;
+mod script;
 
-pub use counters::{OpenError, RedisCounters};
+pub use counters::RedisCounters;
+pub use inbox::RedisInbox;
+pub use script::OpenError;

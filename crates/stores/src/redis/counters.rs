@@ -1,10 +1,11 @@
 //! The engine: one script call per decision.
 
 use super::remembered::Remembered;
+use super::script::{OpenError, Script, kind_of, manager};
 use bankrail_rate_limit::{Algorithm, Charge, CounterStore, Counting, Counts, Decision, MAX_WINDOWS, State};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
-use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
-use redis::{Client, Cmd, ErrorKind, RedisError, ServerErrorKind};
+use redis::aio::{ConnectionLike, ConnectionManager};
+use redis::{Cmd, RedisError};
 use std::fmt;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -14,7 +15,7 @@ const SCRIPT: &str = include_str!("charge.lua");
 /// Counters on a Valkey or Redis server or cluster, over any connection of the `redis` crate that can be cloned.
 pub struct RedisCounters<C = ConnectionManager> {
     connection: C,
-    script: redis::Script,
+    script: Script,
     prefix: Box<str>,
     timeout: Duration,
     server_time: bool,
@@ -29,13 +30,7 @@ impl RedisCounters {
     /// # Errors
     /// [`OpenError`] when `url` is not one, or asks for what this build does not have.
     pub fn open(url: &str) -> Result<Self, OpenError> {
-        let config = ConnectionManagerConfig::new()
-            .set_number_of_retries(0) // the next request tries again
-            .set_connection_timeout(Some(Duration::from_secs(1)))
-            .set_response_timeout(None); // `with_timeout` bounds the whole call
-        let client = Client::open(url).map_err(|error| OpenError(Box::new(error)))?;
-        let connection = ConnectionManager::new_lazy_with_config(client, config);
-        Ok(Self::over(connection.map_err(|error| OpenError(Box::new(error)))?))
+        Ok(Self::over(manager(url)?))
     }
 }
 
@@ -45,7 +40,7 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
     pub fn over(connection: C) -> Self {
         Self {
             connection,
-            script: redis::Script::new(SCRIPT),
+            script: Script::new(SCRIPT),
             prefix: "bankrail:limit:".into(),
             timeout: Duration::from_millis(100),
             server_time: true,
@@ -134,21 +129,13 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
         }
     }
 
-    /// By the script's digest; with its text if the server does not have it, which says that it did nothing.
     async fn evaluate(&self, charge: &Charge<'_>) -> Result<Vec<i64>, RedisError> {
         let mut connection = self.connection.clone();
-        let known = self.command("EVALSHA", self.script.get_hash(), charge);
-        match known.query_async(&mut connection).await {
-            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-                self.command("EVAL", SCRIPT, charge).query_async(&mut connection).await
-            }
-            answer => answer,
-        }
+        let key = format!("{}{}:{}", self.prefix, charge.call_type(), charge.customer());
+        self.script.run(&mut connection, &key, |command| self.arguments(command, charge)).await
     }
 
-    fn command(&self, name: &str, script: &str, charge: &Charge<'_>) -> Cmd {
-        let mut command = redis::cmd(name);
-        command.arg(script).arg(1).arg(format!("{}{}:{}", self.prefix, charge.call_type(), charge.customer()));
+    fn arguments(&self, command: &mut Cmd, charge: &Charge<'_>) {
         if self.server_time {
             command.arg("");
         } else {
@@ -160,7 +147,6 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
         for window in charge.policy().windows() {
             command.arg(window.millis()).arg(window.limit());
         }
-        command
     }
 }
 
@@ -188,17 +174,6 @@ fn read(answer: &[i64], charge: &Charge<'_>) -> Option<Decision> {
     Some(Decision::from_engine(state, charge, Timestamp::from_unix_millis(asked)?, refused))
 }
 
-/// Whether anything can have happened. The script writes with its last step alone, so an error that the server
-/// answers with means that nothing was charged.
-fn kind_of(error: &RedisError) -> StoreErrorKind {
-    match error.kind() {
-        ErrorKind::Extension if matches!(error.code(), Some("UNREADABLE" | "WRONGTYPE")) => StoreErrorKind::Corrupt,
-        ErrorKind::Parse | ErrorKind::UnexpectedReturnType => StoreErrorKind::Corrupt,
-        ErrorKind::Io if !error.is_connection_refusal() => StoreErrorKind::Timeout,
-        _ => StoreErrorKind::Unavailable,
-    }
-}
-
 impl<C> fmt::Debug for RedisCounters<C> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("RedisCounters")
@@ -209,11 +184,6 @@ impl<C> fmt::Debug for RedisCounters<C> {
             .finish_non_exhaustive()
     }
 }
-
-/// The server cannot be addressed.
-#[derive(Debug, thiserror::Error)]
-#[error("the server's address cannot be used")]
-pub struct OpenError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 //! `BANKRAIL_VALKEY_SERVER` name the programs.
 
 mod faults;
+mod inbox;
 mod local;
 mod same_answers;
 mod server;

@@ -1,0 +1,308 @@
+//! An endpoint that fails, times out, answers late or twice, at random, and a sender that dies: nothing that was enqueued
+//! is lost, and each effect within the inbox's transaction happens once. Time is virtual: a clock that the test moves.
+
+use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
+use axum::body::Body;
+use axum::http::HeaderMap;
+use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers, WorkerOptions};
+use bankrail_service::delivery::{
+    Dispatcher, DispatcherOptions, Transport, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
+};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_stores::{postgres, sqlite};
+use bankrail_values::{Clock, ManualClock};
+use bankrail_webhook::schedule::Schedule;
+use bankrail_webhook::{EntryId, Inbox, Outbox, OutboxEntry, QueryNotification};
+use http_body_util::BodyExt;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tower::ServiceExt;
+
+static KEYS: LazyLock<Keys> = LazyLock::new(Keys::generate);
+
+/// What becomes of one request.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    None,
+    /// It never arrives.
+    Lost,
+    /// It arrives, and the answer does not.
+    AnswerLost,
+    /// It arrives after the sender has given up.
+    Late,
+    /// It arrives twice.
+    Twice,
+    /// Something before the receiver answers with this status instead.
+    Status(u16),
+    /// It arrives, and the answer is 200 with a body that is no acknowledgement.
+    WrongBody,
+    /// It arrives, and the sender dies before it knows.
+    SenderDies,
+}
+
+/// Carries requests to the receivers, each with the next fault; without any when they are used up.
+#[derive(Debug)]
+struct Line {
+    receivers: Receivers,
+    faults: Mutex<VecDeque<Fault>>,
+    late: Mutex<Vec<TransportRequest>>,
+    death: Notify,
+}
+
+impl Line {
+    async fn arrive(&self, request: &TransportRequest) -> TransportResponse {
+        let mut arriving =
+            axum::http::Request::post(request.url.path()).body(Body::from(request.body.clone())).unwrap();
+        *arriving.headers_mut() = request.headers.clone();
+        let answer = self.receivers.router().oneshot(arriving).await.unwrap();
+        let (head, body) = answer.into_parts();
+        TransportResponse::new(head.status, head.headers, body.collect().await.unwrap().to_bytes())
+    }
+
+    async fn late_ones_arrive(&self) {
+        let late = std::mem::take(&mut *self.late.lock().unwrap());
+        for request in late {
+            self.arrive(&request).await;
+        }
+    }
+}
+
+impl Transport for Line {
+    fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
+        Box::pin(async move {
+            let fault = self.faults.lock().unwrap().pop_front().unwrap_or(Fault::None);
+            match fault {
+                Fault::None => Ok(self.arrive(&request).await),
+                Fault::Lost => Err(TransportErrorKind::Connect.into()),
+                Fault::AnswerLost => {
+                    self.arrive(&request).await;
+                    Err(TransportErrorKind::Broken.into())
+                }
+                Fault::Late => {
+                    self.late.lock().unwrap().push(request);
+                    Err(TransportErrorKind::Timeout.into())
+                }
+                Fault::Twice => {
+                    let (first, second) = tokio::join!(self.arrive(&request), self.arrive(&request));
+                    assert_eq!(first.body, second.body, "one acknowledgement");
+                    Ok(second)
+                }
+                Fault::Status(status) => Ok(TransportResponse::new(status.try_into().unwrap(), HeaderMap::new(), "")),
+                Fault::WrongBody => {
+                    let answer = self.arrive(&request).await;
+                    Ok(TransportResponse::new(answer.status, answer.headers, "thank you"))
+                }
+                Fault::SenderDies => {
+                    self.arrive(&request).await;
+                    self.death.notify_one();
+                    std::future::pending().await
+                }
+            }
+        })
+    }
+}
+
+fn fault() -> impl Strategy<Value = Fault> {
+    prop_oneof![
+        2 => Just(Fault::None),
+        1 => Just(Fault::Lost),
+        2 => Just(Fault::AnswerLost),
+        2 => Just(Fault::Late),
+        2 => Just(Fault::Twice),
+        1 => prop::sample::select(vec![301_u16, 400, 429, 500, 503]).prop_map(Fault::Status),
+        1 => Just(Fault::WrongBody),
+        1 => Just(Fault::SenderDies),
+    ]
+}
+
+/// How many messages, and what becomes of the first requests. A handler fails in each attempt that `failing` names.
+#[derive(Clone, Debug)]
+struct Plan {
+    messages: u32,
+    faults: Vec<Fault>,
+    failing: Vec<bool>,
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let failing = prop::collection::vec(prop::bool::weighted(0.4), 0..8);
+    (1_u32..6, prop::collection::vec(fault(), 0..16), failing).prop_map(|(messages, faults, failing)| Plan {
+        messages,
+        faults,
+        failing,
+    })
+}
+
+impl Plan {
+    /// Delivers and handles everything, and says how often each case had its effect. `handlers` are given what says
+    /// whether the next attempt fails.
+    async fn run<S: Inbox + Outbox + 'static>(
+        self,
+        store: Arc<S>,
+        handlers: impl FnOnce(Arc<dyn Fn() -> bool + Send + Sync>) -> Handlers,
+    ) {
+        let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
+        let receivers = Receivers::builder(KEYS.opener(), API_KEY, store.clone()).clock(clock.clone());
+        let receivers = receivers.build().unwrap();
+        let failing = Mutex::new(VecDeque::from(self.failing));
+        let mut options = WorkerOptions::default();
+        options.schedule = Schedule::new([Duration::ZERO; 100], 0);
+        let handlers = handlers(Arc::new(move || failing.lock().unwrap().pop_front().unwrap_or(false)));
+        let worker = receivers.worker(handlers).with_options(options);
+        let line = Arc::new(Line {
+            receivers,
+            faults: Mutex::new(self.faults.into()),
+            late: Mutex::default(),
+            death: Notify::new(),
+        });
+        let dispatcher = || {
+            let clock: Arc<dyn Clock> = clock.clone();
+            let endpoints = endpoints("https://biller.example/", &KEYS);
+            Dispatcher::new(store.clone(), endpoints, line.clone(), clock, options_of_the_sender()).unwrap()
+        };
+        let mut sender = dispatcher();
+        let mut enqueued = Vec::new();
+        for number in 0..self.messages {
+            let (message, headers) = query(number);
+            enqueued.push(sender.enqueue(&endpoint(), &message, headers).await.unwrap().id());
+        }
+        while Outbox::counts(&*store, None).await.unwrap().pending > 0 {
+            let died = tokio::select! {
+                biased;
+                () = line.death.notified() => true,
+                sent = sender.run_once() => { sent.unwrap(); false }
+            };
+            if died {
+                sender = dispatcher();
+            }
+            line.late_ones_arrive().await;
+            worker.run_due().await.unwrap();
+            // Past every retry, pause and lease.
+            clock.advance(Duration::from_secs(3600));
+        }
+        worker.run_due().await.unwrap();
+        for id in enqueued {
+            let entry: OutboxEntry = Outbox::find(&*store, id).await.unwrap().unwrap();
+            assert_eq!(entry.state, bankrail_webhook::store::outbox::OutboxState::Delivered);
+        }
+        let counts = Inbox::counts(&*store).await.unwrap();
+        let all = u64::from(self.messages);
+        assert_eq!((counts.pending, counts.completed, counts.set_aside), (0, all, 0));
+        for number in 1..=all {
+            assert_eq!(Inbox::find(&*store, EntryId::new(number)).await.unwrap().unwrap().conflicts_with, None);
+        }
+    }
+}
+
+fn options_of_the_sender() -> DispatcherOptions {
+    let mut options = DispatcherOptions::new();
+    options.schedule = Schedule::new([Duration::from_secs(1); 100], 20);
+    options.wrong_body = bankrail_service::delivery::WrongBody::Retry;
+    options
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn each_once(messages: u32, effects: BTreeMap<String, i64>) {
+    let expected: BTreeMap<_, _> = (0..messages).map(|number| (format!("C{number}"), 1)).collect();
+    assert_eq!(effects, expected);
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    /// A handler outside the transaction: at least once.
+    #[test]
+    fn nothing_is_lost_in_memory(plan in plan()) {
+        let messages = plan.messages;
+        let effects: Arc<Mutex<BTreeMap<String, i64>>> = Arc::default();
+        let noted = effects.clone();
+        runtime().block_on(plan.run(Arc::new(MemoryStore::new()), |fails| {
+            Handlers::new().query(move |received: Received<QueryNotification>| {
+                *noted.lock().unwrap().entry(received.message.case_id.to_string()).or_default() += 1;
+                let result = if fails() { Err(HandlerError::retry("after its effect")) } else { Ok(()) };
+                std::future::ready(result)
+            })
+        }));
+        let effects = effects.lock().unwrap();
+        assert_eq!(effects.len(), usize::try_from(messages).unwrap());
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn effects_happen_once_on_sqlite(plan in plan()) {
+        use sqlite::{SqliteStore, Work, rusqlite};
+        let messages = plan.messages;
+        let effects = runtime().block_on(async {
+            let store = Arc::new(SqliteStore::open_in_memory().unwrap());
+            let table = "CREATE TABLE effect (case_id TEXT NOT NULL) STRICT";
+            store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
+            let own = store.clone();
+            plan.run(store.clone(), |fails| {
+                Handlers::new().within(own, move |received: Received<QueryNotification>| {
+                    let (case, fails) = (received.message.case_id.to_string(), fails());
+                    std::future::ready(Ok(Work::new(move |transaction| {
+                        transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;
+                        if fails { Err(rusqlite::Error::QueryReturnedNoRows) } else { Ok(()) }
+                    })))
+                })
+            })
+            .await;
+            let read = |transaction: &sqlite::Transaction<'_>| {
+                let mut rows = transaction.connection().prepare("SELECT case_id, count(*) FROM effect GROUP BY 1")?;
+                rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()
+            };
+            store.transaction(read).await.unwrap()
+        });
+        each_once(messages, effects);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(8))]
+
+    #[test]
+    #[ignore = "needs postgresql"]
+    fn effects_happen_once_on_postgres(plan in plan()) {
+        use postgres::tokio_postgres::{NoTls, connect};
+        use postgres::{PostgresStore, Work};
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static SCHEMA: AtomicU32 = AtomicU32::new(0);
+        let messages = plan.messages;
+        let effects = runtime().block_on(async {
+            let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
+            let schema = format!("faults_{}_{}", std::process::id(), SCHEMA.fetch_add(1, Ordering::Relaxed));
+            let config = format!("{config} options='-c search_path={schema}'");
+            let (client, connection) = connect(&config, NoTls).await.unwrap();
+            tokio::spawn(connection);
+            let table = "CREATE TABLE effect (case_id TEXT NOT NULL)";
+            client.batch_execute(&format!("CREATE SCHEMA {schema}; {table}")).await.unwrap();
+            let store = Arc::new(PostgresStore::connect(&config).await.unwrap());
+            let own = store.clone();
+            plan.run(store, |fails| {
+                Handlers::new().within(own, move |received: Received<QueryNotification>| {
+                    let (case, fails) = (received.message.case_id.to_string(), fails());
+                    std::future::ready(Ok(Work::new(move |transaction| Box::pin(async move {
+                        transaction.execute("INSERT INTO effect VALUES ($1)", &[&case]).await?;
+                        if fails { Err("after its effect".into()) } else { Ok(()) }
+                    }))))
+                })
+            })
+            .await;
+            let rows = client.query("SELECT case_id, count(*) FROM effect GROUP BY 1", &[]).await.unwrap();
+            rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+        });
+        each_once(messages, effects);
+    }
+}

@@ -1,0 +1,84 @@
+//! The sender's process: enqueues message after message and delivers them.
+
+use super::{NEXT, Surroundings, print, read};
+use crate::both::{endpoint, endpoints, query};
+use bankrail_service::delivery::{
+    Dispatcher, DispatcherOptions, HttpsTransport, Transport, TransportFuture, TransportRequest,
+};
+use bankrail_stores::sqlite::SqliteStore;
+use bankrail_values::Clock;
+use bankrail_webhook::Outbox;
+use bankrail_webhook::schedule::Schedule;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// At most so many messages are enqueued beyond those that were answered.
+const AHEAD: usize = 16;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "started by nothing_is_lost_and_effects_happen_once"]
+async fn process() {
+    let Surroundings { folder, keys, port, clock } = Surroundings::find();
+    let next = std::env::var(NEXT).expect("the parent says what is next");
+    let outbox = Arc::new(SqliteStore::open(folder.join("outbox.db")).unwrap());
+    let answered = Arc::new(Semaphore::new(AHEAD));
+    let transport = Counting { inner: transport(&folder), answered: answered.clone() };
+    let mut options = DispatcherOptions::new();
+    options.schedule = Schedule::new(std::iter::repeat_n(Duration::from_millis(20), 100_000), 50);
+    options.timeout = Duration::from_secs(10);
+    options.per_endpoint = 16;
+    options.breaker.failures = u32::MAX;
+    options.longest_idle = Duration::from_millis(20);
+    options.shortest_idle = Duration::from_millis(5);
+    let endpoints = endpoints(&format!("https://localhost:{port}/"), &keys);
+    let clock: Arc<dyn Clock> = Arc::new(clock);
+    let dispatcher = Dispatcher::new(outbox.clone(), endpoints, Arc::new(transport), clock, options).unwrap();
+    if next == "drain" {
+        while Outbox::counts(&*outbox, None).await.unwrap().pending > 0 {
+            dispatcher.run_once().await.unwrap();
+        }
+        return print("drained now.\n".to_owned());
+    }
+    let delivering = dispatcher.clone();
+    tokio::spawn(async move { delivering.run(std::future::pending()).await });
+    for number in next.parse::<u32>().unwrap().. {
+        answered.acquire().await.unwrap().forget();
+        let (message, headers) = query(number);
+        dispatcher.enqueue(&endpoint(), &message, headers).await.unwrap();
+        print(format!("enqueued {number}.\n"));
+    }
+}
+
+fn transport(folder: &Path) -> HttpsTransport {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(read(folder, "certificate.pem").as_bytes()).unwrap()).unwrap();
+    let config = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    HttpsTransport::new(reqwest::Client::builder().tls_backend_preconfigured(config)).unwrap()
+}
+
+/// Gives a permit for each answer.
+#[derive(Debug)]
+struct Counting {
+    inner: HttpsTransport,
+    answered: Arc<Semaphore>,
+}
+
+impl Transport for Counting {
+    fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
+        Box::pin(async move {
+            let answer = self.inner.post(request).await;
+            if answer.is_ok() {
+                self.answered.add_permits(1);
+            }
+            answer
+        })
+    }
+}

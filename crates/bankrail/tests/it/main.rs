@@ -1,0 +1,7 @@
+//! Both sides together: what the dispatcher holds reaches the receivers' inbox and handler, whatever fails in between.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a case says what it expects")]
+
+mod both;
+mod faults;
+mod kills;

@@ -1,0 +1,183 @@
+-- An inbox; see bankrail_webhook::Inbox. Integers below 2^53 throughout, instants in milliseconds.
+-- KEYS[1]  the prefix P; its hash tag puts all that the script touches into one slot:
+--          P:next            the last number given
+--          P:entry:ID        hash of an entry; `owner` and `until` are there while it is leased
+--          P:key:HASH        sorted set of the entries that have this duplicate key, by number
+--          P:waiting         sorted set of pending entries, by the time from which a worker may have them
+--          P:ready:KIND      sorted set of pending entries whose time had come when it was last looked at, by number
+--          P:completed       sorted set, by the time of completion
+--          P:aside           sorted set, by number
+-- ARGV     the operation, now, then what it needs
+local P, op, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
+
+local FIELDS = {'id', 'kind', 'request_key', 'message_id', 'correlation_id', 'priority', 'header_findings', 'body',
+  'acknowledgement', 'received', 'conflicts_with', 'state', 'attempts', 'last_error'}
+
+local function text(number) return string.format('%.0f', number) end
+local function entry(id) return P .. ':entry:' .. id end
+local function field(id, name) return redis.call('HGET', entry(id), name) end
+local function number(id, name) return tonumber(field(id, name) or nil) end
+local function ready(id) return P .. ':ready:' .. field(id, 'kind') end
+local function read(id) return redis.call('HMGET', entry(id), unpack(FIELDS)) end
+
+-- Files a pending entry under its time.
+local function wait(id)
+  local at = math.max(number(id, 'due'), number(id, 'until') or -math.huge)
+  redis.call('ZREM', ready(id), id)
+  redis.call('ZADD', P .. ':waiting', text(at), id)
+end
+
+local function lease(id, owner, until_, attempts)
+  redis.call('HSET', entry(id), 'owner', owner, 'until', until_)
+  redis.call('HINCRBY', entry(id), 'attempts', attempts)
+  wait(id)
+end
+
+local function finish(id, state)
+  redis.call('HSET', entry(id), 'state', state)
+  redis.call('HDEL', entry(id), 'owner', 'until')
+  redis.call('ZREM', P .. ':waiting', id)
+  redis.call('ZREM', ready(id), id)
+end
+
+local function is_free(id)
+  local until_ = number(id, 'until')
+  return not until_ or until_ <= now
+end
+
+local function forget(before, most)
+  local ids = redis.call('ZRANGEBYSCORE', P .. ':completed', '-inf', '(' .. before, 'LIMIT', 0, most)
+  for _, id in ipairs(ids) do
+    for key in string.gmatch(field(id, 'keys'), '%x+') do redis.call('ZREM', P .. ':key:' .. key, id) end
+    redis.call('DEL', entry(id))
+    redis.call('ZREM', P .. ':completed', id)
+  end
+  return #ids
+end
+
+-- Verdict, number, acknowledgement, number of the entry in conflict.
+local function verdict(word, id) return {word, id, field(id, 'acknowledgement'), field(id, 'conflicts_with')} end
+local function taken(id) return verdict(field(id, 'conflicts_with') and 'conflict' or 'new', id) end
+
+-- before which completed entries are forgotten or "", owner or "", until, duplicate keys, fingerprint, acknowledgement,
+-- then names and values of the fields that the message brings
+if op == 'receive' then
+  local before, owner, until_, keys, fingerprint = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+  if before ~= '' then forget(before, 8) end
+  local known, seen = {}, {}
+  for key in string.gmatch(keys, '%x+') do
+    for _, id in ipairs(redis.call('ZRANGE', P .. ':key:' .. key, 0, -1)) do
+      if not seen[id] then known[#known + 1] = id end
+      seen[id] = true
+    end
+  end
+  table.sort(known, function(a, b) return tonumber(a) < tonumber(b) end)
+  for _, id in ipairs(known) do
+    if field(id, 'fingerprint') == fingerprint then
+      if field(id, 'state') ~= 'pending' then return verdict('duplicate', id) end
+      local free = is_free(id)
+      if owner == '' or not (free or field(id, 'owner') == owner) then return verdict('in_progress', id) end
+      -- The owner's own repetition is the same lease.
+      lease(id, owner, until_, free and 1 or 0)
+      return taken(id)
+    end
+  end
+  local id = text(redis.call('INCR', P .. ':next'))
+  redis.call('HSET', entry(id), 'id', id, 'keys', keys, 'fingerprint', fingerprint, 'state', 'pending',
+    'received', text(now), 'due', text(now), 'attempts', 0, unpack(ARGV, 8))
+  if known[1] then redis.call('HSET', entry(id), 'conflicts_with', known[1]) end
+  for key in string.gmatch(keys, '%x+') do redis.call('ZADD', P .. ':key:' .. key, id, id) end
+  if owner == '' then redis.call('ZADD', ready(id), id, id) else lease(id, owner, until_, 1) end
+  return taken(id)
+end
+
+-- limit, owner, until, then kinds
+if op == 'lease' then
+  local limit, owner, until_ = tonumber(ARGV[3]), ARGV[4], ARGV[5]
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. ':waiting', '-inf', text(now))) do
+    redis.call('ZREM', P .. ':waiting', id)
+    redis.call('ZADD', ready(id), id, id)
+  end
+  local found = {}
+  for at = 6, #ARGV do
+    local key, from, left = P .. ':ready:' .. ARGV[at], 0, limit
+    while left > 0 do
+      local ids = redis.call('ZRANGE', key, from, from + left - 1)
+      if #ids == 0 then break end
+      from = from + #ids
+      for _, id in ipairs(ids) do
+        -- Not so only for a clock that was set back.
+        if number(id, 'due') <= now and is_free(id) then
+          found[#found + 1] = id
+          left = left - 1
+        end
+      end
+    end
+  end
+  table.sort(found, function(a, b) return tonumber(a) < tonumber(b) end)
+  local entries = {}
+  for at = 1, math.min(limit, #found) do
+    lease(found[at], owner, until_, 1)
+    entries[at] = read(found[at])
+  end
+  return entries
+end
+
+-- number, owner, then for `extend` until, for `release` due and error, for `set_aside` error
+if op == 'extend' or op == 'complete' or op == 'release' or op == 'set_aside' then
+  local id, owner = ARGV[3], ARGV[4]
+  if field(id, 'owner') ~= owner then return 0 end
+  if op == 'extend' then
+    redis.call('HSET', entry(id), 'until', ARGV[5])
+    wait(id)
+  elseif op == 'complete' then
+    finish(id, 'completed')
+    redis.call('ZADD', P .. ':completed', text(now), id)
+  elseif op == 'release' then
+    redis.call('HSET', entry(id), 'due', ARGV[5], 'last_error', ARGV[6])
+    redis.call('HDEL', entry(id), 'owner', 'until')
+    wait(id)
+  else
+    redis.call('HSET', entry(id), 'last_error', ARGV[5])
+    finish(id, 'set_aside')
+    redis.call('ZADD', P .. ':aside', id, id)
+  end
+  return 1
+end
+
+-- number
+if op == 'retry' then
+  local id = ARGV[3]
+  if field(id, 'state') ~= 'set_aside' then return 0 end
+  redis.call('HSET', entry(id), 'state', 'pending', 'due', text(now), 'attempts', 0)
+  redis.call('ZREM', P .. ':aside', id)
+  redis.call('ZADD', ready(id), id, id)
+  return 1
+end
+
+-- the time, the most
+if op == 'forget' then return forget(ARGV[3], ARGV[4]) end
+
+-- the number before the first, the most
+if op == 'list_set_aside' then
+  local entries = {}
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. ':aside', '(' .. ARGV[3], '+inf', 'LIMIT', 0, ARGV[4])) do
+    entries[#entries + 1] = read(id)
+  end
+  return entries
+end
+
+-- number
+if op == 'find' then
+  if redis.call('EXISTS', entry(ARGV[3])) == 0 then return {} end
+  return {read(ARGV[3])}
+end
+
+-- all kinds
+if op == 'counts' then
+  local pending = redis.call('ZCARD', P .. ':waiting')
+  for at = 3, #ARGV do pending = pending + redis.call('ZCARD', P .. ':ready:' .. ARGV[at]) end
+  return {pending, redis.call('ZCARD', P .. ':completed'), redis.call('ZCARD', P .. ':aside')}
+end
+
+return redis.error_reply('ERR no such operation')

@@ -1,0 +1,350 @@
+//! Received messages: one script call for each operation.
+
+use super::script::{OpenError, Script, kind_of, manager};
+use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_webhook::store::inbox::InboxCounts;
+use bankrail_webhook::{
+    Acknowledgement, DeliveryHeaders, EntryId, Finding, Inbox, InboxEntry, InboxState, Incoming, Lease, MessageKind,
+    Owner, Priority, Verdict,
+};
+use redis::aio::{ConnectionLike, ConnectionManager};
+use redis::{Cmd, FromRedisValue};
+use std::fmt;
+use std::time::Duration;
+
+const SCRIPT: &str = include_str!("inbox.lua");
+
+/// At most so many entries are forgotten in one call.
+const FORGOTTEN: u32 = 500;
+
+/// The inbox of one receiver, or of several that share it, on a Valkey or Redis server or cluster.
+///
+/// - All keys of an inbox lie in one hash slot: an operation is one script, which the server runs alone, so that message
+///   and acknowledgement are stored in one step and a duplicate key is taken by one delivery. Inboxes of other names may
+///   lie elsewhere in a cluster.
+/// - Nothing that waits or was set aside ever expires. A completed message, with its keys, is forgotten once
+///   [`RedisInbox::with_retention`] has passed since its completion, by the callers' clock: up to eight go with each
+///   message that is received, so no sweeper is needed; [`Inbox::forget`] forgets at once. A duplicate that comes later than
+///   that is new again.
+/// - An answer is as durable as the server makes it: run it with `appendonly yes`, `appendfsync always` and
+///   `maxmemory-policy noeviction`. After a failover that loses acknowledged writes, the sender's retries cannot bring back
+///   a message that was acknowledged.
+/// - A handler's effect cannot share this engine's transaction: handlers run at least once.
+///
+/// ```no_run
+/// use bankrail_stores::redis::RedisInbox;
+/// use std::time::Duration;
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let inbox = RedisInbox::open("redis://127.0.0.1/")?.with_retention(Duration::from_secs(90 * 86_400));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct RedisInbox<C = ConnectionManager> {
+    connection: C,
+    script: std::sync::Arc<Script>,
+    prefix: Box<str>,
+    timeout: Duration,
+    retention: Duration,
+}
+
+impl RedisInbox {
+    /// The inbox on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again whenever
+    /// the connection was lost; must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`OpenError`] when `url` is not one, or asks for what this build does not have.
+    pub fn open(url: &str) -> Result<Self, OpenError> {
+        Ok(Self::over(manager(url)?))
+    }
+}
+
+impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
+    /// The inbox over this connection: a multiplexed one, a manager, a cluster's.
+    #[must_use]
+    pub fn over(connection: C) -> Self {
+        Self {
+            connection,
+            script: std::sync::Arc::new(Script::new(SCRIPT)),
+            prefix: "{bankrail:inbox}".into(),
+            timeout: Duration::from_secs(2),
+            retention: Duration::from_secs(30 * 86_400),
+        }
+    }
+
+    /// Another name than `inbox`, for inboxes that share a server. Keys start with `{bankrail:NAME}`.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        self.prefix = format!("{{bankrail:{name}}}").into();
+        self
+    }
+
+    /// How long a call may take, connecting included, instead of 2 s.
+    #[must_use]
+    pub const fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How long completed messages are known, instead of 30 days.
+    #[must_use]
+    pub const fn with_retention(mut self, retention: Duration) -> Self {
+        self.retention = retention;
+        self
+    }
+
+    /// One operation, within the time allowed.
+    async fn call<T: FromRedisValue>(
+        &self,
+        operation: &str,
+        now: Timestamp,
+        arguments: impl Fn(&mut Cmd),
+    ) -> Result<T, StoreError> {
+        let mut connection = self.connection.clone();
+        let asked = self.script.run(&mut connection, &self.prefix, |command| {
+            command.arg(operation).arg(now.unix_millis());
+            arguments(command);
+        });
+        match tokio::time::timeout(self.timeout, asked).await {
+            Ok(answer) => answer.map_err(|error| StoreError::new(kind_of(&error), error)),
+            Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),
+        }
+    }
+
+    async fn receive_or_claim(
+        &self,
+        message: &Incoming,
+        lease: Option<Lease>,
+        now: Timestamp,
+    ) -> Result<Verdict, StoreError> {
+        let keys: Vec<String> = message.key.keys().iter().map(|key| format!("{key:?}")).collect();
+        let (keys, headers) = (keys.join(" "), &message.headers);
+        let before = now.saturating_sub(self.retention);
+        let answer: (String, String, Vec<u8>, Option<String>) = self
+            .call("receive", now, |command| {
+                command.arg(before.unix_millis());
+                match lease {
+                    Some(lease) => command.arg(lease.owner.as_bytes()).arg(lease.until.unix_millis()),
+                    None => command.arg("").arg(""),
+                };
+                command.arg(&keys).arg(message.fingerprint.as_bytes());
+                command.arg("kind").arg(message.kind.as_str());
+                command.arg("message_id").arg(headers.message_id.to_string());
+                command.arg("header_findings").arg(Finding::list_to_json(&message.header_findings));
+                command.arg("acknowledgement").arg(message.acknowledgement.to_json());
+                command.arg("body").arg(&message.body);
+                let optional = [
+                    ("request_key", headers.request_key.map(|id| id.to_string())),
+                    ("correlation_id", headers.correlation_id.map(|id| id.to_string())),
+                    ("priority", headers.priority.map(|priority| priority.to_string())),
+                ];
+                for (name, value) in optional {
+                    if let Some(value) = value {
+                        command.arg(name).arg(value);
+                    }
+                }
+            })
+            .await?;
+        verdict(answer).ok_or_else(|| StoreErrorKind::Corrupt.into())
+    }
+
+    async fn entries(
+        &self,
+        operation: &str,
+        now: Timestamp,
+        arguments: impl Fn(&mut Cmd),
+    ) -> Result<Vec<InboxEntry>, StoreError> {
+        let rows: Vec<Vec<Option<Vec<u8>>>> = self.call(operation, now, arguments).await?;
+        let entries: Option<Vec<InboxEntry>> = rows.into_iter().map(|row| entry(&row)).collect();
+        entries.ok_or_else(|| StoreErrorKind::Corrupt.into())
+    }
+
+    /// A change that only the owner of a lease may make.
+    async fn as_owner(
+        &self,
+        operation: &str,
+        id: EntryId,
+        owner: Owner,
+        now: Timestamp,
+        arguments: impl Fn(&mut Cmd),
+    ) -> Result<bool, StoreError> {
+        self.call(operation, now, |command| {
+            command.arg(id.get()).arg(owner.as_bytes());
+            arguments(command);
+        })
+        .await
+    }
+}
+
+impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
+    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict> {
+        Box::pin(self.receive_or_claim(message, None, now))
+    }
+
+    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict> {
+        Box::pin(self.receive_or_claim(message, Some(lease), now))
+    }
+
+    fn lease<'a>(
+        &'a self,
+        kinds: &'a [MessageKind],
+        limit: u32,
+        lease: Lease,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<InboxEntry>> {
+        let kinds = if kinds.is_empty() { &MessageKind::ALL } else { kinds };
+        Box::pin(self.entries("lease", now, move |command| {
+            command.arg(limit).arg(lease.owner.as_bytes()).arg(lease.until.unix_millis());
+            // Each once, however often it is named.
+            for kind in MessageKind::ALL.iter().filter(|kind| kinds.contains(kind)) {
+                command.arg(kind.as_str());
+            }
+        }))
+    }
+
+    fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.as_owner("extend", id, lease.owner, now, move |command| {
+            command.arg(lease.until.unix_millis());
+        }))
+    }
+
+    fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.as_owner("complete", id, owner, now, |_| {}))
+    }
+
+    fn release<'a>(&'a self, id: EntryId, owner: Owner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
+        Box::pin(self.as_owner("release", id, owner, due, move |command| {
+            command.arg(due.unix_millis()).arg(error);
+        }))
+    }
+
+    fn set_aside<'a>(&'a self, id: EntryId, owner: Owner, error: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
+        Box::pin(self.as_owner("set_aside", id, owner, now, move |command| {
+            command.arg(error);
+        }))
+    }
+
+    fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+        Box::pin(self.entries("list_set_aside", Timestamp::UNIX_EPOCH, move |command| {
+            command.arg(after.map_or(0, EntryId::get)).arg(limit);
+        }))
+    }
+
+    fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.call("retry", now, move |command| {
+            command.arg(id.get());
+        }))
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
+        Box::pin(async move {
+            let found = self.entries("find", Timestamp::UNIX_EPOCH, |command| {
+                command.arg(id.get());
+            });
+            Ok(found.await?.pop())
+        })
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            let mut forgotten = 0;
+            loop {
+                let piece = self.call("forget", before, |command| {
+                    command.arg(before.unix_millis()).arg(FORGOTTEN);
+                });
+                match piece.await? {
+                    0 => return Ok(forgotten),
+                    piece => forgotten += piece,
+                }
+            }
+        })
+    }
+
+    fn counts(&self) -> StoreFuture<'_, InboxCounts> {
+        Box::pin(async move {
+            let counts = self.call("counts", Timestamp::UNIX_EPOCH, |command| {
+                for kind in MessageKind::ALL {
+                    command.arg(kind.as_str());
+                }
+            });
+            let (pending, completed, set_aside) = counts.await?;
+            Ok(InboxCounts { pending, completed, set_aside })
+        })
+    }
+}
+
+impl<C> fmt::Debug for RedisInbox<C> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("RedisInbox")
+            .field("prefix", &self.prefix)
+            .field("timeout", &self.timeout)
+            .field("retention", &self.retention)
+            .finish_non_exhaustive()
+    }
+}
+
+/// `None`: not an answer of the script.
+fn verdict((word, id, acknowledgement, with): (String, String, Vec<u8>, Option<String>)) -> Option<Verdict> {
+    let id = entry_id(&id)?;
+    let acknowledgement = Acknowledgement::from_json(&acknowledgement).ok()?;
+    Some(match word.as_str() {
+        "new" => Verdict::New { id, acknowledgement },
+        "duplicate" => Verdict::Duplicate { id, acknowledgement },
+        "in_progress" => Verdict::InProgress { id, acknowledgement },
+        "conflict" => Verdict::Conflict { id, acknowledgement, with: entry_id(&with?)? },
+        _ => return None,
+    })
+}
+
+/// `None`: not an entry of the script's, in the order of its fields.
+fn entry(row: &[Option<Vec<u8>>]) -> Option<InboxEntry> {
+    let [
+        id,
+        kind,
+        request_key,
+        message_id,
+        correlation_id,
+        priority,
+        header_findings,
+        body,
+        acknowledgement,
+        received,
+        conflicts_with,
+        state,
+        attempts,
+        last_error,
+    ] = row
+    else {
+        return None;
+    };
+    let mut headers = DeliveryHeaders::new(required(message_id, |text| HyphenatedUuid::parse(text).ok())?);
+    headers.request_key = optional(request_key, |text| HyphenatedUuid::parse(text).ok())?;
+    headers.correlation_id = optional(correlation_id, |text| HyphenatedUuid::parse(text).ok())?;
+    headers.priority = optional(priority, Priority::from_name)?;
+    Some(InboxEntry {
+        id: required(id, entry_id)?,
+        kind: required(kind, MessageKind::from_name)?,
+        headers,
+        header_findings: required(header_findings, Finding::list_from_json)?,
+        body: body.clone()?,
+        acknowledgement: Acknowledgement::from_json(acknowledgement.as_deref()?).ok()?,
+        received_at: required(received, |text| Timestamp::from_unix_millis(text.parse().ok()?))?,
+        conflicts_with: optional(conflicts_with, entry_id)?,
+        state: required(state, InboxState::from_name)?,
+        attempts: required(attempts, |text| text.parse().ok())?,
+        last_error: optional(last_error, |text| Some(text.to_owned()))?,
+    })
+}
+
+fn required<T>(field: &Option<Vec<u8>>, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    read(std::str::from_utf8(field.as_deref()?).ok()?)
+}
+
+/// The outer `None`: it is there and unreadable.
+fn optional<T>(field: &Option<Vec<u8>>, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
+    if field.is_none() { Some(None) } else { required(field, read).map(Some) }
+}
+
+fn entry_id(text: &str) -> Option<EntryId> {
+    text.parse().ok().map(EntryId::new)
+}

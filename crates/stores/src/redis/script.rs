@@ -1,0 +1,66 @@
+//! A script on the server, and what its failures mean.
+
+use bankrail_values::StoreErrorKind;
+use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
+use redis::{Client, Cmd, ErrorKind, FromRedisValue, RedisError, ServerErrorKind};
+use std::time::Duration;
+
+/// A script, known to the server by its digest.
+pub(super) struct Script {
+    text: &'static str,
+    hash: String,
+}
+
+impl Script {
+    pub(super) fn new(text: &'static str) -> Self {
+        Self { text, hash: redis::Script::new(text).get_hash().to_owned() }
+    }
+
+    /// Runs the script with one key: by its digest, or with its text if the server does not have it, which says that it
+    /// did nothing.
+    pub(super) async fn run<T: FromRedisValue>(
+        &self,
+        connection: &mut impl ConnectionLike,
+        key: &str,
+        arguments: impl Fn(&mut Cmd),
+    ) -> Result<T, RedisError> {
+        let command = |name: &str, script: &str| {
+            let mut command = redis::cmd(name);
+            command.arg(script).arg(1).arg(key);
+            arguments(&mut command);
+            command
+        };
+        match command("EVALSHA", &self.hash).query_async(connection).await {
+            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                command("EVAL", self.text).query_async(connection).await
+            }
+            answer => answer,
+        }
+    }
+}
+
+/// A connection that is made with the first request, and again with the next one after it was lost.
+pub(super) fn manager(url: &str) -> Result<ConnectionManager, OpenError> {
+    let config = ConnectionManagerConfig::new()
+        .set_number_of_retries(0) // the next request tries again
+        .set_connection_timeout(Some(Duration::from_secs(1)))
+        .set_response_timeout(None); // `with_timeout` bounds the whole call
+    let client = Client::open(url).map_err(|error| OpenError(Box::new(error)))?;
+    ConnectionManager::new_lazy_with_config(client, config).map_err(|error| OpenError(Box::new(error)))
+}
+
+/// Whether anything can have happened. An error that the server answers with means that a script of one write, or one
+/// that had not yet written, did nothing.
+pub(super) fn kind_of(error: &RedisError) -> StoreErrorKind {
+    match error.kind() {
+        ErrorKind::Extension if matches!(error.code(), Some("UNREADABLE" | "WRONGTYPE")) => StoreErrorKind::Corrupt,
+        ErrorKind::Parse | ErrorKind::UnexpectedReturnType => StoreErrorKind::Corrupt,
+        ErrorKind::Io if !error.is_connection_refusal() => StoreErrorKind::Timeout,
+        _ => StoreErrorKind::Unavailable,
+    }
+}
+
+/// The server cannot be addressed.
+#[derive(Debug, thiserror::Error)]
+#[error("the server's address cannot be used")]
+pub struct OpenError(#[source] Box<dyn std::error::Error + Send + Sync>);

@@ -1,0 +1,92 @@
+//! The inbox passes what every engine's passes, and keeps what it must over time and restarts.
+
+use super::server::{SERVERS, Server};
+use crate::engines::{at, incoming, lease, owner, query};
+use crate::inbox::{
+    answers_as_the_model, every_entry_goes_to_one_worker, one_of_many_claims_gets_it, one_of_many_receivers_stores_it,
+};
+use bankrail_stores::redis::RedisInbox;
+use bankrail_values::StoreErrorKind;
+use bankrail_webhook::testing::inbox_suite;
+use bankrail_webhook::{EntryId, Inbox, Verdict};
+use std::time::Duration;
+
+/// An inbox of its own on the server.
+fn inbox(server: &Server, name: u32) -> RedisInbox {
+    let inbox = RedisInbox::open(&server.url()).unwrap().with_timeout(Duration::from_secs(20));
+    inbox.with_name(&format!("test-{name}"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs redis-server and valkey-server"]
+async fn passes_the_suite() {
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let mut names = 0..;
+        let mut make = || inbox(&server, names.next().unwrap());
+        answers_as_the_model(make()).await;
+        one_of_many_receivers_stores_it(make()).await;
+        one_of_many_claims_gets_it(make()).await;
+        every_entry_goes_to_one_worker(make()).await;
+        inbox_suite(async || make()).await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn all_keys_of_an_inbox_lie_in_one_slot() {
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let inbox = inbox(&server, 1);
+        let first = inbox.claim(&incoming(&query(1, "Why?"), 1), lease(1, 10), at(0)).await.unwrap().id();
+        inbox.claim(&incoming(&query(2, "Why?"), 2), lease(1, 10), at(0)).await.unwrap();
+        inbox.receive(&incoming(&query(3, "Why?"), 3), at(0)).await.unwrap();
+        assert!(inbox.complete(first, owner(1), at(1)).await.unwrap());
+        let keys: Vec<String> = server.run(&["KEYS", "*"]).await;
+        assert!(keys.len() > 6 && keys.iter().all(|key| key.starts_with("{bankrail:test-1}")), "{keys:?}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn only_what_was_completed_long_ago_is_forgotten_in_passing() {
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let inbox = inbox(&server, 1).with_retention(Duration::from_millis(100));
+        for number in 0..3 {
+            inbox.claim(&incoming(&query(number, "Why?"), number), lease(1, 10), at(0)).await.unwrap();
+        }
+        assert!(inbox.complete(EntryId::new(1), owner(1), at(5)).await.unwrap());
+        assert!(inbox.set_aside(EntryId::new(2), owner(1), "poison", at(5)).await.unwrap());
+        let again = async |now| inbox.receive(&incoming(&query(0, "Why?"), 9), at(now)).await.unwrap();
+        assert!(matches!(again(105).await, Verdict::Duplicate { .. }), "not yet");
+        assert!(matches!(again(106).await, Verdict::New { .. }));
+        assert_eq!(inbox.find(EntryId::new(1)).await.unwrap(), None);
+        let counts = inbox.counts().await.unwrap();
+        assert_eq!((counts.pending, counts.completed, counts.set_aside), (2, 0, 1));
+        let keys: Vec<String> = server.run(&["KEYS", "*:key:*"]).await;
+        assert_eq!(keys.len(), 3);
+        for key in keys {
+            assert_eq!(server.run::<i64>(&["TTL", &key]).await, -1, "nothing expires by the server's clock");
+        }
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn what_was_answered_survives_the_end_of_the_server() {
+    for variable in SERVERS {
+        let durable = ["--appendonly", "yes", "--appendfsync", "always"];
+        let mut server = Server::with_options(variable, &durable).await;
+        let inbox = inbox(&server, 1);
+        let first = inbox.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
+        server.kill();
+        let gone = inbox.receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap_err();
+        assert!(matches!(gone.kind(), StoreErrorKind::Unavailable | StoreErrorKind::Timeout), "{gone:?}");
+        server.restart().await;
+        let inbox = super::inbox::inbox(&server, 1);
+        let again = inbox.receive(&incoming(&query(1, "Why?"), 3), at(0)).await.unwrap();
+        assert!(matches!(again, Verdict::InProgress { .. }));
+        assert_eq!((again.id(), again.acknowledgement()), (first.id(), first.acknowledgement()));
+    }
+}
