@@ -13,8 +13,8 @@ use bankrail_values::Decimal;
 
 /// Who looks: a reader at what it has just read, or a checker at a model.
 pub(crate) trait Watch {
-    /// What has been counted in the report so far.
-    fn tally(&mut self) -> &mut Tally;
+    /// What has been counted in the report so far; `None` for a reader that does not count.
+    fn tally(&mut self) -> Option<&mut Tally>;
     /// Reports something about the current element.
     fn report(&mut self, kind: FindingKind);
     /// An entry ends.
@@ -22,8 +22,8 @@ pub(crate) trait Watch {
 }
 
 impl<T: Tokens> Watch for Cursor<T> {
-    fn tally(&mut self) -> &mut Tally {
-        &mut self.tally
+    fn tally(&mut self) -> Option<&mut Tally> {
+        Some(&mut self.tally)
     }
 
     fn report(&mut self, kind: FindingKind) {
@@ -36,8 +36,8 @@ impl<T: Tokens> Watch for Cursor<T> {
 }
 
 impl Watch for Checker {
-    fn tally(&mut self) -> &mut Tally {
-        &mut self.tally
+    fn tally(&mut self) -> Option<&mut Tally> {
+        Some(&mut self.tally)
     }
 
     fn report(&mut self, kind: FindingKind) {
@@ -47,18 +47,22 @@ impl Watch for Checker {
 
 /// The account of a report: its currency is that of the entries.
 pub(crate) fn account(account: &Account, by: &mut impl Watch) {
-    by.tally().currency.clone_from(&account.currency);
+    if let Some(tally) = by.tally() {
+        tally.currency.clone_from(&account.currency);
+    }
 }
 
 /// The summary of a report: it names what is counted.
 pub(crate) fn summary(summary: &Summary, by: &mut impl Watch) {
-    by.tally().expect(summary);
+    if let Some(tally) = by.tally() {
+        tally.expect(summary);
+    }
 }
 
 /// An entry: it counts, and its currency is that of the account.
 pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
     by.entry_ends();
-    let tally = by.tally();
+    let Some(tally) = by.tally() else { return };
     tally.count(entry);
     if let (Some(account), Some(found)) = (&tally.currency, entry.amount.currency())
         && account != found
@@ -98,7 +102,7 @@ pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
 
 /// A report: its summary is that of its entries.
 pub(crate) fn report(report: &Report, by: &mut impl Watch) {
-    let tally = std::mem::take(by.tally());
+    let Some(tally) = by.tally().map(std::mem::take) else { return };
     let Some(summary) = &report.summary else { return };
     for kind in tally.compare(summary) {
         by.report(kind);

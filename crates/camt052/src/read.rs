@@ -1,7 +1,9 @@
 //! The reader: XML events with namespaces and positions, directed by the statements of the schema.
 
+mod ahead;
 mod attributes;
 mod capture;
+mod content;
 mod cursor;
 mod declaration;
 mod decode;
@@ -15,6 +17,7 @@ mod namespaces;
 mod options;
 mod parts;
 mod report;
+mod scan;
 mod tokens;
 
 pub(crate) use cursor::{Cursor, Halt, Record};
@@ -22,4 +25,5 @@ pub use document::Parsed;
 pub use entries::{EntryReader, StreamItem};
 pub use error::{LimitKind, ReadError, ReadErrorKind};
 pub use options::{Limits, Mode, ReadOptions};
+pub(crate) use scan::{Odd, Scanner};
 pub(crate) use tokens::Tokens;

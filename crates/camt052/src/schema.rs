@@ -8,10 +8,11 @@ mod codes;
 mod record;
 mod tag;
 
+use crate::beyond::Watch;
 use crate::check::Checker;
 use crate::extra::Kept;
 use crate::finding::FindingKind;
-use crate::read::{Cursor, Halt, Tokens};
+use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use crate::write::Output;
 
 pub(crate) use choice::choice;
@@ -35,8 +36,19 @@ pub(crate) const MANY: u32 = u32::MAX;
 
 /// The content of an element: a sequence, a choice or a simple value.
 pub(crate) trait Node: Sized {
+    /// The element has an attribute in the schema.
+    const HAS_ATTRIBUTE: bool = false;
+
     /// Reads the content and the end tag; the start tag has just been read.
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
+
+    /// Reads the content up to the end tag as this crate writes it; the start tag, or where there is an attribute its
+    /// name, has just been read.
+    fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd>;
+
+    /// Looks at it beyond the schema, when it has been read.
+    #[inline]
+    fn settle(&self, _: &mut impl Watch) {}
 
     /// Writes the element with its tags, and what was kept beside the schema's parts.
     fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>);
@@ -98,6 +110,11 @@ macro_rules! simple_nodes {
             }
 
             #[inline]
+            fn scan(from: &mut $crate::read::Scanner<'_>) -> Result<Self, $crate::read::Odd> {
+                from.leaf()
+            }
+
+            #[inline]
             fn write(&self, tag: &'static $crate::schema::Tag, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
                 $crate::schema::write_simple(self, tag, out, kept);
             }
@@ -151,8 +168,20 @@ pub(crate) fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
 }
 
 impl<N: Node> Node for Box<N> {
+    const HAS_ATTRIBUTE: bool = N::HAS_ATTRIBUTE;
+
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
         N::read(from).map(Self::new)
+    }
+
+    #[inline]
+    fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
+        N::scan(from).map(Self::new)
+    }
+
+    #[inline]
+    fn settle(&self, to: &mut impl Watch) {
+        (**self).settle(to);
     }
 
     #[inline]
@@ -177,6 +206,8 @@ pub(crate) trait Slot {
     fn is_full(&self) -> bool;
     /// Reads one more.
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt>;
+    /// Reads further ones as long as they follow as this crate writes them.
+    fn fill_ahead<T: Tokens>(&mut self, _: &'static Tag, _: &mut Cursor<T>) {}
 }
 
 impl<N: Node> Slot for Option<N> {
@@ -206,6 +237,12 @@ impl<N: Node> Slot for Vec<N> {
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
         self.push(N::read(from)?);
         Ok(())
+    }
+
+    fn fill_ahead<T: Tokens>(&mut self, tag: &'static Tag, from: &mut Cursor<T>) {
+        while let Some(item) = from.scan_element(tag, self.len()) {
+            self.push(item);
+        }
     }
 }
 
@@ -283,6 +320,8 @@ pub(crate) trait Alternative: Sized {
     fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
     /// The place for a further occurrence, if the schema has one.
     fn more<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<bool, Halt>;
+    /// Reads all occurrences as this crate writes them, if there are any.
+    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd>;
 }
 
 impl<N: Node> Alternative for N {
@@ -292,6 +331,11 @@ impl<N: Node> Alternative for N {
 
     fn more<T: Tokens>(&mut self, _: &mut Cursor<T>) -> Result<bool, Halt> {
         Ok(false)
+    }
+
+    #[inline]
+    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd> {
+        from.maybe(tag, 1)
     }
 }
 
@@ -305,5 +349,9 @@ impl<N: Node> Alternative for Vec<N> {
         from.set_index(self.len());
         self.push(N::read(from)?);
         Ok(true)
+    }
+
+    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd> {
+        from.many(tag, MANY).map(|items| if items.is_empty() { None } else { Some(items) })
     }
 }

@@ -3,7 +3,7 @@
 use crate::check::Checker;
 use crate::extra::Kept;
 use crate::finding::FindingKind;
-use crate::read::{Cursor, Halt, Tokens};
+use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use crate::schema::{Node, Tag};
 use crate::write::Output;
 
@@ -40,6 +40,11 @@ impl Node for Envelope {
         }
         from.leave();
         Ok(Self(xml.into()))
+    }
+
+    /// Foreign markup takes events: it is kept with the namespaces it needs.
+    fn scan(_: &mut Scanner<'_>) -> Result<Self, Odd> {
+        Err(Odd)
     }
 
     fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {

@@ -1,9 +1,7 @@
 //! The cursor: walks a document as the statements of the schema direct, keeps what they do not know, and reports.
 
 use super::attributes::Attribute;
-use super::error::{LimitKind, ReadError, ReadErrorKind};
-use super::events::take_content;
-use super::names::is_blank;
+use super::error::{ReadError, ReadErrorKind};
 use super::namespaces::Namespaces;
 use super::options::ReadOptions;
 use super::tokens::{Mark, Tokens};
@@ -11,8 +9,7 @@ use crate::beyond::Tally;
 use crate::check::alternatives;
 use crate::extra::{Extra, ExtraPart, Extras};
 use crate::finding::{Finding, FindingKind};
-use crate::schema::{Fault, Field, Node, Slot, Unreadable};
-use quick_xml::events::Event;
+use crate::schema::{Field, MANY, Node, Slot, Tag};
 
 /// Reading stopped: the error is final.
 pub(crate) type Halt = ReadError;
@@ -71,6 +68,13 @@ pub(crate) struct Cursor<T> {
     pub(super) late: Option<&'static str>,
     /// What has been counted in the report so far.
     pub(crate) tally: Tally,
+    /// How often the fast reader was let try, and what came of it.
+    #[cfg(test)]
+    pub(super) scanning: bool,
+    #[cfg(test)]
+    pub(super) scanned: usize,
+    #[cfg(test)]
+    pub(super) declined: usize,
 }
 
 impl<T: Tokens> Cursor<T> {
@@ -94,11 +98,24 @@ impl<T: Tokens> Cursor<T> {
             elements: 0,
             late: None,
             tally: Tally::default(),
+            #[cfg(test)]
+            scanning: true,
+            #[cfg(test)]
+            scanned: 0,
+            #[cfg(test)]
+            declined: 0,
         }
     }
 
     /// Reads a sequence.
-    pub(crate) fn record<R: Record>(&mut self, settle: impl FnOnce(&R, &mut Self)) -> Result<R, Halt> {
+    pub(crate) fn record<R: Record + Node>(&mut self) -> Result<R, Halt> {
+        if let Some(record) = self.scan_content::<R>() {
+            // What follows is the end tag.
+            self.next_start()?;
+            record.settle(self);
+            self.leave();
+            return Ok(record);
+        }
         let outer = self.enter_record()?;
         let mut slots = R::Slots::default();
         let mut at = 0;
@@ -106,7 +123,7 @@ impl<T: Tokens> Cursor<T> {
             R::take(&mut slots, index, self)?;
         }
         let record = R::finish(slots, self)?;
-        settle(&record, self);
+        record.settle(self);
         self.leave_record(outer);
         Ok(record)
     }
@@ -143,7 +160,7 @@ impl<T: Tokens> Cursor<T> {
 
     /// Reads one more occurrence of an element into its place.
     #[inline]
-    pub(crate) fn take<S: Slot>(&mut self, slot: &mut S, field: Field) -> Result<(), Halt> {
+    pub(crate) fn take<S: Slot>(&mut self, slot: &mut S, field: Field, tag: &'static Tag) -> Result<(), Halt> {
         let count = slot.count();
         if slot.is_full() {
             self.late = None;
@@ -155,8 +172,13 @@ impl<T: Tokens> Cursor<T> {
                 self.report(FindingKind::Repeated { name: field.wire, max: field.max });
             }
         }
+        let in_order = self.late.is_none();
         self.report_if_late();
-        slot.fill(self)
+        slot.fill(self)?;
+        if in_order && field.max == MANY {
+            slot.fill_ahead(tag, self);
+        }
+        Ok(())
     }
 
     #[inline]
@@ -233,137 +255,6 @@ impl<T: Tokens> Cursor<T> {
         if let Some(parent) = self.path.last_mut() {
             parent.last = child;
         }
-    }
-
-    /// Reads on to the next start tag within element-only content; false at the end tag.
-    pub(super) fn next_start(&mut self) -> Result<bool, Halt> {
-        if self.empty {
-            self.empty = false;
-            self.close();
-            return Ok(false);
-        }
-        self.text.clear();
-        loop {
-            self.advance()?;
-            match self.tokens.next() {
-                Ok(Event::Start(tag)) => {
-                    self.tag.clear();
-                    self.tag.push_str(&tag);
-                    self.name_length = tag.name().as_ref().len();
-                    self.keep_text();
-                    self.open(false)?;
-                    return Ok(true);
-                }
-                Ok(Event::Empty(tag)) => {
-                    self.tag.clear();
-                    self.tag.push_str(&tag);
-                    self.name_length = tag.name().as_ref().len();
-                    self.keep_text();
-                    self.open(true)?;
-                    return Ok(true);
-                }
-                Ok(Event::End(_)) => {
-                    self.keep_text();
-                    self.close();
-                    return Ok(false);
-                }
-                Ok(Event::Text(text)) if is_blank(&text) => {}
-                other => {
-                    let content = take_content(other, &mut self.text);
-                    self.content(content)?;
-                }
-            }
-        }
-    }
-
-    /// Reads character data up to the end tag into `text`.
-    pub(super) fn read_text(&mut self) -> Result<(), Halt> {
-        self.text.clear();
-        if self.empty {
-            self.empty = false;
-            self.close();
-            return Ok(());
-        }
-        loop {
-            self.advance()?;
-            match self.tokens.next() {
-                Ok(Event::End(_)) => {
-                    self.close();
-                    return Ok(());
-                }
-                Ok(Event::Start(tag)) => {
-                    self.tag.clear();
-                    self.tag.push_str(&tag);
-                    self.name_length = tag.name().as_ref().len();
-                    self.unknown_in_text(false)?;
-                }
-                Ok(Event::Empty(tag)) => {
-                    self.tag.clear();
-                    self.tag.push_str(&tag);
-                    self.name_length = tag.name().as_ref().len();
-                    self.unknown_in_text(true)?;
-                }
-                other => {
-                    let content = take_content(other, &mut self.text);
-                    self.content(content)?;
-                }
-            }
-            if self.text.len() > self.options.limits.text_bytes {
-                return Err(self.limit(LimitKind::TextBytes, self.options.limits.text_bytes));
-            }
-        }
-    }
-
-    /// An element within the text of a leaf: kept beside it.
-    #[cold]
-    pub(super) fn unknown_in_text(&mut self, empty: bool) -> Result<(), Halt> {
-        let text = std::mem::take(&mut self.text);
-        self.open(empty)?;
-        let kept = self.keep_unknown();
-        self.text = text;
-        kept
-    }
-
-    /// A leaf: its text, read and checked.
-    pub(crate) fn leaf<V>(
-        &mut self,
-        parse: fn(&str) -> Result<V, Unreadable>,
-        fault: fn(&V) -> Option<Fault>,
-        doubt: fn(&V) -> Option<FindingKind>,
-    ) -> Result<V, Halt> {
-        self.begin()?;
-        self.read_text()?;
-        let value = match parse(&self.text) {
-            Ok(value) => value,
-            Err(unreadable) => return Err(self.unreadable(unreadable)),
-        };
-        if let Some(fault) = fault(&value) {
-            self.report_fault(fault);
-        }
-        if let Some(kind) = doubt(&value) {
-            self.report(kind);
-        }
-        self.leave();
-        Ok(value)
-    }
-
-    /// A leaf with the attribute `Ccy`: its text and the attribute.
-    pub(crate) fn amount<V>(
-        &mut self,
-        parse: impl FnOnce(&str, Option<String>) -> Result<V, Unreadable>,
-    ) -> Result<V, Halt> {
-        let found = self.attributes.iter().position(|attribute| attribute.name == "Ccy");
-        let currency = found.map(|index| self.attributes.remove(index).value);
-        self.begin()?;
-        if currency.is_none() {
-            self.report(FindingKind::MissingCurrency);
-        }
-        self.read_text()?;
-        let value = match parse(&self.text, currency) {
-            Ok(value) => value,
-            Err(unreadable) => return Err(self.unreadable(unreadable)),
-        };
-        Ok(value)
     }
 
     /// The result of a choice: an error without any alternative, unknown or not.

@@ -17,7 +17,7 @@ pub(crate) struct Decoded<R> {
     /// Octets looked at to find the encoding, or the beginning of a character whose end is not there yet.
     pending: Vec<u8>,
     /// Decoded text, of which `start..` is still to be consumed.
-    text: Vec<u8>,
+    text: String,
     start: usize,
     ended: bool,
     failure: Option<ReadErrorKind>,
@@ -53,7 +53,7 @@ impl<R: BufRead> Decoded<R> {
             encoding: Encoding::Unknown,
             decoder: None,
             pending: Vec::new(),
-            text: Vec::new(),
+            text: String::new(),
             start: 0,
             ended: false,
             failure: None,
@@ -68,6 +68,11 @@ impl<R: BufRead> Decoded<R> {
     /// An event begins here.
     pub(crate) fn begin_token(&mut self) {
         self.token = 0;
+    }
+
+    /// Text that is decoded and not consumed.
+    pub(crate) fn ahead(&self) -> &str {
+        self.text.get(self.start..).unwrap_or_default()
     }
 
     /// The place of the next octet to be consumed.
@@ -184,19 +189,18 @@ impl<R: BufRead> Decoded<R> {
             Encoding::Utf8 => self.decode_utf8(piece),
             Encoding::Ascii => {
                 let end = piece.iter().position(|b| !b.is_ascii()).unwrap_or(piece.len());
-                self.text.extend_from_slice(piece.get(..end).unwrap_or_default());
+                self.text.push_str(std::str::from_utf8(piece.get(..end).unwrap_or_default()).unwrap_or_default());
                 if end < piece.len() {
                     self.failure = Some(ReadErrorKind::InvalidText { encoding: "US-ASCII" });
                 }
             }
             Encoding::Latin1 => {
-                let mut text = String::with_capacity(piece.len() * 2);
-                text.extend(piece.iter().map(|b| char::from(*b)));
-                self.text.extend_from_slice(text.as_bytes());
+                self.text.reserve(piece.len() * 2);
+                self.text.extend(piece.iter().map(|b| char::from(*b)));
             }
             Encoding::Latin9 | Encoding::Utf16 => self.decode_other(piece),
         }
-        if let Some((end, found)) = forbidden(&self.text) {
+        if let Some((end, found)) = forbidden(self.text.as_bytes()) {
             self.text.truncate(end);
             self.failure = Some(ReadErrorKind::ForbiddenCharacter { found });
         }
@@ -204,10 +208,10 @@ impl<R: BufRead> Decoded<R> {
 
     fn decode_utf8(&mut self, piece: &[u8]) {
         match std::str::from_utf8(piece) {
-            Ok(_) => self.text.extend_from_slice(piece),
+            Ok(text) => self.text.push_str(text),
             Err(error) => {
                 let (good, rest) = piece.split_at_checked(error.valid_up_to()).unwrap_or_default();
-                self.text.extend_from_slice(good);
+                self.text.push_str(std::str::from_utf8(good).unwrap_or_default());
                 if error.error_len().is_none() && !self.ended && self.failure.is_none() {
                     self.pending = rest.to_vec();
                 } else {
@@ -221,9 +225,8 @@ impl<R: BufRead> Decoded<R> {
         let last = self.ended || self.failure.is_some();
         let Some(decoder) = &mut self.decoder else { return };
         let capacity = decoder.max_utf8_buffer_length_without_replacement(piece.len()).unwrap_or(piece.len() * 4);
-        let mut text = String::with_capacity(capacity);
-        let (result, _) = decoder.decode_to_string_without_replacement(piece, &mut text, last);
-        self.text.extend_from_slice(text.as_bytes());
+        self.text.reserve(capacity);
+        let (result, _) = decoder.decode_to_string_without_replacement(piece, &mut self.text, last);
         if result != DecoderResult::InputEmpty {
             let encoding = if self.encoding == Encoding::Utf16 { "UTF-16" } else { "ISO-8859-15" };
             self.failure = Some(ReadErrorKind::InvalidText { encoding });
@@ -271,12 +274,12 @@ impl<R: BufRead> BufRead for Decoded<R> {
                 return Err(io::Error::other("the input failed"));
             }
         }
-        Ok(self.text.get(self.start..).unwrap_or_default())
+        Ok(self.text.as_bytes().get(self.start..).unwrap_or_default())
     }
 
     fn consume(&mut self, amount: usize) {
         let end = self.start.saturating_add(amount).min(self.text.len());
-        let text = self.text.get(self.start..end).unwrap_or_default();
+        let text = self.text.as_bytes().get(self.start..end).unwrap_or_default();
         let octets = self.source_octets(text);
         let first = self.at.offset == 0;
         match memchr::memrchr(b'\n', text) {

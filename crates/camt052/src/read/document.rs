@@ -92,7 +92,7 @@ fn parse<T: Tokens>(tokens: T, options: &ReadOptions) -> Result<Parsed, ReadErro
 const ROOT_FIELDS: &[Field] = &[Field { wire: ROOT, min: 1, max: 1 }];
 
 impl<T: Tokens> Cursor<T> {
-    fn document(&mut self) -> Result<Document, Halt> {
+    pub(super) fn document(&mut self) -> Result<Document, Halt> {
         self.open_document()?;
         self.open_message()?;
         let mut document: Document = self.node()?;

@@ -7,6 +7,7 @@ use super::options::ReadOptions;
 use super::tokens::StreamTokens;
 use crate::extra::Extras;
 use crate::finding::Finding;
+use crate::schema::tag;
 use crate::{Document, Entry, GroupHeader, Report};
 use std::fmt;
 use std::io::BufRead;
@@ -175,6 +176,14 @@ impl<R: BufRead> EntryReader<R> {
         if entry {
             self.state = State::Report { started: true, entry: false };
             return Ok(Some(StreamItem::Entry(Box::new(cursor.node()?))));
+        }
+        let at_entries = Report::FIELDS.get(self.report_at).is_some_and(|field| field.wire == "Ntry");
+        if started
+            && at_entries
+            && let Some(entry) = cursor.scan_element(tag!("Ntry"), self.entries)
+        {
+            self.entries += 1;
+            return Ok(Some(StreamItem::Entry(Box::new(entry))));
         }
         let Some(index) = cursor.child(Report::FIELDS, &mut self.report_at)? else {
             self.state = State::ReportEnds;

@@ -174,7 +174,7 @@ pub(super) fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {
 
 /// Appends text with its line ends normalised.
 #[inline]
-fn push_lines(data: &str, text: &mut String) {
+pub(super) fn push_lines(data: &str, text: &mut String) {
     if memchr::memchr(b'\r', data.as_bytes()).is_none() {
         text.push_str(data);
         return;

@@ -26,6 +26,10 @@ pub(crate) trait Tokens {
     fn failure(&mut self) -> Option<(ReadErrorKind, Position)>;
     /// A place as line, column and octet.
     fn position(&self, mark: Mark) -> Position;
+    /// The text after the last event, as far as it is in memory.
+    fn ahead(&self) -> &str;
+    /// Passes over the first octets of it, which are whole elements or the content of one.
+    fn skip(&mut self, octets: usize);
 }
 
 /// A UTF-8 text in memory whose characters XML allows.
@@ -70,6 +74,17 @@ impl Tokens for TextTokens<'_> {
             offset: mark.text + count(self.byte_order_mark),
         }
     }
+
+    #[inline]
+    fn ahead(&self) -> &str {
+        let left = self.reader.get_ref().len();
+        self.text.get(self.text.len().saturating_sub(left)..).unwrap_or_default()
+    }
+
+    #[inline]
+    fn skip(&mut self, octets: usize) {
+        self.reader.stream().consume(octets);
+    }
 }
 
 /// A source read in pieces.
@@ -106,6 +121,14 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
 
     fn position(&self, mark: Mark) -> Position {
         mark.known.unwrap_or_default()
+    }
+
+    fn ahead(&self) -> &str {
+        self.reader.get_ref().ahead()
+    }
+
+    fn skip(&mut self, octets: usize) {
+        self.reader.stream().consume(octets);
     }
 }
 

@@ -52,6 +52,14 @@ macro_rules! choice {
                     from.chosen(chosen, FIELDS, Self::Unknown)
                 }
 
+                fn scan(from: &mut $crate::read::Scanner<'_>) -> Result<Self, $crate::read::Odd> {
+                    from.gap();
+                    $(if let Some(value) = $crate::schema::Alternative::scan_all(from, $crate::schema::tag!($wire))? {
+                        return Ok(Self::$Variant(value));
+                    })*
+                    Err($crate::read::Odd)
+                }
+
                 fn write(&self, tag: &'static $crate::schema::Tag, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
                     if !kept.is_empty() {
                         out.start(tag);

@@ -97,6 +97,7 @@ macro_rules! record {
                     match index {
                         $(_ if index == Index::$name as usize => from.take(
                             &mut slots.$name, $crate::schema::Field { wire: $wire, min: $min, max: $max },
+                            $crate::schema::tag!($wire),
                         ),)*
                         _ => Ok(()),
                     }
@@ -114,8 +115,22 @@ macro_rules! record {
 
             impl $crate::schema::Node for $Type {
                 fn read<T: $crate::read::Tokens>(from: &mut $crate::read::Cursor<T>) -> Result<Self, $crate::read::Halt> {
-                    from.record(|_record: &Self, _from: &mut $crate::read::Cursor<T>| { $($settle(_record, _from);)? })
+                    from.record()
                 }
+
+                fn scan(from: &mut $crate::read::Scanner<'_>) -> Result<Self, $crate::read::Odd> {
+                    from.gap();
+                    Ok(Self {
+                        $($name: from.$kind($crate::schema::tag!($wire), $max)?,)*
+                        extras: $crate::extra::Extras::default(),
+                    })
+                }
+
+                $(
+                    fn settle(&self, to: &mut impl $crate::beyond::Watch) {
+                        $settle(self, to);
+                    }
+                )?
 
                 fn write(&self, tag: &'static $crate::schema::Tag, out: &mut $crate::write::Output<'_>, _: $crate::extra::Kept<'_>) {
                     if !self.extras.is_empty() {

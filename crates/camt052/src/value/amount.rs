@@ -5,7 +5,7 @@ use super::number::{NumberError, fits, read};
 use crate::check::{Checker, fault_kind};
 use crate::extra::Kept;
 use crate::finding::FindingKind;
-use crate::read::{Cursor, Halt, Tokens};
+use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use crate::schema::{Node, Tag, Unreadable};
 use crate::write::Output;
 use bankrail_values::{Currency, Decimal, Money};
@@ -126,6 +126,8 @@ mod json {
 }
 
 impl<const FRACTION: u32> Node for Amount<FRACTION> {
+    const HAS_ATTRIBUTE: bool = true;
+
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
         let amount = from.amount(|text, currency| Self::read(text, currency.map(CurrencyCode::from)))?;
         if let Some(currency) = &amount.currency
@@ -135,6 +137,11 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
         }
         from.leave();
         Ok(amount)
+    }
+
+    fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
+        let currency = from.currency()?;
+        Self::read(from.plain_text()?, Some(currency)).map_err(|_| Odd)
     }
 
     #[inline]

@@ -85,6 +85,32 @@ impl NumberError {
 
 /// Reads an `xs:decimal` within the facets; `None` when it is none.
 pub(crate) fn read(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
+    read_plain(text.as_bytes(), digits, fraction).or_else(|| read_any(text, digits, fraction, unsigned))
+}
+
+/// Reads digits, perhaps with a point between them, that are few enough whatever they are.
+#[inline]
+fn read_plain(text: &[u8], digits: u32, fraction: u32) -> Option<Decimal> {
+    if text.len() > usize::try_from(digits.min(18)).ok()? || !text.first()?.is_ascii_digit() {
+        return None;
+    }
+    let mut mantissa: i64 = 0;
+    let mut scale = None;
+    for (index, b) in text.iter().enumerate() {
+        match b {
+            b'0'..=b'9' => mantissa = mantissa * 10 + i64::from(b - b'0'),
+            b'.' if scale.is_none() => scale = Some(text.len() - index - 1),
+            _ => return None,
+        }
+    }
+    let scale = match scale {
+        Some(0) => return None,
+        scale => u32::try_from(scale.unwrap_or_default()).ok()?,
+    };
+    (scale <= fraction).then(|| Decimal::new(mantissa, scale))
+}
+
+fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     let (negative, text) = match text.as_bytes().first()? {
         b'-' => (true, text.get(1..)?),

@@ -6,7 +6,11 @@ pub(super) const DATE: &str = "a date such as 2021-07-29";
 pub(super) const YEAR_MONTH: &str = "a year and month such as 2021-07";
 pub(super) const DATE_TIME: &str = "a date and time such as 2021-07-29T17:10:05+10:00";
 
+#[inline]
 pub(super) fn trim(text: &str) -> &str {
+    if let (Some(b'!'..), Some(b'!'..)) = (text.as_bytes().first(), text.as_bytes().last()) {
+        return text;
+    }
     text.trim_matches([' ', '\t', '\r', '\n'])
 }
 
@@ -26,7 +30,19 @@ pub(super) fn days_in(year: i32, month: u8) -> u8 {
 }
 
 /// Reads `-?YYYY+-MM` and returns what follows.
+#[inline]
 pub(super) fn read_month(text: &[u8]) -> Option<(i32, u8, &[u8])> {
+    if let [y1, y2, y3, y4, b'-', m1, m2, ref rest @ ..] = *text
+        && let (Some(century), Some(year)) = (two(y1, y2), two(y3, y4))
+    {
+        let year = i32::from(century) * 100 + i32::from(year);
+        let month = two(m1, m2).filter(|month| (1..=12).contains(month))?;
+        return (year != 0).then_some((year, month, rest));
+    }
+    read_any_month(text)
+}
+
+fn read_any_month(text: &[u8]) -> Option<(i32, u8, &[u8])> {
     let (negative, rest) = match text {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, text),

@@ -1,0 +1,234 @@
+//! Where the cursor lets the fast reader try: below a report, and at the group header.
+
+use super::cursor::{Cursor, Step};
+use super::scan::{DEPTH, Odd, Scanner, TAG};
+use super::tokens::Tokens;
+use crate::schema::{Node, Tag};
+
+/// The open elements at a report: `Document`, the message, the report.
+const REPORT: usize = 3;
+
+impl<T: Tokens> Cursor<T> {
+    /// The content of the sequence whose start tag has just been read, up to its end tag, if it is as this crate writes
+    /// it. Otherwise nothing has been read.
+    pub(super) fn scan_content<N: Node>(&mut self) -> Option<N> {
+        let name = self.path.last()?.name;
+        let here = self.path.len() == REPORT + 1 || (self.path.len() == REPORT && name != "Rpt");
+        let plain = !self.empty && self.attributes.is_empty() && self.tag.len() == name.len();
+        if !here || !plain || !self.may_scan() {
+            return None;
+        }
+        let mut scanner = Scanner::new(self.tokens.ahead(), &self.options.limits);
+        let scanned = N::scan(&mut scanner).and_then(|node| {
+            let end = scanner.rest().strip_prefix("</").and_then(|rest| rest.strip_prefix(name)).ok_or(Odd)?;
+            if end.starts_with('>') { Ok((node, scanner.elements()?)) } else { Err(Odd) }
+        });
+        let left = scanner.rest().len();
+        let (node, elements) = self.accept(scanned, self.elements)?;
+        self.tokens.skip(self.tokens.ahead().len() - left);
+        self.mark = self.tokens.mark();
+        self.elements = elements;
+        Some(node)
+    }
+
+    /// The next element of a report, if it is a `tag` as this crate writes it. Otherwise nothing has been read.
+    pub(crate) fn scan_element<N: Node>(&mut self, tag: &'static Tag, index: usize) -> Option<N> {
+        if self.path.len() != REPORT || self.empty || !self.may_scan() {
+            return None;
+        }
+        let ahead = self.tokens.ahead();
+        let mut scanner = Scanner::new(ahead, &self.options.limits);
+        scanner.gap();
+        let gap = ahead.len() - scanner.rest().len();
+        if !scanner.rest().starts_with(tag.open) {
+            return None;
+        }
+        let scanned = scanner.bare_element(tag).and_then(|node: N| Ok((node, scanner.elements()?)));
+        let length = ahead.len() - gap - scanner.rest().len();
+        let before = if tag.wire == "Ntry" { 0 } else { self.elements };
+        let (node, elements) = self.accept(scanned, before)?;
+        self.tokens.skip(gap);
+        let mark = self.tokens.mark();
+        self.tokens.skip(length);
+        self.mark = self.tokens.mark();
+        self.elements = elements;
+        self.path.push(Step { name: tag.wire, index, repeats: true, mark, last: None });
+        node.settle(self);
+        self.leave();
+        Some(node)
+    }
+
+    /// What was scanned, unless it was odd or has too many elements; with the count of elements after it.
+    fn accept<N>(&mut self, scanned: Result<(N, usize), Odd>, before: usize) -> Option<(N, usize)> {
+        let accepted = scanned
+            .ok()
+            .map(|(node, elements)| (node, before.saturating_add(elements)))
+            .filter(|(_, elements)| *elements <= self.options.limits.entry_elements);
+        #[cfg(test)]
+        if accepted.is_some() {
+            self.scanned += 1;
+        } else {
+            self.declined += 1;
+        }
+        accepted
+    }
+
+    /// False where a limit or a namespace is in the way that scanning does not watch.
+    #[inline]
+    fn may_scan(&self) -> bool {
+        #[cfg(test)]
+        if !self.scanning {
+            return false;
+        }
+        let limits = &self.options.limits;
+        limits.depth >= DEPTH && limits.token_bytes >= TAG && self.namespaces.default_is_ours()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Finding;
+    use crate::read::options::ReadOptions;
+    use crate::read::tokens::TextTokens;
+    use crate::{Document, WriteOptions};
+    use arbitrary::{Arbitrary, Unstructured};
+    use proptest::prelude::*;
+
+    type Outcome = Result<(Document, Vec<Finding>), String>;
+
+    /// What reading a document came to, and how often the fast reader took an element or did not.
+    fn read(xml: &str, options: ReadOptions, scanning: bool) -> (Outcome, usize, usize) {
+        let mut cursor = Cursor::new(TextTokens::new(xml), options);
+        cursor.scanning = scanning;
+        let outcome = match cursor.document() {
+            Ok(document) => Ok((document, std::mem::take(&mut cursor.findings))),
+            Err(error) => Err(format!("{error:?}")),
+        };
+        (outcome, cursor.scanned, cursor.declined)
+    }
+
+    fn assert_same(xml: &str, options: ReadOptions) -> (usize, usize) {
+        let (with, scanned, declined) = read(xml, options, true);
+        let (without, none, _) = read(xml, options, false);
+        assert_eq!(none, 0);
+        assert_eq!(with, without, "{xml}");
+        (scanned, declined)
+    }
+
+    fn invented(octets: &[u8]) -> Document {
+        Document::arbitrary(&mut Unstructured::new(octets)).unwrap()
+    }
+
+    /// Replaces what stands at a place, given by a number, by markup and values that a hand would write.
+    fn mutated(xml: &str, place: usize, change: usize) -> String {
+        const CHANGES: [&str; 24] = [
+            "<",
+            ">",
+            "&",
+            "&amp;",
+            "&#65;",
+            "&x;",
+            "]]>",
+            "<!-- c -->",
+            "<![CDATA[x]]>",
+            "<?p i?>",
+            " ",
+            "\n\t",
+            "\r\n",
+            "x",
+            "<x/>",
+            "<Amt>1</Amt>",
+            "<Nm>",
+            "</Nm>",
+            "\"",
+            "'",
+            " a=\"b\"",
+            "0",
+            "-",
+            "👍",
+        ];
+        let mut start = place % xml.len();
+        while !xml.is_char_boundary(start) {
+            start -= 1;
+        }
+        let mut end = (start + change / CHANGES.len() % 3).min(xml.len());
+        while !xml.is_char_boundary(end) {
+            end += 1;
+        }
+        format!("{}{}{}", &xml[..start], CHANGES[change % CHANGES.len()], &xml[end..])
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn both_readers_give_the_same(
+            octets in proptest::collection::vec(any::<u8>(), 0..1500),
+            changes in proptest::collection::vec((any::<usize>(), any::<usize>()), 12),
+            indent in proptest::option::of(0_u8..3),
+        ) {
+            let document = invented(&octets);
+            let xml = document.to_xml_with(WriteOptions { indent, schema_valid: true }).unwrap();
+            assert_same(&xml, ReadOptions::default());
+            for (place, change) in changes {
+                assert_same(&mutated(&xml, place, change), ReadOptions::default());
+            }
+        }
+
+        #[test]
+        fn limits_hold_in_both_readers(octets in proptest::collection::vec(any::<u8>(), 200..1500), limit in 1_usize..80) {
+            let xml = invented(&octets).to_xml().unwrap();
+            for which in 0..4 {
+                let mut options = ReadOptions::default();
+                match which {
+                    0 => options.limits.depth = limit % 20,
+                    1 => options.limits.entry_elements = limit,
+                    2 => options.limits.text_bytes = limit,
+                    _ => options.limits.token_bytes = limit * 4,
+                }
+                assert_same(&xml, options);
+            }
+        }
+    }
+
+    const ENTRY: &str = "<Ntry><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>";
+
+    fn report(entries: &str) -> String {
+        format!(
+            "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\"><BkToCstmrAcctRpt><GrpHdr><MsgId>m</MsgId>\
+             <CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr><Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id>\
+             <Othr><Id>1</Id></Othr></Id><Ccy>AUD</Ccy></Acct>{entries}</Rpt></BkToCstmrAcctRpt></Document>"
+        )
+    }
+
+    #[test]
+    fn the_fast_reader_takes_what_this_crate_writes() {
+        let xml = report(&ENTRY.repeat(50));
+        for (xml, form) in [(xml.clone(), "compact"), (xml.replace("><", ">\n  <"), "indented")] {
+            assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0), "{form}");
+        }
+        let narrative = "<AddtlNtryInf>a &lt; b &amp;&amp; c &gt; d &#13;</AddtlNtryInf></Ntry>";
+        let xml = report(&ENTRY.replace("</Ntry>", narrative).repeat(50));
+        assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0));
+    }
+
+    #[test]
+    fn an_odd_entry_does_not_spoil_its_neighbours() {
+        for (odd, declined) in [
+            (ENTRY.replace("BOOK", "<![CDATA[BOOK]]>"), 2),
+            (ENTRY.replace("BOOK", "MINE"), 2),
+            (ENTRY.replace("AUD", "EUR"), 0),
+            (ENTRY.replace("<Sts>", "<Sts a=\"b\">"), 2),
+            (ENTRY.replace("<Sts>", "<!-- --><Sts>"), 2),
+            (ENTRY.replace("<Sts>", "<Sts >"), 2),
+            (ENTRY.replace("<Sts>BOOK</Sts>", "").replace("<Amt", "<Sts>BOOK</Sts><Amt"), 2),
+            (ENTRY.replace("Ntry>", "x:Ntry>").replace("<x:Ntry", "<x:Ntry xmlns:x=\"urn:x\""), 0),
+        ] {
+            let xml = report(&format!("{}{odd}{}", ENTRY.repeat(10), ENTRY.repeat(10)));
+            let (scanned, found) = assert_same(&xml, ReadOptions::default());
+            assert_eq!(found, declined, "{odd}");
+            assert!(scanned >= 21, "{scanned} {odd}");
+        }
+    }
+}

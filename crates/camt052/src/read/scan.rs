@@ -1,0 +1,268 @@
+//! The fast reader: elements exactly as this crate writes them, compared tag by tag without events.
+//!
+//! It knows no findings and no errors. Whatever it does not expect (another order, attributes, prefixes, comments, CDATA,
+//! a value with a fault or a doubt, a limit) is odd, and the cursor reads the element again, with events. So both
+//! readers give the same, and only the cursor has to say what is wrong.
+
+use super::attributes::resolve;
+use super::events::push_lines;
+use super::options::Limits;
+use crate::beyond::{Tally, Watch};
+use crate::finding::FindingKind;
+use crate::schema::{MANY, Node, Simple, Tag};
+use crate::value::identifier::CurrencyCode;
+
+/// Not as this crate writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Odd;
+
+/// Text in memory, read from the front.
+#[derive(Debug)]
+pub(crate) struct Scanner<'a> {
+    rest: &'a str,
+    /// Elements begun.
+    elements: usize,
+    /// The most octets of a text, or of white space between tags.
+    most: usize,
+    /// Something was to be reported.
+    odd: bool,
+}
+
+/// Nested elements of the schema.
+pub(super) const DEPTH: usize = 16;
+/// No tag of the schema has more octets.
+pub(super) const TAG: usize = 64;
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(rest: &'a str, limits: &Limits) -> Self {
+        Self { rest, elements: 0, most: limits.text_bytes.min(limits.token_bytes), odd: false }
+    }
+
+    /// What has not been read.
+    pub(super) fn rest(&self) -> &'a str {
+        self.rest
+    }
+
+    /// How many elements have been read, if nothing odd was among them.
+    pub(super) fn elements(&self) -> Result<usize, Odd> {
+        if self.odd { Err(Odd) } else { Ok(self.elements) }
+    }
+
+    /// An element that must be there.
+    #[inline]
+    pub(crate) fn one<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<N, Odd> {
+        if self.begins::<N>(tag) { self.element(tag) } else { self.empty(tag) }
+    }
+
+    /// An element that must be there, which only the cursor may miss.
+    #[inline]
+    pub(crate) fn soft<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Option<N>, Odd> {
+        self.one(tag, max).map(Some)
+    }
+
+    /// An element that may be there.
+    #[inline]
+    pub(crate) fn maybe<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<Option<N>, Odd> {
+        if self.begins::<N>(tag) { self.element(tag).map(Some) } else { Ok(None) }
+    }
+
+    /// Any number of elements up to `max`.
+    #[inline]
+    pub(crate) fn many<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
+        if self.begins::<N>(tag) { self.several(tag, max) } else { Ok(Vec::new()) }
+    }
+
+    /// One or more elements.
+    #[inline]
+    pub(crate) fn some<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
+        if self.begins::<N>(tag) { self.several(tag, max) } else { Err(Odd) }
+    }
+
+    fn several<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
+        // Most lists of a transaction have one element: room for no more.
+        let mut items = Vec::with_capacity(1);
+        items.push(self.element(tag)?);
+        while self.begins::<N>(tag) {
+            items.push(self.element(tag)?);
+        }
+        let fits = max == MANY || u32::try_from(items.len()).is_ok_and(|count| count <= max);
+        if fits { Ok(items) } else { Err(Odd) }
+    }
+
+    #[inline]
+    fn begins<N: Node>(&self, tag: &'static Tag) -> bool {
+        let octets = self.rest.as_bytes();
+        if N::HAS_ATTRIBUTE {
+            octets.starts_with(tag.start.as_bytes()) && octets.get(tag.start.len()) == Some(&b' ')
+        } else {
+            octets.starts_with(tag.open.as_bytes())
+        }
+    }
+
+    /// An element whose start tag is next, with what follows it up to the next tag.
+    #[inline]
+    fn element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
+        let node: N = self.bare_element(tag)?;
+        node.settle(self);
+        self.gap();
+        Ok(node)
+    }
+
+    /// An element that is not looked at beyond the schema.
+    #[inline]
+    pub(super) fn bare_element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
+        self.expect(if N::HAS_ATTRIBUTE { tag.start } else { tag.open })?;
+        self.elements += 1;
+        let node = N::scan(self)?;
+        self.expect(tag.close)?;
+        Ok(node)
+    }
+
+    /// An element without content, written as one tag.
+    #[cold]
+    fn empty<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
+        self.expect(tag.start)?;
+        self.expect("/>")?;
+        self.elements += 1;
+        let rest = std::mem::take(&mut self.rest);
+        let node = N::scan(self)?;
+        self.rest = rest;
+        node.settle(self);
+        self.gap();
+        Ok(node)
+    }
+
+    #[inline]
+    fn expect(&mut self, text: &str) -> Result<(), Odd> {
+        self.rest = self.rest.strip_prefix(text).ok_or(Odd)?;
+        Ok(())
+    }
+
+    /// White space before the next tag.
+    #[inline]
+    pub(crate) fn gap(&mut self) {
+        if self.rest.as_bytes().first() != Some(&b'<') {
+            self.skip_gap();
+        }
+    }
+
+    #[inline(never)]
+    fn skip_gap(&mut self) {
+        let rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
+        if self.rest.len() - rest.len() <= self.most {
+            self.rest = rest;
+        }
+    }
+
+    /// The currency of an amount, the only attribute of the schema, and the end of the start tag.
+    pub(crate) fn currency(&mut self) -> Result<CurrencyCode, Odd> {
+        self.expect(" Ccy=\"")?;
+        let (code, rest) = self.rest.split_at_checked(3).ok_or(Odd)?;
+        self.rest = rest;
+        self.expect("\">")?;
+        let code = CurrencyCode::new(code);
+        if code.is_valid() { Ok(code) } else { Err(Odd) }
+    }
+
+    /// A value of a simple type.
+    pub(crate) fn leaf<S: Simple>(&mut self) -> Result<S, Odd> {
+        match self.plain_text() {
+            Ok(text) => accept(text),
+            Err(Odd) => self.decoded_leaf(),
+        }
+    }
+
+    /// Text without references and carriage returns up to the end tag.
+    #[inline]
+    pub(crate) fn plain_text(&mut self) -> Result<&'a str, Odd> {
+        let end = plain_length(self.rest.as_bytes());
+        if self.rest.as_bytes().get(end) != Some(&b'<') || end > self.most {
+            return Err(Odd);
+        }
+        let (text, rest) = self.rest.split_at_checked(end).ok_or(Odd)?;
+        self.rest = rest;
+        Ok(text)
+    }
+
+    #[cold]
+    fn decoded_leaf<S: Simple>(&mut self) -> Result<S, Odd> {
+        let end = memchr::memchr(b'<', self.rest.as_bytes()).ok_or(Odd)?;
+        let (raw, rest) = self.rest.split_at_checked(end).ok_or(Odd)?;
+        if end > self.most || raw.contains("]]>") {
+            return Err(Odd);
+        }
+        self.rest = rest;
+        let mut text = String::with_capacity(raw.len());
+        let mut raw = raw;
+        while let Some((before, after)) = raw.split_once('&') {
+            push_lines(before, &mut text);
+            let (name, after) = after.split_once(';').ok_or(Odd)?;
+            text.push(resolve(name).map_err(|_| Odd)?);
+            raw = after;
+        }
+        push_lines(raw, &mut text);
+        accept(&text)
+    }
+}
+
+impl Watch for Scanner<'_> {
+    fn report(&mut self, _: FindingKind) {
+        self.odd = true;
+    }
+
+    fn tally(&mut self) -> Option<&mut Tally> {
+        self.odd = true;
+        None
+    }
+
+    fn entry_ends(&mut self) {
+        self.odd = true;
+    }
+}
+
+#[inline]
+fn accept<S: Simple>(text: &str) -> Result<S, Odd> {
+    let value = S::parse(text).map_err(|_| Odd)?;
+    if value.fault().is_some() || value.doubt().is_some() { Err(Odd) } else { Ok(value) }
+}
+
+/// How many octets precede the first `<`, `>`, `&` or carriage return, eight looked at in one step.
+#[inline]
+fn plain_length(octets: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    // Marks the octets that are zero: the lowest mark is right, those above it may be false.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
+    let (words, _) = octets.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        // `<` and `>` differ in one bit.
+        let marks = zeros((word | (ONES * 2)) ^ (ONES * u64::from(b'>')))
+            | zeros(word ^ (ONES * u64::from(b'&')))
+            | zeros(word ^ (ONES * u64::from(b'\r')));
+        if marks != 0 {
+            return at + usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default();
+        }
+        at += 8;
+    }
+    let tail = octets.get(at..).unwrap_or_default();
+    at + tail.iter().position(|b| matches!(b, b'<' | b'>' | b'&' | b'\r')).unwrap_or(tail.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_ends_where_something_else_begins() {
+        for length in 0..40 {
+            for (end, stops) in [('<', true), ('>', true), ('&', true), ('\r', true), ('=', false), (';', false)] {
+                let text = format!("{}{end}{}", "é".repeat(length / 2), "x<".repeat(20));
+                let expected = text.find(['<', '>', '&', '\r']).unwrap();
+                assert_eq!(plain_length(text.as_bytes()), expected, "{text}");
+                assert_eq!(stops, expected == length / 2 * 2);
+            }
+            assert_eq!(plain_length("=".repeat(length).as_bytes()), length);
+        }
+    }
+}
