@@ -1,14 +1,34 @@
 //! Makes a client assertion, asks for a token with it and answers, both sides in one process and no socket between them.
+//!
+//! - `assertion` shows it all in one go, with a key made at start.
+//! - `assertion sign DIR` prints an assertion signed with `signing.pem` in DIR, as `payload keys DIR` makes it.
+//! - `assertion verify DIR` reads an assertion from standard input, checks it with `signing.pub.pem`, and prints the customer.
 
 use bankrail::client_assertion::token::{AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenRequest, TokenResponse, names};
 use bankrail::client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
-use bankrail::jose::{RsaSize, SigningKey};
+use bankrail::jose::{RsaSize, SigningKey, VerifyingKey};
 use bankrail::values::{Clock, SystemClock};
 use std::error::Error;
+use std::io::Read as _;
+use std::path::Path;
+
+const AUDIENCE: &str = "https://auth.example.com/v1.0/auth";
+const CUSTOMER: &str = "SANDBOXCUSTOMER";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let audience = Audience::parse("https://auth.example.com/v1.0/auth")?;
-    let customer = CustomerCode::parse("SANDBOXCUSTOMER")?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match *arguments.as_slice() {
+        [] => show(),
+        ["sign", folder] => sign(Path::new(folder)),
+        ["verify", folder] => verify(Path::new(folder)),
+        _ => Err("usage: assertion [sign DIR | verify DIR]".into()),
+    }
+}
+
+fn show() -> Result<(), Box<dyn Error>> {
+    let audience = Audience::parse(AUDIENCE)?;
+    let customer = CustomerCode::parse(CUSTOMER)?;
     let key = SigningKey::generate(RsaSize::Rsa2048)?;
     let now = SystemClock.now();
 
@@ -25,5 +45,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     let granted = request.scope().granted_from(&ScopeSet::parse(names::STATEMENT_READ)?)?;
     let response = TokenResponse::new(AccessToken::generate()?, TokenResponse::DEFAULT_LIFETIME, &granted);
     println!("answer:                {}", response.to_json());
+    Ok(())
+}
+
+fn sign(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let key = SigningKey::from_pem(&std::fs::read_to_string(folder.join("signing.pem"))?)?;
+    let builder = AssertionBuilder::new(CustomerCode::parse(CUSTOMER)?, Audience::parse(AUDIENCE)?);
+    println!("{}", builder.sign(&key, SystemClock.now())?);
+    Ok(())
+}
+
+fn verify(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let key = VerifyingKey::from_pem(&std::fs::read_to_string(folder.join("signing.pub.pem"))?)?;
+    let mut assertion = String::new();
+    std::io::stdin().read_to_string(&mut assertion)?;
+    let verifier = Verifier::new(Audience::parse(AUDIENCE)?);
+    let verified = verifier.verify(assertion.trim_end(), SystemClock.now(), |_| Some(key.clone()))?;
+    println!("{}", verified.customer());
     Ok(())
 }

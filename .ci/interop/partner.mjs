@@ -1,4 +1,5 @@
-// A foreign partner for the secured payload: `payload.mjs LIBRARY seal|open DIR` reads standard input and writes standard output.
+// A foreign partner: `partner.mjs LIBRARY sign|verify|seal|open DIR` reads standard input and writes standard output.
+// `sign` and `verify` are for assertions, `seal` and `open` for secured payloads.
 // DIR holds signing.pem, signing.pub.pem, encryption.pem and encryption.pub.pem, as the `payload` example writes them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,36 +10,49 @@ const input = readFileSync(0);
 
 const partners = {
   jose: {
-    async seal() {
-      const { CompactSign, CompactEncrypt, importPKCS8, importSPKI } = await import("jose");
-      const jws = await new CompactSign(input)
-        .setProtectedHeader({ alg: "RS256", typ: "JWT" })
+    async sign(typ = "jwt") {
+      const { CompactSign, importPKCS8 } = await import("jose");
+      return new CompactSign(input)
+        .setProtectedHeader({ alg: "RS256", typ })
         .sign(await importPKCS8(key("signing.pem"), "RS256"));
+    },
+    async verify(token = input.toString().trim()) {
+      const { compactVerify, importSPKI } = await import("jose");
+      return (await compactVerify(token, await importSPKI(key("signing.pub.pem"), "RS256"))).payload;
+    },
+    async seal() {
+      const { CompactEncrypt, importSPKI } = await import("jose");
+      const jws = await this.sign("JWT");
       return new CompactEncrypt(new TextEncoder().encode(jws))
         .setProtectedHeader({ alg: "RSA-OAEP", enc: "A256CBC-HS512", cty: "JWT" })
         .encrypt(await importSPKI(key("encryption.pub.pem"), "RSA-OAEP"));
     },
     async open() {
-      const { compactDecrypt, compactVerify, importPKCS8, importSPKI } = await import("jose");
+      const { compactDecrypt, importPKCS8 } = await import("jose");
       const { plaintext } = await compactDecrypt(
         input.toString().trim(),
         await importPKCS8(key("encryption.pem"), "RSA-OAEP"),
       );
-      const verified = await compactVerify(plaintext, await importSPKI(key("signing.pub.pem"), "RS256"));
-      return verified.payload;
+      return this.verify(plaintext);
     },
   },
   // As a published sender script does it: compressed, without kid and cty.
   "node-jose": {
-    async seal() {
+    async sign(typ = "jwt") {
       const { default: jose } = await import("node-jose");
       const signing = await jose.JWK.asKey(key("signing.pem"), "pem");
-      const jws = await jose.JWS.createSign(
-        { format: "compact", alg: "RS256", fields: { typ: "JWT" } },
-        { key: signing, reference: false },
-      )
+      return jose.JWS.createSign({ format: "compact", alg: "RS256", fields: { typ } }, { key: signing, reference: false })
         .update(input)
         .final();
+    },
+    async verify(token = input.toString().trim()) {
+      const { default: jose } = await import("node-jose");
+      const signing = await jose.JWK.asKey(key("signing.pub.pem"), "pem");
+      return (await jose.JWS.createVerify(signing).verify(token)).payload;
+    },
+    async seal() {
+      const { default: jose } = await import("node-jose");
+      const jws = await this.sign("JWT");
       const encryption = await jose.JWK.asKey(key("encryption.pub.pem"), "pem");
       return jose.JWE.createEncrypt(
         { format: "compact", zip: true, contentAlg: "A256CBC-HS512", fields: { alg: "RSA-OAEP" } },
@@ -51,8 +65,7 @@ const partners = {
       const { default: jose } = await import("node-jose");
       const encryption = await jose.JWK.asKey(key("encryption.pem"), "pem");
       const { plaintext } = await jose.JWE.createDecrypt(encryption).decrypt(input.toString().trim());
-      const signing = await jose.JWK.asKey(key("signing.pub.pem"), "pem");
-      return (await jose.JWS.createVerify(signing).verify(plaintext.toString())).payload;
+      return this.verify(plaintext.toString());
     },
   },
 };
