@@ -7,6 +7,7 @@ use serde::Deserializer as _;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
+use zeroize::Zeroize as _;
 
 /// Bounds on one JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,19 @@ pub fn read_object(json: &[u8], limits: &JsonLimits) -> Result<Map<String, Value
         Ok(members)
     });
     members.map_err(|error| JsonError::Malformed { line: error.line(), column: error.column(), source: error.into() })
+}
+
+/// Overwrites the texts in an object that holds secrets; names and numbers stay.
+pub fn wipe(members: &mut Map<String, Value>) {
+    fn wipe_value(value: &mut Value) {
+        match value {
+            Value::String(text) => text.zeroize(),
+            Value::Array(list) => list.iter_mut().for_each(wipe_value),
+            Value::Object(members) => wipe(members),
+            _ => {}
+        }
+    }
+    members.values_mut().for_each(wipe_value);
 }
 
 struct Object<'a>(&'a JsonLimits, usize);
@@ -173,6 +187,13 @@ mod tests {
             let read = read_object(json.as_bytes(), &LIMITS).unwrap();
             assert_eq!(Value::Object(read), serde_json::from_str::<Value>(json).unwrap());
         }
+    }
+
+    #[test]
+    fn wiping_leaves_no_text() {
+        let mut members = read_object(br#"{"a":"x","b":["y",{"c":"z"}],"d":1}"#, &LIMITS).unwrap();
+        wipe(&mut members);
+        assert_eq!(Value::Object(members), serde_json::json!({"a": "", "b": ["", {"c": ""}], "d": 1}));
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Jwk {
     pub fn parse(json: &str) -> Result<Self, KeyError> {
         let mut members = json::read_object(json.as_bytes(), &LIMITS)?;
         let read = Self::from_members(&members);
-        wipe(&mut members);
+        json::wipe(&mut members);
         read
     }
 
@@ -164,7 +164,7 @@ impl JwkSet {
     pub fn parse(json: &str) -> Result<Self, KeyError> {
         let mut members = json::read_object(json.as_bytes(), &JsonLimits::new(256 * 1024, 8, 64))?;
         let read = Self::from_members(&members);
-        wipe(&mut members);
+        json::wipe(&mut members);
         read
     }
 
@@ -287,17 +287,4 @@ fn key_ops(members: &Map<String, Value>) -> Result<Option<Vec<String>>, KeyError
         }
     }
     Ok(Some(ops))
-}
-
-/// Overwrites the texts of a JSON object that may hold private numbers.
-fn wipe(members: &mut Map<String, Value>) {
-    fn wipe_value(value: &mut Value) {
-        match value {
-            Value::String(text) => zeroize::Zeroize::zeroize(text),
-            Value::Array(list) => list.iter_mut().for_each(wipe_value),
-            Value::Object(members) => members.values_mut().for_each(wipe_value),
-            _ => {}
-        }
-    }
-    members.values_mut().for_each(wipe_value);
 }

@@ -9,6 +9,7 @@ use bankrail_jose::json::{self, JsonLimits};
 use bankrail_jose::jws::{self, Limits, Policy, Verified};
 use bankrail_jose::remote::Unwrapped;
 use bankrail_jose::{ContentKey, KeySet, UnwrappingKey, VerifyingKey, WrappingKey, base64url};
+use serde_json::Value;
 use std::fmt;
 use zeroize::Zeroizing;
 
@@ -201,17 +202,19 @@ fn verify(signed: &[u8], options: &OpenOptions, verifying: &KeySet<VerifyingKey>
 
 fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), OpenError> {
     let Some(recipient) = &options.recipient else { return Ok(()) };
-    let refused = || OpenError::OtherRecipient { name: recipient.name.clone() };
-    let found = match recipient.place {
-        Place::SignedHeader => verified.header().member(&recipient.name).cloned(),
+    let names_us = |found: Option<&Value>| found.and_then(Value::as_str) == Some(&recipient.value);
+    let meant = match recipient.place {
+        Place::SignedHeader => names_us(verified.header().member(&recipient.name)),
         Place::Claim => {
             let limits = JsonLimits::new(verified.payload().len(), 32, 1024);
-            json::read_object(verified.payload(), &limits)
-                .map_err(|_| OpenError::PayloadInvalid)?
-                .remove(&recipient.name)
+            let read = json::read_object(verified.payload(), &limits);
+            let mut members = read.map_err(|_| OpenError::PayloadInvalid)?;
+            let meant = names_us(members.get(&recipient.name));
+            json::wipe(&mut members);
+            meant
         }
     };
-    if found.as_ref().and_then(serde_json::Value::as_str) == Some(&recipient.value) { Ok(()) } else { Err(refused()) }
+    if meant { Ok(()) } else { Err(OpenError::OtherRecipient { name: recipient.name.clone() }) }
 }
 
 fn split(compact: &str) -> Result<[&str; 5], Malformed> {

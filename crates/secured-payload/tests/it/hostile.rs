@@ -1,6 +1,6 @@
 //! What an outsider can send: anything encrypted to our public key, and anything else.
 
-use crate::shared::{SIGNING, backends, compact, outsider, parts};
+use crate::shared::{Keys, SIGNING, backends, compact, outsider, parts};
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::{RsaSize, SigningKey, base64url};
 use bankrail_secured_payload::{Malformed, OpenError, OpenErrorKind, OpenOptions};
@@ -177,7 +177,10 @@ fn inflating_stops_at_the_bound() {
 
 #[test]
 fn every_single_bit_flip_of_a_message_is_refused() {
-    let keys = backends().next().unwrap();
+    std::thread::scope(|scope| backends().for_each(|keys| drop(scope.spawn(move || refuses_every_bit_flip(&keys)))));
+}
+
+fn refuses_every_bit_flip(keys: &Keys) {
     let good = keys.sealer().seal(b"{}").unwrap();
     let opener = keys.customer();
     // In the text, one flip in each character; the flips in octets are the next loop's.
@@ -187,13 +190,9 @@ fn every_single_bit_flip_of_a_message_is_refused() {
         let Ok(flipped) = String::from_utf8(flipped) else { continue };
         assert!(opener.open(&flipped).is_err(), "character {at}");
     }
+    let octets = parts(&good);
     for part in 1..5 {
-        let octets = parts(&good);
         for at in 0..octets[part].len() * 8 {
-            // The private key takes its time: every bit where it does not matter, one in 16 of the encrypted key.
-            if part == 1 && at % 16 != 0 || part == 3 && at % 8 != 0 {
-                continue;
-            }
             let mut flipped = octets.clone();
             flipped[part][at / 8] ^= 1 << (at % 8);
             let error = opener.open(&compact(&flipped)).unwrap_err();
@@ -204,22 +203,23 @@ fn every_single_bit_flip_of_a_message_is_refused() {
 
 #[test]
 fn ten_thousand_truncations_are_refused() {
-    let keys = backends().next().unwrap();
-    let good = keys.sealer().seal(b"{\"a\":1}").unwrap();
-    let opener = keys.customer();
-    // A fixed sequence that looks random, so that a failure can be repeated.
-    let mut state = 88_172_645_463_325_252_u64;
-    let mut next = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        usize::try_from(state % below as u64).unwrap()
-    };
-    for _ in 0..10_000 {
-        let (from, to) = (next(good.len() / 4), next(good.len()));
-        let cut = if from % 2 == 0 { &good[..to] } else { good.get(from..to).unwrap_or_default() };
-        let error = opener.open(cut).unwrap_err();
-        assert_ne!(error.kind(), OpenErrorKind::PayloadInvalid);
+    for keys in backends() {
+        let good = keys.sealer().seal(b"{\"a\":1}").unwrap();
+        let opener = keys.customer();
+        // A fixed sequence that looks random, so that a failure can be repeated.
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut next = |below: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state % below as u64).unwrap()
+        };
+        for _ in 0..10_000 {
+            let (from, to) = (next(good.len() / 4), next(good.len()));
+            let cut = if from % 2 == 0 { &good[..to] } else { good.get(from..to).unwrap_or_default() };
+            let error = opener.open(cut).unwrap_err();
+            assert_ne!(error.kind(), OpenErrorKind::PayloadInvalid);
+        }
     }
 }
 
