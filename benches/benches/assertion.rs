@@ -1,4 +1,5 @@
-//! Client assertions: building and verifying, against the raw RSA operation of the same back end and jsonwebtoken.
+//! Client assertions: building and verifying, against the raw RSA operation of the same back end, jsonwebtoken and
+//! josekit.
 //!
 //! `raw` is what no library can be faster than; the goal is verification within 15 % of it.
 
@@ -8,6 +9,8 @@ use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifi
 use bankrail_jose::{Backend, KeyOptions, PrivateMaterial, RsaSize, SigningKey, base64url};
 use bankrail_values::Timestamp;
 use criterion::{Criterion, criterion_group, criterion_main};
+use josekit::jws::{JwsHeader, RS256};
+use josekit::jwt::JwtPayload;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
@@ -58,12 +61,24 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
     for (backend, key) in &keys {
         let made = builder.sign(key, now).expect("an assertion");
         assert_eq!(made, assertion, "RS256 is deterministic");
+        group.bench_function(format!("raw {backend} behind the key handle"), |bench| {
+            bench.iter(|| key.sign(black_box(&input)));
+        });
         group.bench_function(format!("bankrail {backend}"), |bench| bench.iter(|| builder.sign(key, black_box(now))));
     }
     let peer_claims: Claims = serde_json::from_str(&claims).expect("claims");
     let header = Header { typ: Some("jwt".to_owned()), ..Header::new(Algorithm::RS256) };
     group.bench_function("jsonwebtoken aws-lc", |bench| {
         bench.iter(|| jsonwebtoken::encode(&header, black_box(&peer_claims), &peer).expect("a token"));
+    });
+    let signer = RS256.signer_from_pem(pem.as_bytes()).expect("the same key");
+    let (mut header, mut payload) = (JwsHeader::new(), JwtPayload::new());
+    header.set_token_type("jwt");
+    payload.set_subject(&peer_claims.sub);
+    payload.set_audience(vec![AUDIENCE]);
+    payload.set_claim("exp", Some(peer_claims.exp.into())).expect("a number");
+    group.bench_function("josekit", |bench| {
+        bench.iter(|| josekit::jwt::encode_with_signer(black_box(&payload), &header, &signer).expect("a token"));
     });
     group.finish();
 
@@ -91,6 +106,13 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
     assert_eq!(decoded.claims.sub, customer.as_str());
     group.bench_function("jsonwebtoken aws-lc", |bench| {
         bench.iter(|| jsonwebtoken::decode::<Claims>(black_box(&assertion), &decoding, &rules));
+    });
+    // It reads the claims and leaves checking them to another call.
+    let verifier_josekit = RS256.verifier_from_pem(key.verifying_key().to_spki_pem()).expect("the public key");
+    let (claims, _) = josekit::jwt::decode_with_verifier(&assertion, &verifier_josekit).expect("verifies");
+    assert_eq!(claims.subject(), Some(customer.as_str()));
+    group.bench_function("josekit", |bench| {
+        bench.iter(|| josekit::jwt::decode_with_verifier(black_box(&assertion), &verifier_josekit));
     });
     group.finish();
 

@@ -108,25 +108,28 @@ fn threads(criterion: &mut Criterion) {
     let unwrapping = UnwrappingKey::generate(RsaSize::Rsa2048).unwrap();
     let sealer = Sealer::new(signing.clone(), unwrapping.wrapping_key());
     let opener = Opener::new(unwrapping, signing.verifying_key());
-    let compact = sealer.seal(&message(2048)).unwrap();
+    let json = message(2048);
+    let compact = sealer.seal(&json).unwrap();
     let mut group = criterion.benchmark_group("payload/threads");
     for threads in [1_u64, 2] {
         group.throughput(Throughput::Elements(threads * 20));
         group.bench_function(format!("open/{threads}"), |bencher| {
-            bencher.iter(|| {
-                std::thread::scope(|scope| {
-                    for _ in 0..threads {
-                        scope.spawn(|| {
-                            for _ in 0..20 {
-                                opener.open(black_box(&compact)).unwrap();
-                            }
-                        });
-                    }
-                });
-            });
+            bencher.iter(|| on(threads, || drop(opener.open(black_box(&compact)).unwrap())));
+        });
+        group.bench_function(format!("seal/{threads}"), |bencher| {
+            bencher.iter(|| on(threads, || drop(sealer.seal(black_box(&json)).unwrap())));
         });
     }
     group.finish();
+}
+
+/// Does the work 20 times on each of so many threads.
+fn on(threads: u64, work: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| (0..20).for_each(|_| work()));
+        }
+    });
 }
 
 criterion_group!(benches, payloads, threads);
