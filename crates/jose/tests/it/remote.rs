@@ -111,6 +111,25 @@ fn a_remote_key_signs() {
 }
 
 #[test]
+fn a_slow_key_holds_nobody_up() {
+    let (answer_now, told) = channel();
+    let told = Mutex::new(told);
+    let slow = remote(move |message| {
+        told.lock().unwrap().recv().unwrap();
+        SIGNING.sign(message).unwrap()
+    });
+    let quick = remote(|message| SIGNING.sign(message).unwrap());
+    let header = JwsHeader::new();
+    let mut waiting = pin!(jws::sign_remote(&slow, &header, b"{}"));
+    let mut asked_again = || waiting.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(asked_again().is_pending());
+    let token = block_on(jws::sign_remote(&quick, &header, b"{}")).unwrap();
+    assert!(asked_again().is_pending(), "it was not told to answer");
+    answer_now.send(()).unwrap();
+    assert_eq!(block_on(waiting).unwrap(), token, "RS256 is deterministic");
+}
+
+#[test]
 fn what_is_not_its_signature_is_not_sent_on() {
     let signer = remote(|message| {
         let mut faulty = SIGNING.sign(message).unwrap();
