@@ -9,6 +9,7 @@ pub use report::ReportBuilder;
 use crate::finding::FindingKind;
 use crate::{Finding, NumberError};
 use bankrail_values::{Currency, MoneyError};
+use std::convert::Infallible;
 
 /// Why a report was not built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,8 +26,8 @@ pub enum BuildError {
     Currency {
         /// The account's currency.
         account: Currency,
-        /// The entry's currency.
-        found: Currency,
+        /// The entry's currency; `none` without one.
+        found: String,
     },
     /// The creation time has no offset or no fraction digits.
     #[error("expected a creation time with fraction digits and offset, found {found}")]
@@ -34,13 +35,7 @@ pub enum BuildError {
         /// The creation time.
         found: String,
     },
-    /// A text holds a character that XML cannot carry.
-    #[error("expected characters that XML 1.0 can carry, found U+{:04X}", u32::from(*.found))]
-    Character {
-        /// The first such character.
-        found: char,
-    },
-    /// A text is too short, too long or not of its form.
+    /// A text is too short, too long, not of its form, or holds a character that XML cannot carry.
     #[error("unfit value for {path}")]
     Invalid {
         /// The element.
@@ -49,6 +44,12 @@ pub enum BuildError {
         #[source]
         kind: FindingKind,
     },
+}
+
+impl From<Infallible> for BuildError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 impl From<Finding> for BuildError {

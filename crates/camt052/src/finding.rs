@@ -107,6 +107,12 @@ pub enum FindingKind {
         /// The text, cut and escaped.
         found: String,
     },
+    /// A character that XML 1.0 cannot carry, in a model that was not read.
+    #[error("expected characters that XML 1.0 can carry, found U+{:04X}", u32::from(*.found))]
+    Character {
+        /// The first such character.
+        found: char,
+    },
     /// Supplementary data that is not exactly one element.
     #[error("expected exactly one element as supplementary data")]
     Envelope,

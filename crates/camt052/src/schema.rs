@@ -72,6 +72,11 @@ pub(crate) trait Simple: Sized {
     /// The facet that the value breaks, if any.
     fn fault(&self) -> Option<Fault>;
 
+    /// The first character that XML cannot carry, if any; no value that has been read has one.
+    fn forbidden(&self) -> Option<char> {
+        None
+    }
+
     /// What is wrong with the value beyond the schema, if anything.
     fn doubt(&self) -> Option<FindingKind> {
         None
@@ -161,6 +166,9 @@ pub(crate) fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
         let mut found = String::new();
         value.append(&mut Output::plain(&mut found));
         to.fault(fault, &found);
+    }
+    if let Some(found) = value.forbidden() {
+        to.report(FindingKind::Character { found });
     }
     if let Some(kind) = value.doubt() {
         to.report(kind);

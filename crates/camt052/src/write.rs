@@ -4,4 +4,4 @@ mod document;
 mod output;
 
 pub use document::{WriteError, WriteOptions};
-pub(crate) use output::{Output, is_xml_char};
+pub(crate) use output::{Output, forbidden, is_xml_char};

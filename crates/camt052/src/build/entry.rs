@@ -7,7 +7,7 @@ use crate::{
     DateOrDateTime, Entry, EntryDetails, EntryStatus, OtherAccountId, Party, ProprietaryReference, References,
     Remittance, Text, Transaction, TransactionParties,
 };
-use bankrail_values::{Currency, Money};
+use bankrail_values::Money;
 
 /// Builds a booked entry with one transaction.
 ///
@@ -116,12 +116,6 @@ impl EntryBuilder {
         self
     }
 
-    /// The currency of the amount.
-    #[must_use]
-    pub fn currency(&self) -> Currency {
-        self.amount.currency()
-    }
-
     /// The entry.
     ///
     /// # Errors
@@ -157,6 +151,13 @@ impl EntryBuilder {
         entry.value_date = Some(DateOrDateTime::Date(Date::from(self.value_date)));
         entry.details.push(EntryDetails { transactions: vec![transaction], ..EntryDetails::default() });
         Ok(entry)
+    }
+}
+
+impl TryFrom<EntryBuilder> for Entry {
+    type Error = BuildError;
+    fn try_from(builder: EntryBuilder) -> Result<Self, BuildError> {
+        builder.build()
     }
 }
 

@@ -1,11 +1,10 @@
 //! A statement from a balance and entries.
 
-use super::{BuildError, EntryBuilder};
+use super::BuildError;
 use crate::summary_of;
 use crate::{
     Account, AccountId, Amount, Balance, BalanceCode, BalanceSubType, BalanceType, BalanceTypeCode, CurrencyCode, Date,
     DateOrDateTime, DateTime, Direction, Document, Entry, GroupHeader, OtherAccountId, Report, ReportingSource,
-    WriteError, WriteOptions,
 };
 use bankrail_values::{Currency, Money, SimpleUuid};
 
@@ -43,7 +42,10 @@ pub struct ReportBuilder {
     balance_date: bankrail_values::Date,
     balance_code: BalanceCode,
     balance_sub_type: String,
-    entries: Vec<EntryBuilder>,
+    account_name: Option<String>,
+    entries: Vec<Entry>,
+    /// Why the first entry that was not built was not.
+    failed: Option<BuildError>,
 }
 
 impl ReportBuilder {
@@ -70,7 +72,9 @@ impl ReportBuilder {
             balance_date,
             balance_code: BalanceCode::InterimAvailable,
             balance_sub_type: "Current".to_owned(),
+            account_name: None,
             entries: Vec::new(),
+            failed: None,
         }
     }
 
@@ -88,18 +92,37 @@ impl ReportBuilder {
         self
     }
 
-    /// Adds an entry.
+    /// The account's name, `Acct/Nm`.
     #[must_use]
-    pub fn entry(mut self, entry: EntryBuilder) -> Self {
-        self.entries.push(entry);
+    pub fn account_name(mut self, name: impl Into<String>) -> Self {
+        self.account_name = Some(name.into());
         self
     }
 
-    /// Adds entries.
+    /// Adds an entry: an [`EntryBuilder`](crate::EntryBuilder), or an [`Entry`] as it is.
     #[must_use]
-    pub fn entries(mut self, entries: impl IntoIterator<Item = EntryBuilder>) -> Self {
-        self.entries.extend(entries);
+    pub fn entry<E>(mut self, entry: E) -> Self
+    where
+        E: TryInto<Entry>,
+        BuildError: From<E::Error>,
+    {
+        match entry.try_into() {
+            Ok(entry) => self.entries.push(entry),
+            Err(error) => {
+                self.failed.get_or_insert(error.into());
+            }
+        }
         self
+    }
+
+    /// Adds entries, as [`ReportBuilder::entry`] does.
+    #[must_use]
+    pub fn entries<E>(self, entries: impl IntoIterator<Item = E>) -> Self
+    where
+        E: TryInto<Entry>,
+        BuildError: From<E::Error>,
+    {
+        entries.into_iter().fold(self, Self::entry)
     }
 
     /// The document.
@@ -115,6 +138,7 @@ impl ReportBuilder {
         header.created_at = Some(self.created_at.clone());
         let mut account = Account::new(AccountId::Other(OtherAccountId::new(self.account.into())));
         account.currency = Some(CurrencyCode::from(currency));
+        account.name = self.account_name.map(Into::into);
         let mut report = Report::new(self.report_id.to_string().into(), account);
         report.created_at = Some(self.created_at);
         report.source = Some(ReportingSource::Proprietary(self.source.into()));
@@ -123,29 +147,31 @@ impl ReportBuilder {
         let mut balance = Balance::new(kind, amount(self.balance)?, direction(self.balance));
         balance.date = Some(DateOrDateTime::Date(Date::from(self.balance_date)));
         report.balances.push(balance);
-        let entries = self.entries.into_iter().map(|entry| built(entry, currency));
-        report.entries = entries.collect::<Result<_, _>>()?;
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if let Some(error) = self.entries.iter().find_map(|entry| refused(entry, currency)) {
+            return Err(error);
+        }
+        report.entries = self.entries;
         report.summary =
             Some(Box::new(summary_of(&report.entries).ok_or(BuildError::Sum(bankrail_values::MoneyError::Overflow))?));
         let mut document = Document::new(vec![report]);
         document.group_header = Some(header);
-        if let Some(finding) = crate::check::first_of_schema(&document) {
-            return Err(finding.into());
-        }
-        // Only a text can hold a character that XML cannot carry, and only writing looks at each.
-        match document.write_to(&mut std::io::sink(), WriteOptions::default()) {
-            Err(WriteError::Character { found }) => Err(BuildError::Character { found }),
-            _ => Ok(document),
+        match crate::check::first_of_schema(&document) {
+            Some(finding) => Err(finding.into()),
+            None => Ok(document),
         }
     }
 }
 
-fn built(entry: EntryBuilder, account: Currency) -> Result<Entry, BuildError> {
-    let found = entry.currency();
-    if found != account {
-        return Err(BuildError::Currency { account, found });
+/// Why an entry does not belong to an account.
+fn refused(entry: &Entry, account: Currency) -> Option<BuildError> {
+    let found = entry.amount.currency();
+    if found.is_some_and(|found| found.as_str() == account.as_str()) {
+        return None;
     }
-    entry.build()
+    Some(BuildError::Currency { account, found: found.map_or_else(|| "none".to_owned(), ToString::to_string) })
 }
 
 /// The amount without its sign.

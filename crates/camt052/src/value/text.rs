@@ -108,6 +108,10 @@ macro_rules! text_type {
                 self.fault()
             }
 
+            fn forbidden(&self) -> Option<char> {
+                crate::write::forbidden(self.as_str())
+            }
+
             $(fn doubt(&self) -> Option<crate::FindingKind> {
                 $doubt(self)
             })?

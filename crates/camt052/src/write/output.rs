@@ -340,6 +340,13 @@ impl<'a> Output<'a> {
     }
 }
 
+/// The first character that XML 1.0 cannot carry.
+pub(crate) fn forbidden(text: &str) -> Option<char> {
+    // The two characters that are no control characters start with this octet.
+    let suspect = text.bytes().any(|b| b < b' ' || b == 0xEF);
+    if suspect { text.chars().find(|c| !is_xml_char(*c)) } else { None }
+}
+
 /// A character that XML 1.0 can carry.
 pub(crate) fn is_xml_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}')

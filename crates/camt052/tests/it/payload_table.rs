@@ -1,7 +1,7 @@
 //! Specification: Statement payload. One test per row of its table, on what the builder emits.
 
 use crate::tree::{leaves, texts};
-use bankrail_camt052::{Document, EntryBuilder, Mode, ReadOptions, ReportBuilder};
+use bankrail_camt052::{BuildError, Document, EntryBuilder, FindingKind, Mode, ReadOptions, ReportBuilder};
 use bankrail_values::{Date, SimpleUuid};
 
 fn builder() -> ReportBuilder {
@@ -230,8 +230,25 @@ fn values_that_do_not_fit_are_refused() {
     assert!(builder().entry(entry("1.00 USD")).build().is_err(), "another currency");
     assert!(builder().entry(entry("1.000001 AUD")).build().is_err(), "six decimals");
     assert!(builder().entry(entry("1.00 AUD").end_to_end_id(&"x".repeat(36))).build().is_err(), "too long");
-    assert!(builder().entry(entry("1.00 AUD").narrative("\u{1}")).build().is_err(), "a forbidden character");
+    let forbidden = builder().entry(entry("1.00 AUD").narrative("\u{1}")).build().unwrap_err();
+    let BuildError::Invalid { path, kind: FindingKind::Character { found: '\u{1}' } } = forbidden else {
+        panic!("{forbidden:?}")
+    };
+    assert!(path.ends_with("/RmtInf/Ustrd[1]"), "{path}");
     assert!(builder().entry(entry("1.00 AUD").debtor("")).build().is_err(), "empty");
+}
+
+#[test]
+fn entries_that_are_ready_are_taken_as_they_are() {
+    let ready = entry("-3.00 AUD").narrative("rent").build().unwrap();
+    let document = builder().entry(ready.clone()).entry(entry("1.00 AUD")).account_name("Trust").build().unwrap();
+    assert_eq!(document.reports[0].entries[0], ready);
+    assert_eq!(document.reports[0].account.name.as_ref().unwrap(), "Trust");
+    assert_eq!(texts(&document.to_xml().unwrap(), "TtlNtries/Sum"), ["4.00"]);
+    let dollars = entry("1.00 USD").build().unwrap();
+    assert!(
+        matches!(builder().entries([ready, dollars]).build(), Err(BuildError::Currency { found, .. }) if found == "USD")
+    );
 }
 
 #[test]

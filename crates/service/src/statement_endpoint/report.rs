@@ -3,9 +3,9 @@
 use crate::answer::fresh_request_key;
 use crate::ledger::{LedgerEntry, LedgerPage};
 use crate::provider::Options;
-use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, WriteError, summary_of};
+use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, WriteError};
 use bankrail_statement::{AccountId, StatementResponse, apply_narrative};
-use bankrail_values::{Currency, HyphenatedUuid, Money, Timestamp};
+use bankrail_values::{HyphenatedUuid, Money, Timestamp};
 use bytes::Bytes;
 
 /// Digits of the seconds' fraction in a report's times.
@@ -20,14 +20,8 @@ pub(super) enum PageError {
     TooManyEntries { allowed: usize, found: usize },
     #[error("expected a next position, found the one of this page again")]
     NoProgress,
-    #[error("expected entries in {expected}, found {found}")]
-    Currency { expected: Currency, found: String },
-    #[error("the amounts cannot be summed exactly")]
-    Sum,
     #[error("the report cannot be built")]
     Build(#[from] BuildError),
-    #[error("the schema refuses the report at {path}")]
-    Schema { path: String },
     #[error("the report cannot be written")]
     Write(#[from] WriteError),
 }
@@ -41,9 +35,8 @@ pub(super) fn document(
     page: LedgerPage,
     now: Timestamp,
 ) -> Result<Document, PageError> {
-    let currency = page.account.currency;
-    let balance = Money::new(page.balance, currency);
-    let mut document = ReportBuilder::new(
+    let balance = Money::new(page.balance, page.account.currency);
+    let mut report = ReportBuilder::new(
         // Default: the message id is the request key without its hyphens.
         key.to_simple(),
         fresh_request_key().to_simple(),
@@ -54,19 +47,11 @@ pub(super) fn document(
         balance.to_minor_units().unwrap_or(balance),
         page.balance_date,
     )
-    .build()?;
-    for report in &mut document.reports {
-        report.account.name = page.account.name.as_deref().map(Into::into);
+    .entries(page.entries.into_iter().map(|entry| shown(entry, narrative)));
+    if let Some(name) = page.account.name {
+        report = report.account_name(name);
     }
-    let entries = page.entries.into_iter().map(|entry| shown(entry, narrative, currency)).collect::<Result<_, _>>()?;
-    if let Some(report) = document.reports.first_mut() {
-        report.entries = entries;
-        report.summary = Some(Box::new(summary_of(&report.entries).ok_or(PageError::Sum)?));
-    }
-    match document.check().into_iter().find(|finding| finding.kind.is_schema()) {
-        Some(finding) => Err(PageError::Schema { path: finding.path }),
-        None => Ok(document),
-    }
+    Ok(report.build()?)
 }
 
 /// The answer's JSON around the report. The XML is written once, in its escaped form, to its place.
@@ -77,15 +62,10 @@ pub(super) fn write(response: &StatementResponse, document: &Document) -> Result
     Ok(body.into())
 }
 
-fn shown(entry: LedgerEntry, narrative: bool, currency: Currency) -> Result<Entry, PageError> {
+fn shown(entry: LedgerEntry, narrative: bool) -> Entry {
     let LedgerEntry { mut entry, channel } = entry;
-    let found = entry.amount.currency();
-    if found.and_then(|code| code.to_currency()) != Some(currency) {
-        let found = found.map_or_else(|| "none".to_owned(), ToString::to_string);
-        return Err(PageError::Currency { expected: currency, found });
-    }
     apply_narrative(&mut entry, channel, narrative);
-    Ok(entry)
+    entry
 }
 
 fn created_at(now: Timestamp, offset_minutes: i16) -> DateTime {
