@@ -52,7 +52,8 @@ pub(crate) fn judge(
     });
     if cost > 0 && (refused == 0 || policy.counting() == Counting::Attempts) {
         for (slot, window) in after.slots_mut().iter_mut().zip(policy.windows()) {
-            slot.charge(*window, cost);
+            // What fits under the limit is below the ceiling.
+            slot.current = if refused == 0 { slot.current.saturating_add(cost) } else { slot.charged(*window, cost) };
         }
         *state = after;
     }

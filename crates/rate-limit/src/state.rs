@@ -181,13 +181,9 @@ impl Slot {
         algorithm == Algorithm::Fixed || u64::from(self.previous) * remaining <= room * u64::from(window.millis())
     }
 
-    /// Counts `cost`, up to the window's ceiling.
-    #[inline]
-    pub(crate) fn charge(&mut self, window: Window, cost: u32) {
-        self.current = match self.current.checked_add(cost) {
-            Some(sum) if u64::from(sum) * u64::from(window.millis()) <= crate::window::MAX_PRODUCT => sum,
-            _ => window.ceiling(),
-        };
+    /// What is counted together with `cost`, up to the window's ceiling.
+    pub(crate) fn charged(&self, window: Window, cost: u32) -> u32 {
+        self.current.saturating_add(cost).min(window.ceiling())
     }
 }
 

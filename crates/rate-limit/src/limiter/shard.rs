@@ -197,12 +197,18 @@ impl Turns {
         let turns = self.0.get_mut(call_type.index()).expect("there is a place for every call type");
         |at, now, length| {
             let turn = turns.get_mut(at).expect("a policy has no more windows");
-            let elapsed = now.abs_diff(turn.start);
-            if turn.length == length && now >= turn.start && elapsed < u64::from(length) {
-                return elapsed;
-            }
-            *turn = Turn { start: start(now, length), length };
-            now.abs_diff(turn.start)
+            // Before the start this wraps around to more than any length.
+            let elapsed = now.wrapping_sub(turn.start).cast_unsigned();
+            if turn.length == length && elapsed < u64::from(length) { elapsed } else { turn.turned(now, length) }
         }
+    }
+}
+
+impl Turn {
+    #[cold]
+    #[inline(never)]
+    fn turned(&mut self, now: i64, length: u32) -> u64 {
+        *self = Self { start: start(now, length), length };
+        now.abs_diff(self.start)
     }
 }
