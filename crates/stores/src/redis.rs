@@ -23,8 +23,9 @@
 //! - The server's clock decides by default, so the callers' clocks do not matter;
 //!   [`RedisCounters::with_client_time`] takes the callers' instead, which must then agree.
 //! - A charge is never sent twice by this crate. A call that gets no answer fails with
-//!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged. A cluster connection
-//!   of the `redis` crate may itself send again after a lost connection: at worst it charges twice, never too little.
+//!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged. A cluster's
+//!   connection sends again by itself after a lost connection, which may charge twice, unless it is built with
+//!   `ClusterClientBuilder::retries(0)`; keys that have moved to another node are followed here then.
 //! - Memory pressure must not evict counters: run the server with `maxmemory-policy noeviction`. A failover that loses
 //!   acknowledged writes gives back what they charged.
 

@@ -16,8 +16,8 @@ impl Script {
         Self { text, hash: redis::Script::new(text).get_hash().to_owned() }
     }
 
-    /// Runs the script with one key: by its digest, or with its text if the server does not have it, which says that it
-    /// did nothing.
+    /// Runs the script with one key: by its digest, or with its text if the server does not have it. That, and that the key
+    /// has moved to another node of a cluster, say that nothing was done: asking again does it once.
     pub(super) async fn run<T: FromRedisValue>(
         &self,
         connection: &mut impl ConnectionLike,
@@ -30,11 +30,16 @@ impl Script {
             arguments(&mut command);
             command
         };
-        match command("EVALSHA", &self.hash).query_async(connection).await {
-            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-                command("EVAL", self.text).query_async(connection).await
+        const MOST_MOVES: usize = 3;
+        let (mut known, mut moves) = (true, 0);
+        loop {
+            let command = if known { command("EVALSHA", &self.hash) } else { command("EVAL", self.text) };
+            let answer = command.query_async(connection).await;
+            match answer.as_ref().map_err(RedisError::kind) {
+                Err(ErrorKind::Server(ServerErrorKind::NoScript)) if known => known = false,
+                Err(ErrorKind::Server(ServerErrorKind::Moved)) if moves < MOST_MOVES => moves += 1,
+                _ => return answer,
             }
-            answer => answer,
         }
     }
 }

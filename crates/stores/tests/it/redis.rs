@@ -1,6 +1,7 @@
 //! Counters on real servers, each started by the test that needs it. `BANKRAIL_REDIS_SERVER` and
 //! `BANKRAIL_VALKEY_SERVER` name the programs.
 
+mod cluster;
 mod faults;
 mod inbox;
 mod local;

@@ -1,5 +1,8 @@
 //! A server that is absent, dies, hangs, forgets, or may not write: an error in bounded time, and nothing charged twice.
 
+mod refusing;
+mod silent;
+
 use super::server::{SERVERS, Server};
 use super::{charge, policy};
 use bankrail_rate_limit::{
@@ -21,7 +24,11 @@ fn hour() -> Policy {
 
 /// By client time, so that no hour ends meanwhile.
 fn counters(server: &Server) -> RedisCounters {
-    RedisCounters::open(&server.url()).unwrap().with_client_time().with_timeout(TIMEOUT)
+    counters_at(&server.url())
+}
+
+fn counters_at(url: &str) -> RedisCounters {
+    RedisCounters::open(url).unwrap().with_client_time().with_timeout(TIMEOUT)
 }
 
 async fn fails(counters: &RedisCounters) -> StoreError {

@@ -25,7 +25,7 @@ impl Server {
 
     pub(super) async fn with_options(variable: &str, options: &[&str]) -> Self {
         let program = std::env::var(variable).unwrap_or_else(|_| panic!("{variable} names no server program"));
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let directory = tempfile::tempdir().unwrap();
         let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
         let child = spawn(&program, port, directory.path(), &options);
@@ -39,10 +39,17 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    /// On the same port, empty.
+    /// On the same port, with what it saved.
     pub(super) async fn restart(&mut self) {
-        self.child = spawn(&self.program, self.port, self.directory.path(), &self.options);
+        self.start_again(&[]);
         self.ready().await;
+    }
+
+    /// The same, with further options, and without waiting until it is ready.
+    pub(super) fn start_again(&mut self, further: &[&str]) {
+        let further = further.iter().map(|option| (*option).to_owned());
+        let options: Vec<String> = self.options.iter().cloned().chain(further).collect();
+        self.child = spawn(&self.program, self.port, self.directory.path(), &options);
     }
 
     /// `STOP` or `CONT`.
@@ -96,6 +103,10 @@ impl Server {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
+}
+
+pub(super) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 impl Drop for Server {
