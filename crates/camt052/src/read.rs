@@ -18,6 +18,7 @@ mod options;
 mod parts;
 mod report;
 mod scan;
+mod start;
 mod tokens;
 
 pub(crate) use cursor::{Cursor, Halt, Record};

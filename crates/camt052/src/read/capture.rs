@@ -47,7 +47,7 @@ impl<T: Tokens> Cursor<T> {
     fn capture_to(&mut self, xml: &mut String) -> Result<(), Halt> {
         let start = xml.len();
         let outer = self.depth;
-        let name_end = start + 1 + self.name_length;
+        let name_end = start + 1 + self.tag.name().len();
         let declarations: Vec<(String, String)> = self.declarations();
         self.is_ours()?;
         self.push_start(xml);
@@ -91,7 +91,7 @@ impl<T: Tokens> Cursor<T> {
 
     fn push_start(&self, xml: &mut String) {
         xml.push('<');
-        xml.push_str(&self.tag);
+        xml.push_str(self.tag.as_str());
         xml.push_str(if self.empty { "/>" } else { ">" });
     }
 
@@ -103,9 +103,7 @@ impl<T: Tokens> Cursor<T> {
         let empty = matches!(event, Ok(Event::Empty(_)));
         match event {
             Ok(Event::Start(tag) | Event::Empty(tag)) => {
-                self.tag.clear();
-                self.tag.push_str(&tag);
-                self.name_length = tag.name().as_ref().len();
+                self.tag.set(&tag);
                 self.open(empty)?;
                 self.is_ours()?;
                 self.push_start(xml);

@@ -22,17 +22,13 @@ impl<T: Tokens> Cursor<T> {
             self.advance()?;
             match self.tokens.next() {
                 Ok(Event::Start(tag)) => {
-                    self.tag.clear();
-                    self.tag.push_str(&tag);
-                    self.name_length = tag.name().as_ref().len();
+                    self.tag.set(&tag);
                     self.keep_text();
                     self.open(false)?;
                     return Ok(true);
                 }
                 Ok(Event::Empty(tag)) => {
-                    self.tag.clear();
-                    self.tag.push_str(&tag);
-                    self.name_length = tag.name().as_ref().len();
+                    self.tag.set(&tag);
                     self.keep_text();
                     self.open(true)?;
                     return Ok(true);
@@ -67,15 +63,11 @@ impl<T: Tokens> Cursor<T> {
                     return Ok(());
                 }
                 Ok(Event::Start(tag)) => {
-                    self.tag.clear();
-                    self.tag.push_str(&tag);
-                    self.name_length = tag.name().as_ref().len();
+                    self.tag.set(&tag);
                     self.unknown_in_text(false)?;
                 }
                 Ok(Event::Empty(tag)) => {
-                    self.tag.clear();
-                    self.tag.push_str(&tag);
-                    self.name_length = tag.name().as_ref().len();
+                    self.tag.set(&tag);
                     self.unknown_in_text(true)?;
                 }
                 other => {

@@ -4,6 +4,7 @@ use super::attributes::Attribute;
 use super::error::{ReadError, ReadErrorKind};
 use super::namespaces::Namespaces;
 use super::options::ReadOptions;
+use super::start::StartTag;
 use super::tokens::{Mark, Tokens};
 use crate::beyond::Tally;
 use crate::check::alternatives;
@@ -48,10 +49,8 @@ pub(crate) struct Cursor<T> {
     pub(super) depth: usize,
     /// Where the current event starts.
     pub(super) mark: Mark,
-    /// The last start tag: name and attributes as written, and the length of the name.
-    pub(super) tag: String,
-    pub(super) name_length: usize,
-    /// Its attributes, declarations left out.
+    pub(super) tag: StartTag,
+    /// The attributes of the last start tag, declarations left out.
     pub(super) attributes: Vec<Attribute>,
     /// It was an empty element: its end comes next.
     pub(super) empty: bool,
@@ -86,8 +85,7 @@ impl<T: Tokens> Cursor<T> {
             path: Vec::with_capacity(16),
             depth: 0,
             mark: Mark::default(),
-            tag: String::new(),
-            name_length: 0,
+            tag: StartTag::default(),
             attributes: Vec::new(),
             empty: false,
             text: String::new(),
@@ -230,7 +228,7 @@ impl<T: Tokens> Cursor<T> {
             if !self.next_start()? {
                 return Ok(None);
             }
-            let found = if self.is_ours()? { find(self.local_name()) } else { None };
+            let found = if self.seems_ours()? { find(self.tag.local_name()) } else { None };
             match found.and_then(|index| Some((index, fields.get(index)?))) {
                 Some((index, field)) => {
                     self.push(field.wire);

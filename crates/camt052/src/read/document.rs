@@ -74,7 +74,7 @@ fn plain_text<'a>(octets: &'a [u8], options: &ReadOptions) -> Option<&'a str> {
         return None;
     }
     let text = std::str::from_utf8(octets).ok()?;
-    if octets.contains(&0) || forbidden(octets).is_some() { None } else { Some(text) }
+    if forbidden(octets).is_some() { None } else { Some(text) }
 }
 
 fn parse<T: Tokens>(tokens: T, options: &ReadOptions) -> Result<Parsed, ReadError> {
@@ -110,9 +110,7 @@ impl<T: Tokens> Cursor<T> {
             let empty = matches!(event, Ok(Event::Empty(_)));
             let checked = match event {
                 Ok(Event::Start(tag) | Event::Empty(tag)) => {
-                    self.tag.clear();
-                    self.tag.push_str(&tag);
-                    self.name_length = tag.name().as_ref().len();
+                    self.tag.set(&tag);
                     self.open(empty)?;
                     return self.check_root();
                 }
@@ -127,14 +125,12 @@ impl<T: Tokens> Cursor<T> {
 
     fn check_root(&mut self) -> Result<(), Halt> {
         let ours = self.is_ours()?;
-        let local = self.local_name().to_owned();
+        let local = self.tag.local_name().to_owned();
         if local != "Document" {
             return Err(self.halt(ReadErrorKind::WrongRoot { found: local }));
         }
         if !ours {
-            let name = self.tag.get(..self.name_length).unwrap_or_default();
-            let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
-            let found = self.namespaces.get(prefix).unwrap_or("none").to_owned();
+            let found = self.namespaces.get(self.tag.prefix().unwrap_or_default()).unwrap_or("none").to_owned();
             debug_assert_ne!(found, NAMESPACE, "the namespace is another one");
             return Err(self.halt(ReadErrorKind::WrongNamespace { found }));
         }

@@ -7,7 +7,6 @@ use super::error::{LimitKind, ReadError, ReadErrorKind};
 use super::names::{is_plain_name, is_qualified_name};
 use super::namespaces::{XML, XMLNS, XSI};
 use super::tokens::Tokens;
-use crate::NAMESPACE;
 use quick_xml::events::Event;
 
 impl<T: Tokens> Cursor<T> {
@@ -36,16 +35,15 @@ impl<T: Tokens> Cursor<T> {
         if self.elements > self.options.limits.entry_elements {
             return Err(self.limit(LimitKind::EntryElements, self.options.limits.entry_elements));
         }
-        if self.tag.len() > self.name_length {
+        if !self.tag.attributes().is_empty() {
             self.open_attributes()?;
         }
         Ok(())
     }
 
     pub(super) fn open_attributes(&mut self) -> Result<(), Halt> {
-        let text = self.tag.get(self.name_length..).unwrap_or_default();
         let mut found = std::mem::take(&mut self.attributes);
-        if let Err(kind) = attributes::parse(text, &mut found) {
+        if let Err(kind) = attributes::parse(self.tag.attributes(), &mut found) {
             return Err(self.halt(kind));
         }
         for attribute in &found {
@@ -90,27 +88,33 @@ impl<T: Tokens> Cursor<T> {
         self.depth -= 1;
     }
 
-    /// True when the element just begun is of the message's namespace.
+    /// True when the element just begun is of the message's namespace. Then its name may still be none, which whoever
+    /// does not find it among the names of the schema has to see to.
     #[inline]
-    pub(super) fn is_ours(&mut self) -> Result<bool, Halt> {
-        let name = self.tag.get(..self.name_length).unwrap_or_default();
-        match name.split_once(':') {
-            None if self.namespaces.default_is_ours() => Ok(true),
-            None if is_plain_name(name) => Ok(false),
-            Some((prefix, _)) if is_qualified_name(name) => match self.namespaces.get(prefix) {
-                Some(namespace) => Ok(namespace == NAMESPACE),
-                None => {
-                    let detail = format!("the prefix {prefix} is not declared");
-                    Err(self.halt(ReadErrorKind::Malformed { detail }))
-                }
-            },
-            _ => Err(self.halt(malformed("expected an element name"))),
-        }
+    pub(super) fn seems_ours(&mut self) -> Result<bool, Halt> {
+        let ours = match self.tag.prefix() {
+            Some(prefix) => self.namespaces.is_ours(prefix),
+            None => Some(self.namespaces.default_is_ours()),
+        };
+        if ours == Some(true) { Ok(true) } else { self.is_ours() }
     }
 
-    pub(super) fn local_name(&self) -> &str {
-        let name = self.tag.get(..self.name_length).unwrap_or_default();
-        name.split_once(':').map_or(name, |(_, local)| local)
+    /// True when the element just begun is of the message's namespace; an error when its name is none.
+    pub(super) fn is_ours(&mut self) -> Result<bool, Halt> {
+        let Some(prefix) = self.tag.prefix() else {
+            if self.namespaces.default_is_ours() || is_plain_name(self.tag.name()) {
+                return Ok(self.namespaces.default_is_ours());
+            }
+            return Err(self.halt(malformed("expected an element name")));
+        };
+        match self.namespaces.is_ours(prefix) {
+            _ if !is_qualified_name(self.tag.name()) => Err(self.halt(malformed("expected an element name"))),
+            Some(ours) => Ok(ours),
+            None => {
+                let detail = format!("the prefix {prefix} is not declared");
+                Err(self.halt(ReadErrorKind::Malformed { detail }))
+            }
+        }
     }
 
     /// What is neither a tag nor plain: done, or an error.
@@ -140,7 +144,7 @@ impl<T: Tokens> Cursor<T> {
 pub(super) fn take_content(event: Result<Event<'_>, quick_xml::Error>, text: &mut String) -> Result<(), ReadErrorKind> {
     match event {
         Ok(Event::Text(data)) => {
-            if data.contains("]]>") {
+            if memchr::memchr(b'>', data.as_bytes()).is_some() && data.contains("]]>") {
                 return Err(malformed("expected no ]]> in text"));
             }
             push_lines(&data, text);

@@ -14,7 +14,7 @@ impl<T: Tokens> Cursor<T> {
     /// The element just begun is not one of the schema here: it is kept and reported.
     #[cold]
     pub(super) fn keep_unknown(&mut self) -> Result<(), Halt> {
-        let name = self.tag.get(..self.name_length).unwrap_or_default().to_owned();
+        let name = self.tag.name().to_owned();
         if !is_qualified_name(&name) {
             return Err(self.halt(malformed("expected an element name")));
         }

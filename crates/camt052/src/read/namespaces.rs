@@ -19,6 +19,8 @@ struct Binding {
     prefix: Box<str>,
     /// Empty for a default namespace taken back.
     namespace: Box<str>,
+    /// It is that of the message.
+    ours: bool,
     /// The depth of the element that declares it.
     depth: usize,
 }
@@ -26,7 +28,8 @@ struct Binding {
 impl Namespaces {
     /// Binds a prefix, empty for the default namespace, within the element at `depth`.
     pub(crate) fn bind(&mut self, prefix: &str, namespace: &str, depth: usize) {
-        self.bindings.push(Binding { prefix: prefix.into(), namespace: namespace.into(), depth });
+        let ours = namespace == NAMESPACE;
+        self.bindings.push(Binding { prefix: prefix.into(), namespace: namespace.into(), ours, depth });
         self.refresh();
     }
 
@@ -46,6 +49,15 @@ impl Namespaces {
         }
         let binding = self.bindings.iter().rev().find(|binding| &*binding.prefix == prefix)?;
         (!binding.namespace.is_empty()).then_some(&*binding.namespace)
+    }
+
+    /// True when elements with the prefix belong to the message; `None` when it is unbound.
+    #[inline]
+    pub(crate) fn is_ours(&self, prefix: &str) -> Option<bool> {
+        match self.bindings.iter().rev().find(|binding| &*binding.prefix == prefix) {
+            Some(binding) => (!binding.namespace.is_empty()).then_some(binding.ours),
+            None => (prefix == "xml").then_some(false),
+        }
     }
 
     /// True when unprefixed elements belong to the message.

@@ -33,6 +33,7 @@ pub(super) const DEPTH: usize = 16;
 /// No tag of the schema has more octets.
 pub(super) const TAG: usize = 64;
 
+// The functions that take a tag are inlined always: only then is the tag a constant, and comparing it two instructions.
 impl<'a> Scanner<'a> {
     pub(super) fn new(rest: &'a str, limits: &Limits) -> Self {
         Self { rest, elements: 0, most: limits.text_bytes.min(limits.token_bytes), odd: false }
@@ -49,31 +50,31 @@ impl<'a> Scanner<'a> {
     }
 
     /// An element that must be there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn one<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<N, Odd> {
         if self.begins::<N>(tag) { self.element(tag) } else { self.empty(tag) }
     }
 
     /// An element that must be there, which only the cursor may miss.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn soft<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Option<N>, Odd> {
         self.one(tag, max).map(Some)
     }
 
     /// An element that may be there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn maybe<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<Option<N>, Odd> {
         if self.begins::<N>(tag) { self.element(tag).map(Some) } else { Ok(None) }
     }
 
     /// Any number of elements up to `max`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn many<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
         if self.begins::<N>(tag) { self.several(tag, max) } else { Ok(Vec::new()) }
     }
 
     /// One or more elements.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn some<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
         if self.begins::<N>(tag) { self.several(tag, max) } else { Err(Odd) }
     }
@@ -89,7 +90,7 @@ impl<'a> Scanner<'a> {
         if fits { Ok(items) } else { Err(Odd) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn begins<N: Node>(&self, tag: &'static Tag) -> bool {
         let octets = self.rest.as_bytes();
         if N::HAS_ATTRIBUTE {
@@ -100,7 +101,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// An element whose start tag is next, with what follows it up to the next tag.
-    #[inline]
+    #[inline(always)]
     fn element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
         let node: N = self.bare_element(tag)?;
         node.settle(self);
@@ -109,7 +110,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// An element that is not looked at beyond the schema.
-    #[inline]
+    #[inline(always)]
     pub(super) fn bare_element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
         self.expect(if N::HAS_ATTRIBUTE { tag.start } else { tag.open })?;
         self.elements += 1;
@@ -132,14 +133,14 @@ impl<'a> Scanner<'a> {
         Ok(node)
     }
 
-    #[inline]
+    #[inline(always)]
     fn expect(&mut self, text: &str) -> Result<(), Odd> {
         self.rest = self.rest.strip_prefix(text).ok_or(Odd)?;
         Ok(())
     }
 
     /// White space before the next tag.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn gap(&mut self) {
         if self.rest.as_bytes().first() != Some(&b'<') {
             self.skip_gap();
@@ -167,8 +168,9 @@ impl<'a> Scanner<'a> {
     /// A value of a simple type.
     pub(crate) fn leaf<S: Simple>(&mut self) -> Result<S, Odd> {
         match self.plain_text() {
-            Ok(text) => accept(text),
-            Err(Odd) => self.decoded_leaf(),
+            Ok(text) if !self.rest.as_bytes().starts_with(b"<!") => accept(text),
+            Ok(text) => self.leaf_after(text),
+            Err(Odd) => self.leaf_after(""),
         }
     }
 
@@ -184,25 +186,45 @@ impl<'a> Scanner<'a> {
         Ok(text)
     }
 
+    /// A value whose text holds references, line ends to be normalised, or CDATA.
     #[cold]
-    fn decoded_leaf<S: Simple>(&mut self) -> Result<S, Odd> {
-        let end = memchr::memchr(b'<', self.rest.as_bytes()).ok_or(Odd)?;
-        let (raw, rest) = self.rest.split_at_checked(end).ok_or(Odd)?;
-        if end > self.most || raw.contains("]]>") {
-            return Err(Odd);
+    fn leaf_after<S: Simple>(&mut self, plain: &str) -> Result<S, Odd> {
+        let mut text = String::from(plain);
+        let mut left = self.most;
+        loop {
+            let end = memchr::memchr(b'<', self.rest.as_bytes()).ok_or(Odd)?;
+            let (raw, rest) = self.rest.split_at_checked(end).ok_or(Odd)?;
+            decode(raw, &mut text)?;
+            let literal = rest.strip_prefix("<![CDATA[").map(|rest| rest.split_once("]]>").ok_or(Odd)).transpose()?;
+            let length = end + literal.map_or(0, |(literal, _)| literal.len() + "<![CDATA[]]>".len());
+            left = left.checked_sub(length).ok_or(Odd)?;
+            match literal {
+                Some((literal, after)) => {
+                    push_lines(literal, &mut text);
+                    self.rest = after;
+                }
+                None => {
+                    self.rest = rest;
+                    return accept(&text);
+                }
+            }
         }
-        self.rest = rest;
-        let mut text = String::with_capacity(raw.len());
-        let mut raw = raw;
-        while let Some((before, after)) = raw.split_once('&') {
-            push_lines(before, &mut text);
-            let (name, after) = after.split_once(';').ok_or(Odd)?;
-            text.push(resolve(name).map_err(|_| Odd)?);
-            raw = after;
-        }
-        push_lines(raw, &mut text);
-        accept(&text)
     }
+}
+
+/// Appends character data with its references resolved and its line ends normalised.
+fn decode(mut raw: &str, text: &mut String) -> Result<(), Odd> {
+    if raw.contains("]]>") {
+        return Err(Odd);
+    }
+    while let Some((before, after)) = raw.split_once('&') {
+        push_lines(before, text);
+        let (name, after) = after.split_once(';').ok_or(Odd)?;
+        text.push(resolve(name).map_err(|_| Odd)?);
+        raw = after;
+    }
+    push_lines(raw, text);
+    Ok(())
 }
 
 impl Watch for Scanner<'_> {
