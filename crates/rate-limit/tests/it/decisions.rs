@@ -92,6 +92,27 @@ fn a_limit_of_one_slides() {
     assert!(decide(&mut state, &policy, at(2_000), 1).unwrap().is_allowed());
 }
 
+/// What the crate's documentation says of trailing windows: the sliding counter bounds them by twice the limit less one,
+/// and reaches that.
+#[test]
+fn a_sliding_counter_admits_two_limits_less_one_in_a_trailing_window() {
+    const HOUR: i64 = 3_600_000;
+    for limit in [1, 2, 25, 100] {
+        let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(3_600_000, limit)]);
+        let mut state = State::new();
+        let last = HOUR - 1;
+        let (mut now, mut admitted) = (last, 0);
+        // The whole limit in the last millisecond of an hour, then each request as soon as it is allowed.
+        while now < last + HOUR {
+            match decide(&mut state, &policy, at(now), 1).unwrap().retry_at() {
+                None => admitted += 1,
+                Some(later) => now = later.unix_millis(),
+            }
+        }
+        assert_eq!(admitted, 2 * limit - 1, "limit {limit}");
+    }
+}
+
 #[test]
 fn counts_survive_a_change_of_limits_and_windows() {
     let old = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 3), (1_000, 3)]);
