@@ -128,6 +128,8 @@ mod tests {
         let at = |text| read_retry_after(text).map(|wait| wait.instant(now).to_string());
         assert_eq!(at("90").as_deref(), Some("2026-11-21T06:01:30.000Z"));
         assert_eq!(at("Sat, 21 Nov 2026 06:02:00 GMT").as_deref(), Some("2026-11-21T06:02:00.000Z"));
+        assert_eq!(at("Saturday, 21-Nov-26 06:02:00 GMT").as_deref(), Some("2026-11-21T06:02:00.000Z"));
+        assert_eq!(at("Sat Nov 21 06:02:00 2026").as_deref(), Some("2026-11-21T06:02:00.000Z"));
         assert_eq!(at("Sat, 21 Nov 2020 06:02:00 GMT").as_deref(), Some("2026-11-21T06:00:00.000Z"));
         assert_eq!(at("99999999999999999999999").as_deref(), Some("2026-11-22T06:00:00.000Z"));
         for bad in ["", "-1", "1.5", "soon", "+3"] {

@@ -79,9 +79,9 @@
 //!
 //! # What is checked, in this order
 //!
-//! - Token: method (405), API key (401), limit (429), size (413), content type and form (400), assertion (401), first use
-//!   of it (401; 503 while that cannot be known), scope (400). The grant is stored under the token's hash before the
-//!   token is said.
+//! - Token: method (405), API key (401), limit (429), size (413), content type and form (400), assertion (401), scope
+//!   (400), first use of the assertion (401; 503 while that cannot be known). The grant is stored under the token's hash
+//!   before the token is said.
 //! - Statement: method (405), API key and bearer token (401), scope (403), limit (429), size (413), media type (415), body
 //!   and cursor (400, `EC42001`), account (`EC20001`, 404 unless configured).
 //!

@@ -8,11 +8,11 @@ use crate::{ApiKeyHash, Customer};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use bankrail_client_assertion::AssertionError;
 use bankrail_client_assertion::token::{
     AccessToken, GrantedScopes, NoScopeGranted, RandomnessError, TokenErrorBody, TokenErrorCode, TokenGrant,
     TokenRequest, TokenRequestError, TokenResponse,
 };
+use bankrail_client_assertion::{AssertionError, VerifiedAssertion};
 use bankrail_rate_limit::CallType;
 use bankrail_values::{StoreError, Timestamp};
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, PRAGMA};
@@ -66,8 +66,10 @@ async fn after_limit(
     }
     let request = TokenRequest::from_form(only_content_type(headers), &form).map_err(Refusal::Form)?;
     drop(form);
-    authenticate(shared, customer, &request, now).await?;
+    let verified = authenticate(shared, customer, &request, now)?;
+    // Before the assertion is used up: the customer may ask for another scope with the same one.
     let granted = request.scope().granted_from(&customer.scopes).map_err(Refusal::Scope)?;
+    verified.claim(shared.options.replay, &*shared.replay, now).await?;
     issue(shared, customer, &granted, now).await
 }
 
@@ -77,13 +79,13 @@ async fn customer(shared: &Shared, headers: &HeaderMap) -> Result<Arc<Customer>,
     found.ok_or(Refusal::ApiKey)
 }
 
-/// Proves the assertion to be the API key's customer's, and uses it up.
-async fn authenticate(
+/// Proves the assertion to be the API key's customer's.
+fn authenticate(
     shared: &Shared,
     customer: &Customer,
     request: &TokenRequest,
     now: Timestamp,
-) -> Result<(), Refusal> {
+) -> Result<VerifiedAssertion, Refusal> {
     let unverified = shared.verifier.read(request.assertion().expose_secret())?;
     // Nobody else's keys are even looked at, and another customer's assertion is not used up.
     if *unverified.subject_for_key_lookup() != customer.code {
@@ -91,8 +93,7 @@ async fn authenticate(
     }
     let verified = unverified.verify(&customer.keys, now)?;
     verified.check_client_id(request)?;
-    verified.claim(shared.options.replay, &*shared.replay, now).await?;
-    Ok(())
+    Ok(verified)
 }
 
 /// Keeps the grant under the token's hash, then says the token.

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 /// | date | `1000-01-01` |
 /// | count | `0` |
 /// | point in time | `00` |
-/// | time | `00:00:00-00:00` (written) or `-` |
+/// | time | `00:00:00-00:00`, or `-` ([`Amended::ClearedByDash`]) |
 /// | money | `{"currency":"ZZZ"}` without an amount |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "a member is there, cleared or not there")]
@@ -25,6 +25,8 @@ pub enum Amended<T> {
     Changed(T),
     /// The value was removed.
     Cleared,
+    /// The value was removed, and the message says so by `-` where this crate writes another mark: a time that was read.
+    ClearedByDash,
 }
 
 impl<T> Amended<T> {
@@ -33,7 +35,7 @@ impl<T> Amended<T> {
     pub fn changed(&self) -> Option<&T> {
         match self {
             Self::Changed(value) => Some(value),
-            Self::Absent | Self::Cleared => None,
+            Self::Absent | Self::Cleared | Self::ClearedByDash => None,
         }
     }
 
@@ -43,12 +45,18 @@ impl<T> Amended<T> {
         matches!(self, Self::Absent)
     }
 
+    /// True when the value was removed, whatever the mark.
+    #[must_use]
+    pub fn is_cleared(&self) -> bool {
+        matches!(self, Self::Cleared | Self::ClearedByDash)
+    }
+
     /// Applies the amendment to what was there before.
     pub fn apply_to(self, current: &mut Option<T>) {
         match self {
             Self::Absent => {}
             Self::Changed(value) => *current = Some(value),
-            Self::Cleared => *current = None,
+            Self::Cleared | Self::ClearedByDash => *current = None,
         }
     }
 }
@@ -60,24 +68,27 @@ impl<T> From<T> for Amended<T> {
 }
 
 /// A type that has a mark for "cleared".
-pub(crate) trait Clearable {
+pub(crate) trait Clearable: Sized {
     /// The mark, as the JSON that is written.
     const CLEARED: &'static str;
 
-    /// True for the mark, however it is escaped.
-    fn is_cleared(value: &RawValue) -> bool {
-        is_text(value, Self::CLEARED)
+    /// What a mark says, however it is escaped; `None` for any other value.
+    fn cleared(value: &RawValue) -> Option<Amended<Self>> {
+        is_text(value, Self::CLEARED).then_some(Amended::Cleared)
     }
 }
 
 /// True when `value` is the text that `mark` quotes.
 fn is_text(value: &RawValue, mark: &str) -> bool {
     // No mark has a character that must be escaped.
-    value.get() == mark || text(value).is_some_and(|text| text == mark.trim_matches('"'))
+    value.get() == mark || value.get().contains('\\') && text(value).is_some_and(|text| text == mark.trim_matches('"'))
 }
 
+/// The mark of most types.
+const DASH: &str = r#""-""#;
+
 impl Clearable for String {
-    const CLEARED: &'static str = r#""-""#;
+    const CLEARED: &'static str = DASH;
 }
 
 impl Clearable for Date {
@@ -95,20 +106,24 @@ impl Clearable for PointInTime {
 impl Clearable for TimeOfDay {
     const CLEARED: &'static str = r#""00:00:00-00:00""#;
 
-    fn is_cleared(value: &RawValue) -> bool {
-        is_text(value, Self::CLEARED) || is_text(value, String::CLEARED)
+    fn cleared(value: &RawValue) -> Option<Amended<Self>> {
+        match value {
+            value if is_text(value, Self::CLEARED) => Some(Amended::Cleared),
+            value if is_text(value, DASH) => Some(Amended::ClearedByDash),
+            _ => None,
+        }
     }
 }
 
 impl Clearable for Amount {
     const CLEARED: &'static str = r#"{"currency":"ZZZ"}"#;
 
-    fn is_cleared(value: &RawValue) -> bool {
+    fn cleared(value: &RawValue) -> Option<Amended<Self>> {
         // Only exactly this object: with any other member it is money, or an error.
-        let Ok(members) = Members::split(value, &Context::default()) else { return false };
+        let members = Members::split(value, &Context::default()).ok()?;
         match members.0.as_slice() {
-            [(name, code)] => name == "currency" && is_text(code, r#""ZZZ""#),
-            _ => false,
+            [(name, code)] if name == "currency" && is_text(code, r#""ZZZ""#) => Some(Amended::Cleared),
+            _ => None,
         }
     }
 }

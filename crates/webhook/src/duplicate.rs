@@ -188,6 +188,28 @@ impl Fingerprint {
     }
 }
 
+/// As 64 hexadecimal digits.
+impl serde::Serialize for Fingerprint {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(&format_args!("{self:?}"))
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Fingerprint {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = <String as serde::Deserialize>::deserialize(from)?;
+        let digits = text.bytes().map(|octet| match octet {
+            b'0'..=b'9' => Some(octet - b'0'),
+            b'a'..=b'f' => Some(octet - b'a' + 10),
+            _ => None,
+        });
+        let digits: Option<Vec<u8>> = digits.collect();
+        let bytes = digits.map(|digits| digits.chunks(2).map(|pair| pair.iter().fold(0, |b, d| b << 4 | d)).collect());
+        let bytes = bytes.filter(|_| text.len() == 64).and_then(|bytes: Vec<u8>| bytes.try_into().ok());
+        bytes.map(Self).ok_or_else(|| serde::de::Error::custom("expected 64 lower-case hexadecimal digits"))
+    }
+}
+
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         hex(&self.0, out)

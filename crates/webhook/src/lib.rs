@@ -43,7 +43,7 @@
 //! sees to it.
 //!
 //! Read values are kept, spellings are not: timestamps are written with three fractional digits, UUIDs in lower case,
-//! amounts without leading zeros, a cleared time as `00:00:00-00:00`, and `null` members not at all.
+//! amounts without leading zeros, and `null` members not at all.
 //!
 //! # The nouns
 //!

@@ -46,6 +46,6 @@ pub(crate) fn endpoint() -> EndpointId {
 pub(crate) fn query(number: u32) -> (Message, DeliveryHeaders) {
     let mut query = samples::query(&CaseType::Mandate);
     query.case_id = format!("C{number}").parse().unwrap();
-    let id = HyphenatedUuid::from_random_bytes((u128::from(number) << 64).to_be_bytes());
+    let id = HyphenatedUuid::from_random_bytes((u128::from(number) << 96).to_be_bytes());
     (query.into(), DeliveryHeaders::new(id))
 }

@@ -3,11 +3,10 @@
 use bankrail_values::Timestamp;
 use http::HeaderMap;
 use http::header::RETRY_AFTER;
-use std::time::Duration;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc2822;
+use std::time::{Duration, SystemTime};
 
-/// How long the receiver asks to be left alone: a number of seconds, or the time until a date. `None` if it does not
+/// How long the receiver asks to be left alone: a number of seconds, or the time until a date in any
+/// of HTTP's three spellings. `None` if it does not
 /// ask, asks twice, or asks for something else.
 pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let mut values = headers.get_all(RETRY_AFTER).iter();
@@ -16,8 +15,8 @@ pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duratio
         // A number too large for a count of seconds is a long time.
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
-    let date = OffsetDateTime::parse(text, &Rfc2822).ok()?;
-    Some(Timestamp::from_time(date)?.saturating_since(now))
+    let date: SystemTime = httpdate::parse_http_date(text).ok()?;
+    Some(Timestamp::from(date).saturating_since(now))
 }
 
 #[cfg(test)]
@@ -36,8 +35,11 @@ mod tests {
         assert_eq!(read("0"), Some(0));
         assert_eq!(read("99999999999999999999"), Some(u128::from(u64::MAX) * 1000));
         assert_eq!(read("Thu, 29 Jul 2021 01:03:03 GMT"), Some(59_500));
+        // The two obsolete spellings of RFC 9110 section 5.6.7 are still to be read.
+        assert_eq!(read("Thursday, 29-Jul-21 01:03:03 GMT"), Some(59_500));
+        assert_eq!(read("Thu Jul 29 01:03:03 2021"), Some(59_500));
         assert_eq!(read("Thu, 29 Jul 2021 01:00:00 GMT"), Some(0));
-        for other in ["", "-1", "1.5", "soon", "2021-07-29T01:03:03Z"] {
+        for other in ["", "-1", "1.5", "soon", "2021-07-29T01:03:03Z", "Thu, 29 Jul 2021 01:03:03 +0000"] {
             assert_eq!(read(other), None, "{other}");
         }
         let mut twice = HeaderMap::new();

@@ -205,6 +205,19 @@ async fn replay_policies() {
 }
 
 #[tokio::test]
+async fn a_scope_that_is_refused_uses_up_no_assertion() {
+    let world = World::with(|builder| builder.replay_policy(ReplayPolicy::WholeAssertion));
+    let (code, audience) = (CustomerCode::parse("ACME").unwrap(), Audience::parse(AUDIENCE).unwrap());
+    let assertion = AssertionBuilder::new(code, audience).sign(&keys()[0], world.clock.now()).unwrap();
+    for (scope, status) in [(names::MANDATE_WRITE, 400), (names::STATEMENT_READ, 200), (names::STATEMENT_READ, 401)] {
+        let answer = world.send(token_request(API_KEY, asking(&assertion, scope))).await;
+        assert_eq!(answer.status.as_u16(), status, "{scope}");
+        // Two a second are allowed.
+        world.clock.advance(Duration::from_secs(1));
+    }
+}
+
+#[tokio::test]
 async fn nothing_is_issued_while_a_store_fails() {
     let world = World::new();
     world.stores.replay.set(Fault::Fails);

@@ -22,7 +22,7 @@ pub(crate) fn lease(number: u8, until: i64) -> Lease {
 
 /// A UUID of this number.
 pub(crate) fn uuid(number: u32) -> HyphenatedUuid {
-    HyphenatedUuid::from_random_bytes((u128::from(number) << 64).to_be_bytes())
+    HyphenatedUuid::from_random_bytes((u128::from(number) << 96).to_be_bytes())
 }
 
 /// The query of the case `case` with this narrative.

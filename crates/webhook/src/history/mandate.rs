@@ -46,22 +46,27 @@ pub enum MandateState {
 /// assert_eq!(history.apply_outcome(&pending), Observation::Stale);
 /// assert_eq!(history.state(), MandateState::Active);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// With serde it is kept between processes, as what it was told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
 pub struct MandateHistory {
     /// By content, with the earliest time at which it was processed.
     events: BTreeMap<Fingerprint, Event>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Event {
     at: Timestamp,
     /// Reports of one action share it; without an identification a report stands alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     action: Option<ActionId>,
     effect: Effect,
 }
 
 /// What a report says of the mandate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Effect {
     /// The action waits: nothing but a creation shows yet.
     Waiting,

@@ -39,17 +39,50 @@ pub enum PaymentState {
 /// assert_eq!(history.apply(&warehoused), Observation::Stale);
 /// assert_eq!(history.state(), PaymentState::Settled);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// With serde it is kept between processes, as a list of what it was told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(from = "Vec<Told>", into = "Vec<Told>")]
 pub struct PaymentHistory {
     /// By rank and content, the earliest time at which it was processed.
     outcomes: BTreeMap<(Rank, Fingerprint), Timestamp>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// An outcome as it is kept.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Told {
+    status: Rank,
+    fingerprint: Fingerprint,
+    at: Timestamp,
+}
+
+impl From<Vec<Told>> for PaymentHistory {
+    fn from(told: Vec<Told>) -> Self {
+        let mut history = Self::new();
+        for Told { status, fingerprint, at } in told {
+            let earliest = history.outcomes.entry((status, fingerprint)).or_insert(at);
+            *earliest = at.min(*earliest);
+        }
+        history
+    }
+}
+
+impl From<PaymentHistory> for Vec<Told> {
+    fn from(history: PaymentHistory) -> Self {
+        let told = |((status, fingerprint), at)| Told { status, fingerprint, at };
+        history.outcomes.into_iter().map(told).collect()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 enum Rank {
+    #[serde(rename = "PDNG")]
     Warehoused,
+    #[serde(rename = "ACSP")]
     Pending,
+    #[serde(rename = "ACSC")]
     Settled,
+    #[serde(rename = "RJCT")]
     Rejected,
 }
 

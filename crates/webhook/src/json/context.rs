@@ -55,6 +55,10 @@ impl Context {
 fn push_segment(pointer: &mut String, name: &str) {
     const KEPT: usize = 64;
     pointer.push('/');
+    // The names of rules need no care.
+    if name.len() <= KEPT && name.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'_') {
+        return pointer.push_str(name);
+    }
     for (index, character) in name.chars().enumerate() {
         match character {
             _ if index == KEPT => {

@@ -30,6 +30,11 @@ pub(crate) fn is_null(value: &RawValue) -> bool {
 
 /// The text of a JSON string; `None` for any other value and for a string that is not Unicode (a lone surrogate).
 pub(crate) fn text(value: &RawValue) -> Option<Cow<'_, str>> {
+    // The value has been read: without an escape its text is what stands between the quotes.
+    let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;
+    if !inner.contains('\\') {
+        return Some(Cow::Borrowed(inner));
+    }
     serde_json::from_str::<Text<'_>>(value.get()).ok().map(|text| text.0)
 }
 
@@ -52,11 +57,7 @@ impl<'a> Members<'a> {
         if object.too_many {
             return Err(MessageError::TooManyMembers { pointer: at.pointer(), allowed: MAX_MEMBERS });
         }
-        let mut names: Vec<&str> = object.members.iter().map(|(name, _)| name.as_ref()).collect();
-        names.sort_unstable();
-        if let Some(name) = names.windows(2).find_map(|pair| (pair.first() == pair.last()).then(|| pair.first()))
-            && let Some(name) = name
-        {
+        if let Some(name) = repeated(&object.members) {
             return Err(MessageError::DuplicateMember { pointer: at.pointer_to(name) });
         }
         Ok(Self(object.members))
@@ -67,6 +68,19 @@ impl<'a> Members<'a> {
         let position = self.0.iter().position(|(candidate, _)| candidate == name)?;
         Some(self.0.remove(position).1)
     }
+}
+
+/// A name that stands twice.
+fn repeated<'m>(members: &'m [(Cow<'_, str>, &RawValue)]) -> Option<&'m str> {
+    const FEW: usize = 16;
+    if members.len() <= FEW {
+        let earlier = |at: usize| members.iter().take(at).map(|(name, _)| name);
+        let twice = members.iter().enumerate().find(|(at, (name, _))| earlier(*at).any(|other| other == name));
+        return twice.map(|(_, (name, _))| name.as_ref());
+    }
+    let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
+    names.sort_unstable();
+    names.windows(2).find(|pair| pair.first() == pair.last())?.first().copied()
 }
 
 /// The elements of an array.
@@ -179,7 +193,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
                 out.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
-                let mut object = Object { members: Vec::new(), too_many: false };
+                let mut object = Object { members: Vec::with_capacity(16), too_many: false };
                 while let Some(Text(name)) = map.next_key()? {
                     if object.members.len() == MAX_MEMBERS {
                         object.too_many = true;

@@ -316,3 +316,29 @@ fn where_turns_are_missing_time_decides() {
     assert_eq!(amended.apply(&mut history), Observation::OutOfSequence);
     assert_eq!(history.state(), MandateState::Suspended);
 }
+
+#[test]
+fn histories_are_kept_between_processes() {
+    let mut payments = PaymentHistory::new();
+    for (time, status) in [(1, "PDNG"), (2, "ACSP"), (3, "ACSC"), (4, "RJCT")] {
+        payments.apply(&payment(time, status));
+        let json = serde_json::to_string(&payments).unwrap();
+        assert_eq!(serde_json::from_str::<PaymentHistory>(&json).unwrap(), payments);
+    }
+    let (told, state) = tell(&[Step::Create, Step::Confirm, Step::Suspend], &[true, false, true], &[0, 0, 0]);
+    let mut mandate = MandateHistory::new();
+    for message in &told {
+        message.apply(&mut mandate);
+        let json = serde_json::to_string(&mandate).unwrap();
+        mandate = serde_json::from_str(&json).unwrap();
+        assert_eq!(message.apply(&mut mandate), Observation::Repeated, "{json}");
+    }
+    assert_eq!(mandate.state(), state);
+    for bad in
+        [r#"[{"status":"PDNG"}]"#, r#"[{"status":"XXXX","fingerprint":"00","at":"2021-07-29T01:02:03.000Z"}]"#, "7"]
+    {
+        assert!(serde_json::from_str::<PaymentHistory>(bad).is_err(), "{bad}");
+    }
+    let short = r#"[{"status":"PDNG","fingerprint":"00","at":"2021-07-29T01:02:03.000Z"}]"#;
+    assert!(serde_json::from_str::<PaymentHistory>(short).is_err());
+}

@@ -292,7 +292,8 @@ fn amendments_tell_absent_from_changed_from_cleared() {
     else {
         panic!()
     };
-    assert_eq!(amendment.payment_information.unwrap().payment_execute_not_before_time, Amended::Cleared);
+    let time = amendment.payment_information.unwrap().payment_execute_not_before_time;
+    assert_eq!((time, time.is_cleared()), (Amended::ClearedByDash, true), "and `-` again when it is written");
 
     // Money without an amount is the mark only as ZZZ alone.
     for money in [r#"{"currency":"AUD"}"#, r#"{"currency":"ZZZ","x":1}"#] {

@@ -1,12 +1,12 @@
 //! Accounts and aliases of payers.
 
 use super::absent;
+use crate::AccountMask;
 use crate::alias::Alias;
 use crate::codes::{AccountIdentificationType, AliasType};
 use crate::finding::Rule;
 use crate::json::Context;
 use crate::message::parties::{AmendedDebtor, DebtorInformation};
-use crate::{AccountMask, Amended};
 use bankrail_values::excerpt;
 
 const ALIAS_TYPE: &str = "account_alias_type_code";
@@ -50,7 +50,7 @@ pub(super) fn amended_debtor(debtor: &AmendedDebtor, at: &mut Context) {
     }
     let identification = debtor.account_alias_identification.changed().map(String::as_str);
     alias(debtor.account_alias_type_code.changed(), identification, at);
-    let cleared = matches!(debtor.account_alias_identification, Amended::Cleared);
+    let cleared = debtor.account_alias_identification.is_cleared();
     if cleared && debtor.account_alias_type_code.changed().is_some() {
         absent(at, ALIAS, Rule::AliasMissing, "an alias with an alias type");
     }

@@ -1,0 +1,3 @@
+//! Shared by fuzz targets.
+
+pub mod messages;
