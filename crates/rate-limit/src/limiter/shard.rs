@@ -3,7 +3,7 @@
 use super::table::Table;
 use super::{CheckError, OnFull};
 use crate::decision::judge;
-use crate::state::start;
+use crate::state::elapsed;
 use crate::{CallType, Charge, Decision, Limits, MAX_WINDOWS, State};
 use bankrail_values::Timestamp;
 use std::hash::BuildHasher;
@@ -208,7 +208,29 @@ impl Turn {
     #[cold]
     #[inline(never)]
     fn turned(&mut self, now: i64, length: u32) -> u64 {
-        *self = Self { start: start(now, length), length };
-        now.abs_diff(self.start)
+        let elapsed = elapsed(now, length);
+        *self = Self { start: now.wrapping_sub_unsigned(elapsed), length };
+        elapsed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_passed_is_the_same_with_and_without_dividing() {
+        let mut turns = Turns::default();
+        let times =
+            [0, 1, 999, 1_000, 1_001, 1_999, 500, -1, -1_000, 1_627_520_523_450, 1_627_520_523_999, 59_999, 60_000];
+        let edges = [i64::from(u32::MAX), Timestamp::MIN.unix_millis(), Timestamp::MAX.unix_millis()];
+        for lengths in [[3_600_000, 60_000, 1_000], [1_000, 7, 1], [1_000, u32::MAX, 2]] {
+            for now in times.into_iter().chain(edges) {
+                let mut told = turns.of(CallType::Payment);
+                for (at, length) in lengths.into_iter().enumerate() {
+                    assert_eq!(told(at, now, length), elapsed(now, length), "{now} {length}");
+                }
+            }
+        }
     }
 }
