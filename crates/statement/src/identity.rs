@@ -157,7 +157,7 @@ impl Content {
             self.text(Some(reference.kind.as_str()));
             self.text(Some(reference.reference.as_str()));
         }
-        self.bank_transaction_code(transaction.bank_transaction_code.as_ref());
+        self.bank_transaction_code(transaction.bank_transaction_code.as_deref());
         let parties = transaction.parties.as_deref();
         self.party(parties.and_then(|parties| parties.debtor.as_deref()));
         self.account(parties.and_then(|parties| parties.debtor_account.as_deref()));

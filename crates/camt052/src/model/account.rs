@@ -22,7 +22,7 @@ record! {
     /// An account by its identification.
     CounterpartyAccount = "CashAccount24" {
         id: 1..1 AccountId = "Id",
-        kind: 0..1 AccountType = "Tp",
+        kind: 0..1 Box<AccountType> = "Tp",
         currency: 0..1 CurrencyCode = "Ccy",
         name: 0..1 Text<70> = "Nm",
     }
@@ -56,7 +56,7 @@ record! {
     /// An account identification that is no IBAN.
     OtherAccountId = "GenericAccountIdentification1" {
         id: 1..1 Text<34> = "Id",
-        scheme: 0..1 AccountScheme = "SchmeNm",
+        scheme: 0..1 Box<AccountScheme> = "SchmeNm",
         issuer: 0..1 Text<35> = "Issr",
     }
 }

@@ -30,7 +30,7 @@ record! {
         additional_information_message: 0..1 Box<MessageId> = "AddtlInfInd",
         amount_details: 0..1 Box<AmountDetails> = "AmtDtls",
         charges: 0..1 Box<Charges> = "Chrgs",
-        input_channel: 0..1 InputChannel = "TechInptChanl",
+        input_channel: 0..1 Box<InputChannel> = "TechInptChanl",
         interest: 0..1 Box<TransactionInterest> = "Intrst",
         card: 0..1 Box<CardEntry> = "CardTx",
         details: 0..* EntryDetails = "NtryDtls",
