@@ -6,7 +6,10 @@ use crate::write::Output;
 ///
 /// Each part knows its place: inside which of the sequence's elements (none: directly in the sequence) and after which
 /// element it stood.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// Two are equal when they have the same parts in the same order at each place. Which place came first is said by the
+/// elements that the parts stand between.
+#[derive(Clone, Debug, Default, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 #[allow(clippy::box_collection)] // almost always absent: eight octets instead of twenty-four
 pub struct Extras(Option<Box<Vec<Extra>>>);
@@ -27,7 +30,7 @@ pub struct Extra {
 }
 
 /// An element of the schema by its wire name and its number among those of the same name, from 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ExtraStep {
@@ -56,6 +59,20 @@ pub enum ExtraPart {
         /// The value.
         value: Box<str>,
     },
+}
+
+impl PartialEq for Extras {
+    fn eq(&self, other: &Self) -> bool {
+        if self.parts() == other.parts() {
+            return true;
+        }
+        let by_place = |extras: &Self| {
+            let mut parts: Vec<Extra> = extras.parts().to_vec();
+            parts.sort_by(|left, right| (&left.inside, &left.after).cmp(&(&right.inside, &right.after)));
+            parts
+        };
+        by_place(self) == by_place(other)
+    }
 }
 
 impl Extras {

@@ -7,6 +7,7 @@ mod choice;
 mod codes;
 mod record;
 mod tag;
+mod type_names;
 
 use crate::beyond::Watch;
 use crate::check::Checker;
@@ -19,6 +20,7 @@ pub(crate) use choice::choice;
 pub(crate) use codes::codes;
 pub(crate) use record::{constructor, record};
 pub(crate) use tag::{Tag, tag};
+pub(crate) use type_names::{is_number_type, is_text_type};
 
 /// An element of a sequence or an alternative of a choice, as the schema has it.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +61,9 @@ pub(crate) trait Node: Sized {
 
     /// Reports what is not as it should be.
     fn check(&self, to: &mut Checker);
+
+    /// True when a name is that of this type in the schema, or of the type that a path of elements leads to from here.
+    fn is_type(below: &[&str], name: &str) -> bool;
 }
 
 /// A value without attributes and children.
@@ -71,6 +76,9 @@ pub(crate) trait Simple: Sized {
 
     /// The facet that the value breaks, if any.
     fn fault(&self) -> Option<Fault>;
+
+    /// True when a name is that of this type in the schema.
+    fn is_type(name: &str) -> bool;
 
     /// The first character that XML cannot carry, if any; no value that has been read has one.
     fn forbidden(&self) -> Option<char> {
@@ -131,6 +139,10 @@ macro_rules! simple_nodes {
 
             fn check(&self, to: &mut $crate::check::Checker) {
                 $crate::schema::check_simple(self, to);
+            }
+
+            fn is_type(below: &[&str], name: &str) -> bool {
+                below.is_empty() && <Self as $crate::schema::Simple>::is_type(name)
             }
         }
     )*};
@@ -203,6 +215,10 @@ impl<N: Node> Node for Box<N> {
 
     fn check(&self, to: &mut Checker) {
         (**self).check(to);
+    }
+
+    fn is_type(below: &[&str], name: &str) -> bool {
+        N::is_type(below, name)
     }
 }
 

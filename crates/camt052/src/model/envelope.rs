@@ -59,6 +59,10 @@ impl Node for Envelope {
         false
     }
 
+    fn is_type(below: &[&str], name: &str) -> bool {
+        below.is_empty() && name == "SupplementaryDataEnvelope1"
+    }
+
     fn check(&self, to: &mut Checker) {
         if !to.only_missing && !self.0.trim_start().starts_with('<') {
             to.report(FindingKind::Envelope);

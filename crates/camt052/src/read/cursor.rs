@@ -276,12 +276,18 @@ impl<T: Tokens> Cursor<T> {
         own.iter().any(|extra| extra.inside.len() == depth && matches!(extra.part, ExtraPart::Xml(_)))
     }
 
-    /// The element just begun stands once too often: it is kept as it is.
+    /// The element just begun stands once too often: it is kept as it is, behind the first, which it must not precede when
+    /// all is written in the order of the schema.
     #[cold]
     pub(crate) fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
         self.report(FindingKind::Repeated { name, max: 1 });
         self.path.pop();
-        self.keep()
+        let last = self.path.last_mut().and_then(|parent| parent.last.replace((name, 0)));
+        let kept = self.keep();
+        if let Some(parent) = self.path.last_mut() {
+            parent.last = last;
+        }
+        kept
     }
 
     /// The element just begun is a second alternative: it is kept as it is.

@@ -2,12 +2,15 @@
 
 use super::attributes::malformed;
 use super::cursor::{Cursor, Halt};
-use super::names::{is_blank, is_qualified_name};
+use super::names::{is_blank, is_qualified_name, is_space};
 use super::namespaces::XSI;
 use super::tokens::Tokens;
+use crate::NAMESPACE;
 use crate::check::push_step;
 use crate::extra::{Extra, ExtraPart, ExtraStep};
 use crate::finding::FindingKind;
+use crate::model::Document;
+use crate::schema::Node;
 use bankrail_values::excerpt;
 
 impl<T: Tokens> Cursor<T> {
@@ -54,7 +57,13 @@ impl<T: Tokens> Cursor<T> {
         for attribute in std::mem::take(&mut self.attributes) {
             let namespace = attribute.name.split_once(':').and_then(|(prefix, _)| self.namespaces.get(prefix));
             let local = attribute.name.split_once(':').map_or(attribute.name.as_str(), |(_, local)| local);
-            if namespace == Some(XSI) && matches!(local, "schemaLocation" | "noNamespaceSchemaLocation" | "type") {
+            if namespace == Some(XSI)
+                && match local {
+                    "schemaLocation" | "noNamespaceSchemaLocation" => true,
+                    "type" => self.is_own_type(&attribute.value),
+                    _ => false,
+                }
+            {
                 continue;
             }
             let namespace = namespace.map(Box::from);
@@ -66,6 +75,19 @@ impl<T: Tokens> Cursor<T> {
             });
         }
         Ok(())
+    }
+
+    /// True when `xsi:type` names the type that the current element has anyhow.
+    fn is_own_type(&self, value: &str) -> bool {
+        let name = value.trim_matches(is_space);
+        let (prefix, local) = name.split_once(':').unwrap_or(("", name));
+        let path: Vec<&str> = self.path.iter().map(|step| step.name).collect();
+        self.namespaces.get(prefix) == Some(NAMESPACE)
+            && match path.as_slice() {
+                ["Document"] => local == "Document",
+                [_, _, below @ ..] => Document::is_type(below, local),
+                _ => false,
+            }
     }
 
     pub(super) fn keep_part(&mut self, part: ExtraPart) {

@@ -89,6 +89,14 @@ macro_rules! choice {
                     }
                 }
 
+                fn is_type(below: &[&str], name: &str) -> bool {
+                    match below.split_first() {
+                        None => name == $schema,
+                        $(Some((&$wire, rest)) => <<$Item as $crate::schema::Content>::Item as $crate::schema::Node>::is_type(rest, name),)*
+                        Some(_) => false,
+                    }
+                }
+
                 fn check(&self, to: &mut $crate::check::Checker) {
                     match self {
                         $(Self::$Variant(value) => $crate::schema::check_field(

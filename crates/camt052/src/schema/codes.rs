@@ -76,6 +76,10 @@ macro_rules! codes {
                 }
             }
 
+            fn is_type(name: &str) -> bool {
+                name == $schema
+            }
+
             fn fault(&self) -> Option<$crate::schema::Fault> {
                 match self {
                     Self::Other(_) => Some($crate::schema::Fault::Code { known: Self::CODES }),

@@ -152,6 +152,14 @@ macro_rules! record {
                     self.extras.is_empty() $(&& $crate::schema::is_plain_field(&self.$name, $min))*
                 }
 
+                fn is_type(below: &[&str], name: &str) -> bool {
+                    match below.split_first() {
+                        None => name == $schema,
+                        $(Some((&$wire, rest)) => <$Item as $crate::schema::Node>::is_type(rest, name),)*
+                        Some(_) => false,
+                    }
+                }
+
                 fn check(&self, to: &mut $crate::check::Checker) {
                     to.extras(&self.extras);
                     $($crate::schema::check_field(

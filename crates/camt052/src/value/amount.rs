@@ -161,6 +161,14 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
         self.currency.is_some()
     }
 
+    fn is_type(below: &[&str], name: &str) -> bool {
+        let own = match FRACTION {
+            13 => name == "ActiveOrHistoricCurrencyAnd13DecimalAmount",
+            _ => matches!(name, "ActiveOrHistoricCurrencyAndAmount" | "ActiveCurrencyAndAmount"),
+        };
+        below.is_empty() && own
+    }
+
     fn check(&self, to: &mut Checker) {
         match &self.currency {
             None => to.report(FindingKind::MissingCurrency),

@@ -18,6 +18,10 @@ impl Simple for bool {
         out.raw(if *self { "true" } else { "false" });
     }
 
+    fn is_type(name: &str) -> bool {
+        matches!(name, "ChargeIncludedIndicator" | "TrueFalseIndicator" | "YesNoIndicator")
+    }
+
     fn fault(&self) -> Option<Fault> {
         None
     }

@@ -1,6 +1,6 @@
 //! Exact decimals within the schema's digits.
 
-use crate::schema::{Fault, Simple, Unreadable, simple_nodes};
+use crate::schema::{Fault, Simple, Unreadable, is_number_type, simple_nodes};
 use crate::write::Output;
 use bankrail_values::{Decimal, excerpt};
 use std::fmt;
@@ -191,6 +191,10 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple for Nu
 
     fn append(&self, out: &mut Output<'_>) {
         out.decimal(self.0);
+    }
+
+    fn is_type(name: &str) -> bool {
+        is_number_type(DIGITS, FRACTION, UNSIGNED, name)
     }
 
     fn fault(&self) -> Option<Fault> {

@@ -104,6 +104,10 @@ macro_rules! text_type {
                 out.text(self.as_str());
             }
 
+            fn is_type(name: &str) -> bool {
+                crate::schema::is_text_type(stringify!($Type), &[$($($param),+)?], name)
+            }
+
             fn fault(&self) -> Option<Fault> {
                 self.fault()
             }

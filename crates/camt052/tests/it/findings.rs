@@ -254,6 +254,21 @@ fn unknown_parts_stay_in_their_place() {
     assert!(written.contains("<Ntry><First/><Amt Ccy=\"AUD\" x=\"&lt;\" xmlns:p=\"urn:p\" p:y=\"2\">5.00<Note xmlns=\"urn:n\">?</Note></Amt><Second z='1'/><CdtDbtInd>"), "{written}");
 }
 
+/// Found by changing documents: the second `Nm`, kept as it was behind `Ccy`, came to stand before the first.
+#[test]
+fn a_second_element_stays_behind_the_first_when_order_is_mended() {
+    let account = "<Nm><Foo/>first</Nm><Ccy>AUD</Ccy><Nm>second</Nm></Acct>";
+    let xml = document("", ENTRY).replace("<Ccy>AUD</Ccy></Acct>", account);
+    let read = Document::parse(&xml).unwrap().document;
+    let written = read.to_xml().unwrap();
+    assert!(written.contains("<Ccy>AUD</Ccy><Nm>first<Foo/></Nm><Nm>second</Nm>"), "{written}");
+    assert_eq!(Document::parse(&written).unwrap().document, read);
+    // Parts at several places, of elements in wrong order.
+    let xml = document(ENTRY, "<Foo/><RptgSrc><Prtry>s</Prtry></RptgSrc><Bar/>");
+    let read = Document::parse(&xml).unwrap().document;
+    assert_eq!(Document::parse(read.to_xml().unwrap()).unwrap().document, read);
+}
+
 #[test]
 fn strict_reading_reports_every_finding() {
     let xml = document("", &ENTRY.replace("BOOK", "FUTR").repeat(3));

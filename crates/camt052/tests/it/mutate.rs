@@ -22,7 +22,7 @@ pub(crate) fn mutate(xml: &str, seed: u64, types: &Types) -> String {
     let mut dice = octets(seed ^ 0xABCD, 64).into_iter().map(usize::from).cycle();
     let mut roll = |sides: usize| (dice.next().unwrap() * 256 + dice.next().unwrap()) % sides.max(1);
     let place = roll(count(&root));
-    let (action, pick) = (roll(18), roll(1000));
+    let (action, pick) = (roll(20), roll(1000));
     change(&mut root, &mut { place }, action, pick);
     let mut written = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     let (prefix, bound) = if seed % 5 == 1 { ("c:", ":c") } else { ("", "") };
@@ -91,6 +91,12 @@ fn change_child(parent: &mut Element, index: usize, action: usize, pick: usize) 
         7 => child.attributes = vec![("Ccy".to_owned(), ["AUD", "aud", "", " AUD"][pick % 4].to_owned())],
         // The schema knows nothing of what an envelope holds, so it may be whatever it says.
         8 if child.name != "any" => attribute("xsi:nil", ["true", "false", "0"][pick % 3]),
+        // `~` stands for the document's prefix.
+        18 | 19 if child.name != "any" => {
+            let name = [name_of(&child.kind), name_of(&child.kind), "GroupHeader58", "Max999Text"][pick % 4];
+            let name = if pick % 9 == 8 { "xs:string".to_owned() } else { format!("~{name}") };
+            child.attributes.push(("xsi:type".to_owned(), name));
+        }
         9 => attribute(
             ["xsi:schemaLocation", "xsi:noNamespaceSchemaLocation"][pick % 2],
             &format!("{NAMESPACE} camt.052.001.06.xsd")[pick % 2 * NAMESPACE.len()..],
@@ -194,7 +200,7 @@ fn write(element: &Element, prefix: &str, declarations: &str, xml: &mut String) 
     let prefix = if element.name == "any" { "" } else { prefix };
     xml.push_str(&format!("<{prefix}{}{declarations}", element.name));
     for (name, value) in &element.attributes {
-        xml.push_str(&format!(" {name}=\"{}\"", escape(value)));
+        xml.push_str(&format!(" {name}=\"{}\"", escape(&value.replace('~', prefix))));
     }
     xml.push('>');
     xml.push_str(&escape(&element.text));

@@ -45,6 +45,10 @@ macro_rules! spelled {
                 out.spelled(|text| self.spell(text));
             }
 
+            fn is_type(name: &str) -> bool {
+                name.strip_prefix("ISO") == Some(stringify!($Type))
+            }
+
             fn fault(&self) -> Option<Fault> {
                 None
             }
