@@ -89,8 +89,9 @@ impl<T: Tokens> Cursor<T> {
 mod tests {
     use super::*;
     use crate::finding::Finding;
+    use crate::read::decode::Decoded;
     use crate::read::options::ReadOptions;
-    use crate::read::tokens::TextTokens;
+    use crate::read::tokens::{StreamTokens, TextTokens};
     use crate::{Document, WriteOptions};
     use arbitrary::{Arbitrary, Unstructured};
     use proptest::prelude::*;
@@ -98,8 +99,8 @@ mod tests {
     type Outcome = Result<(Document, Vec<Finding>), String>;
 
     /// What reading a document came to, and how often the fast reader took an element or did not.
-    fn read(xml: &str, options: ReadOptions, scanning: bool) -> (Outcome, usize, usize) {
-        let mut cursor = Cursor::new(TextTokens::new(xml), options);
+    fn read<T: Tokens>(tokens: T, options: ReadOptions, scanning: bool) -> (Outcome, usize, usize) {
+        let mut cursor = Cursor::new(tokens, options);
         cursor.scanning = scanning;
         let outcome = match cursor.document() {
             Ok(document) => Ok((document, std::mem::take(&mut cursor.findings))),
@@ -108,11 +109,19 @@ mod tests {
         (outcome, cursor.scanned, cursor.declined)
     }
 
+    /// Reads a text with and without the fast reader, and as a stream.
     fn assert_same(xml: &str, options: ReadOptions) -> (usize, usize) {
-        let (with, scanned, declined) = read(xml, options, true);
-        let (without, none, _) = read(xml, options, false);
+        let (with, scanned, declined) = read(TextTokens::new(xml), options, true);
+        let (without, none, _) = read(TextTokens::new(xml), options, false);
         assert_eq!(none, 0);
         assert_eq!(with, without, "{xml}");
+        let stream = || StreamTokens::new(Decoded::new(xml.as_bytes(), options.limits));
+        let (with, streamed, _) = read(stream(), options, true);
+        assert_eq!(with, read(stream(), options, false).0, "{xml}");
+        // What lies whole in one piece of the source is scanned there, too.
+        if with.is_ok() && declined == 0 && xml.len() < 16_384 {
+            assert_eq!(scanned, streamed, "{xml}");
+        }
         (scanned, declined)
     }
 
