@@ -1,0 +1,187 @@
+//! Deliveries and receipts in a second, with durable stores, against what the RSA operations alone allow.
+//!
+//! A delivery is enqueued, leased, sealed, handed to a transport that answers at once, and recorded; a receipt is opened,
+//! read, stored with its acknowledgement and answered. Both stores are SQLite files that reach the disk before an answer. The
+//! floors are one signature and one key encryption, and one key decryption and one verification, of the same handles, on one
+//! thread and on two. Rounds alternate; printed are medians and their ratios.
+
+// A benchmark that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use axum::body::Body;
+use axum::http::Request;
+use bankrail_client::receivers::Receivers;
+use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
+use bankrail_service::delivery::{
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, Transport, TransportFuture, TransportRequest,
+    TransportResponse,
+};
+use bankrail_stores::sqlite::SqliteStore;
+use bankrail_values::{HyphenatedUuid, SystemClock};
+use bankrail_webhook::store::outbox::OutboxCounts;
+use bankrail_webhook::{Acknowledgement, CaseType, DeliveryHeaders, Inbox, Message, MessageKind, Outbox, samples};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+use tower::ServiceExt;
+
+/// Many at once, so that they can share what a commit costs.
+const AT_ONCE: usize = 128;
+
+struct Keys {
+    signing: SigningKey,
+    unwrapping: UnwrappingKey,
+}
+
+fn main() {
+    let measure = std::env::args().any(|argument| argument == "--bench");
+    let (rounds, messages) = if measure { (5, 1000) } else { (1, 8) };
+    let keys = Keys {
+        signing: SigningKey::generate(RsaSize::Rsa2048).unwrap(),
+        unwrapping: UnwrappingKey::generate(RsaSize::Rsa2048).unwrap(),
+    };
+    let (verifying, wrapping) = (keys.signing.verifying_key(), keys.unwrapping.wrapping_key());
+    let (encrypted, signature) = (wrapping.wrap(&[7; 64]).unwrap(), keys.signing.sign(b"x").unwrap());
+    let seal = || drop((keys.signing.sign(black_box(b"x")).unwrap(), wrapping.wrap(&[7; 64]).unwrap()));
+    let open = || {
+        verifying.verify(black_box(b"x"), &signature).unwrap();
+        drop(keys.unwrapping.unwrap(black_box(&encrypted)).unwrap());
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let mut rates = [const { Vec::new() }; 6];
+    for _ in 0..rounds {
+        for (rate, threads) in [(0, 1), (1, 2)] {
+            rates[rate].push(per_second(messages, on_threads(messages, threads, &seal)));
+        }
+        rates[2].push(per_second(messages, runtime.block_on(deliver(messages, &keys))));
+        for (rate, threads) in [(3, 1), (4, 2)] {
+            rates[rate].push(per_second(messages, on_threads(messages, threads, &open)));
+        }
+        rates[5].push(per_second(messages, runtime.block_on(receive(messages, &keys))));
+    }
+    let median = |rates: &mut Vec<f64>| {
+        rates.sort_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    };
+    let [seal_one, seal_two, delivered, open_one, open_two, received] = rates.each_mut().map(median);
+    println!("delivery/rsa_floor/one_core      {seal_one:>8.0} /s");
+    println!("delivery/rsa_floor/two_cores     {seal_two:>8.0} /s");
+    println!("delivery/sqlite                  {delivered:>8.0} /s  {}", ratios(delivered, seal_one, seal_two));
+    println!("receipt/rsa_floor/one_core       {open_one:>8.0} /s");
+    println!("receipt/rsa_floor/two_cores      {open_two:>8.0} /s");
+    println!("receipt/sqlite                   {received:>8.0} /s  {}", ratios(received, open_one, open_two));
+}
+
+fn ratios(ours: f64, one: f64, two: f64) -> String {
+    format!("{:.2} of one core, {:.2} of two", ours / one, ours / two)
+}
+
+fn per_second(messages: u32, took: Duration) -> f64 {
+    f64::from(messages) / took.as_secs_f64()
+}
+
+fn on_threads(times: u32, threads: u32, work: &(impl Fn() + Sync)) -> Duration {
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| (0..times / threads).for_each(|_| work()));
+        }
+    });
+    begun.elapsed()
+}
+
+fn message(number: u32) -> (Message, DeliveryHeaders) {
+    let mut query = samples::query(&CaseType::Payments);
+    query.case_id = format!("C{number}").parse().unwrap();
+    let id = HyphenatedUuid::from_random_bytes((u128::from(number) << 96).to_be_bytes());
+    (query.into(), DeliveryHeaders::new(id))
+}
+
+/// Answers as a receiver does, at once.
+#[derive(Debug)]
+struct Answering(Arc<Semaphore>);
+
+impl Transport for Answering {
+    fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
+        assert!(request.body.len() > 1000);
+        self.0.add_permits(1);
+        let body = Acknowledgement::from_random_bytes([1; 16]).to_json();
+        Box::pin(std::future::ready(Ok(TransportResponse::new(axum::http::StatusCode::OK, Default::default(), body))))
+    }
+}
+
+async fn deliver(messages: u32, keys: &Keys) -> Duration {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(folder.path().join("outbox.db")).unwrap());
+    let sealer = Sealer::new(keys.signing.clone(), keys.unwrapping.wrapping_key());
+    let url = EndpointUrl::parse("https://biller.example/").unwrap();
+    let endpoints = Endpoints::new();
+    endpoints.insert(Endpoint::new("biller".parse().unwrap(), url, Arc::new(sealer)));
+    let sent = Arc::new(Semaphore::new(0));
+    let mut options = DispatcherOptions::new();
+    options.concurrency = AT_ONCE;
+    options.per_endpoint = u32::try_from(AT_ONCE).unwrap();
+    let transport = Arc::new(Answering(sent.clone()));
+    let dispatcher = Dispatcher::new(store.clone(), endpoints, transport, Arc::new(SystemClock), options).unwrap();
+    let begun = Instant::now();
+    let running = dispatcher.clone();
+    let all = async move { sent.acquire_many(messages).await.unwrap().forget() };
+    let running = tokio::spawn(async move { running.run(all).await });
+    let room = Arc::new(Semaphore::new(AT_ONCE));
+    for number in 0..messages {
+        let place = room.clone().acquire_owned().await.unwrap();
+        let dispatcher = dispatcher.clone();
+        tokio::spawn(async move {
+            let (message, headers) = message(number);
+            dispatcher.enqueue(&"biller".parse().unwrap(), &message, headers).await.unwrap();
+            drop(place);
+        });
+    }
+    running.await.unwrap();
+    let took = begun.elapsed();
+    let counts = Outbox::counts(&*store, None).await.unwrap();
+    assert_eq!(counts, OutboxCounts { pending: 0, delivered: messages.into(), dead: 0 });
+    took
+}
+
+async fn receive(messages: u32, keys: &Keys) -> Duration {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(folder.path().join("inbox.db")).unwrap());
+    let opener = Opener::new(keys.unwrapping.clone(), keys.signing.verifying_key());
+    let sealer = Arc::new(Sealer::new(keys.signing.clone(), keys.unwrapping.wrapping_key()));
+    let receivers = Receivers::builder(opener, "our-key", store.clone()).build().unwrap();
+    let requests = (0..messages).map(|number| {
+        let sealer = sealer.clone();
+        tokio::task::spawn_blocking(move || {
+            let (message, headers) = message(number);
+            let body = SecuredPayload::new(sealer.seal(&message.to_json()).unwrap()).to_json();
+            Request::post(MessageKind::Query.default_path())
+                .header("apikey", "our-key")
+                .header("content-type", "application/json")
+                .header("x-message-id", headers.message_id.to_string())
+                .body(Body::from(body))
+                .unwrap()
+        })
+    });
+    let mut sealed = Vec::new();
+    for request in requests.collect::<Vec<_>>() {
+        sealed.push(request.await.unwrap());
+    }
+    let router = receivers.router();
+    let room = Arc::new(Semaphore::new(AT_ONCE));
+    let begun = Instant::now();
+    for request in sealed {
+        let place = room.clone().acquire_owned().await.unwrap();
+        let router = router.clone();
+        tokio::spawn(async move {
+            assert_eq!(router.oneshot(request).await.unwrap().status(), 200);
+            drop(place);
+        });
+    }
+    room.acquire_many(u32::try_from(AT_ONCE).unwrap()).await.unwrap().forget();
+    let took = begun.elapsed();
+    assert_eq!(Inbox::counts(&*store).await.unwrap().pending, u64::from(messages));
+    took
+}
