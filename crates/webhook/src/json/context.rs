@@ -25,7 +25,18 @@ impl Context {
         pointer
     }
 
+    /// In a member that a rule names, whose name needs no care.
     pub(crate) fn within<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer.push_str(name);
+        let result = work(self);
+        self.pointer.truncate(length);
+        result
+    }
+
+    /// In a member that no rule names.
+    pub(crate) fn within_unknown<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
         push_segment(&mut self.pointer, name);
         let result = work(self);
@@ -55,10 +66,6 @@ impl Context {
 fn push_segment(pointer: &mut String, name: &str) {
     const KEPT: usize = 64;
     pointer.push('/');
-    // The names of rules need no care.
-    if name.len() <= KEPT && name.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'_') {
-        return pointer.push_str(name);
-    }
     for (index, character) in name.chars().enumerate() {
         match character {
             _ if index == KEPT => {

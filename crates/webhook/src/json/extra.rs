@@ -41,7 +41,7 @@ impl ExtraMembers {
     pub(crate) fn keep(rest: Members<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let mut kept = Vec::with_capacity(rest.0.len());
         for (name, value) in rest.0 {
-            at.within(&name, |at| raw::check_deep(value, at, 0))?;
+            at.within_unknown(&name, |at| raw::check_deep(value, at, 0))?;
             kept.push((name.into(), value.to_owned()));
         }
         Ok(Self(kept))
@@ -55,7 +55,7 @@ impl ExtraMembers {
 
     pub(crate) fn check(&self, at: &mut Context) {
         for (name, value) in &self.0 {
-            at.within(name, |at| at.find(Rule::UnknownMember, "no such member", raw::kind(value)));
+            at.within_unknown(name, |at| at.find(Rule::UnknownMember, "no such member", raw::kind(value)));
         }
     }
 }

@@ -100,7 +100,7 @@ pub(crate) fn check_deep(value: &RawValue, at: &mut Context, depth: usize) -> Re
     match value.get().as_bytes().first() {
         Some(b'{') => {
             for (name, member) in Members::split(value, at)?.0 {
-                at.within(&name, |at| check_deep(member, at, depth + 1))?;
+                at.within_unknown(&name, |at| check_deep(member, at, depth + 1))?;
             }
         }
         Some(b'[') => {
