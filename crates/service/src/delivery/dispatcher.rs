@@ -119,6 +119,8 @@ impl Dispatcher {
         let mut stop = std::pin::pin!(stop);
         let mut under_way: JoinSet<()> = JoinSet::new();
         loop {
+            // One lease for all the places that have become free meanwhile: each lease is a write to the outbox.
+            while under_way.try_join_next().is_some() {}
             let room = self.shared.options.concurrency.saturating_sub(under_way.len());
             let pause = self.shared.lease_into(&mut under_way, room).await;
             tokio::select! {
