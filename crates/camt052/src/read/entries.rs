@@ -16,10 +16,47 @@ use std::io::BufRead;
 /// the message.
 ///
 /// What stands before the first entry of a report comes with its start, so the mandatory parts (`Id`, `Acct`) must stand
-/// there; a whole parse also accepts them later. What stands after the entries, and what the summary disagrees about,
+/// there, and without them the first entry is an error that names them; a whole parse also accepts them later. What stands after the entries, and what the summary disagrees about,
 /// comes with the end. Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
 ///
-/// It blocks while its source does: an async caller runs it on a thread of its own.
+/// It blocks while its source does. An async caller runs it on a thread of its own and takes the parts out of a channel,
+/// whose room bounds what is read ahead; a receiver that is dropped ends the reading:
+///
+/// ```
+/// use bankrail_camt052::{EntryReader, ReadError, StreamItem};
+/// use std::io::BufRead;
+/// use tokio::sync::mpsc;
+///
+/// fn parts(source: impl BufRead + Send + 'static) -> mpsc::Receiver<Result<StreamItem, ReadError>> {
+///     let (send, receive) = mpsc::channel(64);
+///     tokio::task::spawn_blocking(move || {
+///         for part in EntryReader::new(source) {
+///             if send.blocking_send(part).is_err() {
+///                 break;
+///             }
+///         }
+///     });
+///     receive
+/// }
+/// # let file: &[u8] = br#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt><GrpHdr>
+/// # <MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr><Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm>
+/// # <Acct><Id><Othr><Id>1</Id></Othr></Id></Acct><Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts>
+/// # <BkTxCd/></Ntry></Rpt></BkToCstmrAcctRpt></Document>"#;
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let mut parts = parts(file);
+/// let mut entries = 0;
+/// while let Some(part) = parts.recv().await {
+///     if let StreamItem::Entry(_) = part? {
+///         entries += 1;
+///     }
+/// }
+/// assert_eq!(entries, 1);
+/// # Ok::<(), ReadError>(())
+/// # }).unwrap();
+/// ```
+///
+/// On a thread that may block:
 ///
 /// ```
 /// use bankrail_camt052::{EntryReader, StreamItem};

@@ -3,7 +3,7 @@
 use crate::findings::document;
 use crate::shared::shared;
 use crate::tree::Slowly;
-use bankrail_camt052::{Document, EntryReader, Extras, Finding, ReadError, StreamItem};
+use bankrail_camt052::{Document, EntryReader, Extras, Finding, ReadError, ReadErrorKind, StreamItem};
 
 /// Puts the items of a stream together again.
 fn assemble(octets: &[u8], piece: usize) -> Result<(Document, Vec<Finding>), ReadError> {
@@ -102,4 +102,19 @@ fn what_stands_beside_entries_comes_with_the_end() {
     let start = EntryReader::new(xml.as_bytes()).next().unwrap().unwrap();
     let StreamItem::ReportStart(start) = start else { panic!("{start:?}") };
     assert_ne!(start.extras, Extras::default());
+}
+
+#[test]
+fn an_entry_before_the_mandatory_parts_of_its_report_is_an_error_that_names_them() {
+    let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+    let good = document("", "");
+    for (before, missing) in [("<Acct>", "Acct"), ("<Id>r</Id>", "Id")] {
+        let xml = good.replacen(before, &format!("{entry}{before}"), 1);
+        assert_eq!(Document::parse(&xml).unwrap().document.reports[0].entries.len(), 1, "a whole parse reads on");
+        let mut reader = EntryReader::new(xml.as_bytes());
+        let error = reader.next_item().unwrap_err();
+        assert!(matches!(error.kind(), ReadErrorKind::Missing { name } if name == missing), "{error:?}");
+        assert_eq!(error.path(), "/Document/BkToCstmrAcctRpt/Rpt[1]");
+        assert!(reader.next_item().unwrap().is_none(), "there is nothing more");
+    }
 }
