@@ -1,8 +1,12 @@
-//! Reading, writing and streaming reports, beside quick-xml's bare event loops on the same octets.
+//! Reading, writing and streaming reports, beside quick-xml's bare event loops on the same octets and two peers: `sepa`, which
+//! reads this version into a smaller model, and `open-payments-iso20022-camt`, which reads and writes version 12 only and so gets
+//! the same report in that version (its own octets count, some 5 % more).
 
-use bankrail_benches::report::{indented, report};
+use bankrail_benches::report::{indented, report, version_12};
 use bankrail_camt052::{Document, EntryReader, Mode, ReadOptions, StreamItem, WriteOptions};
-use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use open_payments_iso20022_camt::camt_052_001_12::BankToCustomerAccountReportV12;
 use quick_xml::events::Event;
 use quick_xml::{NsReader, Reader};
 use std::hint::black_box;
@@ -57,8 +61,40 @@ fn reading(criterion: &mut Criterion) {
         group.bench_function("stream", |bencher| bencher.iter(|| streamed(black_box(&xml))));
         group.bench_function("peer_quick_xml_events", |bencher| bencher.iter(|| events(black_box(&xml))));
         group.bench_function("peer_quick_xml_resolved", |bencher| bencher.iter(|| resolved_events(black_box(&xml))));
+        reading_peers(&mut group, &xml);
         group.finish();
     }
+}
+
+/// The document of the peer that reads version 12.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "Document")]
+struct Version12 {
+    #[serde(rename = "BkToCstmrAcctRpt")]
+    report: BankToCustomerAccountReportV12,
+}
+
+fn open_payments(xml: &str) -> Version12 {
+    quick_xml::de::from_str(xml).expect("the peer reads its version")
+}
+
+fn sepa(xml: &str) -> sepa::camt052::Camt052Document {
+    // Its own limits end before ten thousand entries.
+    let limits = sepa::ParseLimits { nodes: 10_000_000, total_text_bytes: 1 << 30, ..Default::default() };
+    sepa::camt052::parse_camt052_with_limits(xml, limits).expect("the peer reads this version")
+}
+
+fn reading_peers(group: &mut BenchmarkGroup<'_, WallTime>, xml: &str) {
+    assert_eq!(sepa(xml).reports.iter().map(|report| report.entries.len() as u64).sum::<u64>(), ENTRIES);
+    group.sample_size(10);
+    group.bench_function("peer_sepa", |bencher| bencher.iter_with_large_drop(|| sepa(black_box(xml))));
+    let xml = version_12(xml);
+    let read = open_payments(&xml).report.rpt;
+    assert_eq!(read.iter().flat_map(|report| report.ntry.iter().flatten()).count() as u64, ENTRIES);
+    group.throughput(Throughput::Bytes(xml.len() as u64));
+    group.bench_function("peer_open_payments_v12", |bencher| {
+        bencher.iter_with_large_drop(|| open_payments(black_box(&xml)));
+    });
 }
 
 fn writing(criterion: &mut Criterion) {
@@ -80,6 +116,10 @@ fn writing(criterion: &mut Criterion) {
             |json| black_box(&document).write_json_string(json).expect("writable"),
             BatchSize::LargeInput,
         );
+    });
+    let peer = open_payments(&version_12(&xml));
+    group.bench_function("peer_open_payments_v12", |bencher| {
+        bencher.iter(|| quick_xml::se::to_string(black_box(&peer)).expect("the peer writes what it read").len());
     });
     group.bench_function("check", |bencher| bencher.iter(|| black_box(&document).check()));
     group.finish();

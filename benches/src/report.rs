@@ -49,6 +49,16 @@ pub fn write_report(entries: u64, to: &mut dyn Write) -> io::Result<()> {
     to.write_all(b"</Rpt></BkToCstmrAcctRpt></Document>")
 }
 
+/// The same report as version 12 of the message has it, for a peer that reads no other: the status is a choice there, and
+/// so are the parties.
+#[must_use]
+pub fn version_12(xml: &str) -> String {
+    xml.replace("camt.052.001.06", "camt.052.001.12")
+        .replace("<Sts>BOOK</Sts>", "<Sts><Cd>BOOK</Cd></Sts>")
+        .replace("<Dbtr><Nm>JANE CITIZEN</Nm></Dbtr>", "<Dbtr><Pty><Nm>JANE CITIZEN</Nm></Pty></Dbtr>")
+        .replace("<Cdtr><Nm>BILBO BAGGINS</Nm></Cdtr>", "<Cdtr><Pty><Nm>BILBO BAGGINS</Nm></Pty></Cdtr>")
+}
+
 /// The same report with every element on a line of its own.
 #[must_use]
 pub fn indented(xml: &str) -> String {
