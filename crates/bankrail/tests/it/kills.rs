@@ -66,7 +66,7 @@ fn nothing_is_lost_and_effects_happen_once() {
     kill(&mut sender);
     let mut sender = world.start_sender(true);
     while !matches!(world.next(), Said::Drained) {}
-    assert!(sender.wait().unwrap().success());
+    assert!(sender.0.wait().unwrap().success());
     kill(&mut receiver);
     check(folder.path(), &world.enqueued);
 }
@@ -80,20 +80,20 @@ struct World {
 }
 
 impl World {
-    fn start_receiver(&mut self) -> Child {
+    fn start_receiver(&mut self) -> Process {
         let child = self.start("kills::receiver::process", &[]);
         while !matches!(self.next(), Said::Ready) {}
         child
     }
 
     /// Goes on with the numbers after those that are known to be enqueued; `drain`: enqueues nothing more.
-    fn start_sender(&mut self, drain: bool) -> Child {
+    fn start_sender(&mut self, drain: bool) -> Process {
         let next = self.enqueued.last().map_or(0, |last| last + 1);
         let next = if drain { "drain".to_owned() } else { next.to_string() };
         self.start("kills::sender::process", &[(NEXT, next)])
     }
 
-    fn start(&mut self, test: &str, variables: &[(&str, String)]) -> Child {
+    fn start(&mut self, test: &str, variables: &[(&str, String)]) -> Process {
         self.starts += 1;
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", test, "--ignored", "--nocapture"])
@@ -120,7 +120,7 @@ impl World {
                 let _ = say.send(said);
             }
         });
-        child
+        Process(child)
     }
 
     fn next(&mut self) -> Said {
@@ -138,9 +138,19 @@ impl World {
     }
 }
 
-fn kill(child: &mut Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
+/// Does not outlive the test, however that ends.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn kill(process: &mut Process) {
+    process.0.kill().unwrap();
+    process.0.wait().unwrap();
 }
 
 /// Everything is delivered; what the last receiver left in its inbox is handled here.
