@@ -64,3 +64,10 @@ pub fn version_12(xml: &str) -> String {
 pub fn indented(xml: &str) -> String {
     xml.replace("><", ">\n  <")
 }
+
+/// The same report with every element of the namespace under a prefix.
+#[must_use]
+pub fn prefixed(xml: &str) -> String {
+    let named = xml.replace("</", "\u{1}").replace("<?", "\u{2}").replace('<', "<d:");
+    named.replace('\u{1}', "</d:").replace('\u{2}', "<?").replace(" xmlns=", " xmlns:d=")
+}
