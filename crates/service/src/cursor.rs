@@ -133,7 +133,8 @@ mod tests {
     fn opens_only_what_it_sealed_for_the_same_owner() {
         let secret = CursorSecret::from_bytes([7; 32]);
         let (acme, one) = (customer("ACME"), account("1"));
-        let position = Position::from_number(3);
+        // The longest that a ledger may name.
+        let position = Position::from_bytes(&[3; Position::MAX_LENGTH]).unwrap();
         let sealed = secret.seal(&Owner { customer: &acme, account: &one }, WALK, &position);
         let open = |secret: &CursorSecret, customer: &CustomerCode, account: &AccountId| {
             secret.open(&Owner { customer, account }, &sealed)

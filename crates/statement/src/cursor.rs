@@ -70,9 +70,6 @@ pub enum CursorError {
     /// Not base64, so not one of ours.
     #[error("expected a cursor in base64 with padding")]
     NotBase64,
-    /// Base64 of something else than a position of this account, in this order.
-    #[error("expected a cursor of this statement, found another")]
-    Foreign,
 }
 
 #[cfg(test)]

@@ -46,8 +46,8 @@
 //! - [`StatementRequest`]; [`StatementResponse`] with its [`Page`]; [`StatementErrorBody`].
 //! - [`StatementReply`]: a [`ReceivedStatement`] or a [`ReceivedError`], whatever the HTTP status; [`Finding`] for what
 //!   was survived.
-//! - [`PageRequest`], [`Position`]: paging on the server's side. [`PageWalk`], [`PendingPage`], [`Checkpoint`]: on the
-//!   client's.
+//! - [`Position`]: what a server's cursor stands for. [`PageWalk`], [`PendingPage`], [`Checkpoint`]: paging on the
+//!   client's side.
 //! - [`EntryIdentity`], [`EntryCounter`], [`SeenEntries`], [`find_new`]: de-duplication.
 //! - [`EntryChannel`], [`apply_narrative`], [`VirtualAccount`]: what `includeNarrative` shows.
 //!
@@ -68,7 +68,7 @@ mod finding;
 mod identity;
 mod json;
 mod narrative;
-mod paging;
+mod position;
 mod reply;
 mod request;
 mod response;
@@ -81,7 +81,7 @@ pub use error_body::{ErrorCode, StatementErrorBody};
 pub use finding::Finding;
 pub use json::JsonError;
 pub use narrative::{EntryChannel, VirtualAccount, apply_narrative, strip_narrative};
-pub use paging::{PageRequest, Position};
+pub use position::Position;
 pub use reply::{ReceivedError, ReceivedPage, ReceivedStatement, ReplyError, StatementReply};
 pub use request::{Extract, MaxEntries, RequestError, SortOrder, StatementRequest};
 pub use response::{Page, StatementResponse};
