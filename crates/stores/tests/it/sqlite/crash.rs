@@ -18,6 +18,7 @@ use std::time::Duration;
 
 const FILE: &str = "BANKRAIL_CRASH_FILE";
 const ROUND: &str = "BANKRAIL_CRASH_ROUND";
+const START: &str = "BANKRAIL_CRASH_START";
 
 #[tokio::test]
 async fn kills_lose_nothing() {
@@ -26,21 +27,17 @@ async fn kills_lose_nothing() {
     let path = folder.path().join("bankrail.db");
     let (mut kept, mut sent) = (BTreeSet::new(), BTreeSet::new());
     for round in 0..kills {
-        let lines = run_and_kill(&path, round);
+        let lines = run_and_kill(&path, round, kept.last().copied().unwrap_or(0));
         assert!(!lines.is_empty(), "round {round} did nothing");
+        let (mut kept_now, mut sent_now) = (BTreeSet::new(), BTreeSet::new());
         for (word, number) in lines {
-            let seen = if word == "kept" { &mut kept } else { &mut sent };
-            assert!(seen.insert(number), "round {round}: {word} {number} twice");
+            let (now, ever) = if word == "kept" { (&mut kept_now, &mut kept) } else { (&mut sent_now, &mut sent) };
+            assert!(now.insert(number) && ever.insert(number), "round {round}: {word} {number} twice");
         }
-        let store = SqliteStore::open(&path).unwrap();
-        for &number in &kept {
-            check_kept(&store, number, &format!("round {round}, {number}")).await;
-        }
-        for &number in &sent {
-            let entry = Outbox::find(&store, EntryId::new(number.into())).await.unwrap().unwrap();
-            assert_eq!(entry.state, OutboxState::Delivered, "round {round}: the attempt at {number} is lost");
-        }
+        check(&path, &kept_now, &sent_now, &format!("round {round}")).await;
     }
+    // No later kill took anything of an earlier round.
+    check(&path, &kept, &sent, "at the end").await;
     assert!(!sent.is_empty());
     let connection = rusqlite::Connection::open(&path).unwrap();
     let sound: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
@@ -50,12 +47,13 @@ async fn kills_lose_nothing() {
     assert!(connection.query_row(sql, [], |row| row.get::<_, bool>(0)).unwrap());
 }
 
-/// What the child printed before it was killed.
-fn run_and_kill(path: &Path, round: u32) -> Vec<(String, u32)> {
+/// What the child, whose numbers begin with `start`, printed before it was killed.
+fn run_and_kill(path: &Path, round: u32, start: u32) -> Vec<(String, u32)> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "sqlite::crash::child", "--ignored", "--nocapture"])
         .env(FILE, path)
         .env(ROUND, round.to_string())
+        .env(START, start.to_string())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -77,6 +75,18 @@ fn run_and_kill(path: &Path, round: u32) -> Vec<(String, u32)> {
     printed
 }
 
+/// Everything that was printed is in the file.
+async fn check(path: &Path, kept: &BTreeSet<u32>, sent: &BTreeSet<u32>, context: &str) {
+    let store = SqliteStore::open(path).unwrap();
+    for &number in kept {
+        check_kept(&store, number, &format!("{context}, {number}")).await;
+    }
+    for &number in sent {
+        let entry = Outbox::find(&store, EntryId::new(number.into())).await.unwrap().unwrap();
+        assert_eq!(entry.state, OutboxState::Delivered, "{context}: the attempt at {number} is lost");
+    }
+}
+
 /// What was done for `number` before it was printed is there.
 async fn check_kept(store: &SqliteStore, number: u32, context: &str) {
     assert!(!ReplayStore::claim(store, key(number), at(0), at(1)).await.unwrap(), "{context}: the claim is lost");
@@ -96,7 +106,7 @@ async fn child() {
     let store = SqliteStore::open(path).unwrap();
     let table = "CREATE TABLE IF NOT EXISTS effect (message INTEGER PRIMARY KEY) STRICT";
     store.transaction(move |t| t.connection().execute_batch(table)).await.unwrap();
-    let next = AtomicU32::new(0);
+    let next = AtomicU32::new(std::env::var(START).expect("the parent names the first number").parse().unwrap());
     let worker = async |name: u8| {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
