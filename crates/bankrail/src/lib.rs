@@ -28,6 +28,7 @@
 //! | `client` | `client` | the customer's calls and webhook receivers |
 //! | `aws-lc` or `josekit` | | the RSA back end of whatever part has RSA in it; choose one |
 //! | `x509` | `jose` | keys out of X.509 certificates |
+//! | `coarse-clock` | | `values::CoarseClock`, the system's clock as of its last tick, cheap enough for every request |
 //! | `full` | all | everything that needs only Rust and a C compiler |
 //!
 //! A provider: `bankrail = { version = "0.1", features = ["service", "sqlite", "aws-lc"] }`.

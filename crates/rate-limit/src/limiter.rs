@@ -16,6 +16,9 @@ use table::hash_of;
 /// passing, [`Limiter::forget_spent`] at all. A key takes a cache line of 64 octets and a place in an index; a text of more
 /// than 18 octets lies elsewhere.
 ///
+/// It judges by the time that it is told. Reading `SystemClock` takes about as long as deciding; `CoarseClock` of
+/// `bankrail-values` (feature `coarse-clock`) a tenth of that, and is some milliseconds late: so is then the start of each window.
+///
 /// ```
 /// use bankrail_rate_limit::{CallType, Limiter};
 /// use bankrail_values::{Clock, ManualClock};

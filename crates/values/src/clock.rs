@@ -1,5 +1,11 @@
 //! Where callers of the protocol crates get `now` from.
 
+#[cfg(feature = "coarse-clock")]
+mod coarse;
+
+#[cfg(feature = "coarse-clock")]
+pub use coarse::CoarseClock;
+
 use crate::Timestamp;
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -17,6 +23,7 @@ pub trait Clock: fmt::Debug + Send + Sync {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
+    #[inline]
     fn now(&self) -> Timestamp {
         Timestamp::from(SystemTime::now())
     }

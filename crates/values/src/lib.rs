@@ -23,6 +23,7 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
+//! | `coarse-clock` | `CoarseClock`, the system's clock as of its last tick, for what asks at every request |
 //! | `serde` | wire text in and out for every value, through the value's own check |
 
 #![forbid(unsafe_code)]
@@ -39,6 +40,8 @@ mod text_value;
 mod timestamp;
 mod uuids;
 
+#[cfg(feature = "coarse-clock")]
+pub use clock::CoarseClock;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use currency::{Currency, CurrencyError};
 pub use date::{Date, DateError};

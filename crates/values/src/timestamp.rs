@@ -51,8 +51,16 @@ impl Timestamp {
 
     /// The instant `millis` milliseconds after the UNIX epoch, or the nearest that there is.
     #[must_use]
+    #[inline]
     pub fn saturating_from_unix_millis(millis: i64) -> Self {
         Self(millis.clamp(MIN_MILLIS, MAX_MILLIS))
+    }
+
+    /// `nanos` nanoseconds after a whole second since the UNIX epoch, cut to milliseconds; the nearest instant that there is.
+    #[inline]
+    pub(crate) fn from_unix_parts(seconds: i64, nanos: u32) -> Self {
+        // In 64 bits, which every year that a timestamp has fits: this is read for each request.
+        Self::saturating_from_unix_millis(seconds.saturating_mul(1000).saturating_add(i64::from(nanos / 1_000_000)))
     }
 
     /// Milliseconds since the UNIX epoch.
@@ -135,13 +143,11 @@ pub struct TimestampError {
 
 impl From<SystemTime> for Timestamp {
     /// Cut to milliseconds; the nearest instant that there is.
+    #[inline]
     fn from(instant: SystemTime) -> Self {
         match instant.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => {
-                // In 64 bits, which every year that a timestamp has fits: this is read for each request.
-                let seconds = i64::try_from(after.as_secs()).unwrap_or(i64::MAX);
-                let millis = seconds.saturating_mul(1000).saturating_add(i64::from(after.subsec_millis()));
-                Self::saturating_from_unix_millis(millis)
+                Self::from_unix_parts(i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos())
             }
             Err(before) => Self::UNIX_EPOCH.saturating_sub(before.duration()),
         }
