@@ -42,7 +42,8 @@ fn streamed(xml: &str) -> u64 {
 }
 
 fn reading(criterion: &mut Criterion) {
-    // Compact: what the service sends. Indented: a text event between any two tags. Prefixed: nothing for the fast reader.
+    // Compact: what the service sends. Indented: a text event between any two tags. Prefixed: the same
+    // names, each under a prefix.
     let compact = report(ENTRIES);
     let forms = [("compact", compact.clone()), ("indented", indented(&compact)), ("prefixed", prefixed(&compact))];
     for (name, xml) in forms {

@@ -19,6 +19,7 @@ mod parts;
 mod report;
 mod scan;
 mod start;
+mod strip;
 mod tokens;
 
 pub(crate) use cursor::{Cursor, Halt, Record};

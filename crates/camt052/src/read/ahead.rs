@@ -2,51 +2,73 @@
 
 use super::cursor::{Cursor, Step};
 use super::scan::{DEPTH, Odd, Scanner, TAG};
+use super::strip::strip;
 use super::tokens::Tokens;
 use crate::schema::{Node, Tag};
 
 /// The open elements at a report: `Document`, the message, the report.
 const REPORT: usize = 3;
 
+/// What has been scanned.
+struct Scanned<N> {
+    node: N,
+    /// Elements in it.
+    elements: usize,
+    /// Octets of white space before it, and of itself.
+    gap: usize,
+    length: usize,
+}
+
 impl<T: Tokens> Cursor<T> {
     /// The content of the sequence whose start tag has just been read, up to its end tag, if it is as this crate writes
-    /// it. Otherwise nothing has been read.
+    /// it, perhaps under a prefix. Otherwise nothing has been read.
     pub(super) fn scan_content<N: Node>(&mut self) -> Option<N> {
         let name = self.path.last()?.name;
         let here = self.path.len() == REPORT + 1 || (self.path.len() == REPORT && name != "Rpt");
-        let plain = !self.empty && self.attributes.is_empty() && self.tag.as_str() == name;
-        if !here || !plain || !self.may_scan() {
+        let bare = self.tag.attributes().is_empty() && self.tag.local_name() == name;
+        if !here || self.empty || !bare || !self.may_scan(self.tag.prefix()) {
             return None;
         }
-        let mut scanner = Scanner::new(self.tokens.ahead(), &self.options.limits);
-        let scanned = N::scan(&mut scanner).and_then(|node| {
-            let end = scanner.rest().strip_prefix("</").and_then(|rest| rest.strip_prefix(name)).ok_or(Odd)?;
-            if end.starts_with('>') { Ok((node, scanner.elements()?)) } else { Err(Odd) }
-        });
-        let left = scanner.rest().len();
-        let (node, elements) = self.accept(scanned, self.elements)?;
-        self.tokens.skip(self.tokens.ahead().len() - left);
+        let mut plain = std::mem::take(&mut self.plain);
+        let scanned = self.content_ahead(name, &mut plain);
+        self.plain = plain;
+        let Scanned { node, elements, length, .. } = self.accept(scanned, self.elements)?;
+        self.tokens.skip(length);
         self.mark = self.tokens.mark();
         self.elements = elements;
         Some(node)
     }
 
-    /// The next element of a report, if it is a `tag` as this crate writes it. Otherwise nothing has been read.
-    pub(crate) fn scan_element<N: Node>(&mut self, tag: &'static Tag, index: usize) -> Option<N> {
-        if self.path.len() != REPORT || self.empty || !self.may_scan() {
-            return None;
-        }
+    fn content_ahead<N: Node>(&self, name: &str, plain: &mut String) -> Result<Scanned<N>, Odd> {
         let ahead = self.tokens.ahead();
-        let mut scanner = Scanner::new(ahead, &self.options.limits);
-        scanner.gap();
-        let gap = ahead.len() - scanner.rest().len();
-        if !scanner.rest().starts_with(tag.open) {
+        let prefix = self.tag.prefix();
+        let stripped = match prefix {
+            Some(prefix) => Some(strip(ahead, prefix, name, plain).ok_or(Odd)?),
+            None => None,
+        };
+        let text = if stripped.is_some() { plain } else { ahead };
+        let mut scanner = Scanner::new(text, &self.options.limits);
+        let node = N::scan(&mut scanner)?;
+        let end = scanner.rest().strip_prefix("</").and_then(|rest| rest.strip_prefix(name)).ok_or(Odd)?;
+        let length = match (stripped, prefix) {
+            (Some(length), Some(prefix)) if end == ">" => length - "</:>".len() - prefix.len() - name.len(),
+            (None, _) if end.starts_with('>') => ahead.len() - scanner.rest().len(),
+            _ => return Err(Odd),
+        };
+        Ok(Scanned { node, elements: scanner.elements()?, gap: 0, length })
+    }
+
+    /// The next element of a report, if it is a `tag` as this crate writes it, perhaps under a prefix. Otherwise nothing
+    /// has been read.
+    pub(crate) fn scan_element<N: Node>(&mut self, tag: &'static Tag, index: usize) -> Option<N> {
+        if self.path.len() != REPORT || self.empty {
             return None;
         }
-        let scanned = scanner.bare_element(tag).and_then(|node: N| Ok((node, scanner.elements()?)));
-        let length = ahead.len() - gap - scanner.rest().len();
+        let mut plain = std::mem::take(&mut self.plain);
+        let scanned = self.element_ahead(tag, &mut plain);
+        self.plain = plain;
         let before = if tag.wire == "Ntry" { 0 } else { self.elements };
-        let (node, elements) = self.accept(scanned, before)?;
+        let Scanned::<N> { node, elements, gap, length } = self.accept(scanned?, before)?;
         self.tokens.skip(gap);
         let mark = self.tokens.mark();
         self.tokens.skip(length);
@@ -58,12 +80,40 @@ impl<T: Tokens> Cursor<T> {
         Some(node)
     }
 
+    /// `None` when something else is next.
+    fn element_ahead<N: Node>(&self, tag: &'static Tag, plain: &mut String) -> Option<Result<Scanned<N>, Odd>> {
+        let ahead = self.tokens.ahead();
+        let mut scanner = Scanner::new(ahead, &self.options.limits);
+        scanner.gap();
+        let text = scanner.rest();
+        let gap = ahead.len() - text.len();
+        if text.starts_with(tag.open) {
+            if !self.may_scan(None) {
+                return None;
+            }
+            return Some(scanner.bare_element(tag).and_then(|node| {
+                Ok(Scanned { node, elements: scanner.elements()?, gap, length: text.len() - scanner.rest().len() })
+            }));
+        }
+        let prefix = self.namespaces.our_prefix(text.strip_prefix('<')?)?;
+        let named = text.strip_prefix('<')?.strip_prefix(prefix)?.strip_prefix(':')?;
+        if !named.strip_prefix(tag.wire)?.starts_with('>') || !self.may_scan(Some(prefix)) {
+            return None;
+        }
+        let Some(length) = strip(text, prefix, tag.wire, plain) else { return Some(Err(Odd)) };
+        let mut scanner = Scanner::new(plain, &self.options.limits);
+        Some(scanner.bare_element(tag).and_then(|node| {
+            let elements = scanner.elements()?;
+            if scanner.rest().is_empty() { Ok(Scanned { node, elements, gap, length }) } else { Err(Odd) }
+        }))
+    }
+
     /// What was scanned, unless it was odd or has too many elements; with the count of elements after it.
-    fn accept<N>(&mut self, scanned: Result<(N, usize), Odd>, before: usize) -> Option<(N, usize)> {
+    fn accept<N>(&mut self, scanned: Result<Scanned<N>, Odd>, before: usize) -> Option<Scanned<N>> {
         let accepted = scanned
             .ok()
-            .map(|(node, elements)| (node, before.saturating_add(elements)))
-            .filter(|(_, elements)| *elements <= self.options.limits.entry_elements);
+            .map(|found| Scanned { elements: before.saturating_add(found.elements), ..found })
+            .filter(|found| found.elements <= self.options.limits.entry_elements);
         #[cfg(test)]
         if accepted.is_some() {
             self.scanned += 1;
@@ -75,13 +125,17 @@ impl<T: Tokens> Cursor<T> {
 
     /// False where a limit or a namespace is in the way that scanning does not watch.
     #[inline]
-    fn may_scan(&self) -> bool {
+    fn may_scan(&self, prefix: Option<&str>) -> bool {
         #[cfg(test)]
         if !self.scanning {
             return false;
         }
         let limits = &self.options.limits;
-        limits.depth >= DEPTH && limits.token_bytes >= TAG && self.namespaces.default_is_ours()
+        let (ours, longest) = match prefix {
+            None => (self.namespaces.default_is_ours(), TAG),
+            Some(prefix) => (self.namespaces.is_ours(prefix) == Some(true), TAG + prefix.len()),
+        };
+        limits.depth >= DEPTH && limits.token_bytes >= longest && ours
     }
 }
 
@@ -188,6 +242,7 @@ mod tests {
         #[test]
         fn limits_hold_in_both_readers(octets in proptest::collection::vec(any::<u8>(), 200..1500), limit in 1_usize..80) {
             let xml = invented(&octets).to_xml().unwrap();
+            let named = prefixed(&xml, limit);
             for which in 0..4 {
                 let mut options = ReadOptions::default();
                 match which {
@@ -197,6 +252,62 @@ mod tests {
                     _ => options.limits.token_bytes = limit * 4,
                 }
                 assert_same(&xml, options);
+                assert_same(&named, options);
+            }
+        }
+    }
+
+    /// The document with every element under the prefix `p`, which `root` declares beside other namespaces.
+    fn prefixed(xml: &str, root: usize) -> String {
+        const OURS: &str = "\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\"";
+        let others = ["", " xmlns=\"urn:x\"", " xmlns=OURS", " xmlns:q=OURS", " xmlns:q=\"urn:x\" xmlns:pp=OURS"];
+        let named = xml.replace("</", "\u{1}").replace("<?", "\u{2}").replace('<', "<p:");
+        let named = named.replace('\u{1}', "</p:").replace('\u{2}', "<?");
+        let others = others[root % others.len()].replace("OURS", OURS);
+        named.replacen(&format!(" xmlns={OURS}"), &format!(" xmlns:p={OURS}{others}"), 1)
+    }
+
+    /// Takes another prefix, or binds one anew, at one element.
+    fn rebound(xml: &str, place: usize, change: usize) -> String {
+        let tags: Vec<usize> = xml.match_indices("<p:").map(|(at, _)| at).collect();
+        let start = tags[place % tags.len()];
+        let name = xml[start + 3..].split([' ', '>', '/']).next().unwrap();
+        let end = xml[start..].find(&format!("</p:{name}>")).map_or(xml.len(), |end| start + end);
+        let (before, tag, rest) = (&xml[..start], &xml[start + 3 + name.len()..end], &xml[end..]);
+        let prefix = ["p:", "", "q:", "pp:", "x:"][change % 5];
+        let ours = "urn:iso:std:iso:20022:tech:xsd:camt.052.001.06";
+        let binding = match change / 5 % 8 {
+            0 => format!(" xmlns:{}=\"{ours}\"", prefix.trim_end_matches(':')).replace("xmlns:=", "xmlns="),
+            1 => " xmlns:p=\"urn:x\"".to_owned(),
+            2 => format!(" xmlns:q=\"{ours}\""),
+            3 => " xmlns=\"\"".to_owned(),
+            4 => format!(" xmlns:p=\"{ours}\""),
+            _ => String::new(),
+        };
+        let rest = rest.replacen(&format!("</p:{name}"), &format!("</{prefix}{name}"), 1);
+        format!("{before}<{prefix}{name}{binding}{tag}{rest}")
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn both_readers_give_the_same_under_prefixes(
+            octets in proptest::collection::vec(any::<u8>(), 0..1500),
+            changes in proptest::collection::vec((any::<usize>(), any::<usize>()), 12),
+            indent in proptest::option::of(0_u8..3),
+            root in any::<usize>(),
+        ) {
+            let document = invented(&octets);
+            let xml = document.to_xml_with(WriteOptions { indent, schema_valid: true }).unwrap();
+            let xml = prefixed(&xml, root);
+            assert_same(&xml, ReadOptions::default());
+            let mut both = xml.clone();
+            for (place, change) in changes {
+                assert_same(&mutated(&xml, place, change), ReadOptions::default());
+                assert_same(&rebound(&xml, place, change), ReadOptions::default());
+                both = rebound(&both, place, change);
+                assert_same(&both, ReadOptions::default());
             }
         }
     }
@@ -217,8 +328,17 @@ mod tests {
         for (xml, form) in [(xml.clone(), "compact"), (xml.replace("><", ">\n  <"), "indented")] {
             assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0), "{form}");
         }
+        for root in 0..5 {
+            let xml = prefixed(&xml, root);
+            assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0), "{root}");
+            // One without the prefix, perhaps unknown then, takes events, and spoils none of its neighbours.
+            let mixed = xml.replacen("<p:Ntry>", "<Ntry>", 1).replacen("</p:Ntry>", "</Ntry>", 1);
+            assert_eq!(assert_same(&mixed, ReadOptions::default()).0, 51, "{root}");
+        }
         let narrative = "<AddtlNtryInf>a &lt; b <![CDATA[&& ]] > c]]> &gt; d &#13;\r\n</AddtlNtryInf></Ntry>";
         let xml = report(&ENTRY.replace("</Ntry>", narrative).repeat(50));
+        assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0));
+        let xml = prefixed(&report(&ENTRY.repeat(50)), 0).replace("BOOK", "<![CDATA[BO]]>OK");
         assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0));
     }
 

@@ -55,6 +55,8 @@ pub(crate) struct Cursor<T> {
     /// It was an empty element: its end comes next.
     pub(super) empty: bool,
     pub(super) text: String,
+    /// Room for an element without its prefix.
+    pub(super) plain: String,
     pub(super) findings: Vec<Finding>,
     /// Parts beyond the schema that no sequence has taken yet.
     pub(super) extras: Vec<Extra>,
@@ -89,6 +91,7 @@ impl<T: Tokens> Cursor<T> {
             attributes: Vec::new(),
             empty: false,
             text: String::new(),
+            plain: String::new(),
             findings: Vec::new(),
             extras: Vec::new(),
             base: 0,

@@ -60,6 +60,15 @@ impl Namespaces {
         }
     }
 
+    /// The prefix that a tag begins with, when it is bound to the message's namespace.
+    pub(crate) fn our_prefix(&self, tag: &str) -> Option<&str> {
+        let begins =
+            |prefix: &str| !prefix.is_empty() && tag.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(':'));
+        // The innermost binding of it is the one that counts.
+        let binding = self.bindings.iter().rev().find(|binding| begins(&binding.prefix))?;
+        binding.ours.then_some(&*binding.prefix)
+    }
+
     /// True when unprefixed elements belong to the message.
     #[inline]
     pub(crate) fn default_is_ours(&self) -> bool {

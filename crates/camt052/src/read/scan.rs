@@ -1,8 +1,8 @@
 //! The fast reader: elements exactly as this crate writes them, compared tag by tag without events.
 //!
-//! It knows no findings and no errors. Whatever it does not expect (another order, attributes, prefixes, comments, CDATA,
-//! a value with a fault or a doubt, a limit) is odd, and the cursor reads the element again, with events. So both
-//! readers give the same, and only the cursor has to say what is wrong.
+//! It knows no findings and no errors. Whatever it does not expect (another order, attributes, comments, a value with a
+//! fault or a doubt, a limit) is odd, and the cursor reads the element again, with events. So both readers give the same,
+//! and only the cursor has to say what is wrong. Nor does it know prefixes: an element under one is stripped of it first.
 
 use super::attributes::resolve;
 use super::events::push_lines;
