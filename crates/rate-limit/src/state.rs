@@ -138,15 +138,23 @@ impl State {
         let before = self.high_water_millis();
         let now = now.unix_millis().max(before);
         let behind = now.abs_diff(before);
-        let mut slots = [EMPTY; MAX_WINDOWS];
-        for (at, ((to, same_place), window)) in slots.iter_mut().zip(&self.slots).zip(policy.windows()).enumerate() {
+        let mut after = Self { high_water: now.to_ne_bytes(), ..*self };
+        let windows = policy.windows();
+        for (at, (slot, window)) in after.slots.iter_mut().zip(windows).enumerate() {
             let length = window.millis();
-            let from = if same_place.length == length { *same_place } else { self.slot_of(length) };
+            if slot.length != length {
+                *slot = self.slot_of(length);
+            }
             let elapsed = elapsed(at, now, length);
-            *to = from.rolled(behind, elapsed);
-            visit(at, to, *window, u64::from(length) - elapsed);
+            if behind > elapsed {
+                slot.turn(behind - elapsed);
+            }
+            visit(at, slot, *window, u64::from(length) - elapsed);
         }
-        Self { high_water: now.to_ne_bytes(), slots }
+        for slot in after.slots.iter_mut().skip(windows.len()) {
+            *slot = EMPTY;
+        }
+        after
     }
 
     #[cold]
@@ -158,17 +166,12 @@ impl State {
 }
 
 impl Slot {
-    /// The counters at a time that is `behind` milliseconds after the one that they are of, when `elapsed` of its piece
-    /// of time have passed.
+    /// Moves the counters from an earlier piece of time to one that began `behind` milliseconds after the time that they
+    /// are of.
     #[inline]
-    fn rolled(self, behind: u64, elapsed: u64) -> Self {
-        if behind <= elapsed {
-            self
-        } else if behind <= elapsed + u64::from(self.length) {
-            Self { length: self.length, current: 0, previous: self.current }
-        } else {
-            Self { length: self.length, ..EMPTY }
-        }
+    fn turn(&mut self, behind: u64) {
+        self.previous = if behind <= u64::from(self.length) { self.current } else { 0 };
+        self.current = 0;
     }
 
     /// Whether a request of `cost` fits beside what is counted, when `remaining` milliseconds of the window remain:
