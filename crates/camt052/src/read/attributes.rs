@@ -1,6 +1,6 @@
 //! Attributes of a start tag, read as strictly as XML demands.
 
-use super::error::ReadErrorKind;
+use super::error::{LimitKind, ReadErrorKind};
 use super::names::{is_qualified_name, is_space};
 use crate::write::Output;
 
@@ -22,12 +22,19 @@ impl Attribute {
     }
 }
 
-/// Reads what stands between the name and the end of a start tag.
-pub(crate) fn parse(mut text: &str, to: &mut Vec<Attribute>) -> Result<(), ReadErrorKind> {
+/// So many names are compared one by one; more are sorted.
+pub(super) const FEW: usize = 16;
+
+/// Reads what stands between the name and the end of a start tag, `most` attributes at most.
+pub(crate) fn parse(mut text: &str, most: usize, to: &mut Vec<Attribute>) -> Result<(), ReadErrorKind> {
     loop {
         let trimmed = text.trim_start_matches(is_space);
         if trimmed.is_empty() {
-            return Ok(());
+            break;
+        }
+        if to.len() >= most {
+            let max = u64::try_from(most).unwrap_or(u64::MAX);
+            return Err(ReadErrorKind::Limit { limit: LimitKind::Attributes, max });
         }
         if trimmed.len() == text.len() {
             return Err(malformed("expected white space before an attribute"));
@@ -48,12 +55,37 @@ pub(crate) fn parse(mut text: &str, to: &mut Vec<Attribute>) -> Result<(), ReadE
         if value.contains('<') {
             return Err(malformed("expected no < in an attribute value"));
         }
-        if to.iter().any(|other| other.name == name) {
-            return Err(ReadErrorKind::Malformed { detail: format!("the attribute {name} stands twice") });
+        if to.len() < FEW && to.iter().any(|other| other.name == name) {
+            return Err(stands_twice(name));
         }
         to.push(Attribute { name: name.to_owned(), value: normalise(value)? });
         text = rest;
     }
+    if to.len() > FEW {
+        let names = to.iter().map(|attribute| attribute.name.as_str()).collect();
+        if let Some(name) = repeated(names) {
+            return Err(stands_twice(name));
+        }
+    }
+    Ok(())
+}
+
+/// One that occurs twice.
+pub(super) fn repeated<K: Ord + Copy>(mut keys: Vec<K>) -> Option<K> {
+    keys.sort_unstable();
+    keys.windows(2).find_map(|pair| {
+        if let [left, right] = pair
+            && left == right
+        {
+            Some(*left)
+        } else {
+            None
+        }
+    })
+}
+
+pub(super) fn stands_twice(name: &str) -> ReadErrorKind {
+    ReadErrorKind::Malformed { detail: format!("the attribute {name} stands twice") }
 }
 
 /// Resolves references and turns white space into spaces.
@@ -131,7 +163,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {
         let mut attributes = Vec::new();
-        parse(text, &mut attributes).map_err(|error| error.to_string())?;
+        parse(text, 40, &mut attributes).map_err(|error| error.to_string())?;
         Ok(attributes.into_iter().map(|attribute| (attribute.name, attribute.value)).collect())
     }
 
@@ -165,5 +197,11 @@ mod tests {
             assert!(read(bad).is_err(), "{bad}");
         }
         assert!(read(" a='&#00000000000065;'").is_ok());
+        let many = |count: usize| (0..count).map(|number| format!(" a{number}=''")).collect::<String>();
+        assert_eq!(read(&many(40)).unwrap().len(), 40);
+        assert!(read(&many(41)).unwrap_err().contains("40 attributes"));
+        for twice in [0, 7, 15, 16, 17, 38] {
+            assert!(read(&format!("{} a{twice}=''", many(39))).unwrap_err().contains("twice"), "{twice}");
+        }
     }
 }

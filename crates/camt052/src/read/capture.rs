@@ -3,9 +3,10 @@
 use super::attributes::push_attribute;
 use super::cursor::{Cursor, Halt};
 use super::events::take_content;
+use super::names::{continues_name, starts_name};
 use super::tokens::Tokens;
-use crate::NAMESPACE;
 use quick_xml::events::Event;
+use std::collections::{BTreeSet, HashSet};
 
 impl<T: Tokens> Cursor<T> {
     /// The element whose start tag has just been read, to its end tag.
@@ -48,7 +49,7 @@ impl<T: Tokens> Cursor<T> {
         let start = xml.len();
         let outer = self.depth;
         let name_end = start + 1 + self.tag.name().len();
-        let declarations: Vec<(String, String)> = self.declarations();
+        let own: BTreeSet<Box<str>> = self.namespaces.declared_at(outer).map(Box::from).collect();
         self.is_ours()?;
         self.push_start(xml);
         while self.depth >= outer {
@@ -59,31 +60,30 @@ impl<T: Tokens> Cursor<T> {
             }
             self.capture_event(xml)?;
         }
-        let mut needed = String::new();
-        for (prefix, namespace) in declarations {
-            let written = xml.get(start..).unwrap_or_default();
-            match prefix.as_str() {
-                "" => push_attribute(&["xmlns"], &namespace, &mut needed),
-                prefix if uses(written, prefix) => push_attribute(&["xmlns:", prefix], &namespace, &mut needed),
-                _ => {}
-            }
-        }
+        // The element has been left: its own declarations are gone, what it needs from around it is in scope.
+        let needed = self.needed(xml.get(start..).unwrap_or_default(), &own);
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
             xml.insert_str(name_end, &needed);
         }
         Ok(())
     }
 
-    /// The bindings in scope that the element just begun does not declare itself and that writing would lose.
-    fn declarations(&self) -> Vec<(String, String)> {
-        let own: Vec<&str> = self.namespaces.declared_at(self.depth).collect();
-        let mut needed: Vec<(String, String)> = Vec::new();
-        if !own.contains(&"") && self.namespaces.get("") != Some(NAMESPACE) {
-            needed.push((String::new(), self.namespaces.get("").unwrap_or_default().to_owned()));
+    /// The declarations that markup needs beside its own: those of the prefixes it uses, in names or in values, and the
+    /// default namespace where writing would lose it.
+    fn needed(&self, xml: &str, own: &BTreeSet<Box<str>>) -> String {
+        let mut needed = String::new();
+        if !own.contains("") && !self.namespaces.default_is_ours() {
+            push_attribute(&["xmlns"], self.namespaces.get("").unwrap_or_default(), &mut needed);
         }
-        for (prefix, namespace) in self.namespaces.in_scope() {
-            if !prefix.is_empty() && !own.contains(&prefix) {
-                needed.push((prefix.to_owned(), namespace.to_owned()));
+        let mut seen = HashSet::new();
+        for prefix in prefixes(xml) {
+            if !prefix.is_empty()
+                && seen.insert(prefix)
+                && prefix != "xml"
+                && !own.contains(prefix)
+                && let Some(namespace) = self.namespaces.get(prefix)
+            {
+                push_attribute(&["xmlns:", prefix], namespace, &mut needed);
             }
         }
         needed
@@ -156,7 +156,12 @@ enum Captured {
     Content(bool),
 }
 
-/// True when markup may use a prefix, in a name or in a value.
-fn uses(xml: &str, prefix: &str) -> bool {
-    xml.match_indices(prefix).any(|(at, _)| xml.get(at + prefix.len()..).is_some_and(|rest| rest.starts_with(':')))
+/// What may be a prefix in markup: each name before a colon.
+fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
+    memchr::memchr_iter(b':', xml.as_bytes()).scan(0, |from, at| {
+        let before = xml.get(*from..at).unwrap_or_default();
+        *from = at + 1;
+        let name = before.rfind(|c| !continues_name(c)).and_then(|end| before.get(end..)).unwrap_or(before);
+        Some(name.trim_start_matches(|c| !starts_name(c)))
+    })
 }

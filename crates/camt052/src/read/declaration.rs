@@ -6,7 +6,7 @@ use super::error::ReadErrorKind;
 /// Checks `version`, `encoding` and `standalone`, in this order; the text is what stands after `xml`.
 pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
     let mut found = Vec::new();
-    attributes::parse(text, &mut found)?;
+    attributes::parse(text, usize::MAX, &mut found)?;
     let mut rest = found.iter().map(|attribute| (attribute.name.as_str(), attribute.value.as_str())).peekable();
     if rest.next_if_eq(&("version", "1.0")).is_none() {
         return Err(malformed("expected version 1.0 first in the XML declaration"));
@@ -23,7 +23,7 @@ pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
 pub(crate) fn declared_encoding(head: &str) -> Option<String> {
     let declaration = head.strip_prefix("<?xml")?.split_once("?>")?.0;
     let mut found = Vec::new();
-    attributes::parse(declaration, &mut found).ok()?;
+    attributes::parse(declaration, usize::MAX, &mut found).ok()?;
     found.into_iter().find(|attribute| attribute.name == "encoding").map(|attribute| attribute.value)
 }
 

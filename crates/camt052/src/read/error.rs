@@ -112,6 +112,8 @@ pub enum LimitKind {
     TextBytes,
     /// `token_bytes`.
     TokenBytes,
+    /// `attributes`.
+    Attributes,
 }
 
 impl ReadError {
@@ -184,6 +186,7 @@ impl fmt::Display for LimitKind {
             Self::EntryElements => "elements in an entry",
             Self::TextBytes => "octets in a text",
             Self::TokenBytes => "octets in a tag or run of text",
+            Self::Attributes => "attributes in a tag",
         })
     }
 }

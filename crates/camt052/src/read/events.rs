@@ -1,6 +1,6 @@
 //! Events: start tags with their declarations and attributes, end tags, character data.
 
-use super::attributes::{self, malformed};
+use super::attributes::{self, malformed, repeated, stands_twice};
 use super::cursor::{Cursor, Halt};
 use super::decode::token_limit;
 use super::error::{LimitKind, ReadError, ReadErrorKind};
@@ -42,8 +42,13 @@ impl<T: Tokens> Cursor<T> {
     }
 
     pub(super) fn open_attributes(&mut self) -> Result<(), Halt> {
+        let limits = self.options.limits;
+        // In memory a tag has any length; in pieces the source has seen to it.
+        if self.tag.as_str().len() > limits.token_bytes {
+            return Err(self.halt(token_limit(&limits)));
+        }
         let mut found = std::mem::take(&mut self.attributes);
-        if let Err(kind) = attributes::parse(self.tag.attributes(), &mut found) {
+        if let Err(kind) = attributes::parse(self.tag.attributes(), limits.attributes, &mut found) {
             return Err(self.halt(kind));
         }
         for attribute in &found {
@@ -61,18 +66,17 @@ impl<T: Tokens> Cursor<T> {
         for attribute in &found {
             let Some((prefix, local)) = attribute.name.split_once(':') else { continue };
             let Some(namespace) = self.namespaces.get(prefix) else {
-                wrong = Some(format!("the prefix {prefix} is not declared"));
+                wrong = Some(malformed(&format!("the prefix {prefix} is not declared")));
                 break;
             };
-            if expanded.contains(&(namespace, local)) {
-                wrong = Some(format!("the attribute {} stands twice", attribute.name));
-                break;
-            }
             expanded.push((namespace, local));
             nil |= (namespace, local) == (XSI, "nil");
         }
-        if let Some(detail) = wrong {
-            return Err(self.halt(ReadErrorKind::Malformed { detail }));
+        if expanded.len() > 1 && wrong.is_none() {
+            wrong = repeated(expanded).map(|(_, local)| stands_twice(local));
+        }
+        if let Some(kind) = wrong {
+            return Err(self.halt(kind));
         }
         if nil && self.is_ours()? {
             return Err(self.halt(ReadErrorKind::Nil));

@@ -14,7 +14,7 @@ pub(crate) fn is_plain_name(name: &str) -> bool {
     chars.next().is_some_and(starts_name) && chars.all(continues_name)
 }
 
-fn starts_name(c: char) -> bool {
+pub(super) fn starts_name(c: char) -> bool {
     matches!(c,
         'A'..='Z' | '_' | 'a'..='z' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'
         | '\u{370}'..='\u{37d}' | '\u{37f}'..='\u{1fff}' | '\u{200c}'..='\u{200d}' | '\u{2070}'..='\u{218f}'
@@ -22,7 +22,7 @@ fn starts_name(c: char) -> bool {
         | '\u{10000}'..='\u{effff}')
 }
 
-fn continues_name(c: char) -> bool {
+pub(super) fn continues_name(c: char) -> bool {
     starts_name(c) || matches!(c, '-' | '.' | '0'..='9' | '\u{b7}' | '\u{300}'..='\u{36f}' | '\u{203f}'..='\u{2040}')
 }
 

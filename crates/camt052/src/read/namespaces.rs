@@ -1,15 +1,21 @@
 //! Namespace bindings in scope.
 
 use crate::NAMESPACE;
+use std::collections::HashMap;
 
 pub(crate) const XML: &str = "http://www.w3.org/XML/1998/namespace";
 pub(crate) const XMLNS: &str = "http://www.w3.org/2000/xmlns/";
 pub(crate) const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
+/// So many bindings are searched one by one; of more an index is kept.
+const FEW: usize = 16;
+
 /// The bindings of prefixes to namespaces, innermost last.
 #[derive(Debug, Default)]
 pub(crate) struct Namespaces {
     bindings: Vec<Binding>,
+    /// Where the innermost binding of each prefix is, while there are more than `FEW`.
+    places: HashMap<Box<str>, usize>,
     /// The default namespace is that of the message.
     default_is_ours: bool,
 }
@@ -23,23 +29,54 @@ struct Binding {
     ours: bool,
     /// The depth of the element that declares it.
     depth: usize,
+    /// The binding of the same prefix that it hides, if `places` knew one.
+    hidden: Option<usize>,
 }
 
 impl Namespaces {
     /// Binds a prefix, empty for the default namespace, within the element at `depth`.
     pub(crate) fn bind(&mut self, prefix: &str, namespace: &str, depth: usize) {
         let ours = namespace == NAMESPACE;
-        self.bindings.push(Binding { prefix: prefix.into(), namespace: namespace.into(), ours, depth });
-        self.refresh();
+        self.bindings.push(Binding { prefix: prefix.into(), namespace: namespace.into(), ours, depth, hidden: None });
+        if self.bindings.len() > FEW {
+            let first = if self.places.is_empty() { 0 } else { self.bindings.len() - 1 };
+            for (place, binding) in self.bindings.iter_mut().enumerate().skip(first) {
+                binding.hidden = self.places.insert(binding.prefix.clone(), place);
+            }
+        }
+        if prefix.is_empty() {
+            self.default_is_ours = ours;
+        }
     }
 
     /// Forgets the bindings of the element at `depth`.
     #[inline]
     pub(crate) fn leave(&mut self, depth: usize) {
         if self.bindings.last().is_some_and(|binding| binding.depth >= depth) {
-            self.bindings.retain(|binding| binding.depth < depth);
-            self.refresh();
+            self.forget(depth);
         }
+    }
+
+    fn forget(&mut self, depth: usize) {
+        while let Some(binding) = self.bindings.pop_if(|binding| binding.depth >= depth) {
+            if self.bindings.len() == FEW {
+                self.places.clear();
+            } else if self.bindings.len() > FEW {
+                match binding.hidden {
+                    Some(place) => self.places.insert(binding.prefix, place),
+                    None => self.places.remove(&binding.prefix),
+                };
+            }
+        }
+        self.default_is_ours = self.is_ours("") == Some(true);
+    }
+
+    #[inline]
+    fn find(&self, prefix: &str) -> Option<&Binding> {
+        if self.bindings.len() <= FEW {
+            return self.bindings.iter().rev().find(|binding| &*binding.prefix == prefix);
+        }
+        self.bindings.get(*self.places.get(prefix)?)
     }
 
     /// The namespace of a prefix, empty for the default namespace; `None` when it is unbound.
@@ -47,14 +84,13 @@ impl Namespaces {
         if prefix == "xml" {
             return Some(XML);
         }
-        let binding = self.bindings.iter().rev().find(|binding| &*binding.prefix == prefix)?;
-        (!binding.namespace.is_empty()).then_some(&*binding.namespace)
+        self.find(prefix).map(|binding| &*binding.namespace).filter(|namespace| !namespace.is_empty())
     }
 
     /// True when elements with the prefix belong to the message; `None` when it is unbound.
     #[inline]
     pub(crate) fn is_ours(&self, prefix: &str) -> Option<bool> {
-        match self.bindings.iter().rev().find(|binding| &*binding.prefix == prefix) {
+        match self.find(prefix) {
             Some(binding) => (!binding.namespace.is_empty()).then_some(binding.ours),
             None => (prefix == "xml").then_some(false),
         }
@@ -64,8 +100,15 @@ impl Namespaces {
     pub(crate) fn our_prefix(&self, tag: &str) -> Option<&str> {
         let begins =
             |prefix: &str| !prefix.is_empty() && tag.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(':'));
-        // The innermost binding of it is the one that counts.
-        let binding = self.bindings.iter().rev().find(|binding| begins(&binding.prefix))?;
+        let binding = if self.bindings.len() <= FEW {
+            // The innermost binding of it is the one that counts.
+            self.bindings.iter().rev().find(|binding| begins(&binding.prefix))?
+        } else {
+            // What ends before the first white space or bracket may be a prefix.
+            let end =
+                tag.bytes().position(|b| matches!(b, b':' | b' ' | b'\t' | b'\r' | b'\n' | b'/' | b'>' | b'<'))?;
+            self.find(tag.get(..end)?).filter(|binding| begins(&binding.prefix))?
+        };
         binding.ours.then_some(&*binding.prefix)
     }
 
@@ -75,20 +118,50 @@ impl Namespaces {
         self.default_is_ours
     }
 
-    /// The bindings in scope that markup needs to stand elsewhere, outermost first: each prefix once.
-    pub(crate) fn in_scope(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.bindings.iter().enumerate().filter_map(|(index, binding)| {
-            let hidden = self.bindings.iter().skip(index + 1).any(|later| later.prefix == binding.prefix);
-            (!hidden).then_some((&*binding.prefix, &*binding.namespace))
-        })
-    }
-
-    /// The prefixes that the element at `depth` declares.
+    /// The prefixes that the element at `depth` declares, when nothing deeper is open.
     pub(crate) fn declared_at(&self, depth: usize) -> impl Iterator<Item = &str> {
-        self.bindings.iter().filter(move |binding| binding.depth == depth).map(|binding| &*binding.prefix)
+        self.bindings.iter().rev().take_while(move |binding| binding.depth == depth).map(|binding| &*binding.prefix)
     }
+}
 
-    fn refresh(&mut self) {
-        self.default_is_ours = self.get("") == Some(NAMESPACE);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_innermost_binding_counts_however_many_there_are(
+            steps in proptest::collection::vec((0_usize..40, 0_usize..60), 0..200),
+        ) {
+            let mut namespaces = Namespaces::default();
+            let mut model: Vec<(usize, String, String)> = Vec::new();
+            let mut depth = 0;
+            for (count, prefix) in steps {
+                if count < 12 {
+                    namespaces.leave(depth);
+                    model.retain(|(at, ..)| *at < depth);
+                    depth = depth.saturating_sub(1);
+                } else {
+                    depth += 1;
+                    for number in 0..count / 4 {
+                        let name = if prefix == 0 && number == 0 { String::new() } else { format!("p{}", (prefix + number) % 50) };
+                        let uri = if (prefix + number) % 7 == 0 { NAMESPACE.to_owned() } else { format!("u{depth}") };
+                        namespaces.bind(&name, &uri, depth);
+                        model.push((depth, name, uri));
+                    }
+                }
+                for name in (0..50).map(|number| format!("p{number}")).chain([String::new()]) {
+                    let expected = model.iter().rev().find(|(_, prefix, _)| *prefix == name).map(|(_, _, uri)| uri.as_str());
+                    prop_assert_eq!(namespaces.get(&name), expected);
+                    prop_assert_eq!(namespaces.is_ours(&name), expected.map(|uri| uri == NAMESPACE));
+                    let ours = expected == Some(NAMESPACE) && !name.is_empty();
+                    prop_assert_eq!(namespaces.our_prefix(&format!("{name}:a b")), ours.then_some(name.as_str()));
+                }
+                prop_assert_eq!(namespaces.default_is_ours(), namespaces.is_ours("") == Some(true));
+                let own = model.iter().rev().filter(|(at, ..)| *at == depth).map(|(_, name, _)| name.as_str());
+                prop_assert!(namespaces.declared_at(depth).eq(own));
+            }
+        }
     }
 }

@@ -40,6 +40,7 @@ impl ReadOptions {
             entry_elements: usize::MAX,
             text_bytes: usize::MAX,
             token_bytes: usize::MAX,
+            attributes: usize::MAX,
             ..Limits::default()
         };
         Self { limits, ..Self::default() }
@@ -60,6 +61,8 @@ pub struct Limits {
     pub text_bytes: usize,
     /// Octets of one tag, comment, processing instruction or run of text. Default: 4 MiB.
     pub token_bytes: usize,
+    /// Attributes of one tag, namespace declarations among them. Default: 256.
+    pub attributes: usize,
     /// Findings that are kept; further ones are counted only. Default: 1,000.
     pub findings: usize,
 }
@@ -72,6 +75,7 @@ impl Default for Limits {
             entry_elements: 1_000_000,
             text_bytes: 1 << 20,
             token_bytes: 4 << 20,
+            attributes: 256,
             findings: 1_000,
         }
     }

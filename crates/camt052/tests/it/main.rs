@@ -5,6 +5,7 @@
 
 mod any_value;
 mod findings;
+mod hostile;
 mod invented;
 mod lossless;
 mod mutate;

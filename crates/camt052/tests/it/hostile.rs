@@ -1,0 +1,108 @@
+//! Documents made to cost more than they should: work and memory grow with their length, and no faster.
+//!
+//! Where the limits would refuse one at once they are lifted: the work behind them has to be linear, too. The numbers are
+//! such that work that grows with the square would not end.
+
+use crate::findings::document;
+use bankrail_camt052::{Document, EntryReader, LimitKind, Parsed, ReadError, ReadErrorKind, ReadOptions};
+use std::fmt::Write as _;
+
+fn unlimited() -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.limits.attributes = usize::MAX;
+    options
+}
+
+/// `count` texts, each made of its number.
+fn numbered(count: usize, mut each: impl FnMut(usize, &mut String)) -> String {
+    let mut text = String::new();
+    (0..count).for_each(|number| each(number, &mut text));
+    text
+}
+
+fn declarations(count: usize) -> String {
+    numbered(count, |number, text| write!(text, " xmlns:p{number}=\"u{number}\"").unwrap())
+}
+
+fn attributes(count: usize) -> String {
+    numbered(count, |number, text| write!(text, " a{number}=''").unwrap())
+}
+
+/// Both ways of reading; the findings do not matter here.
+fn read(xml: &str, options: ReadOptions) -> Result<Parsed, ReadError> {
+    let whole = Document::parse_with(xml, &options);
+    let streamed: Result<Vec<_>, _> = EntryReader::with_options(xml.as_bytes(), options).collect();
+    assert_eq!(whole.is_ok(), streamed.is_ok(), "{whole:?} {streamed:?}");
+    whole
+}
+
+fn limit(xml: &str, options: ReadOptions) -> LimitKind {
+    match read(xml, options).unwrap_err().kind() {
+        ReadErrorKind::Limit { limit, .. } => *limit,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn kept_markup_takes_the_declarations_that_it_uses_out_of_many() {
+    let xml = document("", &"<x/><p7:x/>".repeat(20_000));
+    let xml = xml.replace("<Document", &format!("<Document{}", declarations(20_000)));
+    let parsed = read(&xml, unlimited()).unwrap();
+    let kept = parsed.document.reports[0].extras.parts();
+    assert_eq!(kept.len(), 40_000);
+    assert!(matches!(&kept[0].part, bankrail_camt052::ExtraPart::Xml(xml) if **xml == *"<x/>"));
+    assert!(matches!(&kept[1].part, bankrail_camt052::ExtraPart::Xml(xml) if **xml == *"<p7:x xmlns:p7=\"u7\"/>"));
+}
+
+#[test]
+fn kept_markup_has_the_namespaces_it_had() {
+    let xml = document(
+        "",
+        "<x xmlns:b='own' a:y='' b:y=''><c:z d='e:q /f:q'>g:q : ::</c:z><y xmlns:h='inner' h:z=''/><h:z/></x>",
+    );
+    let around = "<Document".to_owned() + &numbered(40, |number, text| write!(text, " xmlns:p{number}='u'").unwrap());
+    let around = numbered(9, |number, text| {
+        let prefix = char::from(b"abcdefghi"[number]);
+        write!(text, " xmlns:{prefix}='outer-{prefix}'").unwrap();
+    }) + &around.replace("<Document", "");
+    let parsed = read(&xml.replace("<Document", &format!("<Document{around}")), ReadOptions::default()).unwrap();
+    let [extra] = parsed.document.reports[0].extras.parts() else { panic!("{parsed:?}") };
+    let bankrail_camt052::ExtraPart::Xml(kept) = &extra.part else { panic!("{extra:?}") };
+    let declared = "xmlns:a=\"outer-a\" xmlns:c=\"outer-c\" xmlns:e=\"outer-e\" xmlns:f=\"outer-f\" xmlns:g=\"outer-g\" \
+                    xmlns:h=\"outer-h\"";
+    assert!(kept.starts_with(&format!("<x {declared} xmlns:b='own' a:y='' b:y=''><c:z")), "{kept}");
+    let again = Document::parse(parsed.document.to_xml().unwrap()).unwrap();
+    assert_eq!(again.document, parsed.document);
+}
+
+#[test]
+fn a_tag_with_many_attributes() {
+    let xml = document("", &format!("<x{} b='' xmlns:q='u' q:b=''/>", attributes(150_000)));
+    assert_eq!(read(&xml, unlimited()).unwrap().findings.len(), 1);
+    let twice = xml.replace("b=''", "a77=''");
+    assert!(read(&twice, unlimited()).unwrap_err().kind().to_string().contains("a77"));
+    let many = numbered(150_000, |number, text| write!(text, " p{number}:a=''").unwrap());
+    let prefixed =
+        xml.replace("<x", &format!("<x{many}")).replace("<Document", &format!("<Document{}", declarations(150_000)));
+    assert!(read(&prefixed, unlimited()).is_ok());
+    let same = format!("<x xmlns:q='u0'{many} q:a=''/>");
+    let same = document("", &same).replace("<Document", &format!("<Document{}", declarations(150_000)));
+    assert!(read(&same, unlimited()).unwrap_err().kind().to_string().contains("twice"));
+}
+
+#[test]
+fn attributes_are_limited_and_a_long_tag_is_refused_before_it_is_read() {
+    assert!(read(&document("", &format!("<x{}/>", attributes(256))), ReadOptions::default()).is_ok());
+    assert_eq!(
+        limit(&document("", &format!("<x{}/>", attributes(257))), ReadOptions::default()),
+        LimitKind::Attributes
+    );
+    assert_eq!(
+        limit(&document("", &format!("<x{}/>", declarations(257))), ReadOptions::default()),
+        LimitKind::Attributes
+    );
+    let mut options = unlimited();
+    options.limits.token_bytes = 1_000_000;
+    let twice = document("", &format!("<x a='' a=''{}/>", " ".repeat(1_000_000)));
+    assert_eq!(limit(&twice, options), LimitKind::TokenBytes);
+}
