@@ -107,21 +107,23 @@ impl StatementClient {
     }
 
     async fn fetch(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
-        let token = self.0.tokens.token().await.map_err(StatementError::Token)?;
-        let reply = self.send(request, &token).await?;
+        let (reply, token) = self.send(request).await?;
         match self.read(request, &reply) {
             // The token may have been revoked, or may have ended on the way: once more, with another one. A token that
             // has taken its place meanwhile is that other one.
             Err(StatementError::Unauthorized { .. }) => self.0.tokens.refused(&token),
             outcome => return outcome,
         }
-        let token = self.0.tokens.token().await.map_err(StatementError::Token)?;
-        let reply = self.send(request, &token).await?;
+        let (reply, _) = self.send(request).await?;
         self.read(request, &reply)
     }
 
-    async fn send(&self, request: &StatementRequest, token: &Token) -> Result<Reply, StatementError> {
+    async fn send(&self, request: &StatementRequest) -> Result<(Reply, Arc<Token>), StatementError> {
         let parts = &*self.0;
+        // Without a token no call is counted; but waiting for a free place can outlast a token, so it is asked for again.
+        parts.tokens.token().await.map_err(StatementError::Token)?;
+        pace::admit(&parts.pacer).await?;
+        let token = parts.tokens.token().await.map_err(StatementError::Token)?;
         let mut authorization = HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
             .expect("a token is a UUID, which a header can carry");
         authorization.set_sensitive(true);
@@ -130,10 +132,9 @@ impl StatementClient {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(AUTHORIZATION, authorization);
         headers.insert("apikey", parts.api_key.clone());
-        pace::admit(&parts.pacer).await?;
         let body = request.to_json().into_bytes();
         let reply = parts.transport.post(&parts.endpoint, headers, body, parts.limit).await;
-        reply.map_err(StatementError::Transport)
+        Ok((reply.map_err(StatementError::Transport)?, token))
     }
 
     fn read(&self, request: &StatementRequest, reply: &Reply) -> Result<StatementPage, StatementError> {

@@ -3,7 +3,7 @@ use crate::tokens::chain;
 use bankrail_client::{Pacing, StatementError, TokenError, TransportError};
 use bankrail_rate_limit::{Limiter, Policy};
 use bankrail_statement::{AccountId, ErrorCode, Finding, ReplyError, StatementRequest};
-use bankrail_values::Clock;
+use bankrail_values::{Clock, ManualClock};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,6 +93,28 @@ async fn no_token_no_call() {
     let error = client.statements().page(&request()).await.unwrap_err();
     assert!(matches!(&error, StatementError::Token(TokenError::Refused { status: 400, .. })), "{error:?}");
     assert_eq!(provider.statement_calls().len(), 0);
+}
+
+/// Waiting for a place can outlast the token that was good when the wait began.
+#[tokio::test]
+async fn a_call_that_waited_goes_out_with_a_token_that_still_lasts() {
+    let provider = Provider::start().await;
+    let clock = Arc::new(ManualClock::new(start()));
+    let client = provider.builder(&clock).pacing(Pacing::Wait).build().unwrap();
+    provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]).statements((0..26).map(|_| Reply::page(0, None)));
+    for _ in 0..25 {
+        client.statements().page(&request()).await.unwrap();
+    }
+    let waiting = tokio::spawn(async move { client.statements().page(&request()).await });
+    tokio::task::yield_now().await;
+    clock.set(start().saturating_add(Duration::from_secs(2 * 3600)));
+    // The pacer looks at its clock again within ten seconds.
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(11)).await;
+    tokio::time::resume();
+    waiting.await.unwrap().unwrap();
+    let calls = provider.statement_calls();
+    assert_eq!((calls.len(), calls[24].bearer(), calls[25].bearer()), (26, &*token_text(1), &*token_text(2)));
 }
 
 #[tokio::test]
