@@ -12,7 +12,8 @@ impl EntryIdentity {
     ///
     /// An entry has a reference if the bank gave it one: `Ntry/AcctSvcrRef`, or `Refs/AcctSvcrRef` of each of its
     /// transactions. It is then known by that with amount, direction, status, reversal and booking day, because
-    /// payment, charge and reversal may share a reference. `NtryRef` may be a number within the message, and
+    /// payment, charge and reversal may share a reference. An entry that changes one of these, such as a pending one that is
+    /// booked, is another one. `NtryRef` may be a number within the message, and
     /// `EndToEndId` is the payer's; neither is taken.
     ///
     /// Any other entry is known by its content: the above with the value day, the bank transaction code, the references
@@ -35,12 +36,6 @@ impl EntryIdentity {
                 Self::by_content(hash.finish(), day)
             }
         }
-    }
-
-    /// The identities of all entries, in their order.
-    #[must_use]
-    pub fn of_all(entries: &[Entry]) -> Vec<Self> {
-        entries.iter().map(Self::of).collect()
     }
 }
 

@@ -20,7 +20,7 @@
 //! // ... the server answers ...
 //! let request = StatementRequest::from_json(asked.to_json().as_bytes())?;
 //! let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse()?;
-//! let answer = StatementResponse::new(&request.account()?, key, Page::Last).for_request(&request, false);
+//! let answer = StatementResponse::new(&request.account()?, key, Page::Last);
 //! # let xml = r#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt><GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05.1750344+10:00</CreDtTm></GrpHdr><Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05+10:00</CreDtTm><Acct><Id><Othr><Id>012003123456789</Id></Othr></Id></Acct></Rpt></BkToCstmrAcctRpt></Document>"#;
 //! # let document = bankrail_camt052::Document::parse(xml)?.document;
 //! let mut body = String::new();
@@ -48,7 +48,7 @@
 //!   was survived.
 //! - [`Position`]: what a server's cursor stands for. [`PageWalk`], [`PendingPage`], [`Checkpoint`]: paging on the
 //!   client's side.
-//! - [`EntryIdentity`], [`EntryCounter`], [`SeenEntries`], [`find_new`]: de-duplication.
+//! - [`EntryIdentity`], [`SeenEntries`], [`find_new`]: de-duplication.
 //! - [`EntryChannel`], [`apply_narrative`], [`VirtualAccount`]: what `includeNarrative` shows.
 //!
 //! # Security notes
@@ -85,5 +85,5 @@ pub use position::Position;
 pub use reply::{ReceivedError, ReceivedPage, ReceivedStatement, ReplyError, StatementReply};
 pub use request::{Extract, MaxEntries, RequestError, SortOrder, StatementRequest};
 pub use response::{Page, StatementResponse};
-pub use seen::{EntryCounter, EntryIdentity, EntryKey, SeenEntries, SeenEntry, find_new};
+pub use seen::{EntryIdentity, EntryKey, SeenEntries, SeenEntry, find_new};
 pub use walk::{Checkpoint, CheckpointError, PageWalk, PendingPage, Step, WalkError};

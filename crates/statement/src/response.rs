@@ -1,6 +1,6 @@
 //! The successful answer, as a server sends it (Specification: "Statement response").
 
-use crate::{AccountId, Cursor, SortOrder, StatementRequest, json};
+use crate::{AccountId, Cursor, SortOrder, json};
 use bankrail_camt052::{Document, WriteError};
 use bankrail_values::HyphenatedUuid;
 
@@ -36,7 +36,8 @@ pub enum Page {
 pub struct StatementResponse {
     /// The account asked for.
     pub account: AccountId,
-    /// `sortOrder`, only where it is said: see [`StatementResponse::for_request`].
+    /// `sortOrder`, where the specification has seen it: for an account with virtual-account details, or when the first
+    /// request asked for an order.
     pub sort_order: Option<SortOrder>,
     /// The key of this call.
     pub request_key: HyphenatedUuid,
@@ -49,14 +50,6 @@ impl StatementResponse {
     #[must_use]
     pub fn new(account: &AccountId, request_key: HyphenatedUuid, page: Page) -> Self {
         Self { account: account.clone(), sort_order: None, request_key, page }
-    }
-
-    /// Says `sortOrder` where the specification has seen it: for an account with virtual-account details, or when the
-    /// request asked for an order.
-    #[must_use]
-    pub fn for_request(mut self, request: &StatementRequest, has_virtual_accounts: bool) -> Self {
-        self.sort_order = (has_virtual_accounts || request.sort_order.is_some()).then(|| request.order());
-        self
     }
 
     /// Writes the answer around a document's XML text.
@@ -129,14 +122,10 @@ mod tests {
     }
 
     #[test]
-    fn sort_order_is_said_for_virtual_accounts_or_when_asked() {
-        let mut request = StatementRequest::new(&AccountId::parse("1").unwrap());
-        let said = |request: &StatementRequest, virt| response(Page::Last).for_request(request, virt).sort_order;
-        assert_eq!(said(&request, false), None);
-        assert_eq!(said(&request, true), Some(SortOrder::Forward));
-        request.sort_order = Some(SortOrder::Backward);
-        assert_eq!(said(&request, false), Some(SortOrder::Backward));
-        assert!(response(Page::Last).for_request(&request, true).to_json("").contains(r#","sortOrder":"backward","#));
+    fn the_order_is_said_between_extract_and_payload() {
+        let mut said = response(Page::Last);
+        said.sort_order = Some(SortOrder::Backward);
+        assert!(said.to_json("").contains(r#""extract":"intraday","sortOrder":"backward","payload":"#));
     }
 
     #[test]

@@ -1,24 +1,26 @@
 //! Telling entries apart that come again from entries that are new.
 //!
 //! Statements overlap: each poll of an intraday statement lists the day from its beginning. An entry with a reference
-//! of the bank's is known by it. Without one, two identical entries can both be real, so they are counted: the n-th
-//! entry of one content within one walk through the pages is the same as the n-th of another walk.
+//! of the bank's is known by it; one page does not overlap itself, so if it names one reference twice, as banks do for
+//! the parts of a batch, these are two entries. Without a reference, two identical entries can both be real, so they are
+//! counted: the n-th entry of one content within one walk through the pages is the same as the n-th of another walk.
 //!
 //! ```
-//! use bankrail_statement::{EntryCounter, EntryIdentity, EntryKey};
-//! # let coffee = EntryIdentity::by_content(EntryKey::from([1; 32]), None);
-//! let mut first_poll = EntryCounter::new();
-//! assert_eq!(first_poll.observe(&coffee).occurrence, 1);
-//! // The next poll lists it again, and then a second one, just like it.
-//! let mut second_poll = EntryCounter::new();
-//! assert_eq!(second_poll.observe(&coffee).occurrence, 1); // known
-//! assert_eq!(second_poll.observe(&coffee).occurrence, 2); // new
+//! use bankrail_statement::{EntryIdentity, EntryKey, PageWalk, ReceivedPage};
+//! let coffee = EntryIdentity::by_content(EntryKey::from([1; 32]), None);
+//! let occurrences = |entries: &[EntryIdentity]| -> Vec<u32> {
+//!     let mut poll = PageWalk::new();
+//!     poll.receive(&ReceivedPage::Last, entries).entries().iter().map(|entry| entry.occurrence).collect()
+//! };
+//! assert_eq!(occurrences(&[coffee.clone()]), [1]);
+//! // The next poll lists it again, and then a second one, just like it, which is new.
+//! assert_eq!(occurrences(&[coffee.clone(), coffee]), [1, 2]);
 //! ```
 
 use crate::AccountId;
 use bankrail_values::{Date, StoreError, StoreFuture};
 use sha2::{Digest, Sha256};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 
 /// What an entry is known by: a hash of its reference or of its content.
@@ -54,7 +56,7 @@ pub struct EntryIdentity {
     pub key: EntryKey,
     /// Its booking day, else its value day. It tells a store when the entry may be forgotten.
     pub day: Option<Date>,
-    /// Whether the key comes from a reference of the bank's, so that it names one entry.
+    /// Whether the key comes from a reference of the bank's, so that it names the same entry on every page.
     pub has_reference: bool,
 }
 
@@ -65,7 +67,7 @@ impl EntryIdentity {
         Self { key, day, has_reference: false }
     }
 
-    /// An entry known by a reference: another one like it is the same.
+    /// An entry known by a reference: another one like it is the same, unless both are on one page.
     #[must_use]
     pub fn by_reference(key: EntryKey, day: Option<Date>) -> Self {
         Self { key, day, has_reference: true }
@@ -99,45 +101,34 @@ impl SeenEntry {
     }
 }
 
-/// Counts the entries of one walk through a statement's pages.
+/// Counts the entries of one walk through a statement's pages: what content each of them has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EntryCounter {
+pub(crate) struct EntryCounter {
     counts: HashMap<EntryKey, u32>,
 }
 
+/// What one page adds to an [`EntryCounter`].
+#[derive(Debug, Default)]
+pub(crate) struct PageCounts {
+    contents: HashMap<EntryKey, u32>,
+    /// These begin anew with each page: on another one, a reference names the same entry.
+    references: HashMap<EntryKey, u32>,
+}
+
 impl EntryCounter {
-    /// A counter for a walk that begins with the first page.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Counts an entry.
-    pub fn observe(&mut self, entry: &EntryIdentity) -> SeenEntry {
-        let occurrence = if entry.has_reference {
-            1
+    /// The entry as it is counted behind those of `page`, which are not part of the counter yet.
+    pub(crate) fn count(&self, page: &mut PageCounts, entry: &EntryIdentity) -> SeenEntry {
+        let count = if entry.has_reference {
+            page.references.entry(entry.key).or_default()
         } else {
-            let count = self.counts.entry(entry.key).or_default();
-            *count = count.saturating_add(1);
-            *count
+            page.contents.entry(entry.key).or_insert_with(|| self.counts.get(&entry.key).copied().unwrap_or(0))
         };
-        SeenEntry { key: entry.key, occurrence, day: entry.day }
+        *count = count.saturating_add(1);
+        SeenEntry { key: entry.key, occurrence: *count, day: entry.day }
     }
 
-    /// The entry as it would be counted after `page`, which is not counted yet.
-    pub(crate) fn peek(&self, page: &mut HashMap<EntryKey, u32>, entry: &EntryIdentity) -> SeenEntry {
-        let occurrence = if entry.has_reference {
-            1
-        } else {
-            let count = page.entry(entry.key).or_insert_with(|| self.counts.get(&entry.key).copied().unwrap_or(0));
-            *count = count.saturating_add(1);
-            *count
-        };
-        SeenEntry { key: entry.key, occurrence, day: entry.day }
-    }
-
-    pub(crate) fn advance(&mut self, page: &HashMap<EntryKey, u32>) {
-        self.counts.extend(page);
+    pub(crate) fn advance(&mut self, page: &PageCounts) {
+        self.counts.extend(&page.contents);
     }
 
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&EntryKey, u32)> {
@@ -179,8 +170,6 @@ pub async fn find_new(
 ) -> Result<Vec<bool>, StoreError> {
     let keys: Vec<EntryKey> = page.iter().map(|entry| entry.key).collect();
     let counts = store.counts(account, &keys).await?;
-    // The same reference twice on one page is one entry.
-    let mut on_page = HashSet::new();
     let known = counts.into_iter().chain(std::iter::repeat(0));
-    Ok(page.iter().zip(known).map(|(e, count)| e.occurrence > count && on_page.insert((e.key, e.occurrence))).collect())
+    Ok(page.iter().zip(known).map(|(entry, count)| entry.occurrence > count).collect())
 }

@@ -1,10 +1,10 @@
 //! A client's side of paging: the loop through a statement's pages that can neither lose one nor run for ever.
 
-use crate::seen::{EntryCounter, EntryIdentity, EntryKey, SeenEntry};
+use crate::seen::{EntryCounter, EntryIdentity, EntryKey, PageCounts, SeenEntry};
 use crate::{Cursor, ReceivedPage};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// A walk through the pages of one statement.
 ///
@@ -45,7 +45,7 @@ impl PageWalk {
             used: HashSet::new(),
             pages: 0,
             max_pages: Self::DEFAULT_MAX_PAGES,
-            counter: EntryCounter::new(),
+            counter: EntryCounter::default(),
         }
     }
 
@@ -77,8 +77,8 @@ impl PageWalk {
 
     /// Takes a page that was received for [`PageWalk::cursor`], with the identities of its entries in their order.
     pub fn receive(&mut self, page: &ReceivedPage, entries: &[EntryIdentity]) -> PendingPage<'_> {
-        let mut counts = HashMap::new();
-        let entries = entries.iter().map(|entry| self.counter.peek(&mut counts, entry)).collect();
+        let mut counts = PageCounts::default();
+        let entries = entries.iter().map(|entry| self.counter.count(&mut counts, entry)).collect();
         PendingPage { walk: self, page: page.clone(), entries, counts }
     }
 }
@@ -96,7 +96,7 @@ pub struct PendingPage<'a> {
     walk: &'a mut PageWalk,
     page: ReceivedPage,
     entries: Vec<SeenEntry>,
-    counts: HashMap<EntryKey, u32>,
+    counts: PageCounts,
 }
 
 impl PendingPage<'_> {
