@@ -5,10 +5,10 @@ use bankrail::camt052::{Entry, EntryBuilder};
 use bankrail::client_assertion::token::names as scope;
 use bankrail::jose::{KeySet, VerifyingKey};
 use bankrail::service::{
-    AccountFacts, ApiKeyHash, Customer, Directory, Ledger, LedgerEntry, LedgerPage, StatementQuery,
+    AccountFacts, ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, StatementQuery,
 };
 use bankrail::statement::{EntryChannel, Position, SortOrder};
-use bankrail::values::{Clock, Currency, Date, Decimal, Money, StoreError, StoreErrorKind, StoreFuture};
+use bankrail::values::{Currency, Date, Decimal, Money, StoreError, StoreErrorKind, StoreFuture};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -20,14 +20,13 @@ pub(crate) const CUSTOMER: &str = "SANDBOXCUSTOMER";
 pub(crate) struct Bank {
     api_key: ApiKeyHash,
     customer: Arc<Customer>,
-    clock: Arc<dyn Clock>,
 }
 
 impl Bank {
-    pub(crate) fn new(api_key: &str, key: VerifyingKey, clock: Arc<dyn Clock>) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new(api_key: &str, key: VerifyingKey) -> Result<Self, Box<dyn Error>> {
         let scopes = format!("{} {}", scope::STATEMENT_READ, scope::MANDATE_READ).parse()?;
         let customer = Arc::new(Customer::new(CUSTOMER.parse()?, KeySet::new([key])?, scopes));
-        Ok(Self { api_key: ApiKeyHash::of(api_key.as_bytes()), customer, clock })
+        Ok(Self { api_key: ApiKeyHash::of(api_key.as_bytes()), customer })
     }
 }
 
@@ -38,11 +37,13 @@ impl Directory for Bank {
 }
 
 impl Ledger for Bank {
-    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, Option<LedgerPage>> {
+    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
         Box::pin(async move {
             let known = ACCOUNTS.iter().find(|account| account.id == query.account.as_str());
-            let Some(account) = known.filter(|_| query.customer == self.customer.code) else { return Ok(None) };
-            page(account, query, self.clock.now().date()).map(Some).map_err(|error| {
+            let Some(account) = known.filter(|_| query.customer == self.customer.code) else {
+                return Ok(LedgerAnswer::UnknownAccount);
+            };
+            page(account, query).map_err(|error| {
                 // Only a slip in this program's own table comes here.
                 StoreError::new(StoreErrorKind::Corrupt, error.to_string())
             })
@@ -50,30 +51,34 @@ impl Ledger for Bank {
     }
 }
 
-fn page(account: &TestAccount, query: &StatementQuery, today: Date) -> Result<LedgerPage, Box<dyn Error>> {
+fn page(account: &TestAccount, query: &StatementQuery) -> Result<LedgerAnswer, Box<dyn Error>> {
     let currency = Currency::parse(account.currency)?;
     let mut facts = AccountFacts::new(currency);
     if account.has_virtual_accounts {
         facts = facts.with_virtual_accounts();
     }
-    let from = query.position.as_ref().and_then(Position::as_number).unwrap_or(0);
-    let most = u64::from(query.max_entries.get());
     let mut entries: Vec<&TestEntry> = account.entries.iter().collect();
     if query.sort_order == SortOrder::Backward {
         entries.reverse();
     }
-    let page = entries
-        .iter()
-        .zip(0_u64..)
-        .filter(|(_, number)| (from..from.saturating_add(most)).contains(number))
-        .map(|(entry, _)| {
-            let channel = if entry.fast { EntryChannel::FastPayment } else { EntryChannel::Ordinary };
-            Ok(LedgerEntry::new(report_entry(entry, currency, today)?, channel))
-        })
-        .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
-    let next = from.saturating_add(most);
-    let page = LedgerPage::new(facts, account.balance()?, today).with_entries(page);
-    Ok(if u64::try_from(entries.len())? > next { page.with_next(Position::from_number(next)) } else { page })
+    // A position names the last entry that was sent, so nothing that is booked between two calls moves it.
+    let from = match &query.position {
+        None => 0,
+        Some(position) => match entries.iter().position(|entry| entry.reference.as_bytes() == position.as_bytes()) {
+            Some(sent) => sent + 1,
+            None => return Ok(LedgerAnswer::UnknownPosition),
+        },
+    };
+    let rest = entries.get(from..).unwrap_or_default();
+    let sent = rest.get(..usize::from(query.max_entries.get())).unwrap_or(rest);
+    let next = sent.last().filter(|_| sent.len() < rest.len());
+    let mut page = LedgerPage::new(facts, account.balance()?, query.day);
+    for entry in sent {
+        let channel = if entry.fast { EntryChannel::FastPayment } else { EntryChannel::Ordinary };
+        page.entries.push(LedgerEntry::new(report_entry(entry, currency, query.day)?, channel));
+    }
+    page.next = next.and_then(|last| Position::from_bytes(last.reference.as_bytes()));
+    Ok(page.into())
 }
 
 fn report_entry(entry: &TestEntry, currency: Currency, today: Date) -> Result<Entry, Box<dyn Error>> {

@@ -9,7 +9,6 @@ use bankrail::client_assertion::Audience;
 use bankrail::client_assertion::token::names;
 use bankrail::service::{CursorSecret, Provider};
 use bankrail::stores::sqlite::SqliteStore;
-use bankrail::values::SystemClock;
 use serde_json::json;
 use std::error::Error;
 use std::path::Path;
@@ -22,9 +21,8 @@ pub(crate) const AUDIENCE: &str = "https://localhost/v1.0/auth";
 pub(crate) async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> {
     let data = Data::open(folder)?;
     let api_key = data.secret("api-key")?;
-    let clock = Arc::new(SystemClock);
     let store = Arc::new(SqliteStore::open(data.path("provider.sqlite"))?);
-    let bank = Arc::new(Bank::new(&api_key, data.keys.assertion.verifying_key(), clock)?);
+    let bank = Arc::new(Bank::new(&api_key, data.keys.assertion.verifying_key())?);
     let audience = Audience::parse(AUDIENCE)?;
     let provider = Provider::builder()
         .directory(bank.clone())

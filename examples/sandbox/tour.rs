@@ -80,7 +80,7 @@ fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let audience = Audience::parse("https://localhost/v1.0/auth")?;
     let folder = tempfile::tempdir()?;
     let store = Arc::new(SqliteStore::open(folder.path().join("provider.sqlite"))?);
-    let bank = Arc::new(Bank::new(API_KEY, keys.assertion.verifying_key(), clock.clone())?);
+    let bank = Arc::new(Bank::new(API_KEY, keys.assertion.verifying_key())?);
     let provider = Provider::builder()
         .directory(bank.clone())
         .ledger(bank)

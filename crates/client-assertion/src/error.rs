@@ -140,6 +140,31 @@ impl AssertionError {
         TokenErrorBody::new(self.code())
     }
 
+    /// The kind of the error in a word, for logs and counters: nothing of the assertion is in it, except the name of a
+    /// claim.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) => "malformed",
+            Self::Typ { .. } => "typ",
+            Self::Claims(_) => "claims",
+            Self::ClaimMissing { claim } | Self::ClaimType { claim, .. } | Self::ClaimValue { claim, .. } => claim,
+            Self::Subject(_) => "sub",
+            Self::UnknownCustomer { .. } => "customer",
+            Self::NoKey(_) => "key",
+            Self::BadSignature => "signature",
+            Self::Audience { .. } => "aud",
+            Self::Issuer { .. } => "iss",
+            Self::Expired { .. } => "expired",
+            Self::TooFarAhead { .. } => "exp",
+            Self::NotYetValid { claim, .. } => claim,
+            Self::ClientId { .. } => "client_id",
+            Self::JwtIdRequired => "jti",
+            Self::Replayed => "replayed",
+            Self::ReplayStore(_) => "store",
+        }
+    }
+
     /// True where the fault is ours and the same assertion may be good in a moment.
     #[must_use]
     pub fn is_retryable(&self) -> bool {

@@ -59,6 +59,12 @@ impl Exchange {
         tracing::error!(request_key = %self.key, endpoint = self.endpoint, error = causes, "{what} failed");
     }
 
+    /// Logs why an assertion got no token: the kind of the error, by which support can help.
+    pub(crate) fn log_refused_assertion(&self, kind: &'static str) {
+        let customer = self.customer.as_ref().map(CustomerCode::as_str);
+        tracing::info!(request_key = %self.key, endpoint = self.endpoint, customer, kind, "assertion refused");
+    }
+
     /// Adds the request key and logs who, what came of it and how long it took; no secret and no content.
     pub(crate) fn finish(self, mut response: Response) -> Response {
         response.headers_mut().insert(REQUEST_KEY, header_value(self.key));

@@ -2,6 +2,7 @@
 
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{AccountId, Cursor, Position, SortOrder, StatementRequest};
+use bankrail_values::Date;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
@@ -9,13 +10,15 @@ use zeroize::Zeroizing;
 
 const VERSION: u8 = 1;
 const TAG: usize = 32;
+/// A day as it is spelled in ISO 8601.
+const DAY: usize = 10;
 const BACKWARD: u8 = 1;
 const NARRATIVE: u8 = 2;
 
 /// The secret that seals cursors: 32 random octets, the same in every process of one provider and over its restarts.
 ///
-/// A cursor is a position of the [`Ledger`](crate::Ledger), the sort order and the narrative choice of the walk, and an
-/// HMAC-SHA-256 over these, the customer and the account. It is not encrypted: a position holds nothing that the
+/// A cursor is a position of the [`Ledger`](crate::Ledger), the day, the sort order and the narrative choice of the walk,
+/// and an HMAC-SHA-256 over these, the customer and the account. It is not encrypted: a position holds nothing that the
 /// customer may not see.
 #[derive(Clone)]
 pub struct CursorSecret(Zeroizing<[u8; 32]>);
@@ -40,7 +43,8 @@ impl CursorSecret {
     /// The cursor for the page behind `position`.
     pub(crate) fn seal(&self, owner: &Owner<'_>, walk: Walk, position: &Position) -> Cursor {
         let tag = self.mac(owner, walk, position.as_bytes()).finalize().into_bytes();
-        let octets = [&[VERSION, walk.flags()], tag.as_slice(), position.as_bytes()].concat();
+        let day = walk.day.to_string();
+        let octets = [&[VERSION, walk.flags()], day.as_bytes(), tag.as_slice(), position.as_bytes()].concat();
         Cursor::from_bytes(&octets).expect("a bounded position fits a cursor")
     }
 
@@ -48,7 +52,8 @@ impl CursorSecret {
     pub(crate) fn open(&self, owner: &Owner<'_>, cursor: &Cursor) -> Option<(Walk, Position)> {
         let octets = cursor.to_bytes().ok()?;
         let &[VERSION, flags, ref rest @ ..] = octets.as_slice() else { return None };
-        let walk = Walk::from_flags(flags)?;
+        let (day, rest) = rest.split_at_checked(DAY)?;
+        let walk = Walk::from_parts(Date::parse(str::from_utf8(day).ok()?).ok()?, flags)?;
         let (tag, position) = rest.split_at_checked(TAG)?;
         self.mac(owner, walk, position).verify_slice(tag).ok()?;
         Some((walk, Position::from_bytes(position)?))
@@ -58,7 +63,8 @@ impl CursorSecret {
         let mut mac = Hmac::<Sha256>::new_from_slice(&*self.0).expect("HMAC takes a key of any length");
         mac.update(b"bankrail statement cursor");
         mac.update(&[VERSION, walk.flags()]);
-        for part in [owner.customer.as_str().as_bytes(), owner.account.as_str().as_bytes(), position] {
+        let (day, customer, account) = (walk.day.to_string(), owner.customer.as_str(), owner.account.as_str());
+        for part in [day.as_bytes(), customer.as_bytes(), account.as_bytes(), position] {
             // Lengths before the parts: no two owners give one text.
             mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             mac.update(part);
@@ -83,13 +89,15 @@ pub(crate) struct Owner<'a> {
 /// What stays the same over the pages of one statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Walk {
+    pub(crate) day: Date,
     pub(crate) order: SortOrder,
     pub(crate) narrative: bool,
 }
 
 impl Walk {
-    pub(crate) fn of(request: &StatementRequest) -> Self {
-        Self { order: request.order(), narrative: request.includes_narrative() }
+    /// A walk that begins with this request, on this day.
+    pub(crate) fn of(request: &StatementRequest, day: Date) -> Self {
+        Self { day, order: request.order(), narrative: request.includes_narrative() }
     }
 
     /// Whether a request that goes on with this walk says nothing else than it did at first. It need not say it again.
@@ -103,9 +111,9 @@ impl Walk {
         order | if self.narrative { NARRATIVE } else { 0 }
     }
 
-    fn from_flags(flags: u8) -> Option<Self> {
+    fn from_parts(day: Date, flags: u8) -> Option<Self> {
         let order = if flags & BACKWARD == 0 { SortOrder::Forward } else { SortOrder::Backward };
-        (flags & !(BACKWARD | NARRATIVE) == 0).then_some(Self { order, narrative: flags & NARRATIVE != 0 })
+        (flags & !(BACKWARD | NARRATIVE) == 0).then_some(Self { day, order, narrative: flags & NARRATIVE != 0 })
     }
 }
 
@@ -127,7 +135,9 @@ mod tests {
         CustomerCode::parse(text).unwrap()
     }
 
-    const WALK: Walk = Walk { order: SortOrder::Backward, narrative: true };
+    fn walk() -> Walk {
+        Walk { day: Date::parse("2021-07-29").unwrap(), order: SortOrder::Backward, narrative: true }
+    }
 
     #[test]
     fn opens_only_what_it_sealed_for_the_same_owner() {
@@ -135,11 +145,11 @@ mod tests {
         let (acme, one) = (customer("ACME"), account("1"));
         // The longest that a ledger may name.
         let position = Position::from_bytes(&[3; Position::MAX_LENGTH]).unwrap();
-        let sealed = secret.seal(&Owner { customer: &acme, account: &one }, WALK, &position);
+        let sealed = secret.seal(&Owner { customer: &acme, account: &one }, walk(), &position);
         let open = |secret: &CursorSecret, customer: &CustomerCode, account: &AccountId| {
             secret.open(&Owner { customer, account }, &sealed)
         };
-        assert_eq!(open(&secret, &acme, &one), Some((WALK, position)));
+        assert_eq!(open(&secret, &acme, &one), Some((walk(), position)));
         assert_eq!(open(&CursorSecret::from_bytes([8; 32]), &acme, &one), None);
         assert_eq!(open(&secret, &customer("ACM"), &account("E1")), None);
         assert_eq!(open(&secret, &acme, &account("2")), None);
@@ -150,7 +160,7 @@ mod tests {
         let secret = CursorSecret::from_bytes([7; 32]);
         let (acme, one) = (customer("ACME"), account("1"));
         let owner = Owner { customer: &acme, account: &one };
-        let sealed = secret.seal(&owner, WALK, &Position::from_number(3)).to_bytes().unwrap();
+        let sealed = secret.seal(&owner, walk(), &Position::from_number(3)).to_bytes().unwrap();
         let open = |octets: &[u8]| secret.open(&owner, &Cursor::from_bytes(octets).unwrap());
         for at in 0..sealed.len() {
             for bit in [1, 2, 0x80] {
@@ -165,17 +175,17 @@ mod tests {
 
     #[test]
     fn a_walk_goes_on_as_it_began() {
-        for walk in [WALK, Walk { order: SortOrder::Forward, narrative: false }] {
-            assert_eq!(Walk::from_flags(walk.flags()), Some(walk));
+        for walk in [walk(), Walk { order: SortOrder::Forward, narrative: false, ..walk() }] {
+            assert_eq!(Walk::from_parts(walk.day, walk.flags()), Some(walk));
         }
-        assert_eq!(Walk::from_flags(4), None);
+        assert_eq!(Walk::from_parts(walk().day, 4), None);
         let mut request = StatementRequest::new(&account("1"));
-        assert!(WALK.agrees_with(&request));
+        assert!(walk().agrees_with(&request));
         request.sort_order = Some(SortOrder::Forward);
-        assert!(!WALK.agrees_with(&request));
+        assert!(!walk().agrees_with(&request));
         request.sort_order = Some(SortOrder::Backward);
         request.include_narrative = Some(false);
-        assert!(!WALK.agrees_with(&request));
+        assert!(!walk().agrees_with(&request));
     }
 
     #[test]

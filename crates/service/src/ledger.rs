@@ -8,9 +8,27 @@ use std::fmt;
 
 /// The bank's ledger.
 pub trait Ledger: fmt::Debug + Send + Sync {
-    /// One page of an account's entries of today, with the balance. `None` if there is no such account or it is not
-    /// registered for statements of this customer: the two are answered alike.
-    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, Option<LedgerPage>>;
+    /// One page of an account's entries of [`StatementQuery::day`], with the balance.
+    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer>;
+}
+
+/// What a [`Ledger`] has for a query.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum LedgerAnswer {
+    /// A page.
+    Page(Box<LedgerPage>),
+    /// There is no such account, or it is not registered for statements of this customer: the two are answered alike,
+    /// with EC20001.
+    UnknownAccount,
+    /// The position names no entry of that day any more: answered with EC42001, like a cursor of somebody else's.
+    UnknownPosition,
+}
+
+impl From<LedgerPage> for LedgerAnswer {
+    fn from(page: LedgerPage) -> Self {
+        Self::Page(Box::new(page))
+    }
 }
 
 /// What a [`Ledger`] is asked for.
@@ -21,6 +39,10 @@ pub struct StatementQuery {
     pub customer: CustomerCode,
     /// Which account.
     pub account: AccountId,
+    /// The day whose entries are asked for: where reports are dated (Default: UTC;
+    /// [`report_offset_minutes`](crate::ProviderBuilder::report_offset_minutes)), the day on which the first page was
+    /// asked for, so that a statement whose pages are fetched around midnight stays one.
+    pub day: Date,
     /// Where the page before this one ended, as the ledger said with that page; `None` for the first page.
     pub position: Option<Position>,
     /// The most entries of the page.

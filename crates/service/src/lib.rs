@@ -12,7 +12,7 @@
 //! use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode};
 //! use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, TokenRequest};
 //! use bankrail_jose::{KeySet, RsaSize, SigningKey};
-//! use bankrail_service::{AccountFacts, ApiKeyHash, Customer, Directory, Ledger, LedgerPage, Provider, StatementQuery};
+//! use bankrail_service::{AccountFacts, ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerPage, Provider, StatementQuery};
 //! use bankrail_stores::memory::MemoryStore;
 //! use bankrail_values::{Currency, StoreFuture, Timestamp};
 //! use std::sync::Arc;
@@ -29,11 +29,12 @@
 //! }
 //!
 //! impl Ledger for Bank {
-//!     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, Option<LedgerPage>> {
+//!     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
 //!         Box::pin(async move {
-//!             let facts = AccountFacts::new(Currency::AUD);
-//!             let today = Timestamp::from(SystemTime::now()).date();
-//!             Ok((query.account.as_str() == "012003123456789").then(|| LedgerPage::new(facts, 5.into(), today)))
+//!             if query.account.as_str() != "012003123456789" {
+//!                 return Ok(LedgerAnswer::UnknownAccount);
+//!             }
+//!             Ok(LedgerPage::new(AccountFacts::new(Currency::AUD), 5.into(), query.day).into())
 //!         })
 //!     }
 //! }
@@ -67,8 +68,9 @@
 //! # Nouns
 //!
 //! - [`Provider`], [`ProviderBuilder`]: the endpoints, and what they are made of.
-//! - [`Directory`], [`Customer`], [`ApiKeyHash`]: who calls. [`Ledger`], [`StatementQuery`], [`LedgerPage`]: what there is.
-//! - [`CursorSecret`]: what makes a cursor good for its customer, account, order and narrative choice only.
+//! - [`Directory`], [`Customer`], [`ApiKeyHash`]: who calls. [`Ledger`], [`StatementQuery`],
+//!   [`LedgerAnswer`], [`LedgerPage`]: what there is.
+//! - [`CursorSecret`]: what makes a cursor good for its customer, account, day, order and narrative choice only.
 //! - In [`delivery`], [`Dispatcher`](delivery::Dispatcher), [`Endpoint`](delivery::Endpoint) and
 //!   [`Transport`](delivery::Transport); in [`limit`], [`LimitLayer`](limit::LimitLayer).
 //!
@@ -118,5 +120,5 @@ mod token_endpoint;
 pub use api_key::ApiKeyHash;
 pub use cursor::{CursorSecret, CursorSecretError};
 pub use directory::{Customer, Directory};
-pub use ledger::{AccountFacts, Ledger, LedgerEntry, LedgerPage, StatementQuery};
+pub use ledger::{AccountFacts, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, StatementQuery};
 pub use provider::{BuildError, Provider, ProviderBuilder};

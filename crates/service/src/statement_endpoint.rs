@@ -7,7 +7,7 @@ use self::refusal::{BearerFault, Refusal};
 use crate::answer::{self, Exchange, json};
 use crate::body::{drain, read_capped};
 use crate::cursor::{Owner, Walk};
-use crate::ledger::{LedgerPage, StatementQuery};
+use crate::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
 use crate::limit;
 use crate::provider::Shared;
 use crate::{ApiKeyHash, Customer};
@@ -48,7 +48,9 @@ async fn serve(shared: &Shared, exchange: &mut Exchange, parts: &Parts, body: &m
     exchange.customer = Some(customer.code.clone());
     let now = shared.clock.now();
     let grant = grant(shared, &customer, &parts.headers, now).await?;
-    if !grant.scopes.contains(shared.options.statement_scope.as_str()) {
+    // What was taken from the customer since the token was issued is not the token's to give.
+    let scope = shared.options.statement_scope.as_str();
+    if !grant.scopes.contains(scope) || !customer.scopes.contains(scope) {
         return Err(Refusal::Scope);
     }
     let decision = limit::charge(&shared.limits, customer.code.as_str(), CallType::Statement, now).await;
@@ -96,7 +98,7 @@ async fn after_limit(
     let account = request.account().map_err(|_| Refusal::Account(request.account_id().to_owned()))?;
     let owner = Owner { customer: &customer.code, account: &account };
     let (walk, position) = match &request.cursor {
-        None => (Walk::of(&request), None),
+        None => (Walk::of(&request, report::day_of(now, shared.options.offset_minutes)), None),
         Some(cursor) => {
             let (walk, position) = shared.cursors.open(&owner, cursor).ok_or(Refusal::Cursor)?;
             if !walk.agrees_with(&request) {
@@ -108,13 +110,17 @@ async fn after_limit(
     let query = StatementQuery {
         customer: customer.code.clone(),
         account,
+        day: walk.day,
         position,
         max_entries: request.max_entries.unwrap_or_default(),
         sort_order: walk.order,
     };
-    let page = shared.ledger.statement(&query).await.map_err(|error| Refusal::Ledger(query.account.clone(), error))?;
-    let page = page.ok_or_else(|| Refusal::Account(query.account.as_str().to_owned()))?;
-    answer_page(shared, exchange, &request, &query, walk, page, now)
+    match shared.ledger.statement(&query).await {
+        Ok(LedgerAnswer::Page(page)) => answer_page(shared, exchange, &request, &query, walk, *page, now),
+        Ok(LedgerAnswer::UnknownAccount) => Err(Refusal::Account(query.account.as_str().to_owned())),
+        Ok(LedgerAnswer::UnknownPosition) => Err(Refusal::Cursor),
+        Err(error) => Err(Refusal::Ledger(query.account, error)),
+    }
 }
 
 /// Writes the page. What the ledger answers is checked, because what is sent must be right.
@@ -136,6 +142,7 @@ fn answer_page(
     let next = match &page.next {
         None => Page::Last,
         Some(next) if Some(next) == query.position.as_ref() => return Err(broken(report::PageError::NoProgress)),
+        Some(_) if page.entries.is_empty() => return Err(broken(report::PageError::NothingBeforeMore)),
         Some(next) => Page::More { cursor: shared.cursors.seal(&owner, walk, next) },
     };
     let said = page.account.has_virtual_accounts || request.sort_order.is_some();
@@ -152,5 +159,5 @@ fn is_plain_json(headers: &HeaderMap) -> bool {
     let value = values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok());
     let essence = value.and_then(|value| value.split(';').next()).unwrap_or_default();
     essence.trim_matches([' ', '\t']).eq_ignore_ascii_case("application/json")
-        && headers.get_all(CONTENT_ENCODING).iter().all(|coding| coding == "identity")
+        && headers.get_all(CONTENT_ENCODING).iter().all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }

@@ -61,7 +61,7 @@ async fn after_limit(
     now: Timestamp,
 ) -> Result<Response, Refusal> {
     let form = read_capped(headers, body, shared.options.max_token_body).await.map_err(Refusal::Body)?;
-    if headers.get_all(CONTENT_ENCODING).iter().any(|coding| coding != "identity") {
+    if headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return Err(Refusal::Encoding);
     }
     let request = TokenRequest::from_form(only_content_type(headers), &form).map_err(Refusal::Form)?;
@@ -150,8 +150,17 @@ impl Refusal {
                 allow_post(&mut response);
                 response
             }
-            Self::ApiKey | Self::OtherCustomer => error(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient),
-            Self::Limit(refusal, with_headers) => limited(&refusal, with_headers),
+            Self::ApiKey => error(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient),
+            Self::OtherCustomer => {
+                exchange.log_refused_assertion("another customer");
+                error(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient)
+            }
+            Self::Limit(refusal, with_headers) => {
+                if let LimitRefusal::Unreachable(store) = &refusal {
+                    exchange.log_failure("counter store", store);
+                }
+                limited(&refusal, with_headers)
+            }
             Self::Body(BodyError::TooLarge) => error(StatusCode::PAYLOAD_TOO_LARGE, TokenErrorCode::InvalidRequest),
             Self::Body(BodyError::Broken) | Self::Encoding => {
                 error(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest)
@@ -161,15 +170,14 @@ impl Refusal {
                 let body = TokenErrorBody::new(error.code()).with_description(error.to_string());
                 json(StatusCode::BAD_REQUEST, body.to_json())
             }
-            Self::Assertion(error) => {
-                if let AssertionError::ReplayStore(store) = &error {
-                    exchange.log_failure("replay store", store);
-                } else {
-                    // The kind of the error, not its text: that quotes the assertion.
-                    tracing::debug!(request_key = %exchange.key, "assertion refused");
-                }
-                let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::UNAUTHORIZED);
-                json(status, error.to_body().to_json())
+            Self::Assertion(AssertionError::ReplayStore(store)) => {
+                exchange.log_failure("replay store", &store);
+                error(StatusCode::SERVICE_UNAVAILABLE, TokenErrorCode::TemporarilyUnavailable)
+            }
+            Self::Assertion(refused) => {
+                // The kind of the error, not its text: that quotes the assertion.
+                exchange.log_refused_assertion(refused.kind());
+                json(StatusCode::UNAUTHORIZED, refused.to_body().to_json())
             }
             Self::Scope(refused) => error(StatusCode::BAD_REQUEST, refused.code()),
             Self::Store(store) => {

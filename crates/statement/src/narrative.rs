@@ -3,9 +3,12 @@
 //! - True: entries that came through the fast-payment channel carry related parties (`RltdPties`) and unstructured
 //!   remittance text (`Ustrd`); credits to a virtual account also carry its number and the issuing branch
 //!   (`CdtrAcct/Id/Othr`, `Id` and `Issr`).
-//! - False: those entries carry neither. An ordinary entry keeps its memo: the rule is about the channel.
+//! - False: those entries carry neither, and no credit carries a virtual account. An ordinary entry keeps its memo: that
+//!   rule is about the channel.
 
-use bankrail_camt052::{AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text};
+use bankrail_camt052::{
+    AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text, TransactionParties,
+};
 
 /// The channel that an entry came through. The message does not say it; a ledger does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,7 +22,11 @@ pub enum EntryChannel {
 
 /// Shows an entry as a request's `includeNarrative` asks for.
 pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, include_narrative: bool) {
-    if !include_narrative && channel == EntryChannel::FastPayment {
+    if include_narrative {
+        return;
+    }
+    VirtualAccount::hide_in(entry);
+    if channel == EntryChannel::FastPayment {
         strip_narrative(entry);
     }
 }
@@ -69,8 +76,8 @@ impl VirtualAccount {
         self.issuer.as_str()
     }
 
-    /// Names this account as the creditor's in all credits of an entry: `CdtrAcct/Id/Othr`. Like all of `RltdPties`, it
-    /// goes again when the narrative is not asked for.
+    /// Names this account as the creditor's in all credits of an entry: `CdtrAcct/Id/Othr`. It goes again, whatever the
+    /// entry's channel, when the narrative is not asked for.
     pub fn show_in(&self, entry: &mut Entry) {
         for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
             if transaction.direction == Direction::Credit {
@@ -78,6 +85,23 @@ impl VirtualAccount {
                 id.issuer = Some(self.issuer.clone());
                 let account = CounterpartyAccount::new(CamtAccountId::Other(id));
                 transaction.parties.get_or_insert_default().creditor_account = Some(Box::new(account));
+            }
+        }
+    }
+
+    /// Takes the virtual accounts out of all credits of an entry.
+    fn hide_in(entry: &mut Entry) {
+        for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
+            let Some(parties) = transaction.parties.as_mut().filter(|_| transaction.direction == Direction::Credit)
+            else {
+                continue;
+            };
+            let account = parties.creditor_account.as_ref().map(|account| &account.id);
+            if matches!(account, Some(CamtAccountId::Other(id)) if id.issuer.is_some()) {
+                parties.creditor_account = None;
+                if **parties == TransactionParties::default() {
+                    transaction.parties = None;
+                }
             }
         }
     }

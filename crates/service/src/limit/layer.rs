@@ -139,6 +139,9 @@ impl LimitLayer {
             Err(refusal) => refusal,
         };
         let request_key = fresh_request_key();
+        if let LimitRefusal::Unreachable(error) = &refusal {
+            tracing::error!(request_key = %request_key, call_type = %key.call_type, error = %error, "counter store failed");
+        }
         let body = (self.body)(&refusal, request_key);
         refusal.write_headers(self.headers, &mut headers);
         headers.insert(REQUEST_KEY, crate::answer::header_value(request_key));

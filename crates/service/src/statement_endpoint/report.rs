@@ -5,7 +5,7 @@ use crate::ledger::{LedgerEntry, LedgerPage};
 use crate::provider::Options;
 use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, WriteError};
 use bankrail_statement::{AccountId, StatementResponse, apply_narrative};
-use bankrail_values::{HyphenatedUuid, Money, Timestamp};
+use bankrail_values::{Date, HyphenatedUuid, Money, Timestamp};
 use bytes::Bytes;
 
 /// Digits of the seconds' fraction in a report's times.
@@ -20,6 +20,8 @@ pub(super) enum PageError {
     TooManyEntries { allowed: usize, found: usize },
     #[error("expected a next position, found the one of this page again")]
     NoProgress,
+    #[error("expected entries on a page that is not the last, found none")]
+    NothingBeforeMore,
     #[error("the report cannot be built")]
     Build(#[from] BuildError),
     #[error("the report cannot be written")]
@@ -68,9 +70,17 @@ fn shown(entry: LedgerEntry, narrative: bool) -> Entry {
     entry
 }
 
+/// The day it is where reports are dated.
+pub(super) fn day_of(now: Timestamp, offset_minutes: i16) -> Date {
+    Date::from_time(local(now, offset_minutes).date()).unwrap_or_else(|| now.date())
+}
+
 fn created_at(now: Timestamp, offset_minutes: i16) -> DateTime {
+    DateTime::from_time(local(now, offset_minutes), FRACTION_DIGITS)
+}
+
+fn local(now: Timestamp, offset_minutes: i16) -> time::OffsetDateTime {
     let offset = time::UtcOffset::from_whole_seconds(i32::from(offset_minutes) * 60).unwrap_or(time::UtcOffset::UTC);
     // At the ends of the calendar there may be no such local time.
-    let local = now.to_time().checked_to_offset(offset).unwrap_or_else(|| now.to_time());
-    DateTime::from_time(local, FRACTION_DIGITS)
+    now.to_time().checked_to_offset(offset).unwrap_or_else(|| now.to_time())
 }

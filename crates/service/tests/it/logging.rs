@@ -69,6 +69,8 @@ async fn a_line_for_each_answer_and_nothing_that_is_nobodys_business() {
         assert!(text.lines().any(|line| line.contains(&key) && line.contains("answered")), "{key} in {text}");
     }
     assert!(text.contains("ACME") && text.contains("status=200") && text.contains("duration_ms="));
+    assert!(text.contains("assertion refused") && text.contains(r#"kind="replayed""#), "{text}");
+    assert!(text.contains(r#"kind="malformed""#), "{text}");
     assert!(text.contains("ledger failed") && text.contains("the store is unavailable"));
     let assertion = form.rsplit("client_assertion=").next().unwrap();
     for secret in [API_KEY, "key-of-nobody", &token, assertion, "eyJ", "secretaccount", "A. Payer", "Rent", "1245"] {

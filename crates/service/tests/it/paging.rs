@@ -110,3 +110,31 @@ async fn a_ledger_that_does_not_move_on_is_not_passed_on() {
     let body = serde_json::json!({ "accountId": "1", "maxEntries": 2, "cursor": cursor }).to_string();
     assert_eq!(world.statement(&body).await.error_code(), "EC20003");
 }
+
+#[tokio::test]
+async fn pages_without_entries_are_not_said_to_have_more_behind_them() {
+    let world = World::new();
+    world.ledger.barren.store(1, Ordering::SeqCst);
+    let answer = world.statement(r#"{"accountId":"1"}"#).await;
+    assert_eq!((answer.status, answer.error_code()), (StatusCode::INTERNAL_SERVER_ERROR, "EC20003"));
+}
+
+#[tokio::test]
+async fn a_position_that_the_ledger_no_longer_knows_is_an_invalid_cursor() {
+    let world = World::new();
+    world.ledger.far.store(7, Ordering::SeqCst);
+    let cursor = first_cursor(&world, "").await;
+    assert_eq!(with_cursor(&world, &cursor, "").await, StatusCode::BAD_REQUEST);
+}
+
+/// The second page is asked for after midnight, where reports are dated, and still is of the first page's day.
+#[tokio::test]
+async fn a_statement_fetched_around_midnight_is_of_one_day() {
+    let world = World::with(|builder| builder.report_offset_minutes(600));
+    world.clock.set("2021-07-29T13:59:58.000Z".parse().unwrap());
+    let cursor = first_cursor(&world, "").await;
+    world.clock.set("2021-07-29T14:00:01.000Z".parse().unwrap());
+    assert_eq!(with_cursor(&world, &cursor, "").await, StatusCode::OK);
+    assert_eq!(world.statement(r#"{"accountId":"1"}"#).await.status, StatusCode::OK);
+    assert_eq!(*world.ledger.days.lock().unwrap(), ["2021-07-29", "2021-07-29", "2021-07-30"]);
+}

@@ -202,6 +202,14 @@ async fn the_scope_is_asked_for_before_the_limit_is_charged() {
 }
 
 #[tokio::test]
+async fn a_scope_taken_from_the_customer_is_taken_from_its_tokens() {
+    let world = World::with(|builder| builder.statement_scope("NEW.SCOPE".parse().unwrap()));
+    let token = world.token("ACME", "NEW.SCOPE").await;
+    let answer = world.send(statement_request(API_KEY, &token, r#"{"accountId":"2"}"#)).await;
+    assert_eq!((answer.status, answer.error_code()), (StatusCode::FORBIDDEN, "EC403"));
+}
+
+#[tokio::test]
 async fn bodies_that_are_no_request() {
     let world = World::new();
     for body in [

@@ -10,8 +10,8 @@ use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenH
 use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayStore};
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_service::{
-    AccountFacts, ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerEntry, LedgerPage, Provider,
-    ProviderBuilder, StatementQuery,
+    AccountFacts, ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage,
+    Provider, ProviderBuilder, StatementQuery,
 };
 use bankrail_statement::{EntryChannel, Position, SortOrder};
 use bankrail_stores::memory::MemoryStore;
@@ -20,7 +20,7 @@ use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use tower::ServiceExt as _;
 
 pub(crate) const AUDIENCE: &str = "https://auth.example/v1.0/auth";
@@ -90,27 +90,38 @@ pub(crate) struct Accounts {
     /// How many entries too many a page has, and whether its next position is its own.
     pub(crate) surplus: AtomicUsize,
     pub(crate) stuck: AtomicUsize,
+    /// How far a next position is beyond the entry it should name, and whether there is one behind no entries.
+    pub(crate) far: AtomicUsize,
+    pub(crate) barren: AtomicUsize,
+    /// The days asked for.
+    pub(crate) days: Mutex<Vec<String>>,
 }
 
 impl Ledger for Accounts {
-    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, Option<LedgerPage>> {
+    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
         Box::pin(async move {
             self.asked.fetch_add(1, Ordering::SeqCst);
             self.fault.act()?;
             let key = (query.customer.to_string(), query.account.to_string());
-            let Some(held) = self.held.get(&key) else { return Ok(None) };
+            let Some(held) = self.held.get(&key) else { return Ok(LedgerAnswer::UnknownAccount) };
+            self.days.lock().unwrap().push(query.day.to_string());
             let from = query.position.as_ref().map_or(0, |position| position.as_number().unwrap() as usize);
+            if from > held.entries.len() {
+                return Ok(LedgerAnswer::UnknownPosition);
+            }
             let most = usize::from(query.max_entries.get()) + self.surplus.load(Ordering::SeqCst);
             let mut entries = held.entries.clone();
             if query.sort_order == SortOrder::Backward {
                 entries.reverse();
             }
+            let most = if self.barren.load(Ordering::SeqCst) == 0 { most } else { 0 };
             let page = entries.iter().skip(from).take(most).cloned().collect::<Vec<_>>();
             let to = from + if self.stuck.load(Ordering::SeqCst) == 0 { page.len() } else { 0 };
+            // A place that is not there, when told to name one.
+            let to = to + self.far.load(Ordering::SeqCst) + self.barren.load(Ordering::SeqCst);
             let more = from + page.len() < entries.len();
-            let page =
-                LedgerPage::new(held.facts.clone(), held.balance, "2021-07-29".parse().unwrap()).with_entries(page);
-            Ok(Some(if more { page.with_next(Position::from_number(to as u64)) } else { page }))
+            let page = LedgerPage::new(held.facts.clone(), held.balance, query.day).with_entries(page);
+            Ok(if more { page.with_next(Position::from_number(to as u64)) } else { page }.into())
         })
     }
 }
