@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerOptions {
-    /// How many messages are handled at once. 8 at first.
+    /// How many messages are handled at once, at least one. 8 at first.
     pub concurrency: u32,
     /// How long a handler may take; then it is dropped and the message is tried again. 30 s at first.
     pub handler_timeout: Duration,
@@ -94,7 +94,7 @@ impl Worker {
                         let worker = worker.clone();
                         running.spawn(async move { worker.work(entry).await });
                     }
-                    full = running.len() >= usize::try_from(worker.options.concurrency).unwrap_or(usize::MAX);
+                    full = running.len() >= usize::try_from(worker.options.concurrency.max(1)).unwrap_or(usize::MAX);
                 }
                 Err(error) => tracing::error!(%error, "the inbox failed"),
             }

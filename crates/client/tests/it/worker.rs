@@ -228,3 +228,24 @@ async fn a_running_worker_is_woken_and_finishes_what_it_began() {
     running.await.unwrap();
     assert_eq!(state(&inbox, 1).await, InboxState::Completed);
 }
+
+#[tokio::test]
+async fn a_worker_that_may_handle_none_at_once_handles_one() {
+    let (inbox, receivers, _) = setup();
+    let handlers = Handlers::new().payment_outcome(|_: Received<PaymentOutcome>| async { Ok(()) });
+    let mut options = WorkerOptions::default();
+    options.concurrency = 0;
+    options.poll = Duration::from_secs(3600);
+    let running = tokio::spawn(receivers.worker(handlers).with_options(options).run(std::future::pending()));
+    for _ in 0..10 {
+        tokio::task::yield_now().await; // it looks, finds nothing, and waits
+    }
+    deliver(&receivers, KIND, &message(KIND)).await;
+    for _ in 0..10_000 {
+        tokio::task::yield_now().await;
+        if state(&inbox, 1).await == InboxState::Completed {
+            return running.abort();
+        }
+    }
+    panic!("an arrival did not wake it");
+}

@@ -37,7 +37,7 @@ impl Outcome {
     }
 }
 
-/// Makes an attempt. It ends within the terms' time-out, whatever the transport does.
+/// Makes an attempt. Sealing ends within the terms' time-out, and so does sending, whatever sealer and transport do.
 pub(super) async fn attempt(
     endpoint: &Endpoint,
     message: &Outgoing,
@@ -64,9 +64,13 @@ async fn within(timeout: Duration, sending: TransportFuture<'_>) -> Result<Trans
 
 /// The request with exactly the headers of the specification's table, the receiver's API key and the media types.
 async fn request(endpoint: &Endpoint, message: &Outgoing, terms: &Terms) -> Option<TransportRequest> {
-    let sealed = match endpoint.sealer().seal(message.body()).await {
-        Ok(sealed) => sealed,
-        Err(error) => {
+    let sealed = match tokio::time::timeout(terms.timeout, endpoint.sealer().seal(message.body())).await {
+        Ok(Ok(sealed)) => sealed,
+        Err(_) => {
+            tracing::error!(endpoint = %endpoint.id(), "a message was not sealed in time");
+            return None;
+        }
+        Ok(Err(error)) => {
             tracing::error!(endpoint = %endpoint.id(), error = %error, "a message could not be sealed");
             return None;
         }

@@ -40,11 +40,12 @@ pub(crate) enum Passage {
 }
 
 impl Breaker {
-    pub(crate) fn ask(&mut self, now: Timestamp, policy: &BreakerPolicy) -> Passage {
+    pub(crate) fn ask(&mut self, now: Timestamp) -> Passage {
         match self.open_until {
             None => Passage::Free,
             Some(until) if now < until => Passage::NotBefore(until),
-            Some(_) if self.trial_running => Passage::NotBefore(now.saturating_add(policy.first_pause)),
+            // Not later than now: whether the trial is good is not known yet, and `is_open` keeps it from being taken.
+            Some(_) if self.trial_running => Passage::NotBefore(now),
             Some(_) => {
                 self.trial_running = true;
                 Passage::Free
@@ -75,8 +76,9 @@ impl Breaker {
         self.trial_running = false;
     }
 
+    /// Nothing may pass: it is open, or its trial is running.
     pub(crate) fn is_open(&self, now: Timestamp) -> bool {
-        self.open_until.is_some_and(|until| now < until)
+        self.open_until.is_some_and(|until| now < until || self.trial_running)
     }
 }
 
@@ -98,16 +100,17 @@ mod tests {
         breaker.succeeded();
         for _ in 0..4 {
             breaker.failed(at(0), &policy);
-            assert_eq!(breaker.ask(at(0), &policy), Passage::Free);
+            assert_eq!(breaker.ask(at(0)), Passage::Free);
         }
         breaker.failed(at(0), &policy);
-        assert_eq!(breaker.ask(at(29), &policy), Passage::NotBefore(at(30)));
+        assert_eq!(breaker.ask(at(29)), Passage::NotBefore(at(30)));
         assert!(breaker.is_open(at(29)) && !breaker.is_open(at(30)));
-        assert_eq!(breaker.ask(at(30), &policy), Passage::Free);
-        assert_eq!(breaker.ask(at(30), &policy), Passage::NotBefore(at(60)), "one trial at a time");
+        assert_eq!(breaker.ask(at(30)), Passage::Free);
+        assert_eq!(breaker.ask(at(30)), Passage::NotBefore(at(30)), "one trial at a time");
+        assert!(breaker.is_open(at(30)), "its trial is running");
         breaker.succeeded();
-        assert_eq!(breaker.ask(at(31), &policy), Passage::Free);
-        assert_eq!(breaker.ask(at(31), &policy), Passage::Free);
+        assert_eq!(breaker.ask(at(31)), Passage::Free);
+        assert_eq!(breaker.ask(at(31)), Passage::Free);
     }
 
     #[test]
@@ -119,12 +122,12 @@ mod tests {
             breaker.failed(at(now), &policy);
         }
         for pause in [30, 60, 120, 240, 480, 600, 600] {
-            assert_eq!(breaker.ask(at(now), &policy), Passage::NotBefore(at(now + pause)));
+            assert_eq!(breaker.ask(at(now)), Passage::NotBefore(at(now + pause)));
             // A straggler that began before the circuit opened changes nothing.
             breaker.failed(at(now), &policy);
-            assert_eq!(breaker.ask(at(now), &policy), Passage::NotBefore(at(now + pause)));
+            assert_eq!(breaker.ask(at(now)), Passage::NotBefore(at(now + pause)));
             now += pause;
-            assert_eq!(breaker.ask(at(now), &policy), Passage::Free);
+            assert_eq!(breaker.ask(at(now)), Passage::Free);
             breaker.failed(at(now), &policy);
         }
     }
@@ -134,8 +137,8 @@ mod tests {
         let policy = BreakerPolicy { failures: 1, ..BreakerPolicy::default() };
         let mut breaker = Breaker::default();
         breaker.failed(at(0), &policy);
-        assert_eq!(breaker.ask(at(30), &policy), Passage::Free);
+        assert_eq!(breaker.ask(at(30)), Passage::Free);
         breaker.abandoned();
-        assert_eq!(breaker.ask(at(30), &policy), Passage::Free);
+        assert_eq!(breaker.ask(at(30)), Passage::Free);
     }
 }

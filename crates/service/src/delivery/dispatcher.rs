@@ -5,7 +5,6 @@ mod options;
 pub use options::{DispatcherOptions, WrongBody};
 
 use super::attempt::{Outcome, Terms, attempt};
-use super::breaker::Passage;
 use super::endpoint::{Endpoints, Health, Known};
 use super::transport::Transport;
 use bankrail_values::{Clock, StoreError, Timestamp};
@@ -112,7 +111,7 @@ impl Dispatcher {
     }
 
     /// Delivers until `stop` is ready. Then it takes nothing more, waits for the attempts under way, each of which ends
-    /// within the time-out, and returns. What it did not get to stays in the outbox.
+    /// within twice the time-out, and returns. What it did not get to stays in the outbox.
     ///
     /// Dropping the future instead is safe too: the attempts under way are made again once their leases end.
     pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
@@ -198,13 +197,14 @@ impl Shared {
             tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint(), "no such endpoint");
             return self.give_back(&entry, now.saturating_add(self.options.unknown_endpoint_pause)).await;
         };
-        if let Passage::NotBefore(due) = known.ask(now, &self.options.breaker) {
-            return self.give_back(&entry, due).await;
-        }
+        let begun = match known.begin(now) {
+            Ok(begun) => begun,
+            Err(due) => return self.give_back(&entry, due).await,
+        };
         let started = Instant::now();
         let outcome = self.attempt(&known, &entry, now).await;
         let ended = self.clock.now();
-        known.tell(outcome.health, ended, &self.options.breaker);
+        begun.end(outcome.health, ended, &self.options.breaker);
         let record =
             Attempt { started_at: now, duration: started.elapsed(), status: outcome.status, note: outcome.note };
         let next = self.next(&entry, &outcome, ended).await;

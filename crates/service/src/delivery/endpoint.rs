@@ -17,7 +17,8 @@ pub type SealFuture<'a> = Pin<Box<dyn Future<Output = Result<String, SealError>>
 
 /// Seals a message for one receiver: [`Sealer`], or an adapter around a signing key that lives elsewhere.
 pub trait SealPayload: fmt::Debug + Send + Sync {
-    /// Seals one JSON text and answers the compact JWE.
+    /// Seals one JSON text and answers the compact JWE. Dropped when it takes longer than
+    /// [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then tried again.
     fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a>;
 }
 
@@ -182,16 +183,14 @@ impl Endpoints {
 }
 
 impl Known {
-    pub(super) fn ask(&self, now: Timestamp, policy: &BreakerPolicy) -> Passage {
-        self.lock().ask(now, policy)
-    }
-
-    pub(super) fn tell(&self, health: Health, now: Timestamp, policy: &BreakerPolicy) {
-        let mut circuit = self.lock();
-        match health {
-            Health::Good => circuit.succeeded(),
-            Health::Bad => circuit.failed(now, policy),
-            Health::Unknown => circuit.abandoned(),
+    /// Lets an attempt begin.
+    ///
+    /// # Errors
+    /// The instant before which none may.
+    pub(super) fn begin(&self, now: Timestamp) -> Result<Begun<'_>, Timestamp> {
+        match self.lock().ask(now) {
+            Passage::Free => Ok(Begun { known: Some(self) }),
+            Passage::NotBefore(due) => Err(due),
         }
     }
 
@@ -201,6 +200,32 @@ impl Known {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Breaker> {
         self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An attempt under way. Dropped without an end, as with the loop that makes it, it told nothing.
+#[derive(Debug)]
+pub(super) struct Begun<'a> {
+    known: Option<&'a Known>,
+}
+
+impl Begun<'_> {
+    pub(super) fn end(mut self, health: Health, now: Timestamp, policy: &BreakerPolicy) {
+        let Some(known) = self.known.take() else { return };
+        let mut circuit = known.lock();
+        match health {
+            Health::Good => circuit.succeeded(),
+            Health::Bad => circuit.failed(now, policy),
+            Health::Unknown => circuit.abandoned(),
+        }
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if let Some(known) = self.known {
+            known.lock().abandoned();
+        }
     }
 }
 

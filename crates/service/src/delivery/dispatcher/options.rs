@@ -22,7 +22,7 @@ pub enum WrongBody {
 pub struct DispatcherOptions {
     /// When to try again. Default: ten attempts over some three days, with 20 % jitter.
     pub schedule: Schedule,
-    /// How long a receiver has to answer. Default: 15 seconds.
+    /// How long a receiver has to answer; before that, a sealer to seal. Default: 15 seconds.
     pub timeout: Duration,
     /// The most attempts under way at once in this worker. Default: 64.
     pub concurrency: usize,

@@ -2,7 +2,10 @@
 
 use super::world::{Reply, World};
 use bankrail_values::Clock as _;
+use bankrail_webhook::store::outbox::OutboxState;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 #[tokio::test]
 async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
@@ -51,6 +54,74 @@ async fn of_several_entries_only_one_is_the_trial_and_no_attempt_is_lost() {
     }
     assert_eq!(attempts, 5, "what was given back was no attempt");
     assert_eq!(world.pending().await, 8);
+}
+
+/// What a running trial keeps waiting is left in the outbox, not taken and given back over and over.
+#[tokio::test]
+async fn a_running_trial_is_waited_for_in_peace() {
+    let world = Arc::new(World::with(|options| {
+        options.per_endpoint = 2;
+        options.breaker.failures = 1;
+        options.longest_idle = Duration::from_secs(3600);
+        options.shortest_idle = Duration::from_secs(3600);
+    }));
+    world.receiver.script([Reply::Status(500), Reply::Status(500)]);
+    let mut ids = Vec::new();
+    for _ in 0..20 {
+        ids.push(world.enqueue_one().await);
+    }
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 2);
+    world.clock.advance(Duration::from_secs(30));
+    let permits = world.receiver.gate.available_permits();
+    world.receiver.gate.forget_permits(permits);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn({
+        let world = Arc::clone(&world);
+        async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+    });
+    while world.receiver.count() == 2 {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
+    let now = world.clock.now();
+    for id in &ids {
+        assert!(world.entry(*id).await.due <= now, "what waits behind the trial is not put off");
+    }
+    assert_eq!(world.endpoints.open_circuits(now), std::slice::from_ref(&world.acme));
+    world.receiver.gate.add_permits(1000);
+    while world.pending().await > 0 {
+        tokio::task::yield_now().await;
+        world.dispatcher.wake();
+        world.clock.advance(Duration::from_secs(1));
+    }
+    stop.send(()).unwrap();
+    running.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_trial_that_is_dropped_stands_in_nobodys_way() {
+    let world = Arc::new(World::with(|options| options.breaker.failures = 1));
+    world.receiver.script([Reply::Status(500)]);
+    let id = world.enqueue_one().await;
+    world.dispatcher.run_once().await.unwrap();
+    world.clock.advance(Duration::from_secs(30));
+    let permits = world.receiver.gate.available_permits();
+    world.receiver.gate.forget_permits(permits);
+    let running = tokio::spawn({
+        let world = Arc::clone(&world);
+        async move { world.dispatcher.run(std::future::pending()).await }
+    });
+    while world.receiver.count() == 1 {
+        tokio::task::yield_now().await;
+    }
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+    world.receiver.gate.add_permits(10);
+    world.clock.advance(Duration::from_secs(60));
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
+    assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
 }
 
 #[tokio::test]

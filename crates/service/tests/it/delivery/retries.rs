@@ -1,7 +1,7 @@
 //! Failing, waiting, trying again, giving up.
 
-use super::world::{Reply, World};
-use bankrail_service::delivery::TransportErrorKind;
+use super::world::{Reply, World, sealed_by};
+use bankrail_service::delivery::{SealFuture, SealPayload, TransportErrorKind};
 use bankrail_values::Clock as _;
 use bankrail_webhook::schedule::DEFAULT_DELAYS;
 use bankrail_webhook::store::outbox::OutboxState;
@@ -77,6 +77,26 @@ async fn a_receiver_that_never_answers_is_cut_off() {
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
     assert_eq!(world.attempts(id).await[0].note, Some(AttemptNote::TimedOut));
+}
+
+/// A signing key that lives elsewhere, and is not to be had.
+#[derive(Debug)]
+struct Hangs;
+
+impl SealPayload for Hangs {
+    fn seal<'a>(&'a self, _json: &'a [u8]) -> SealFuture<'a> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn a_sealer_that_never_answers_is_cut_off_too() {
+    let world = World::with(|options| options.timeout = Duration::ZERO);
+    world.endpoints.insert(sealed_by(&world.acme, std::sync::Arc::new(Hangs)));
+    let id = world.enqueue_one().await;
+    world.dispatcher.run_once().await.unwrap();
+    assert_eq!(world.attempts(id).await[0].note, Some(AttemptNote::NotSealed));
+    assert_eq!((world.entry(id).await.state, world.receiver.count()), (OutboxState::Pending, 0));
 }
 
 #[tokio::test]

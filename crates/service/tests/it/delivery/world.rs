@@ -3,8 +3,8 @@
 use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
 use bankrail_secured_payload::{Opener, Sealer};
 use bankrail_service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, Transport, TransportErrorKind, TransportFuture,
-    TransportRequest, TransportResponse,
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, SealPayload, Transport, TransportErrorKind,
+    TransportFuture, TransportRequest, TransportResponse,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Clock, HyphenatedUuid, ManualClock, SecretString};
@@ -179,8 +179,12 @@ impl World {
 }
 
 fn endpoint(id: &EndpointId, customer: usize) -> Endpoint {
+    sealed_by(id, sealer(customer))
+}
+
+pub(super) fn sealed_by(id: &EndpointId, sealer: Arc<dyn SealPayload>) -> Endpoint {
     let base = EndpointUrl::parse(&format!("https://{id}.example/hooks/")).unwrap();
-    Endpoint::new(id.clone(), base, sealer(customer)).with_api_key("X-Api-Key", &SecretString::from("hunter2")).unwrap()
+    Endpoint::new(id.clone(), base, sealer).with_api_key("X-Api-Key", &SecretString::from("hunter2")).unwrap()
 }
 
 /// Headers with keys of their own.
