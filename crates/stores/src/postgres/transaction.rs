@@ -1,6 +1,6 @@
 //! Our work inside the caller's own transaction.
 
-use super::{PostgresStore, inbox, outbox};
+use super::{Fault, PostgresStore, inbox, outbox};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use bankrail_webhook::store::outbox::Enqueued;
 use bankrail_webhook::{Completion, EntryId, Incoming, Lease, Outgoing, Owner, TransactionalInbox, Verdict};
@@ -9,6 +9,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use tokio_postgres::Transaction;
+use tokio_postgres::error::SqlState;
 
 /// Inbox and outbox inside a transaction of the caller's: what is done here takes effect with the caller's rows when the
 /// caller commits, or not at all.
@@ -99,6 +100,8 @@ impl TransactionalInbox for PostgresStore {
                 Completion::LeaseLost
             } else if let Err(error) = (work.0)(&transaction).await {
                 Completion::Undone(error)
+            } else if let Some(failed) = failed_before(&transaction).await? {
+                Completion::Undone(failed)
             } else {
                 Completion::Committed
             };
@@ -112,8 +115,23 @@ impl TransactionalInbox for PostgresStore {
     }
 }
 
+/// Whether a statement failed whose error the work kept to itself. The server would answer a commit without an error then
+/// and roll back.
+async fn failed_before(transaction: &Transaction<'_>) -> Result<Option<Box<dyn Error + Send + Sync>>, Fault> {
+    match transaction.batch_execute("SELECT 1").await {
+        Ok(()) => Ok(None),
+        Err(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION) => {
+            Ok(Some("a statement of the work failed before: expected its error, or a savepoint around it".into()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// What [`TransactionalInbox::complete_with`] does in a transaction of PostgreSQL: an asynchronous function of an open
 /// [`tokio_postgres::Transaction`]. [`InTransaction::of`] it, it can also enqueue messages.
+///
+/// The server takes nothing more from a transaction in which a statement failed: return the error. Where a failure is
+/// expected, set a savepoint before the statement and roll back to it; work that swallows an error is undone.
 ///
 /// ```
 /// use bankrail_stores::postgres::Work;

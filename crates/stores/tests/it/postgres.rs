@@ -59,6 +59,67 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     assert_eq!(client.query_one("SELECT count(*) FROM effect", &[]).await.unwrap().get::<_, i64>(0), 1);
 }
 
+/// After an error the server takes a commit and rolls back. Work that swallows the error must not pass for committed.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn work_that_swallows_an_error_of_the_database_is_undone() {
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config).await.unwrap();
+    let client = client(&config).await;
+    client.batch_execute("CREATE TABLE effect (x INTEGER PRIMARY KEY)").await.unwrap();
+    let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
+    Inbox::lease(&store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    let careless = Work::new(|transaction| {
+        Box::pin(async move {
+            transaction.execute("INSERT INTO effect VALUES (1)", &[]).await?;
+            let _ = transaction.execute("INSERT INTO effect VALUES (1)", &[]).await;
+            Ok(())
+        })
+    });
+    let undone = store.complete_with(id, owner(1), careless, at(1)).await.unwrap();
+    assert!(matches!(undone, Completion::Undone(_)), "{undone:?}");
+    assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
+    let careful = Work::new(|transaction| {
+        Box::pin(async move {
+            transaction.batch_execute("INSERT INTO effect VALUES (1); SAVEPOINT here").await?;
+            if transaction.execute("INSERT INTO effect VALUES (1)", &[]).await.is_err() {
+                transaction.batch_execute("ROLLBACK TO here").await?;
+            }
+            Ok(())
+        })
+    });
+    let done = store.complete_with(id, owner(1), careful, at(1)).await.unwrap();
+    assert!(matches!(done, Completion::Committed), "{done:?}");
+    assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Completed);
+}
+
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn a_duplicate_is_answered_while_the_first_is_being_handled() {
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config).await.unwrap();
+    let first = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
+    Inbox::lease(&store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
+    let (finish, finished) = tokio::sync::oneshot::channel();
+    let long = Work::new(move |_| {
+        Box::pin(async move {
+            reached.send(())?;
+            Ok(finished.await?)
+        })
+    });
+    let (handling, id) = (store.clone(), first.id());
+    let handling = tokio::spawn(async move { handling.complete_with(id, owner(1), long, at(1)).await });
+    effect.recv().await.unwrap();
+    let acknowledgement = first.acknowledgement().clone();
+    let second = store.receive(&incoming(&query(1, "Why?"), 2), at(1)).await.unwrap();
+    assert_eq!(second, Verdict::InProgress { id, acknowledgement });
+    let conflict = store.receive(&incoming(&query(1, "How?"), 3), at(1)).await.unwrap();
+    assert!(matches!(conflict, Verdict::Conflict { with, .. } if with == id), "{conflict:?}");
+    finish.send(()).unwrap();
+    assert!(matches!(handling.await.unwrap(), Ok(Completion::Committed)));
+}
+
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn messages_are_stored_with_the_callers_rows_or_not_at_all() {

@@ -12,9 +12,9 @@ use tokio_postgres::{Row, Transaction};
 /// ascending order. The lock's number is the key's first eight octets; keys that share them wait without need.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number ORDER BY number";
 
-/// Entries that have a key in common with the message, earliest first. A worker may be at them: waits for its step.
+/// Entries that have a key in common with the message, earliest first.
 const KNOWN: &str = "SELECT id, fingerprint, state, acknowledgement, conflicts_with, owner, until FROM bankrail_inbox
-    WHERE id IN (SELECT id FROM bankrail_inbox_key WHERE key = ANY ($1)) ORDER BY id FOR UPDATE";
+    WHERE id IN (SELECT id FROM bankrail_inbox_key WHERE key = ANY ($1)) ORDER BY id";
 
 const INSERT: &str = "WITH entry AS (
         INSERT INTO bankrail_inbox (kind, request_key, message_id, correlation_id, priority, fingerprint,
@@ -48,7 +48,10 @@ pub(in crate::postgres) async fn receive(
     let locks: Vec<i64> = message.key.keys().iter().map(lock_number).collect();
     transaction.query_typed(LOCK, &[(&locks, Type::INT8_ARRAY)]).await?;
     let keys: Vec<&[u8]> = message.key.keys().iter().map(|key| key.as_bytes().as_slice()).collect();
-    let rows = transaction.query_typed(KNOWN, &[(&keys, Type::BYTEA_ARRAY)]).await?;
+    // A claim may take an entry that a worker is at, and waits for the end of its step. A message that is only stored
+    // reads what is committed: its sender is not kept waiting by a handler.
+    let locking = if lease.is_some() { " FOR UPDATE" } else { "" };
+    let rows = transaction.query_typed(&format!("{KNOWN}{locking}"), &[(&keys, Type::BYTEA_ARRAY)]).await?;
     let mut known = rows.iter().map(|row| read_known(row, message)).collect::<Result<Vec<_>, _>>()?;
     if let Some(same) = known.iter().position(|known| known.same) {
         return again(transaction, known.swap_remove(same), lease, now).await;
