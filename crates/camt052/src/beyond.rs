@@ -6,7 +6,7 @@ mod tally;
 pub(crate) use tally::Tally;
 
 use crate::check::Checker;
-use crate::finding::FindingKind;
+use crate::finding::{FindingKind, shown};
 use crate::read::{Cursor, Tokens};
 use crate::{Account, Bic, CurrencyCode, Entry, EntryDetails, Iban, Report, Summary};
 use bankrail_values::Decimal;
@@ -67,7 +67,7 @@ pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
     if let (Some(account), Some(found)) = (&tally.currency, entry.amount.currency())
         && account != found
     {
-        let (account, found) = (account.to_string(), found.to_string());
+        let (account, found) = (shown(account.as_str()), shown(found.as_str()));
         by.report(FindingKind::EntryCurrency { account, found });
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::beyond::Tally;
 use crate::extra::{ExtraPart, Extras};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{Finding, FindingKind, shown};
 use crate::model::{Document, ROOT};
 use crate::schema::{Fault, Field, Node};
 use bankrail_values::excerpt;
@@ -78,9 +78,9 @@ impl Checker {
         }
         for extra in extras.parts() {
             self.report(match &extra.part {
-                ExtraPart::Xml(xml) => FindingKind::UnknownElement { name: element_name(xml) },
+                ExtraPart::Xml(xml) => FindingKind::UnknownElement { name: shown(element_name(xml)) },
                 ExtraPart::Text(text) => FindingKind::UnexpectedText { found: excerpt(text) },
-                ExtraPart::Attribute { name, .. } => FindingKind::UnknownAttribute { name: name.to_string() },
+                ExtraPart::Attribute { name, .. } => FindingKind::UnknownAttribute { name: shown(name) },
             });
         }
     }
@@ -116,8 +116,8 @@ pub(crate) fn alternatives(fields: &[Field]) -> String {
     fields.iter().map(|field| field.wire).collect::<Vec<_>>().join("|")
 }
 
-fn element_name(xml: &str) -> String {
+fn element_name(xml: &str) -> &str {
     let name = xml.trim_start_matches('<');
     let end = name.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(name.len());
-    name.get(..end).unwrap_or_default().to_owned()
+    name.get(..end).unwrap_or_default()
 }

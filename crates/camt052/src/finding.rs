@@ -1,6 +1,6 @@
 //! What a reader or a check reports.
 
-use bankrail_values::Decimal;
+use bankrail_values::{Decimal, excerpt};
 use std::fmt;
 
 /// Something in a document that is not as it should be, and where.
@@ -35,13 +35,13 @@ pub enum FindingKind {
     /// An element that the schema does not have here.
     #[error("the schema has no element {name} here")]
     UnknownElement {
-        /// Its name, with the prefix it was written with.
+        /// Its name, with the prefix it was written with; cut and escaped when long.
         name: String,
     },
     /// An attribute that the schema does not have here.
     #[error("the schema has no attribute {name} here")]
     UnknownAttribute {
-        /// Its name, with the prefix it was written with.
+        /// Its name, with the prefix it was written with; cut and escaped when long.
         name: String,
     },
     /// Text where the schema has only elements.
@@ -166,9 +166,9 @@ pub enum FindingKind {
     /// An entry in another currency than its account.
     #[error("expected the account's currency {account}, found {found}")]
     EntryCurrency {
-        /// The account's currency.
+        /// The account's currency; cut and escaped when it is no code.
         account: String,
-        /// The entry's currency.
+        /// The entry's currency; cut and escaped when it is no code.
         found: String,
     },
     /// An IBAN whose check digits are wrong.
@@ -196,7 +196,7 @@ pub enum Part {
     /// Debit entries.
     Debit,
     /// Entries of one bank transaction code, such as `PMNT/RCDT/DMCT`; a proprietary code follows after a `+`, its
-    /// issuer after an `@`.
+    /// issuer after an `@`; each part cut and escaped when long.
     BankTransactionCode(Box<str>),
 }
 
@@ -244,3 +244,10 @@ impl fmt::Display for Finding {
 }
 
 impl std::error::Error for Finding {}
+
+/// A name or code for an error text: as it is, or, when it is long or holds what no log should, cut and escaped.
+pub(crate) fn shown(text: &str) -> String {
+    let quoted = excerpt(text);
+    let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    if inner == Some(text) { text.to_owned() } else { quoted }
+}

@@ -59,7 +59,8 @@
 //! # Security
 //!
 //! Document type declarations are refused, so there are no entities to expand. Depth, sizes and the number of findings are
-//! bounded by [`Limits`]. Errors quote at most 40 characters of a document. There is no `unsafe` code.
+//! bounded by [`Limits`]. Errors quote at most 40 characters of each name or text of a
+//! document, 60 of a namespace, and no control characters. There is no `unsafe` code.
 
 #![forbid(unsafe_code)]
 

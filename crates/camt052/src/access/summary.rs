@@ -42,8 +42,9 @@ pub(crate) struct Total {
 
 impl Total {
     pub(crate) fn add(&mut self, value: Decimal) -> Option<()> {
-        self.sum = self.sum.checked_add(value)?;
+        // A sum out of range is no reason to miscount.
         self.count += 1;
+        self.sum = self.sum.checked_add(value)?;
         Some(())
     }
 
@@ -53,5 +54,18 @@ impl Total {
             sum: Some(PlainDecimal::new(self.sum).ok()?),
             ..CountAndSum::default()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_summed_is_counted() {
+        let mut total = Total::default();
+        assert_eq!(total.add(Decimal::MAX), Some(()));
+        assert_eq!(total.add(Decimal::MAX), None);
+        assert_eq!(total.count, 2);
     }
 }

@@ -1,7 +1,7 @@
 //! What has been counted in a report so far.
 
 use crate::access::Total;
-use crate::finding::{FindingKind, Part};
+use crate::finding::{FindingKind, Part, shown};
 use crate::{
     BankTransactionCode, CountAndSum, CurrencyCode, Digits, Direction, Entry, EntryStatus, NetAmount, PlainDecimal,
     Summary,
@@ -48,7 +48,7 @@ impl Tally {
             return;
         }
         for total in &summary.by_bank_transaction_code {
-            let code = spelled(&total.bank_transaction_code);
+            let code = key(&total.bank_transaction_code);
             self.places.entry(code.clone()).or_default().push(self.stated.len());
             self.stated.push(Stated { code, forecast: total.forecast, totals: Totals::default() });
         }
@@ -60,7 +60,7 @@ impl Tally {
             return;
         }
         let booked = entry.status == EntryStatus::Booked;
-        for place in self.places.get(&spelled(&entry.bank_transaction_code)).into_iter().flatten() {
+        for place in self.places.get(&key(&entry.bank_transaction_code)).into_iter().flatten() {
             if let Some(stated) = self.stated.get_mut(*place)
                 && stated.forecast.is_none_or(|forecast| forecast != booked)
             {
@@ -85,7 +85,7 @@ impl Tally {
         for (total, stated) in summary.by_bank_transaction_code.iter().zip(&self.stated) {
             // A code that is stated twice is told apart by something else.
             if self.places.get(&stated.code).is_some_and(|places| places.len() == 1) {
-                let part = Part::BankTransactionCode(stated.code.as_str().into());
+                let part = Part::BankTransactionCode(spelled(&total.bank_transaction_code).into());
                 stated.totals.compare(&part, total.entries.as_ref(), total.sum, total.net.as_ref(), &mut found);
             }
         }
@@ -155,17 +155,32 @@ fn compare(
     }
 }
 
+/// What tells one bank transaction code from another: before each of its parts a character that XML does not have.
+fn key(code: &BankTransactionCode) -> String {
+    let mut key = String::new();
+    if let Some(domain) = &code.domain {
+        let family = &domain.family;
+        key.extend(["\u{1}", domain.code.as_str(), "\u{2}", family.code.as_str(), "\u{3}", family.sub_family.as_str()]);
+    }
+    if let Some(proprietary) = &code.proprietary {
+        key.extend(["\u{4}", proprietary.code.as_str()]);
+        key.extend(proprietary.issuer.iter().flat_map(|issuer| ["\u{5}", issuer.as_str()]));
+    }
+    key
+}
+
 /// A bank transaction code in one text, such as `PMNT/RCDT/DMCT`, a proprietary one after it.
 fn spelled(code: &BankTransactionCode) -> String {
     let mut text = String::new();
     if let Some(domain) = &code.domain {
         let family = &domain.family;
-        text.extend([domain.code.as_str(), "/", family.code.as_str(), "/", family.sub_family.as_str()]);
+        let codes = [domain.code.as_str(), family.code.as_str(), family.sub_family.as_str()];
+        text = codes.map(shown).join("/");
     }
     if let Some(proprietary) = &code.proprietary {
-        text.extend(["+", proprietary.code.as_str()]);
+        text.extend(["+", &shown(proprietary.code.as_str())]);
         if let Some(issuer) = &proprietary.issuer {
-            text.extend(["@", issuer.as_str()]);
+            text.extend(["@", &shown(issuer.as_str())]);
         }
     }
     text

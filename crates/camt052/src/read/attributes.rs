@@ -2,6 +2,7 @@
 
 use super::error::{LimitKind, ReadErrorKind};
 use super::names::{is_qualified_name, is_space};
+use crate::finding::shown;
 use crate::write::Output;
 
 /// An attribute: its name as written and its normalised value.
@@ -85,7 +86,7 @@ pub(super) fn repeated<K: Ord + Copy>(mut keys: Vec<K>) -> Option<K> {
 }
 
 pub(super) fn stands_twice(name: &str) -> ReadErrorKind {
-    ReadErrorKind::Malformed { detail: format!("the attribute {name} stands twice") }
+    ReadErrorKind::Malformed { detail: format!("the attribute {} stands twice", shown(name)) }
 }
 
 /// Resolves references and turns white space into spaces.
@@ -129,7 +130,7 @@ pub(crate) fn resolve(name: &str) -> Result<char, ReadErrorKind> {
         "quot" => return Ok('"'),
         _ => match name.strip_prefix('#') {
             Some(number) => number,
-            None if is_qualified_name(name) => return Err(ReadErrorKind::UnknownEntity { name: name.to_owned() }),
+            None if is_qualified_name(name) => return Err(ReadErrorKind::UnknownEntity { name: shown(name) }),
             None => return Err(malformed("expected a reference after &")),
         },
     };

@@ -2,6 +2,7 @@
 
 use super::attributes::{self, malformed};
 use super::error::ReadErrorKind;
+use crate::finding::shown;
 
 /// Checks `version`, `encoding` and `standalone`, in this order; the text is what stands after `xml`.
 pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
@@ -14,7 +15,7 @@ pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
     rest.next_if(|(name, value)| *name == "encoding" && is_encoding_name(value));
     rest.next_if(|(name, value)| *name == "standalone" && matches!(*value, "yes" | "no"));
     match rest.next() {
-        Some((name, _)) => Err(malformed(&format!("unexpected or invalid {name} in the XML declaration"))),
+        Some((name, _)) => Err(malformed(&format!("unexpected or invalid {} in the XML declaration", shown(name)))),
         None => Ok(()),
     }
 }

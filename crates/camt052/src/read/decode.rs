@@ -3,7 +3,7 @@
 use super::declaration::declared_encoding;
 use super::error::{LimitKind, ReadErrorKind};
 use super::options::Limits;
-use crate::finding::Position;
+use crate::finding::{Position, shown};
 use encoding_rs::{DecoderResult, ISO_8859_15, UTF_16BE, UTF_16LE};
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -171,7 +171,9 @@ impl<R: BufRead> Decoded<R> {
                 // A byte order mark stays: the XML reader drops exactly one.
                 self.decoder = decoder.map(encoding_rs::Encoding::new_decoder_without_bom_handling);
             }
-            None => self.failure = Some(ReadErrorKind::UnsupportedEncoding { found: declared.unwrap_or_default() }),
+            None => {
+                self.failure = Some(ReadErrorKind::UnsupportedEncoding { found: shown(&declared.unwrap_or_default()) })
+            }
         }
     }
 

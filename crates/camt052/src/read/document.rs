@@ -5,12 +5,12 @@ use super::cursor::{Cursor, Halt};
 use super::declaration;
 use super::decode::{Decoded, forbidden};
 use super::error::{ReadError, ReadErrorKind};
-use super::events::check_instruction;
+use super::events::{check_instruction, not_well_formed};
 use super::names::is_blank;
 use super::options::ReadOptions;
 use super::tokens::{StreamTokens, TextTokens, Tokens};
 use crate::NAMESPACE;
-use crate::finding::Finding;
+use crate::finding::{Finding, shown};
 use crate::model::{Document, ROOT};
 use crate::schema::Field;
 use quick_xml::events::Event;
@@ -127,11 +127,12 @@ impl<T: Tokens> Cursor<T> {
         let ours = self.is_ours()?;
         let local = self.tag.local_name().to_owned();
         if local != "Document" {
-            return Err(self.halt(ReadErrorKind::WrongRoot { found: local }));
+            return Err(self.halt(ReadErrorKind::WrongRoot { found: shown(&local) }));
         }
         if !ours {
-            let found = self.namespaces.get(self.tag.prefix().unwrap_or_default()).unwrap_or("none").to_owned();
-            debug_assert_ne!(found, NAMESPACE, "the namespace is another one");
+            let found = self.namespaces.get(self.tag.prefix().unwrap_or_default());
+            debug_assert_ne!(found, Some(NAMESPACE), "the namespace is another one");
+            let found = found.map_or_else(|| "none".to_owned(), shown_end);
             return Err(self.halt(ReadErrorKind::WrongNamespace { found }));
         }
         self.push_root("Document");
@@ -177,6 +178,14 @@ fn outside(event: Result<Event<'_>, quick_xml::Error>) -> Result<(), ReadErrorKi
         Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
         Ok(Event::Eof) => Err(malformed("expected a document element, found the end of the document")),
         Ok(_) => Err(malformed("expected nothing but white space beside the document element")),
-        Err(error) => Err(ReadErrorKind::Malformed { detail: error.to_string() }),
+        Err(error) => Err(not_well_formed(&error)),
     }
+}
+
+/// The end of a namespace, where message and version stand, for an error text.
+fn shown_end(namespace: &str) -> String {
+    const KEPT: usize = 60;
+    let start = namespace.char_indices().nth_back(KEPT - 1).map_or(0, |(start, _)| start);
+    let cut = if start > 0 { "…" } else { "" };
+    format!("{cut}{}", namespace.get(start..).unwrap_or_default().escape_debug())
 }

@@ -26,7 +26,7 @@ pub enum ReadErrorKind {
     /// The encoding is not one of UTF-8, UTF-16, ISO-8859-1, ISO-8859-15 and US-ASCII, or contradicts itself.
     #[error("expected UTF-8, UTF-16, ISO-8859-1, ISO-8859-15 or US-ASCII, found {found}")]
     UnsupportedEncoding {
-        /// The encoding declared, or what was found instead.
+        /// The encoding declared; cut and escaped when long.
         found: String,
     },
     /// Octets that are no text in the document's encoding.
@@ -44,7 +44,7 @@ pub enum ReadErrorKind {
     /// Not well-formed XML.
     #[error("malformed XML: {detail}")]
     Malformed {
-        /// What is wrong.
+        /// What is wrong; what it quotes is cut and escaped.
         detail: String,
     },
     /// A document type declaration.
@@ -53,19 +53,19 @@ pub enum ReadErrorKind {
     /// A reference to an entity other than the five of XML.
     #[error("expected a character reference or amp, lt, gt, apos or quot, found {name}")]
     UnknownEntity {
-        /// The entity.
+        /// The entity; cut when long.
         name: String,
     },
     /// The document element is no `Document`.
     #[error("expected the element Document, found {found}")]
     WrongRoot {
-        /// Its name.
+        /// Its name; cut and escaped when long.
         found: String,
     },
     /// The document is of another namespace: another message, another version, or none.
     #[error("expected the namespace {}, found {found}", crate::NAMESPACE)]
     WrongNamespace {
-        /// The namespace; `none` without one.
+        /// The end of the namespace, escaped; `none` without one.
         found: String,
     },
     /// A mandatory element is missing.

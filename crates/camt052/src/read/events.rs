@@ -7,6 +7,8 @@ use super::error::{LimitKind, ReadError, ReadErrorKind};
 use super::names::{is_plain_name, is_qualified_name};
 use super::namespaces::{XML, XMLNS, XSI};
 use super::tokens::Tokens;
+use crate::finding::shown;
+use quick_xml::errors::IllFormedError;
 use quick_xml::events::Event;
 
 impl<T: Tokens> Cursor<T> {
@@ -66,7 +68,7 @@ impl<T: Tokens> Cursor<T> {
         for attribute in &found {
             let Some((prefix, local)) = attribute.name.split_once(':') else { continue };
             let Some(namespace) = self.namespaces.get(prefix) else {
-                wrong = Some(malformed(&format!("the prefix {prefix} is not declared")));
+                wrong = Some(undeclared(prefix));
                 break;
             };
             expanded.push((namespace, local));
@@ -115,8 +117,8 @@ impl<T: Tokens> Cursor<T> {
             _ if !is_qualified_name(self.tag.name()) => Err(self.halt(malformed("expected an element name"))),
             Some(ours) => Ok(ours),
             None => {
-                let detail = format!("the prefix {prefix} is not declared");
-                Err(self.halt(ReadErrorKind::Malformed { detail }))
+                let kind = undeclared(prefix);
+                Err(self.halt(kind))
             }
         }
     }
@@ -168,8 +170,26 @@ pub(super) fn take_content(event: Result<Event<'_>, quick_xml::Error>, text: &mu
         Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
         Ok(Event::Eof) => Err(malformed("expected an end tag, found the end of the document")),
         Ok(Event::Start(_) | Event::Empty(_) | Event::End(_)) => Err(malformed("unexpected tag")),
-        Err(error) => Err(ReadErrorKind::Malformed { detail: error.to_string() }),
+        Err(error) => Err(not_well_formed(&error)),
     }
+}
+
+/// What the parser of events says, with the names that it quotes cut.
+pub(super) fn not_well_formed(error: &quick_xml::Error) -> ReadErrorKind {
+    let quick_xml::Error::IllFormed(error) = error else { return malformed(&error.to_string()) };
+    let detail = match error {
+        IllFormedError::MismatchedEndTag { expected, found } => {
+            format!("expected the end tag of {}, found that of {}", shown(expected), shown(found))
+        }
+        IllFormedError::UnmatchedEndTag(found) => format!("expected no end tag, found that of {}", shown(found)),
+        IllFormedError::MissingEndTag(expected) => format!("expected the end tag of {}", shown(expected)),
+        other => other.to_string(),
+    };
+    ReadErrorKind::Malformed { detail }
+}
+
+fn undeclared(prefix: &str) -> ReadErrorKind {
+    ReadErrorKind::Malformed { detail: format!("the prefix {} is not declared", shown(prefix)) }
 }
 
 pub(super) fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {

@@ -8,7 +8,7 @@ use super::tokens::Tokens;
 use crate::NAMESPACE;
 use crate::check::push_step;
 use crate::extra::{Extra, ExtraPart, ExtraStep};
-use crate::finding::FindingKind;
+use crate::finding::{FindingKind, shown};
 use crate::model::Document;
 use crate::schema::Node;
 use bankrail_values::excerpt;
@@ -17,10 +17,10 @@ impl<T: Tokens> Cursor<T> {
     /// The element just begun is not one of the schema here: it is kept and reported.
     #[cold]
     pub(super) fn keep_unknown(&mut self) -> Result<(), Halt> {
-        let name = self.tag.name().to_owned();
-        if !is_qualified_name(&name) {
+        if !is_qualified_name(self.tag.name()) {
             return Err(self.halt(malformed("expected an element name")));
         }
+        let name = shown(self.tag.name());
         let mut path = self.path_text();
         push_step(&mut path, &name, None);
         self.report_at(FindingKind::UnknownElement { name }, path, self.mark);
@@ -67,7 +67,7 @@ impl<T: Tokens> Cursor<T> {
                 continue;
             }
             let namespace = namespace.map(Box::from);
-            self.report(FindingKind::UnknownAttribute { name: attribute.name.clone() });
+            self.report(FindingKind::UnknownAttribute { name: shown(&attribute.name) });
             self.keep_part(ExtraPart::Attribute {
                 name: attribute.name.into(),
                 namespace,

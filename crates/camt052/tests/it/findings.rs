@@ -278,3 +278,21 @@ fn strict_reading_reports_every_finding() {
     assert_eq!(error.findings().len(), 3);
     assert_eq!(error.path(), "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Sts");
 }
+
+/// `X@Y` without an issuer is another code than `X` of the issuer `Y`.
+#[test]
+fn codes_that_look_the_same_in_one_text_are_counted_apart() {
+    let total = |code: &str, count: u32| {
+        format!(
+            "<TtlNtriesPerBkTxCd><NbOfNtries>{count}</NbOfNtries><BkTxCd><Prtry>{code}</Prtry></BkTxCd></TtlNtriesPerBkTxCd>"
+        )
+    };
+    let (joined, issued) = ("<Cd>X@Y</Cd>", "<Cd>X</Cd><Issr>Y</Issr>");
+    let summary = format!("<TxsSummry>{}{}</TxsSummry>", total(joined, 1), total(issued, 3));
+    let entry = |code: &str| ENTRY.replace("<BkTxCd/>", &format!("<BkTxCd><Prtry>{code}</Prtry></BkTxCd>"));
+    let entries = [joined, issued, issued].map(entry).join("");
+    let found = checked(&document(&summary, &entries));
+    let part = Part::BankTransactionCode("+X@Y".into());
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, FindingKind::EntryCount { part, stated: 3, counted: 2 });
+}

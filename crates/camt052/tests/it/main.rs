@@ -11,6 +11,7 @@ mod lossless;
 mod mutate;
 mod payload_table;
 mod pyiso20022;
+mod quoting;
 mod reading;
 mod respell;
 mod round_trips;
