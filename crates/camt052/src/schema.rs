@@ -308,8 +308,24 @@ impl<N: Node> Content for Vec<N> {
     }
 }
 
-/// Writes the occurrences of one element.
-#[inline]
+/// Writes a sequence or choice with what was kept beside the schema's parts.
+#[cold]
+pub(crate) fn write_kept(
+    tag: &'static Tag,
+    out: &mut Output<'_>,
+    kept: Kept<'_>,
+    content: impl FnOnce(&mut Output<'_>),
+) {
+    out.start(tag);
+    kept.attributes(out);
+    out.start_end();
+    kept.children(None, out);
+    content(out);
+    out.close(tag);
+}
+
+/// Writes the occurrences of one element. Inlined, so that its tags are constants: a few instructions instead of a copy.
+#[inline(always)]
 pub(crate) fn write_field<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<'_>) {
     for item in content.items() {
         item.write(tag, out, Kept::NONE);

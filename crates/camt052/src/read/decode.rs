@@ -305,10 +305,13 @@ pub(crate) fn forbidden(text: &[u8]) -> Option<(usize, u32)> {
     const CHUNK: usize = 1024;
     let mut base = 0;
     for chunk in text.chunks(CHUNK) {
-        // Without branches, so that many octets are looked at in one step.
-        let suspect = chunk
-            .iter()
-            .fold(false, |any, b| any | ((*b < 0x20) & (*b != b'\n') & (*b != b'\r') & (*b != b'\t')) | (*b == 0xEF));
+        // Without branches, so that many octets are looked at in one step; first only whether there are line ends at all.
+        let mut suspect = chunk.iter().fold(false, |any, b| any | (*b < 0x20) | (*b == 0xEF));
+        if suspect {
+            suspect = chunk.iter().fold(false, |any, b| {
+                any | ((*b < 0x20) & (*b != b'\n') & (*b != b'\r') & (*b != b'\t')) | (*b == 0xEF)
+            });
+        }
         if suspect && let Some(found) = forbidden_from(text, base, base + chunk.len()) {
             return Some(found);
         }

@@ -79,12 +79,15 @@ impl<'a> Scanner<'a> {
         if self.begins::<N>(tag) { self.several(tag, max) } else { Err(Odd) }
     }
 
+    #[inline(always)]
     fn several<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
         // Most lists of a transaction have one element: room for no more.
         let mut items = Vec::with_capacity(1);
-        items.push(self.element(tag)?);
-        while self.begins::<N>(tag) {
+        loop {
             items.push(self.element(tag)?);
+            if !self.begins::<N>(tag) {
+                break;
+            }
         }
         let fits = max == MANY || u32::try_from(items.len()).is_ok_and(|count| count <= max);
         if fits { Ok(items) } else { Err(Odd) }

@@ -32,6 +32,25 @@ macro_rules! choice {
             const FIELDS: &[$crate::schema::Field] =
                 &[$($crate::schema::Field { wire: $wire, min: 0, max: 1 }),*];
 
+            impl $Type {
+                fn write_content(&self, out: &mut $crate::write::Output<'_>) {
+                    match self {
+                        $(Self::$Variant(value) => $crate::schema::write_field(value, $crate::schema::tag!($wire), out),)*
+                        Self::Unknown => {}
+                    }
+                }
+
+                #[cold]
+                fn write_content_kept(&self, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
+                    match self {
+                        $(Self::$Variant(value) => {
+                            $crate::schema::write_field_kept(value, $crate::schema::tag!($wire), out, kept);
+                        })*
+                        Self::Unknown => {}
+                    }
+                }
+            }
+
             impl $crate::schema::Node for $Type {
                 fn read<T: $crate::read::Tokens>(from: &mut $crate::read::Cursor<T>) -> Result<Self, $crate::read::Halt> {
                     let mut chosen = None;
@@ -60,26 +79,15 @@ macro_rules! choice {
                     Err($crate::read::Odd)
                 }
 
+                #[inline(always)]
                 fn write(&self, tag: &'static $crate::schema::Tag, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
-                    if !kept.is_empty() {
-                        out.start(tag);
-                        kept.attributes(out);
-                        out.start_end();
-                        kept.children(None, out);
-                        match self {
-                            $(Self::$Variant(value) => {
-                                $crate::schema::write_field_kept(value, $crate::schema::tag!($wire), out, kept);
-                            })*
-                            Self::Unknown => {}
-                        }
-                        return out.close(tag);
+                    if kept.is_empty() {
+                        out.open(tag);
+                        self.write_content(out);
+                        out.close(tag);
+                    } else {
+                        $crate::schema::write_kept(tag, out, kept, |out| self.write_content_kept(out, kept));
                     }
-                    out.open(tag);
-                    match self {
-                        $(Self::$Variant(value) => $crate::schema::write_field(value, $crate::schema::tag!($wire), out),)*
-                        Self::Unknown => {}
-                    }
-                    out.close(tag);
                 }
 
                 fn is_plain(&self) -> bool {

@@ -113,6 +113,17 @@ macro_rules! record {
                 }
             }
 
+            impl $Type {
+                fn write_content(&self, out: &mut $crate::write::Output<'_>) {
+                    $($crate::schema::write_field(&self.$name, $crate::schema::tag!($wire), out);)*
+                }
+
+                #[cold]
+                fn write_content_kept(&self, out: &mut $crate::write::Output<'_>, kept: $crate::extra::Kept<'_>) {
+                    $($crate::schema::write_field_kept(&self.$name, $crate::schema::tag!($wire), out, kept);)*
+                }
+            }
+
             impl $crate::schema::Node for $Type {
                 fn read<T: $crate::read::Tokens>(from: &mut $crate::read::Cursor<T>) -> Result<Self, $crate::read::Halt> {
                     from.record()
@@ -132,20 +143,17 @@ macro_rules! record {
                     }
                 )?
 
+                #[inline(always)]
                 fn write(&self, tag: &'static $crate::schema::Tag, out: &mut $crate::write::Output<'_>, _: $crate::extra::Kept<'_>) {
-                    if !self.extras.is_empty() {
-                        return self.extras.with(|kept| {
-                            out.start(tag);
-                            kept.attributes(out);
-                            out.start_end();
-                            kept.children(None, out);
-                            $($crate::schema::write_field_kept(&self.$name, $crate::schema::tag!($wire), out, kept);)*
-                            out.close(tag);
-                        });
+                    if self.extras.is_empty() {
+                        out.open(tag);
+                        self.write_content(out);
+                        out.close(tag);
+                    } else {
+                        self.extras.with(|kept| $crate::schema::write_kept(tag, out, kept, |out| {
+                            self.write_content_kept(out, kept);
+                        }));
                     }
-                    out.open(tag);
-                    $($crate::schema::write_field(&self.$name, $crate::schema::tag!($wire), out);)*
-                    out.close(tag);
                 }
 
                 fn is_plain(&self) -> bool {

@@ -160,7 +160,9 @@ impl<'a> Output<'a> {
     /// An attribute whose name is ASCII.
     #[inline]
     pub(crate) fn attribute(&mut self, name: &str, value: &str) {
-        self.attribute_with(&[name], value);
+        self.text.push(' ');
+        self.text.push_str(name);
+        self.attribute_value(value);
     }
 
     /// An attribute whose name comes in pieces.
@@ -169,6 +171,11 @@ impl<'a> Output<'a> {
         for part in name {
             self.text.push_str(part);
         }
+        self.attribute_value(value);
+    }
+
+    #[inline]
+    fn attribute_value(&mut self, value: &str) {
         self.text.push_str(if self.json { "=\\\"" } else { "=\"" });
         self.escape(value, true);
         self.text.push_str(if self.json { "\\\"" } else { "\"" });
@@ -202,13 +209,6 @@ impl<'a> Output<'a> {
                 c => self.text.push(c),
             }
         }
-    }
-
-    /// Octets that are ASCII without markup characters.
-    #[inline]
-    pub(crate) fn ascii(&mut self, octets: &[u8]) {
-        debug_assert!(octets.is_ascii(), "a value is spelled in ASCII");
-        self.text.push_str(std::str::from_utf8(octets).unwrap_or_default());
     }
 
     /// A value that spells itself in ASCII without markup characters.
@@ -258,7 +258,8 @@ impl<'a> Output<'a> {
         if negative {
             put(b'-');
         }
-        self.ascii(text.get(start..).unwrap_or_default());
+        // Digit by digit: faster than to check that so few octets are text.
+        self.text.extend(text.get(start..).unwrap_or_default().iter().map(|b| char::from(*b)));
     }
 
     #[inline]
