@@ -52,6 +52,8 @@ enum TypRule {
 impl Verifier {
     /// The farthest that `exp` may be ahead (Specification: "Limits", rule 4).
     pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
+    /// The most leeway: what clocks differ by, not what would make `exp` meaningless.
+    pub const MAX_LEEWAY: Duration = Duration::from_secs(300);
     /// The longest assertion that is read, in octets.
     pub const MAX_BYTES: usize = 16 * 1024;
 
@@ -62,11 +64,12 @@ impl Verifier {
         Self { audience, leeway: Duration::ZERO, typ: TypRule::AnyCase, text_exp: false, limits }
     }
 
-    /// By how much the clocks of both sides may differ. It is granted at either end of the lifetime: an assertion may
-    /// be this much too old, and its `exp`, `nbf` and `iat` this much too far ahead.
+    /// By how much the clocks of both sides may differ, at most [`Verifier::MAX_LEEWAY`]: more is cut to that. It is
+    /// granted at either end of the lifetime: an assertion may be this much too old, and its `exp`, `nbf` and `iat` this
+    /// much too far ahead. A customer that sends `nbf` or `iat` and whose clock runs ahead is refused without it.
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
-        self.leeway = leeway;
+        self.leeway = leeway.min(Self::MAX_LEEWAY);
         self
     }
 

@@ -57,8 +57,9 @@
 //!
 //! - Only https, redirects off: a redirect would carry the API key to an address that nobody checked.
 //!   [`ClientBuilder::danger_allow_http_on_loopback`] is for tests on one machine.
-//! - Private keys, API keys, assertions and tokens are in no `Debug`, no error and no log line. Neither are the contents
-//!   of statements and messages; request keys, message ids, statuses and codes are.
+//! - Private keys, API keys, assertions and tokens are in no `Debug`, no error and no log line. The contents of statements
+//!   are in none of this crate's log lines, and [`StatementPage`] prints its size; a document or an entry of it prints all
+//!   that it holds, so do not log one. Request keys, message ids, statuses and codes are logged.
 //! - Answers and deliveries are read up to a bound and within a time.
 //! - A delivery is stored before it is answered, and handled after: at least once, or exactly once within the inbox's own
 //!   transaction ([`receivers::Handlers::within`]).

@@ -29,7 +29,8 @@ impl<K: Keyed + Clone> KeySet<K> {
     /// A set of these keys, in order of trial.
     ///
     /// # Errors
-    /// [`KeySetError`] if there is none, there are too many, two have one name, or only some have names.
+    /// [`KeySetError`] if there is none, there are too many, two have one name, only some have names, or more than
+    /// [`KeySet::MAX_TRIED`] have none.
     pub fn new(keys: impl IntoIterator<Item = K>) -> Result<Self, KeySetError> {
         Ok(Self(Arc::new(ArcSwap::from_pointee(check(keys)?))))
     }
@@ -236,6 +237,12 @@ pub enum KeySetError {
     /// Some keys have names and some do not: which a token means would be a guess.
     #[error("either all keys of a set have a kid or none")]
     PartlyNamed,
+    /// So many keys without names that none would ever be tried.
+    #[error("expected a kid for each of more than {max} keys")]
+    TooManyUnnamed {
+        /// The most that are tried.
+        max: usize,
+    },
 }
 
 fn check<K: Keyed + Clone>(keys: impl IntoIterator<Item = K>) -> Result<Vec<K>, KeySetError> {
@@ -250,6 +257,10 @@ fn check<K: Keyed + Clone>(keys: impl IntoIterator<Item = K>) -> Result<Vec<K>, 
     let mut names: Vec<&str> = keys.iter().filter_map(Keyed::kid).collect();
     if !names.is_empty() && names.len() < keys.len() {
         return Err(KeySetError::PartlyNamed);
+    }
+    let tried = KeySet::<K>::MAX_TRIED;
+    if names.is_empty() && keys.len() > tried {
+        return Err(KeySetError::TooManyUnnamed { max: tried });
     }
     names.sort_unstable();
     let duplicate = names.iter().zip(names.iter().skip(1)).find(|(kid, next)| kid == next);
@@ -309,6 +320,8 @@ mod tests {
         assert!(matches!(twice, KeySetError::DuplicateKid { kid } if kid == "a"));
         assert!(matches!(make(vec![Key(Some("a"), 1), Key(None, 2)]), KeySetError::PartlyNamed));
         assert!(matches!(make(vec![Key(None, 1); 65]), KeySetError::TooMany { max: 64 }));
+        assert!(KeySet::new(vec![Key(None, 1); 4]).is_ok());
+        assert!(matches!(make(vec![Key(None, 1); 5]), KeySetError::TooManyUnnamed { max: 4 }));
     }
 
     #[test]

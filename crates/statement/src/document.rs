@@ -1,6 +1,6 @@
 //! The document inside a received answer.
 
-use crate::{Finding, ReceivedPage, ReceivedStatement, SortOrder, StatementRequest};
+use crate::{Finding, ReceivedPage, ReceivedStatement, ReplyError, SortOrder, StatementRequest};
 use bankrail_camt052::{AccountId, Date, DateOrDateTime, Document, Entry, Parsed, ReadError, ReadOptions};
 use bankrail_values::excerpt;
 
@@ -25,13 +25,20 @@ impl ReceivedStatement {
     }
 
     /// Compares the answer and what was asked with the document, and adds to the findings.
-    pub fn check_document(&mut self, document: &Document, request: &StatementRequest) {
+    ///
+    /// # Errors
+    /// [`ReplyError::OtherAccount`] if the document is about another account: its entries must not be taken over. The
+    /// same number in another spelling, or an IBAN, is a finding.
+    pub fn check_document(&mut self, document: &Document, request: &StatementRequest) -> Result<(), ReplyError> {
         if document.reports.len() != 1 {
             self.findings.push(Finding::ReportCount { found: document.reports.len() });
         }
         for report in &document.reports {
             match &report.account.id {
                 AccountId::Iban(iban) if iban.as_str() != self.account_id => self.other_account(iban.as_str()),
+                AccountId::Other(other) if !is_respelled(other.id.as_str(), &self.account_id) => {
+                    return Err(ReplyError::OtherAccount { found: excerpt(other.id.as_str()) });
+                }
                 AccountId::Other(other) if other.id.as_str() != self.account_id => {
                     self.other_account(other.id.as_str())
                 }
@@ -51,11 +58,18 @@ impl ReceivedStatement {
         if let Some(at) = first_out_of_order(entries, expected) {
             self.findings.push(Finding::OutOfOrder { expected, at });
         }
+        Ok(())
     }
 
     fn other_account(&mut self, found: &str) {
         self.findings.push(Finding::PayloadAccount { found: excerpt(found) });
     }
+}
+
+/// The same letters and digits, whatever stands between them.
+fn is_respelled(found: &str, expected: &str) -> bool {
+    let letters = |text: &'_ str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    found == expected || letters(found) == letters(expected)
 }
 
 /// The first entry, counted from 1, that is booked before (forward) or after (backward) the one in front of it.

@@ -84,8 +84,8 @@ pub enum Finding {
         /// The first entry out of order, counted from 1.
         at: usize,
     },
-    /// The document is about another account than the answer.
-    #[error("expected a document about the account asked for, found one about {found}")]
+    /// The document spells the account in another way than the answer, or names it by its IBAN.
+    #[error("expected the account as it was asked for in the document, found {found}")]
     PayloadAccount {
         /// The identifier, cut and escaped.
         found: String,

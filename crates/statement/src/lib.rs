@@ -30,7 +30,7 @@
 //! let StatementReply::Statement(mut page) = StatementReply::parse(200, body.as_bytes())? else { panic!("an error") };
 //! page.check_against(&asked)?;
 //! let read = page.document()?;
-//! page.check_document(&read.document, &asked);
+//! page.check_document(&read.document, &asked)?;
 //! let entries = read.document.reports.iter().flat_map(|report| &report.entries);
 //! let identities: Vec<EntryIdentity> = entries.map(EntryIdentity::of).collect();
 //! let mut walk = PageWalk::new();

@@ -4,6 +4,7 @@ use crate::finding::Listed;
 use crate::json::{self, JsonError, Members, Value};
 use crate::{Cursor, CursorError, ErrorCode, Finding, SortOrder, StatementRequest};
 use bankrail_values::{HyphenatedUuid, excerpt};
+use std::fmt;
 
 /// An answer of the statement endpoint: a statement, or an error, which may come under any HTTP status, 200 included
 /// (Default: "Statement exchange").
@@ -53,8 +54,8 @@ impl StatementReply {
     }
 }
 
-/// A statement as it was received: one page of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A statement as it was received: one page of it. Printing it shows the payload's length, not its contents.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceivedStatement {
     /// The account that the service says it answers for: see [`ReceivedStatement::check_against`].
@@ -71,6 +72,17 @@ pub struct ReceivedStatement {
     pub page: ReceivedPage,
     /// What was survived.
     pub findings: Vec<Finding>,
+}
+
+impl fmt::Debug for ReceivedStatement {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("ReceivedStatement")
+            .field("request_key", &self.request_key)
+            .field("payload_octets", &self.payload.len())
+            .field("page", &self.page)
+            .field("findings", &self.findings)
+            .finish_non_exhaustive()
+    }
 }
 
 /// `moreTransactionsAvailable` and `cursor` as received.

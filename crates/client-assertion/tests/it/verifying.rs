@@ -167,8 +167,11 @@ fn leeway_is_granted_at_both_ends_and_no_further() {
         let found = verify(&lenient, &signed(&claims(&[(claim, &value.to_string())])));
         assert_eq!(found.is_ok(), good, "{claim} {value} {found:?}");
     }
+    // However much was asked for.
     let endless = verifier().with_leeway(Duration::MAX);
-    assert!(verify(&endless, &signed(&claims(&[("exp", "1")]))).is_ok(), "no overflow");
+    for (exp, good) in [(NOW - 299, true), (NOW - 300, false), (NOW + 3900, true), (NOW + 3901, false), (1, false)] {
+        assert_eq!(verify(&endless, &signed(&claims(&[("exp", &exp.to_string())]))).is_ok(), good, "{exp}");
+    }
 }
 
 #[test]

@@ -249,6 +249,9 @@ impl ClientBuilder {
             assertion = assertion.with_random_jwt_id();
         }
         if let Some(lifetime) = self.assertion_lifetime {
+            if lifetime < Duration::from_secs(1) || lifetime > AssertionBuilder::MAX_LIFETIME {
+                return Err(BuildError::AssertionLifetime { found: lifetime });
+            }
             assertion = assertion.lifetime(lifetime);
         }
         Ok(assertion)
@@ -278,6 +281,12 @@ pub enum BuildError {
     /// The audience.
     #[error("the audience is refused")]
     Audience(#[source] AudienceError),
+    /// A lifetime under a second or over an hour.
+    #[error("expected an assertion lifetime of 1 to 3600 seconds, found {found:?}")]
+    AssertionLifetime {
+        /// The lifetime.
+        found: Duration,
+    },
     /// The API key is empty or has characters that a header cannot carry.
     #[error("expected an API key of visible characters")]
     ApiKey,

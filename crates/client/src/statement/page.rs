@@ -4,9 +4,10 @@ use super::{StatementError, UnreadablePayload};
 use bankrail_camt052::{Document, Entry, Finding as DocumentFinding, Parsed, ReadOptions};
 use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
+use std::fmt;
 
-/// One page of a statement.
-#[derive(Clone, Debug)]
+/// One page of a statement. Printing it shows its size, not its contents.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct StatementPage {
     /// The answer: the raw XML as [`ReceivedStatement::payload`], the request key, and the findings about the answer.
@@ -56,11 +57,21 @@ impl StatementPage {
                 return Err(StatementError::Payload(Box::new(payload)));
             }
         };
-        received.check_document(&document, request);
+        received.check_document(&document, request).map_err(refused)?;
         if options.deny_findings {
             received.deny_findings().map_err(refused)?;
         }
         Ok(Self { received, document, document_findings })
+    }
+}
+
+impl fmt::Debug for StatementPage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("StatementPage")
+            .field("received", &self.received)
+            .field("entries", &self.entries().count())
+            .field("document_findings", &self.document_findings.len())
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,7 @@
 use crate::provider::{KEY, Provider};
 use bankrail_client::{AddressFault, BuildError, Client, Customer, StatementClient, TlsError, TlsRoots, TokenSource};
 use bankrail_client_assertion::CustomerCode;
+use std::time::Duration;
 
 fn customer(api_key: &str) -> Customer {
     Customer::new(CustomerCode::parse("CUSTOMER").unwrap(), KEY.clone(), api_key)
@@ -27,6 +28,10 @@ fn settings_that_make_no_client() {
         assert!(matches!(build(key).build(), Err(BuildError::ApiKey)), "{key:?}");
     }
     assert!(matches!(build("k").audience("two words").build(), Err(BuildError::Audience(_))));
+    for seconds in [0, 3601] {
+        let lifetime = build("k").assertion_lifetime(Duration::from_secs(seconds)).build();
+        assert!(matches!(lifetime, Err(BuildError::AssertionLifetime { .. })), "{seconds}");
+    }
     let none = build("k").tls_roots(TlsRoots::OnlyPem(Vec::new())).build();
     assert!(matches!(none, Err(BuildError::Tls(TlsError::NoCertificate))));
 }

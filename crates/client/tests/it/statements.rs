@@ -2,7 +2,7 @@ use crate::provider::{ACCOUNT, API_KEY, Provider, Reply, document, request, requ
 use crate::tokens::chain;
 use bankrail_client::{Pacing, StatementError, TokenError, TransportError};
 use bankrail_rate_limit::{Limiter, Policy};
-use bankrail_statement::{AccountId, ErrorCode, Finding, ReplyError, StatementRequest};
+use bankrail_statement::{AccountId, ErrorCode, Finding, Page, ReplyError, StatementRequest, StatementResponse};
 use bankrail_values::{Clock, ManualClock};
 use std::sync::Arc;
 use std::time::Duration;
@@ -178,6 +178,8 @@ type Case = (&'static str, Reply, fn(&StatementError) -> bool);
 async fn odd_answers() {
     let other_account = String::from_utf8(br#"{"accountId":"7","extract":"intraday","payload":"<x/>","requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","moreTransactionsAvailable":false}"#.to_vec()).unwrap();
     let broken = other_account.replace(r#""7""#, &format!("{ACCOUNT:?}")).replace("<x/>", "<Document>hunter2");
+    let other_document = StatementResponse::new(&AccountId::parse(ACCOUNT).unwrap(), request_key(), Page::Last)
+        .to_json(&document(1).replace(ACCOUNT, "7"));
     let cases: Vec<Case> = vec![
         ("HTML under 200", Reply::new(200, "<html>").header("content-type", "text/html"), |error| {
             matches!(error, StatementError::Unexpected { status: 200, json: false, .. }) && !error.is_retryable()
@@ -192,6 +194,9 @@ async fn odd_answers() {
             matches!(error, StatementError::Reply { source: ReplyError::Json(_), .. })
         }),
         ("another account", Reply::new(200, other_account), |error| {
+            matches!(error, StatementError::Reply { source: ReplyError::OtherAccount { .. }, .. })
+        }),
+        ("a document of another account", Reply::new(200, other_document), |error| {
             matches!(error, StatementError::Reply { source: ReplyError::OtherAccount { .. }, .. })
         }),
         (

@@ -27,8 +27,9 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// How many octets [`OpenOptions::customer`] inflates at most: 250 kB.
-    pub const DEFAULT_INFLATE: usize = 250_000;
+    /// How many octets [`OpenOptions::customer`] inflates at most: 340 kB, which the longest payload that
+    /// [`SealOptions`](crate::SealOptions) seals by default has in its signed form.
+    pub const DEFAULT_INFLATE: usize = 340_000;
 
     /// The defaults: nothing that the specification does not name.
     #[must_use]
@@ -36,7 +37,7 @@ impl OpenOptions {
         Self::default()
     }
 
-    /// The profile of a customer who receives webhooks: the defaults, and inflating up to 250 kB, because published
+    /// The profile of a customer who receives webhooks: the defaults, and inflating up to 340 kB, because published
     /// senders compress (Default).
     #[must_use]
     pub fn customer() -> Self {

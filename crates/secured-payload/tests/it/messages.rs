@@ -74,6 +74,18 @@ fn only_json_within_the_bound_is_sealed() {
     }
 }
 
+/// The defaults of both sides meet: what is sealed at most is opened, compressed or not.
+#[test]
+fn the_longest_message_is_opened_by_a_customer() {
+    let keys = backends().next().unwrap();
+    let longest = format!("\"{}\"", "a".repeat(250_000 - 2));
+    for options in [SealOptions::new(), SealOptions::new().with_deflate()] {
+        let sealed =
+            Sealer::with_options(keys.signing.clone(), keys.wrapping(), options).seal(longest.as_bytes()).unwrap();
+        assert_eq!(keys.customer().open(&sealed).unwrap().json(), longest.as_bytes());
+    }
+}
+
 #[test]
 fn keys_rotate_while_in_use() {
     let [old, new] = ["old", "new"].map(|kid| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap().with_kid(kid));

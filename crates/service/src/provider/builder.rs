@@ -109,7 +109,7 @@ impl ProviderBuilder {
         self
     }
 
-    /// How long a token lives, cut to seconds. Default: 3600 seconds.
+    /// How long a token lives, a second or more, cut to seconds. Default: 3600 seconds.
     pub fn token_lifetime(mut self, lifetime: Duration) -> Self {
         self.options.token_lifetime = Duration::from_secs(lifetime.as_secs());
         self
@@ -199,6 +199,9 @@ impl ProviderBuilder {
         if !(-840..=840).contains(&options.offset_minutes) {
             return Err(BuildError::Offset { found: options.offset_minutes });
         }
+        if options.token_lifetime.is_zero() {
+            return Err(BuildError::TokenLifetime);
+        }
         let shared = Shared {
             directory: self.directory.ok_or(BuildError::Missing { part: "directory" })?,
             ledger: self.ledger.ok_or(BuildError::Missing { part: "ledger" })?,
@@ -220,7 +223,9 @@ impl ProviderBuilder {
 fn checked_path(base: &str, path: &str) -> Result<String, BuildError> {
     let literal = |c: u8| c.is_ascii_alphanumeric() || b"/-._~!$&'()+,;=:@".contains(&c);
     let whole = format!("{}{path}", base.trim_end_matches('/'));
-    let good = path.len() > 1 && path.starts_with('/') && whole.starts_with('/') && !whole.contains("//");
+    // A segment that begins with a colon was a pattern once, and the router refuses it.
+    let plain = !whole.contains("//") && !whole.contains("/:");
+    let good = path.len() > 1 && path.starts_with('/') && whole.starts_with('/') && plain;
     if good && whole.bytes().all(literal) { Ok(whole) } else { Err(BuildError::Path { found: whole }) }
 }
 
@@ -255,6 +260,9 @@ pub enum BuildError {
         /// The offset in minutes.
         found: i16,
     },
+    /// Tokens that would have ended before they are used.
+    #[error("expected a token lifetime of a second or more")]
+    TokenLifetime,
     /// There was no randomness for a cursor secret.
     #[error("no cursor secret")]
     Cursors(#[source] CursorSecretError),

@@ -4,6 +4,7 @@ use crate::world::{API_KEY, Fault, World, send, token_request};
 use axum::body::Body;
 use bankrail_service::{BuildError, Provider};
 use http::{Method, Request, StatusCode};
+use std::time::Duration;
 
 fn request(method: Method, path: &str) -> Request<Body> {
     Request::builder().method(method).uri(path).body(Body::empty()).unwrap()
@@ -66,13 +67,15 @@ async fn paths_below_a_base() {
 fn what_makes_no_provider() {
     let missing = Provider::builder().build().unwrap_err();
     assert_eq!(missing, BuildError::Missing { part: "directory" });
-    for path in ["", "/", "token", "/{all}", "/*rest", "/a//b", "/a b", "/a?b"] {
+    for path in ["", "/", "token", "/{all}", "/*rest", "/a//b", "/a b", "/a?b", "/:a", "/a/:b"] {
         let refused = Provider::builder().token_path(path).build().unwrap_err();
         assert!(matches!(refused, BuildError::Path { .. }), "{path}: {refused}");
     }
     let twice = Provider::builder().token_path("/a").statement_path("/a").build().unwrap_err();
     assert!(matches!(twice, BuildError::SamePath { .. }));
     assert_eq!(Provider::builder().reporting_source("").build().unwrap_err(), BuildError::ReportingSource);
+    let brief = Provider::builder().token_lifetime(Duration::from_millis(999)).build();
+    assert!(matches!(brief, Err(BuildError::TokenLifetime)));
     assert!(matches!(Provider::builder().report_offset_minutes(841).build(), Err(BuildError::Offset { found: 841 })));
 }
 

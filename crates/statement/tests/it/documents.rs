@@ -3,7 +3,8 @@
 use crate::support::{KEY, account, document, document_xml, plain, received};
 use bankrail_camt052::{Document, ReadOptions};
 use bankrail_statement::{
-    Cursor, Finding, MaxEntries, Page, ReceivedPage, SortOrder, StatementReply, StatementRequest, StatementResponse,
+    Cursor, Finding, MaxEntries, Page, ReceivedPage, ReplyError, SortOrder, StatementReply, StatementRequest,
+    StatementResponse,
 };
 
 #[test]
@@ -40,7 +41,7 @@ fn checked(entries: &[String], page: &ReceivedPage, request: &StatementRequest) 
     let mut statement = received(&document_xml(entries), page);
     let read = statement.document().unwrap();
     statement.findings.clear();
-    statement.check_document(&read.document, request);
+    statement.check_document(&read.document, request).unwrap();
     statement.findings
 }
 
@@ -70,8 +71,14 @@ fn findings_about_the_document() {
     assert_eq!(checked(&days, &more, &request), [Finding::TooManyEntries { limit: 2, found: 3 }]);
     let mut statement = received(&document_xml(&[]).replace("012003123456789", "other"), &ReceivedPage::Last);
     let read = statement.document().unwrap();
-    statement.check_document(&read.document, &request);
+    let other = statement.check_document(&read.document, &request);
+    assert!(matches!(other, Err(ReplyError::OtherAccount { .. })), "{other:?}");
+    let mut statement =
+        received(&document_xml(&[]).replace("012003123456789", "012-003 123456789"), &ReceivedPage::Last);
+    let read = statement.document().unwrap();
+    statement.check_document(&read.document, &request).unwrap();
     assert!(matches!(statement.findings[..], [Finding::PayloadAccount { .. }]));
+    assert!(!format!("{statement:?}").contains("<Document"));
 }
 
 #[test]
