@@ -73,7 +73,8 @@ impl RemoteUnwrapper for TokenKey<WrappingKey> {
     }
 }
 
-/// What no octets can bring about: the token, the session or the key is not there.
+/// What no octets can bring about: the token, the session or the key is not there. Each device has its own answers: this
+/// one says "general error" of a wrong ciphertext, so that cannot count as a fault here; find out what yours says.
 fn is_fault(error: &TokenError) -> bool {
     let TokenError::Pkcs11(error, _) = error else { return true };
     is_passing(error)

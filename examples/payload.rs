@@ -39,12 +39,21 @@ fn show() -> Result<(), Box<dyn Error>> {
 fn make_keys(folder: &Path) -> Result<(), Box<dyn Error>> {
     let signing = SigningKey::generate(RsaSize::Rsa2048)?;
     let unwrapping = UnwrappingKey::generate(RsaSize::Rsa2048)?;
-    fs::write(folder.join("signing.pem"), signing.to_pkcs8_pem().as_bytes())?;
+    write_private(&folder.join("signing.pem"), &signing.to_pkcs8_pem())?;
     fs::write(folder.join("signing.pub.pem"), signing.verifying_key().to_spki_pem())?;
-    fs::write(folder.join("encryption.pem"), unwrapping.to_pkcs8_pem().as_bytes())?;
+    write_private(&folder.join("encryption.pem"), &unwrapping.to_pkcs8_pem())?;
     fs::write(folder.join("encryption.pub.pem"), unwrapping.wrapping_key().to_spki_pem())?;
     println!("four keys in {}", folder.display());
     Ok(())
+}
+
+/// A new file that nobody else can read.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(text.as_bytes())
 }
 
 fn seal(folder: &Path) -> Result<(), Box<dyn Error>> {

@@ -27,6 +27,7 @@ pub trait ReplayStore: fmt::Debug + Send + Sync {
     /// Claims `key` until `expires`: true for the first caller, false for every other one while `expires` of the first
     /// has not passed. One atomic step, also among several processes.
     ///
-    /// Claim before the token is issued. If the store fails, issue nothing: a timeout may have claimed the key.
+    /// Claim before the token is issued. If the store fails, issue nothing: a timeout may have claimed the key. A customer
+    /// that tries again after a failure signs anew, because what it sent before may be used up.
     fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool>;
 }

@@ -91,13 +91,17 @@
 //! specification's error shape (where that has no code, `EC` and the HTTP status), the token endpoint's RFC 6749's. The
 //! specification leaves the bodies of 400, 401 and 429 open.
 //!
+//! Not here: the discovery documents of an OpenID Connect issuer (Specification: "Authentication", 2). Access tokens are
+//! references that only this provider can resolve, so there is no key to publish; serve the metadata beside
+//! [`Provider::router`] if clients look for it.
+//!
 //! # Security notes
 //!
 //! - An API key, an assertion and a token must all be the same customer's.
 //! - An account that does not exist and one that is not registered for the customer are answered alike.
 //! - Requests without a known API key are charged to nobody: limit them by address, further out.
-//! - Logged by `tracing` are request key, customer code, status and duration, and store failures with their causes; never a
-//!   key, token, assertion, account or payload.
+//! - Logged by `tracing` are request key, customer code, status and duration, why an assertion was refused in a word, and store
+//!   failures with their causes; never a key, token, assertion, account or payload.
 //! - A panic of the directory, the ledger or a store is answered 500.
 //! - Deliveries go to `https` addresses, and follow no redirection. An address inside the provider's own network is not
 //!   told from any other: check what customers register, or resolve names in a [`Transport`](delivery::Transport) that does.

@@ -23,6 +23,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 
+/// How much of a text that is no account identifier the error says again, in characters.
+const LONGEST_ECHO: usize = 64;
+
 /// Answers every request to the statement endpoint's path.
 pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let mut exchange = Exchange::new("statement");
@@ -95,7 +98,8 @@ async fn after_limit(
     }
     let request = StatementRequest::from_json(&body).map_err(Refusal::Request)?;
     // No such text names an account, so the ledger need not be asked.
-    let account = request.account().map_err(|_| Refusal::Account(request.account_id().to_owned()))?;
+    let echoed = |asked: &str| asked.chars().take(LONGEST_ECHO).collect();
+    let account = request.account().map_err(|_| Refusal::Account(echoed(request.account_id())))?;
     let owner = Owner { customer: &customer.code, account: &account };
     let (walk, position) = match &request.cursor {
         None => (Walk::of(&request, report::day_of(now, shared.options.offset_minutes)), None),

@@ -119,6 +119,8 @@ async fn an_account_that_is_not_there_not_registered_or_no_account_is_answered_a
         assert_eq!(answer.error_code(), "EC20001");
         assert_eq!(answer.json["error"]["title"], format!("Account Id: '{account}' not found"));
     }
+    let long = world.statement(&serde_json::json!({ "accountId": "7".repeat(5000) }).to_string()).await;
+    assert_eq!(long.json["error"]["title"], format!("Account Id: '{}' not found", "7".repeat(64)));
     let world = World::with(|builder| builder.account_not_found_status(StatusCode::OK));
     let answer = world.statement(r#"{"accountId":"000000000000000"}"#).await;
     assert_eq!((answer.status, answer.error_code()), (StatusCode::OK, "EC20001"));
