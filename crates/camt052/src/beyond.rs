@@ -17,8 +17,6 @@ pub(crate) trait Watch {
     fn tally(&mut self) -> Option<&mut Tally>;
     /// Reports something about the current element.
     fn report(&mut self, kind: FindingKind);
-    /// An entry ends.
-    fn entry_ends(&mut self) {}
 }
 
 impl<T: Tokens> Watch for Cursor<T> {
@@ -28,10 +26,6 @@ impl<T: Tokens> Watch for Cursor<T> {
 
     fn report(&mut self, kind: FindingKind) {
         Self::report(self, kind);
-    }
-
-    fn entry_ends(&mut self) {
-        self.restart_elements();
     }
 }
 
@@ -61,7 +55,6 @@ pub(crate) fn summary(summary: &Summary, by: &mut impl Watch) {
 
 /// An entry: it counts, and its currency is that of the account.
 pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
-    by.entry_ends();
     let Some(tally) = by.tally() else { return };
     tally.count(entry);
     if let (Some(account), Some(found)) = (&tally.currency, entry.amount.currency())

@@ -61,6 +61,21 @@ pub enum ExtraPart {
     },
 }
 
+impl Extra {
+    /// How much memory it takes.
+    pub(crate) fn octets(&self) -> usize {
+        let step = |step: &ExtraStep| size_of::<ExtraStep>() + step.name.len();
+        let part = match &self.part {
+            ExtraPart::Xml(text) | ExtraPart::Text(text) => text.len(),
+            ExtraPart::Attribute { name, namespace, value } => {
+                name.len() + namespace.as_ref().map_or(0, |namespace| namespace.len()) + value.len()
+            }
+        };
+        let place: usize = self.inside.iter().map(step).sum();
+        size_of::<Self>() + place + self.after.as_ref().map_or(0, |after| after.name.len()) + part
+    }
+}
+
 impl PartialEq for Extras {
     fn eq(&self, other: &Self) -> bool {
         if self.parts() == other.parts() {

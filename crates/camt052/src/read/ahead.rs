@@ -32,10 +32,10 @@ impl<T: Tokens> Cursor<T> {
         let mut plain = std::mem::take(&mut self.plain);
         let scanned = self.content_ahead(name, &mut plain);
         self.plain = plain;
-        let Scanned { node, elements, length, .. } = self.accept(scanned, self.elements)?;
+        let Scanned { node, elements, length, .. } = self.accept(scanned, self.used.elements)?;
         self.tokens.skip(length);
         self.mark = self.tokens.mark();
-        self.elements = elements;
+        self.used.elements = elements;
         Some(node)
     }
 
@@ -61,20 +61,24 @@ impl<T: Tokens> Cursor<T> {
     /// The next element of a report, if it is a `tag` as this crate writes it, perhaps under a prefix. Otherwise nothing
     /// has been read.
     pub(crate) fn scan_element<N: Node>(&mut self, tag: &'static Tag, index: usize) -> Option<N> {
-        if self.path.len() != REPORT || self.empty {
+        // An entry is counted by itself, but its tag has to be within what the report may have.
+        let entry = tag.wire == "Ntry";
+        let used = self.used.elements;
+        if self.path.len() != REPORT || self.empty || (entry && used >= self.options.limits.entry_elements) {
             return None;
         }
         let mut plain = std::mem::take(&mut self.plain);
         let scanned = self.element_ahead(tag, &mut plain);
         self.plain = plain;
-        let before = if tag.wire == "Ntry" { 0 } else { self.elements };
+        let before = if entry { 0 } else { used };
         let Scanned::<N> { node, elements, gap, length } = self.accept(scanned?, before)?;
         self.tokens.skip(gap);
         let mark = self.tokens.mark();
         self.tokens.skip(length);
         self.mark = self.tokens.mark();
-        self.elements = elements;
-        self.path.push(Step { name: tag.wire, index, repeats: true, mark, last: None });
+        self.used.elements = if entry { used } else { elements };
+        let extras = self.extras.len();
+        self.path.push(Step { name: tag.wire, index, repeats: true, mark, last: None, extras, outer: None });
         node.settle(self);
         self.leave();
         Some(node)

@@ -36,6 +36,7 @@ impl<T: Tokens> Cursor<T> {
                 }
                 Captured::End if self.depth < outer => {
                     xml.truncate(before);
+                    self.hold(xml.len())?;
                     return Ok((xml, elements, stray));
                 }
                 Captured::End => {}
@@ -63,6 +64,7 @@ impl<T: Tokens> Cursor<T> {
         // The element has been left: its own declarations are gone, what it needs from around it is in scope.
         let needed = self.needed(xml.get(start..).unwrap_or_default(), &own);
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
+            self.bound_kept(xml.len() + needed.len())?;
             xml.insert_str(name_end, &needed);
         }
         Ok(())
@@ -97,6 +99,7 @@ impl<T: Tokens> Cursor<T> {
 
     /// Appends one event as it stands.
     fn capture_event(&mut self, xml: &mut String) -> Result<Captured, Halt> {
+        self.bound_kept(xml.len())?;
         self.advance()?;
         let mut scratch = String::new();
         let event = self.tokens.next();

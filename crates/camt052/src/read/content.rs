@@ -23,25 +23,26 @@ impl<T: Tokens> Cursor<T> {
             match self.tokens.next() {
                 Ok(Event::Start(tag)) => {
                     self.tag.set(&tag);
-                    self.keep_text();
+                    self.keep_text()?;
                     self.open(false)?;
                     return Ok(true);
                 }
                 Ok(Event::Empty(tag)) => {
                     self.tag.set(&tag);
-                    self.keep_text();
+                    self.keep_text()?;
                     self.open(true)?;
                     return Ok(true);
                 }
                 Ok(Event::End(_)) => {
-                    self.keep_text();
+                    self.keep_text()?;
                     self.close();
                     return Ok(false);
                 }
-                Ok(Event::Text(text)) if is_blank(&text) => {}
+                Ok(Event::Text(text)) if self.text.is_empty() && is_blank(&text) => {}
                 other => {
                     let content = take_content(other, &mut self.text);
                     self.content(content)?;
+                    self.bound_text()?;
                 }
             }
         }
@@ -75,10 +76,14 @@ impl<T: Tokens> Cursor<T> {
                     self.content(content)?;
                 }
             }
-            if self.text.len() > self.options.limits.text_bytes {
-                return Err(self.limit(LimitKind::TextBytes, self.options.limits.text_bytes));
-            }
+            self.bound_text()?;
         }
+    }
+
+    #[inline]
+    fn bound_text(&mut self) -> Result<(), Halt> {
+        let most = self.options.limits.text_bytes;
+        if self.text.len() > most { Err(self.limit(LimitKind::TextBytes, most)) } else { Ok(()) }
     }
 
     /// An element within the text of a leaf: kept beside it.

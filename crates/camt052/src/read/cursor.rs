@@ -36,6 +36,18 @@ pub(crate) struct Step {
     pub(super) mark: Mark,
     /// The last child that the schema knows.
     pub(super) last: Option<(&'static str, usize)>,
+    /// How many parts beyond the schema there were before it.
+    pub(super) extras: usize,
+    /// What had been used outside of it, when it is counted by itself.
+    pub(super) outer: Option<Used>,
+}
+
+/// How much an entry has used of its limits, or all of a report but its entries, or all of a message but its reports.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Used {
+    pub(super) elements: usize,
+    /// Octets kept beyond the schema.
+    pub(super) kept: usize,
 }
 
 /// The reading end of a document.
@@ -63,8 +75,8 @@ pub(crate) struct Cursor<T> {
     /// The path's length at the innermost sequence, and the first of its extras.
     pub(super) base: usize,
     pub(super) first_extra: usize,
-    /// Elements since the last entry began.
-    pub(super) elements: usize,
+    /// What has been used of the limits here.
+    pub(super) used: Used,
     /// The element just begun should have stood before this one.
     pub(super) late: Option<&'static str>,
     /// What has been counted in the report so far.
@@ -96,7 +108,7 @@ impl<T: Tokens> Cursor<T> {
             extras: Vec::new(),
             base: 0,
             first_extra: 0,
-            elements: 0,
+            used: Used::default(),
             late: None,
             tally: Tally::default(),
             #[cfg(test)]
@@ -234,6 +246,7 @@ impl<T: Tokens> Cursor<T> {
             let found = if self.seems_ours()? { find(self.tag.local_name()) } else { None };
             match found.and_then(|index| Some((index, fields.get(index)?))) {
                 Some((index, field)) => {
+                    self.refuse_nil()?;
                     self.push(field.wire);
                     return Ok(Some(index));
                 }
@@ -243,18 +256,23 @@ impl<T: Tokens> Cursor<T> {
     }
 
     pub(super) fn push(&mut self, name: &'static str) {
-        if name == "Ntry" {
-            self.elements = 0;
-        }
-        self.path.push(Step { name, index: 0, repeats: false, mark: self.mark, last: None });
+        let outer = matches!(name, "Ntry" | "Rpt").then(|| {
+            let Used { elements, kept } = std::mem::take(&mut self.used);
+            Used { elements: elements.saturating_sub(1), kept }
+        });
+        let extras = self.extras.len();
+        self.path.push(Step { name, index: 0, repeats: false, mark: self.mark, last: None, extras, outer });
     }
 
     /// The element ends: it is the last child of its parent.
     #[inline]
     pub(crate) fn leave(&mut self) {
-        let child = self.path.pop().map(|step| (step.name, step.index));
+        let Some(step) = self.path.pop() else { return };
+        if let Some(outer) = step.outer {
+            self.used = outer;
+        }
         if let Some(parent) = self.path.last_mut() {
-            parent.last = child;
+            parent.last = Some((step.name, step.index));
         }
     }
 
@@ -275,7 +293,8 @@ impl<T: Tokens> Cursor<T> {
     /// True when an unknown element was kept directly inside the current element.
     pub(super) fn holds_unknown(&self) -> bool {
         let depth = self.path.len() - self.base;
-        let own = self.extras.get(self.first_extra..).unwrap_or_default();
+        let before = self.path.last().map_or(0, |step| step.extras);
+        let own = self.extras.get(before..).unwrap_or_default();
         own.iter().any(|extra| extra.inside.len() == depth && matches!(extra.part, ExtraPart::Xml(_)))
     }
 
@@ -301,16 +320,6 @@ impl<T: Tokens> Cursor<T> {
         }
         self.path.pop();
         self.keep()
-    }
-
-    /// Opens an element that this crate knows without a statement.
-    pub(super) fn push_root(&mut self, name: &'static str) {
-        self.push(name);
-    }
-
-    /// An entry has been read: what follows counts anew.
-    pub(crate) fn restart_elements(&mut self) {
-        self.elements = 0;
     }
 
     /// Reads the content of an element whose start tag has been read.

@@ -135,7 +135,8 @@ impl<T: Tokens> Cursor<T> {
             let found = found.map_or_else(|| "none".to_owned(), shown_end);
             return Err(self.halt(ReadErrorKind::WrongNamespace { found }));
         }
-        self.push_root("Document");
+        self.refuse_nil()?;
+        self.push("Document");
         self.begin()
     }
 

@@ -1,4 +1,4 @@
-//! Entries one after the other, in memory bounded by the largest.
+//! Entries one after the other, in memory bounded by the largest and by what stands outside of entries.
 
 use super::cursor::{Cursor, Record};
 use super::decode::Decoded;

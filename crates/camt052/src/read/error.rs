@@ -82,7 +82,7 @@ pub enum ReadErrorKind {
         /// The text, cut and escaped.
         found: String,
     },
-    /// The attribute `xsi:nil`, which no element of the schema allows.
+    /// The attribute `xsi:nil`, which no element of the schema may have.
     #[error("expected content, found xsi:nil")]
     Nil,
     /// A bound of [`Limits`](crate::Limits) is exceeded.
@@ -112,6 +112,8 @@ pub enum LimitKind {
     TextBytes,
     /// `token_bytes`.
     TokenBytes,
+    /// `kept_bytes`.
+    KeptBytes,
     /// `attributes`.
     Attributes,
 }
@@ -186,6 +188,7 @@ impl fmt::Display for LimitKind {
             Self::EntryElements => "elements in an entry",
             Self::TextBytes => "octets in a text",
             Self::TokenBytes => "octets in a tag or run of text",
+            Self::KeptBytes => "octets kept beyond the schema",
             Self::Attributes => "attributes in a tag",
         })
     }

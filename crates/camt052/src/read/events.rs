@@ -29,12 +29,12 @@ impl<T: Tokens> Cursor<T> {
     pub(super) fn open(&mut self, empty: bool) -> Result<(), Halt> {
         self.empty = empty;
         self.depth += 1;
-        self.elements += 1;
+        self.used.elements += 1;
         self.attributes.clear();
         if self.depth > self.options.limits.depth {
             return Err(self.limit(LimitKind::Depth, self.options.limits.depth));
         }
-        if self.elements > self.options.limits.entry_elements {
+        if self.used.elements > self.options.limits.entry_elements {
             return Err(self.limit(LimitKind::EntryElements, self.options.limits.entry_elements));
         }
         if !self.tag.attributes().is_empty() {
@@ -63,7 +63,6 @@ impl<T: Tokens> Cursor<T> {
         }
         found.retain(|attribute| attribute.declared_prefix().is_none());
         let mut expanded: Vec<(&str, &str)> = Vec::new();
-        let mut nil = false;
         let mut wrong = None;
         for attribute in &found {
             let Some((prefix, local)) = attribute.name.split_once(':') else { continue };
@@ -72,7 +71,6 @@ impl<T: Tokens> Cursor<T> {
                 break;
             };
             expanded.push((namespace, local));
-            nil |= (namespace, local) == (XSI, "nil");
         }
         if expanded.len() > 1 && wrong.is_none() {
             wrong = repeated(expanded).map(|(_, local)| stands_twice(local));
@@ -80,11 +78,20 @@ impl<T: Tokens> Cursor<T> {
         if let Some(kind) = wrong {
             return Err(self.halt(kind));
         }
-        if nil && self.is_ours()? {
-            return Err(self.halt(ReadErrorKind::Nil));
-        }
         self.attributes = found;
         Ok(())
+    }
+
+    /// An error when the element just begun, which is one of the schema, has the attribute `xsi:nil`.
+    #[inline]
+    pub(super) fn refuse_nil(&mut self) -> Result<(), Halt> {
+        let nil = self.attributes.iter().any(|attribute| {
+            attribute
+                .name
+                .split_once(':')
+                .is_some_and(|(prefix, local)| local == "nil" && self.namespaces.get(prefix) == Some(XSI))
+        });
+        if nil { Err(self.halt(ReadErrorKind::Nil)) } else { Ok(()) }
     }
 
     /// An end tag.

@@ -2,6 +2,7 @@
 
 use super::attributes::malformed;
 use super::cursor::{Cursor, Halt};
+use super::error::LimitKind;
 use super::names::{is_blank, is_qualified_name, is_space};
 use super::namespaces::XSI;
 use super::tokens::Tokens;
@@ -30,25 +31,23 @@ impl<T: Tokens> Cursor<T> {
     /// Keeps the element just begun as it is.
     pub(super) fn keep(&mut self) -> Result<(), Halt> {
         let xml = self.capture()?;
-        self.keep_part(ExtraPart::Xml(xml.into()));
-        Ok(())
+        self.keep_part(ExtraPart::Xml(xml.into()))
     }
 
     /// Keeps the text gathered between elements, if it is more than white space.
     #[inline]
-    pub(super) fn keep_text(&mut self) {
-        if !self.text.is_empty() {
-            self.keep_gathered();
-        }
+    pub(super) fn keep_text(&mut self) -> Result<(), Halt> {
+        if self.text.is_empty() { Ok(()) } else { self.keep_gathered() }
     }
 
     #[cold]
-    pub(super) fn keep_gathered(&mut self) {
+    pub(super) fn keep_gathered(&mut self) -> Result<(), Halt> {
         let text = std::mem::take(&mut self.text);
-        if !is_blank(&text) {
-            self.report(FindingKind::UnexpectedText { found: excerpt(&text) });
-            self.keep_part(ExtraPart::Text(text.into()));
+        if is_blank(&text) {
+            return Ok(());
         }
+        self.report(FindingKind::UnexpectedText { found: excerpt(&text) });
+        self.keep_part(ExtraPart::Text(text.into()))
     }
 
     /// Keeps and reports the attributes of the current element; those of XML Schema itself say nothing.
@@ -72,7 +71,7 @@ impl<T: Tokens> Cursor<T> {
                 name: attribute.name.into(),
                 namespace,
                 value: attribute.value.into(),
-            });
+            })?;
         }
         Ok(())
     }
@@ -90,7 +89,7 @@ impl<T: Tokens> Cursor<T> {
             }
     }
 
-    pub(super) fn keep_part(&mut self, part: ExtraPart) {
+    pub(super) fn keep_part(&mut self, part: ExtraPart) -> Result<(), Halt> {
         let step = |name: &'static str, index| ExtraStep { name: name.into(), index };
         let inside = self.path.get(self.base..).unwrap_or_default();
         let inside = inside.iter().map(|open| step(open.name, open.index)).collect();
@@ -98,6 +97,23 @@ impl<T: Tokens> Cursor<T> {
             ExtraPart::Attribute { .. } => None,
             _ => self.path.last().and_then(|open| open.last).map(|(name, index)| step(name, index)),
         };
-        self.extras.push(Extra { inside, after, part });
+        let extra = Extra { inside, after, part };
+        self.hold(extra.octets())?;
+        self.extras.push(extra);
+        Ok(())
+    }
+
+    /// Counts octets that are kept beyond the schema.
+    pub(super) fn hold(&mut self, octets: usize) -> Result<(), Halt> {
+        self.bound_kept(octets)?;
+        self.used.kept += octets;
+        Ok(())
+    }
+
+    /// An error when so many more octets are too many.
+    #[inline]
+    pub(super) fn bound_kept(&mut self, octets: usize) -> Result<(), Halt> {
+        let most = self.options.limits.kept_bytes;
+        if octets > most.saturating_sub(self.used.kept) { Err(self.limit(LimitKind::KeptBytes, most)) } else { Ok(()) }
     }
 }

@@ -40,6 +40,7 @@ impl ReadOptions {
             entry_elements: usize::MAX,
             text_bytes: usize::MAX,
             token_bytes: usize::MAX,
+            kept_bytes: usize::MAX,
             attributes: usize::MAX,
             ..Limits::default()
         };
@@ -55,12 +56,16 @@ pub struct Limits {
     pub document_bytes: u64,
     /// Nested elements; the schema needs 16. Default: 64.
     pub depth: usize,
-    /// Elements in one entry, and in what stands between entries. Default: 1,000,000.
+    /// Elements in one entry, in all of a report but its entries, and in all of a message but its reports. Default:
+    /// 1,000,000.
     pub entry_elements: usize,
     /// Octets of one text. Default: 1 MiB.
     pub text_bytes: usize,
     /// Octets of one tag, comment, processing instruction or run of text. Default: 4 MiB.
     pub token_bytes: usize,
+    /// Octets in memory of what is kept beyond the schema, supplementary data among them, counted as elements are. Default:
+    /// 64 MiB.
+    pub kept_bytes: usize,
     /// Attributes of one tag, namespace declarations among them. Default: 256.
     pub attributes: usize,
     /// Findings that are kept; further ones are counted only. Default: 1,000.
@@ -75,6 +80,7 @@ impl Default for Limits {
             entry_elements: 1_000_000,
             text_bytes: 1 << 20,
             token_bytes: 4 << 20,
+            kept_bytes: 64 << 20,
             attributes: 256,
             findings: 1_000,
         }

@@ -239,10 +239,6 @@ impl Watch for Scanner<'_> {
         self.odd = true;
         None
     }
-
-    fn entry_ends(&mut self) {
-        self.odd = true;
-    }
 }
 
 #[inline]

@@ -106,3 +106,57 @@ fn attributes_are_limited_and_a_long_tag_is_refused_before_it_is_read() {
     let twice = document("", &format!("<x a='' a=''{}/>", " ".repeat(1_000_000)));
     assert_eq!(limit(&twice, options), LimitKind::TokenBytes);
 }
+
+const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+
+#[test]
+fn text_between_elements_is_bounded_as_any_text_is() {
+    let text = "aaaaaaaa&amp;".repeat(120_000);
+    assert_eq!(limit(&document("", &text), ReadOptions::default()), LimitKind::TextBytes);
+    let blank = " &amp;<!-- -->".repeat(120_000).replace("&amp;", &" ".repeat(10));
+    assert!(read(&document("", &blank), ReadOptions::default()).is_ok());
+}
+
+#[test]
+fn what_is_kept_beyond_the_schema_is_bounded() {
+    let mut options = unlimited();
+    options.limits.kept_bytes = 20_000;
+    let xml = |odd: &str| document("", odd);
+    let comment = format!("<!-- {} -->", "c".repeat(90));
+    for (odd, what) in [
+        (format!("<x>{}</x>", comment.repeat(500)), "one element"),
+        ("<x/>".repeat(500), "elements"),
+        (format!("{ENTRY}<x/>").repeat(500), "elements between entries"),
+        (format!("{ENTRY}text").repeat(500), "text between entries"),
+        (ENTRY.replace("<Ntry>", &format!("<Ntry{}>", attributes(500))), "attributes"),
+        (format!("<x xmlns=''/>{}", "<p0:x/>".repeat(5)).replace("p0", "long"), "declarations"),
+    ] {
+        let long = format!("<Document xmlns:long='{}'", "u".repeat(5_000));
+        assert_eq!(limit(&xml(&odd).replace("<Document", &long), options), LimitKind::KeptBytes, "{what}");
+    }
+    let data = format!("<SplmtryData><Envlp><x>{}</x></Envlp></SplmtryData></BkToCstmrAcctRpt>", comment.repeat(500));
+    assert_eq!(limit(&xml("").replace("</BkToCstmrAcctRpt>", &data), options), LimitKind::KeptBytes);
+    // Each entry may have as much.
+    let entry = ENTRY.replace("<Sts>", &format!("{}<Sts>", "<x/>".repeat(20)));
+    let parsed = read(&xml(&entry.repeat(100)), options).unwrap();
+    assert_eq!(parsed.document.reports[0].entries.len(), 100);
+}
+
+#[test]
+fn elements_outside_of_entries_are_counted_together() {
+    let mut options = ReadOptions::default();
+    options.limits.entry_elements = 60;
+    assert!(read(&document("", &ENTRY.repeat(100)), options).is_ok());
+    let balance = "<Bal><Tp><CdOrPrtry><Cd>ITBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>\
+                   <Dt><Dt>2021-07-29</Dt></Dt></Bal>";
+    assert_eq!(limit(&document("", &format!("{ENTRY}{balance}").repeat(10)), options), LimitKind::EntryElements);
+    assert_eq!(limit(&document("", &format!("{ENTRY}<x/>").repeat(60)), options), LimitKind::EntryElements);
+    // Each report may have as many, and the message beside them.
+    let report = document("", &format!("{ENTRY}{balance}").repeat(3));
+    let (start, end) = (report.find("<Rpt>").unwrap(), report.find("</Rpt>").unwrap() + "</Rpt>".len());
+    let reports = report[start..end].repeat(20);
+    let many = format!("{}{reports}{}", &report[..start], &report[end..]);
+    assert_eq!(read(&many, options).unwrap().document.reports.len(), 20);
+    let odd = many.replace("<Rpt>", "<x/><y/><z/><Rpt>");
+    assert_eq!(limit(&odd, options), LimitKind::EntryElements);
+}

@@ -216,3 +216,49 @@ fn a_type_stated_in_the_document_is_the_elements_own() {
         assert_eq!((refused, findings.len()), (!own, usize::from(!own)), "{element} {name}: {findings:?}");
     }
 }
+
+#[test]
+fn nil_is_refused_where_the_schema_has_an_element_and_kept_elsewhere() {
+    const NIL: &str = "xmlns:i='http://www.w3.org/2001/XMLSchema-instance' i:nil='true'";
+    let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+    let data = format!("<SplmtryData><Envlp><own {NIL}/></Envlp></SplmtryData></BkToCstmrAcctRpt>");
+    let good = document("", entry).replace("</BkToCstmrAcctRpt>", &data);
+    let parsed = Document::parse(&good).unwrap_or_else(|error| panic!("{error:?}"));
+    assert_eq!(parsed.findings, []);
+    for known in ["<Document", "<BkToCstmrAcctRpt", "<Rpt", "<Ntry", "<Sts", "<Amt", "<Envlp"] {
+        let error = error(good.replacen(
+            known,
+            &format!("{known} {}", NIL.replace("xmlns:i", "xmlns:j").replace(" i:", " j:")),
+            1,
+        ));
+        assert!(matches!(error.kind(), ReadErrorKind::Nil), "{known}: {error:?}");
+    }
+    let unknown = good.replace("<Ntry>", &format!("<Ntry><Own {NIL}/>"));
+    let parsed = Document::parse(&unknown).unwrap_or_else(|error| panic!("{error:?}"));
+    assert_eq!(parsed.findings.len(), 1, "{:?}", parsed.findings);
+    assert_eq!(Document::parse(parsed.document.to_xml().unwrap()).unwrap().document, parsed.document);
+}
+
+#[test]
+fn blank_text_between_other_text_is_kept() {
+    let parsed = Document::parse(document("", "x&amp; &amp;y")).unwrap();
+    let kept = &parsed.document.reports[0].extras.parts()[0].part;
+    assert!(matches!(kept, bankrail_camt052::ExtraPart::Text(text) if text.trim() == "x& &y"), "{kept:?}");
+    assert_eq!(Document::parse(parsed.document.to_xml().unwrap()).unwrap().document, parsed.document);
+}
+
+/// An unknown element inside one occurrence says nothing about another.
+#[test]
+fn a_choice_without_alternative_is_an_error_whatever_stands_in_the_one_before() {
+    let entry = |quantities: &str| {
+        let details = format!("<BkTxCd/><NtryDtls><TxDtls><Refs/>{quantities}</TxDtls></NtryDtls>");
+        let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+        let transaction = "<Refs/><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>";
+        document("", &entry.replace("<BkTxCd/>", &details.replace("<Refs/>", transaction)))
+    };
+    let kept = "<RltdQties><x/></RltdQties>";
+    assert_eq!(Document::parse(entry(kept)).unwrap().findings.len(), 2);
+    for quantities in ["<RltdQties/>".to_owned(), format!("{kept}<RltdQties/>"), format!("<RltdQties/>{kept}")] {
+        assert!(matches!(error(entry(&quantities)).kind(), ReadErrorKind::Missing { .. }), "{quantities}");
+    }
+}
