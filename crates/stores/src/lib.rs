@@ -65,6 +65,10 @@
 
 #![forbid(unsafe_code)]
 
+/// Why an entry was set aside by the store itself.
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
+const UNREADABLE: &str = "the stored entry is unreadable";
+
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;

@@ -37,14 +37,16 @@ impl Finding {
         serde_json::to_string(&rows).expect("texts are JSON")
     }
 
-    /// Findings of [`Finding::list_to_json`]. `None`: the text is not such a list, or has a rule of another version.
+    /// Findings of [`Finding::list_to_json`]. `None`: the text is not such a list. A rule that this version does not know
+    /// becomes [`Rule::OtherVersion`], its name the first word of [`Finding::expected`].
     #[must_use]
     pub fn list_from_json(json: &str) -> Option<Vec<Self>> {
         let rows: Vec<(String, String, String, String)> = serde_json::from_str(json).ok()?;
-        let finding = |(rule, pointer, expected, found): (String, _, String, _)| {
-            Some(Self::new(Rule::from_name(&rule)?, pointer, expected.into(), found))
+        let finding = |(rule, pointer, expected, found): (String, _, String, _)| match Rule::from_name(&rule) {
+            Some(rule) => Self::new(rule, pointer, expected.into(), found),
+            None => Self::new(Rule::OtherVersion, pointer, format!("{rule}: {expected}").into(), found),
         };
-        rows.into_iter().map(finding).collect()
+        Some(rows.into_iter().map(finding).collect())
     }
 }
 
@@ -133,6 +135,8 @@ rules! {
     OptionalHeader = "optional_header", Format, Warning;
     /// A header that the kind of message does not have.
     UnexpectedHeader = "unexpected_header", Format, Notice;
+    /// A rule of another version of this crate, which stored the finding.
+    OtherVersion = "other_version", Format, Notice;
     /// A code that this version does not know.
     UnknownCode = "unknown_code", UnknownCode, Notice;
     /// A member that this version does not know.
@@ -184,5 +188,21 @@ rules! {
 impl fmt::Display for Rule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_of_another_version_are_kept() {
+        let stored = r#"[["a_new_rule","/a","a colour","\"red\""],["null","/b","no null","null"]]"#;
+        let read = Finding::list_from_json(stored).unwrap();
+        assert_eq!((read[0].rule, &*read[0].expected), (Rule::OtherVersion, "a_new_rule: a colour"));
+        assert_eq!((read[0].pointer.as_str(), read[0].found.as_str()), ("/a", "\"red\""));
+        assert_eq!(read[1].rule, Rule::Null);
+        assert_eq!(Finding::list_from_json(&Finding::list_to_json(&read)), Some(read));
+        assert_eq!(Finding::list_from_json("[7]"), None);
     }
 }

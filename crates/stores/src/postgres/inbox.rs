@@ -1,7 +1,10 @@
 //! Received messages.
 
-use super::values::{entry_id, get, instant, kind_and_headers, named, number, storable, unsigned};
+use super::values::{
+    Unreadable, entry_id, get, instant, kind_and_headers, named, number, readable, storable, unsigned,
+};
 use super::{Fault, PostgresStore};
+use crate::UNREADABLE;
 use bankrail_values::{StoreFuture, Timestamp};
 use bankrail_webhook::store::inbox::InboxCounts;
 use bankrail_webhook::{
@@ -64,6 +67,7 @@ impl Inbox for PostgresStore {
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
         let kinds = if kinds.is_empty() { &MessageKind::ALL } else { kinds };
         let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+        let at = now;
         Box::pin(self.timed(async move {
             let client = self.client().await?;
             let (owner, limit) = (lease.owner.as_bytes().as_slice(), i64::from(limit));
@@ -77,7 +81,16 @@ impl Inbox for PostgresStore {
             ];
             let rows = client.query_typed(&format!("{LEASE}{COLUMNS}"), &parameters).await?;
             client.give_back();
-            let mut entries = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+            let mut entries = Vec::with_capacity(rows.len());
+            for row in &rows {
+                match readable(row, entry)? {
+                    Ok(entry) => entries.push(entry),
+                    // It would be met again at every look, and the others with it.
+                    Err(Unreadable(id)) => {
+                        self.as_owner(SET_ASIDE, id, lease.owner, at, Some(UNREADABLE)).await?;
+                    }
+                }
+            }
             // An update returns its rows in no particular order.
             entries.sort_unstable_by_key(|entry| entry.id);
             Ok(entries)
@@ -105,9 +118,7 @@ impl Inbox for PostgresStore {
             let sql = format!(
                 "SELECT {COLUMNS} FROM bankrail_inbox WHERE state = 'set_aside' AND id > $1 ORDER BY id LIMIT $2"
             );
-            let (after, limit) = (after.map_or(-1, number), i64::from(limit));
-            let rows = self.query(&sql, &[(&after, Type::INT8), (&limit, Type::INT8)]).await?;
-            rows.iter().map(entry).collect()
+            self.readable_page(&sql, after, limit, &[], entry).await
         }))
     }
 
@@ -188,6 +199,36 @@ impl PostgresStore {
         let rows = client.execute_typed(sql, parameters).await?;
         client.give_back();
         Ok(rows)
+    }
+
+    /// The next `limit` entries that can be read, of what a query answers for the number before them, a limit and
+    /// `further` parameters.
+    pub(super) async fn readable_page<T>(
+        &self,
+        sql: &str,
+        after: Option<EntryId>,
+        limit: u32,
+        further: &[Typed<'_>],
+        read: fn(&Row) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let (mut after, mut left) = (after.map_or(-1, number), i64::from(limit));
+        let mut entries = Vec::new();
+        while left > 0 {
+            let rows = {
+                let mut parameters: Vec<Typed<'_>> = vec![(&after, Type::INT8), (&left, Type::INT8)];
+                parameters.extend_from_slice(further);
+                self.query(sql, &parameters).await?
+            };
+            let Some(last) = rows.last() else { break };
+            after = get(last, 0)?;
+            for row in &rows {
+                if let Ok(entry) = readable(row, read)? {
+                    entries.push(entry);
+                    left -= 1;
+                }
+            }
+        }
+        Ok(entries)
     }
 
     /// Runs a bounded deletion until it finds nothing more.

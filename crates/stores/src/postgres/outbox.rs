@@ -119,12 +119,10 @@ impl Outbox for PostgresStore {
         Box::pin(self.timed(async move {
             let sql = format!(
                 "SELECT {COLUMNS} FROM bankrail_outbox
-                WHERE state = 'dead' AND id > $1 AND endpoint = coalesce($2, endpoint) ORDER BY id LIMIT $3"
+                WHERE state = 'dead' AND id > $1 AND endpoint = coalesce($3, endpoint) ORDER BY id LIMIT $2"
             );
-            let (after, limit) = (after.map_or(-1, number), i64::from(limit));
             let endpoint = endpoint.map(EndpointId::as_str);
-            let parameters: [Typed<'_>; 3] = [(&after, Type::INT8), (&endpoint, Type::TEXT), (&limit, Type::INT8)];
-            self.query(&sql, &parameters).await?.iter().map(entry).collect()
+            self.readable_page(&sql, after, limit, &[(&endpoint, Type::TEXT)], entry).await
         }))
     }
 

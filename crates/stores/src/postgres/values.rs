@@ -56,3 +56,18 @@ pub(super) fn kind_and_headers(row: &Row, first: usize) -> Result<(MessageKind, 
 pub(super) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
+
+/// A row that this version cannot read, by its number.
+pub(super) struct Unreadable(pub(super) EntryId);
+
+/// Reads a row that begins with its number. What is wrong with its other columns is wrong with this row alone.
+pub(super) fn readable<T>(
+    row: &Row,
+    read: impl FnOnce(&Row) -> Result<T, Fault>,
+) -> Result<Result<T, Unreadable>, Fault> {
+    let id = entry_id(get(row, 0)?)?;
+    Ok(read(row).map_err(|fault| {
+        tracing::error!(entry = %id, error = ?fault, "a stored entry is unreadable");
+        Unreadable(id)
+    }))
+}

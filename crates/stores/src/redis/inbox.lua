@@ -16,6 +16,8 @@ local FIELDS = {'id', 'kind', 'request_key', 'message_id', 'correlation_id', 'pr
 local function text(number) return string.format('%.0f', number) end
 local function entry(id) return P .. ':entry:' .. id end
 local function field(id, name) return redis.call('HGET', entry(id), name) end
+-- An entry can be gone only if somebody deleted it or a full server evicted it; nothing may stop at one.
+local function is_lost(id) return redis.call('EXISTS', entry(id)) == 0 end
 local function number(id, name) return tonumber(field(id, name) or nil) end
 local function ready(id) return P .. ':ready:' .. field(id, 'kind') end
 local function read(id) return redis.call('HMGET', entry(id), unpack(FIELDS)) end
@@ -48,7 +50,7 @@ end
 local function forget(before, most)
   local ids = redis.call('ZRANGEBYSCORE', P .. ':completed', '-inf', '(' .. before, 'LIMIT', 0, most)
   for _, id in ipairs(ids) do
-    for key in string.gmatch(field(id, 'keys'), '%x+') do redis.call('ZREM', P .. ':key:' .. key, id) end
+    for key in string.gmatch(field(id, 'keys') or '', '%x+') do redis.call('ZREM', P .. ':key:' .. key, id) end
     redis.call('DEL', entry(id))
     redis.call('ZREM', P .. ':completed', id)
   end
@@ -67,7 +69,11 @@ if op == 'receive' then
   local known, seen = {}, {}
   for key in string.gmatch(keys, '%x+') do
     for _, id in ipairs(redis.call('ZRANGE', P .. ':key:' .. key, 0, -1)) do
-      if not seen[id] then known[#known + 1] = id end
+      if is_lost(id) then
+        redis.call('ZREM', P .. ':key:' .. key, id)
+      elseif not seen[id] then
+        known[#known + 1] = id
+      end
       seen[id] = true
     end
   end
@@ -94,25 +100,30 @@ end
 -- limit, owner, until, then kinds
 if op == 'lease' then
   local limit, owner, until_ = tonumber(ARGV[3]), ARGV[4], ARGV[5]
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. ':waiting', '-inf', text(now))) do
+  -- Of many that came due at once, a later call sees to the rest.
+  local most = math.max(limit, 1000)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. ':waiting', '-inf', text(now), 'LIMIT', 0, most)) do
     redis.call('ZREM', P .. ':waiting', id)
-    redis.call('ZADD', ready(id), id, id)
+    if not is_lost(id) then redis.call('ZADD', ready(id), id, id) end
   end
   local found = {}
   for at = 6, #ARGV do
-    local key, from, left = P .. ':ready:' .. ARGV[at], 0, limit
+    local key, from, left, lost = P .. ':ready:' .. ARGV[at], 0, limit, {}
     while left > 0 do
       local ids = redis.call('ZRANGE', key, from, from + left - 1)
       if #ids == 0 then break end
       from = from + #ids
       for _, id in ipairs(ids) do
+        if is_lost(id) then
+          lost[#lost + 1] = id
         -- Not so only for a clock that was set back.
-        if number(id, 'due') <= now and is_free(id) then
+        elseif number(id, 'due') <= now and is_free(id) then
           found[#found + 1] = id
           left = left - 1
         end
       end
     end
+    for _, id in ipairs(lost) do redis.call('ZREM', key, id) end
   end
   table.sort(found, function(a, b) return tonumber(a) < tonumber(b) end)
   local entries = {}
@@ -160,9 +171,14 @@ if op == 'forget' then return forget(ARGV[3], ARGV[4]) end
 
 -- the number before the first, the most
 if op == 'list_set_aside' then
-  local entries = {}
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. ':aside', '(' .. ARGV[3], '+inf', 'LIMIT', 0, ARGV[4])) do
-    entries[#entries + 1] = read(id)
+  local entries, after, most = {}, ARGV[3], tonumber(ARGV[4])
+  while #entries < most do
+    local ids = redis.call('ZRANGEBYSCORE', P .. ':aside', '(' .. after, '+inf', 'LIMIT', 0, text(most - #entries))
+    if #ids == 0 then break end
+    for _, id in ipairs(ids) do
+      after = id
+      if is_lost(id) then redis.call('ZREM', P .. ':aside', id) else entries[#entries + 1] = read(id) end
+    end
   end
   return entries
 end

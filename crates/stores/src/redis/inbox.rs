@@ -1,6 +1,7 @@
 //! Received messages: one script call for each operation.
 
 use super::script::{OpenError, Script, kind_of, manager};
+use crate::UNREADABLE;
 use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::store::inbox::InboxCounts;
 use bankrail_webhook::{
@@ -148,15 +149,26 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         verdict(answer).ok_or_else(|| StoreErrorKind::Corrupt.into())
     }
 
+    /// Entries, and the numbers of those that this version cannot read.
     async fn entries(
         &self,
         operation: &str,
         now: Timestamp,
         arguments: impl Fn(&mut Cmd),
-    ) -> Result<Vec<InboxEntry>, StoreError> {
+    ) -> Result<(Vec<InboxEntry>, Vec<EntryId>), StoreError> {
         let rows: Vec<Vec<Option<Vec<u8>>>> = self.call(operation, now, arguments).await?;
-        let entries: Option<Vec<InboxEntry>> = rows.into_iter().map(|row| entry(&row)).collect();
-        entries.ok_or_else(|| StoreErrorKind::Corrupt.into())
+        let (mut entries, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in rows {
+            if let Some(entry) = entry(&row) {
+                entries.push(entry);
+                continue;
+            }
+            let id = row.first().and_then(|id| required(id, entry_id));
+            let id = id.ok_or_else(|| StoreError::from(StoreErrorKind::Corrupt))?;
+            tracing::error!(entry = %id, "a stored entry is unreadable");
+            unreadable.push(id);
+        }
+        Ok((entries, unreadable))
     }
 
     /// A change that only the owner of a lease may make.
@@ -193,13 +205,23 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
         let kinds = if kinds.is_empty() { &MessageKind::ALL } else { kinds };
-        Box::pin(self.entries("lease", now, move |command| {
-            command.arg(limit).arg(lease.owner.as_bytes()).arg(lease.until.unix_millis());
-            // Each once, however often it is named.
-            for kind in MessageKind::ALL.iter().filter(|kind| kinds.contains(kind)) {
-                command.arg(kind.as_str());
+        Box::pin(async move {
+            let leased = self.entries("lease", now, move |command| {
+                command.arg(limit).arg(lease.owner.as_bytes()).arg(lease.until.unix_millis());
+                // Each once, however often it is named.
+                for kind in MessageKind::ALL.iter().filter(|kind| kinds.contains(kind)) {
+                    command.arg(kind.as_str());
+                }
+            });
+            let (entries, unreadable) = leased.await?;
+            for id in unreadable {
+                // It would be met again at every look. Should this fail, it is, and the others are not held up by it.
+                if let Err(error) = self.set_aside(id, lease.owner, UNREADABLE, now).await {
+                    tracing::error!(entry = %id, %error, "an unreadable entry was not set aside");
+                }
             }
-        }))
+            Ok(entries)
+        })
     }
 
     fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool> {
@@ -225,9 +247,20 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
     }
 
     fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
-        Box::pin(self.entries("list_set_aside", Timestamp::UNIX_EPOCH, move |command| {
-            command.arg(after.map_or(0, EntryId::get)).arg(limit);
-        }))
+        Box::pin(async move {
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            let (mut after, mut listed) = (after.map_or(0, EntryId::get), Vec::new());
+            while listed.len() < limit {
+                let page = self.entries("list_set_aside", Timestamp::UNIX_EPOCH, |command| {
+                    command.arg(after).arg(limit - listed.len());
+                });
+                let (entries, unreadable) = page.await?;
+                let Some(last) = entries.iter().map(|entry| entry.id).chain(unreadable).max() else { break };
+                after = last.get();
+                listed.extend(entries);
+            }
+            Ok(listed)
+        })
     }
 
     fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
@@ -241,7 +274,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
             let found = self.entries("find", Timestamp::UNIX_EPOCH, |command| {
                 command.arg(id.get());
             });
-            Ok(found.await?.pop())
+            let (mut entries, unreadable) = found.await?;
+            if unreadable.is_empty() { Ok(entries.pop()) } else { Err(StoreErrorKind::Corrupt.into()) }
         })
     }
 

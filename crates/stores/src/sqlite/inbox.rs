@@ -2,7 +2,8 @@
 
 use super::SqliteStore;
 use super::connection::Fault;
-use super::values::{count, entry_id, instant, kind_and_headers, named, number};
+use super::values::{Unreadable, count, entry_id, instant, kind_and_headers, named, number, readable};
+use crate::UNREADABLE;
 use bankrail_values::{StoreFuture, Timestamp};
 use bankrail_webhook::store::inbox::InboxCounts;
 use bankrail_webhook::{
@@ -104,10 +105,11 @@ impl Inbox for SqliteStore {
     fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         let after = after.map_or(-1, number);
         Box::pin(self.database.read(move |connection| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM bankrail_inbox WHERE state = 'set_aside' AND id > ?1 ORDER BY id LIMIT ?2"
-            );
-            connection.prepare_cached(&sql)?.query_and_then(params![after, limit], entry)?.collect()
+            let sql = format!("SELECT {COLUMNS} FROM bankrail_inbox WHERE state = 'set_aside' AND id > ?1 ORDER BY id");
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            let mut list = connection.prepare_cached(&sql)?;
+            let rows = list.query_and_then([after], |row| readable(row, entry))?;
+            rows.filter_map(|row| row.map(Result::ok).transpose()).take(limit).collect()
         }))
     }
 
@@ -252,7 +254,18 @@ fn lease_due(
         ":a": a, ":b": b, ":c": c, ":d": d,
         ":limit": limit,
     };
-    let mut entries = statement.query_and_then(parameters, entry)?.collect::<Result<Vec<_>, _>>()?;
+    let rows = statement.query_and_then(parameters, |row| readable(row, entry))?.collect::<Result<Vec<_>, _>>()?;
+    let mut entries = Vec::with_capacity(rows.len());
+    for row in rows {
+        match row {
+            Ok(entry) => entries.push(entry),
+            // It would be met again at every look, and the others with it.
+            Err(Unreadable(id)) => {
+                let parameters = params![id, lease.owner.as_bytes(), now.unix_millis(), UNREADABLE];
+                connection.prepare_cached(SET_ASIDE)?.execute(parameters)?;
+            }
+        }
+    }
     // An update returns its rows in no particular order.
     entries.sort_unstable_by_key(|entry| entry.id);
     Ok(entries)

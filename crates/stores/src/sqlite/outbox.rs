@@ -2,7 +2,7 @@
 
 use super::SqliteStore;
 use super::connection::Fault;
-use super::values::{count, entry_id, instant, kind_and_headers, named, number};
+use super::values::{count, entry_id, instant, kind_and_headers, named, number, readable};
 use bankrail_values::{StoreFuture, Timestamp};
 use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxCounts, OutboxState, StoppedEndpoint};
 use bankrail_webhook::{Attempt, AttemptNote, EndpointId, EntryId, Lease, Outbox, OutboxEntry, Outgoing, Owner};
@@ -112,9 +112,12 @@ impl Outbox for SqliteStore {
         Box::pin(self.database.read(move |connection| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM bankrail_outbox
-                WHERE state = 'dead' AND id > ?1 AND endpoint = coalesce(?2, endpoint) ORDER BY id LIMIT ?3"
+                WHERE state = 'dead' AND id > ?1 AND endpoint = coalesce(?2, endpoint) ORDER BY id"
             );
-            connection.prepare_cached(&sql)?.query_and_then(params![after, endpoint, limit], entry)?.collect()
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            let mut list = connection.prepare_cached(&sql)?;
+            let rows = list.query_and_then(params![after, endpoint], |row| readable(row, entry))?;
+            rows.filter_map(|row| row.map(Result::ok).transpose()).take(limit).collect()
         }))
     }
 

@@ -42,3 +42,18 @@ pub(super) fn count(connection: &Connection, sql: &str, parameters: impl Params)
     let rows: i64 = connection.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?;
     u64::try_from(rows).map_err(Fault::corrupt)
 }
+
+/// A row that this version cannot read, by its number.
+pub(super) struct Unreadable(pub(super) i64);
+
+/// Reads a row that begins with its number. What is wrong with its other columns is wrong with this row alone.
+pub(super) fn readable<T>(
+    row: &Row<'_>,
+    read: impl FnOnce(&Row<'_>) -> Result<T, Fault>,
+) -> Result<Result<T, Unreadable>, Fault> {
+    let id: i64 = row.get(0)?;
+    Ok(read(row).map_err(|fault| {
+        tracing::error!(entry = id, error = ?fault, "a stored entry is unreadable");
+        Unreadable(id)
+    }))
+}

@@ -14,3 +14,4 @@ mod seen;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod tokens;
+mod unreadable;

@@ -6,6 +6,7 @@
 use super::{COLUMNS, entry};
 use crate::postgres::Fault;
 use crate::postgres::inbox::Typed;
+use crate::postgres::values::{Unreadable, number, readable};
 use bankrail_values::Timestamp;
 use bankrail_webhook::store::outbox::LeaseRequest;
 use bankrail_webhook::{EndpointId, OutboxEntry};
@@ -49,6 +50,9 @@ const LEASE: &str = with_open_endpoints!(
     WHERE id IN (SELECT id FROM free ORDER BY due, id LIMIT $4) RETURNING "
 );
 
+const GIVE_UP: &str =
+    "UPDATE bankrail_outbox SET state = 'dead', finished = $2, owner = NULL, until = NULL WHERE id = $1";
+
 pub(super) const NEXT_DUE: &str = with_open_endpoints!(
     " SELECT min(least(
         (SELECT due FROM bankrail_outbox WHERE state = 'pending' AND endpoint = name AND owner IS NULL
@@ -74,8 +78,18 @@ pub(super) async fn lease(
     let transaction = client.transaction().await?;
     transaction.batch_execute(LOCK).await?;
     let rows = transaction.query_typed(&format!("{LEASE}{COLUMNS}"), &parameters).await?;
+    let mut entries = Vec::with_capacity(rows.len());
+    for row in &rows {
+        match readable(row, entry)? {
+            Ok(entry) => entries.push(entry),
+            // It would be met again at every look, and the others with it.
+            Err(Unreadable(id)) => {
+                let parameters: [Typed<'_>; 2] = [(&number(id), Type::INT8), (&now.unix_millis(), Type::INT8)];
+                transaction.execute_typed(GIVE_UP, &parameters).await?;
+            }
+        }
+    }
     transaction.commit().await?;
-    let mut entries = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
     // An update returns its rows in no particular order.
     entries.sort_unstable_by_key(|entry| (entry.due, entry.id));
     Ok(entries)

@@ -5,7 +5,7 @@
 
 use super::{COLUMNS, entry};
 use crate::sqlite::connection::Fault;
-use crate::sqlite::values::instant;
+use crate::sqlite::values::{Unreadable, instant, readable};
 use bankrail_values::Timestamp;
 use bankrail_webhook::{EndpointId, Lease, OutboxEntry};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -23,13 +23,17 @@ const FREE: &str = "SELECT due, id FROM bankrail_outbox WHERE state = 'pending' 
 
 const TAKE: &str = "UPDATE bankrail_outbox SET owner = ?2, until = ?3 WHERE id = ?1 RETURNING ";
 
+const GIVE_UP: &str =
+    "UPDATE bankrail_outbox SET state = 'dead', finished = ?2, owner = NULL, until = NULL WHERE id = ?1";
+
 const FIRST_FREE: &str = "SELECT due FROM bankrail_outbox WHERE state = 'pending' AND endpoint = ?1 AND owner IS NULL
     ORDER BY due, id LIMIT 1";
 
 const FIRST_LEASED: &str = "SELECT min(max(due, until)) FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = ?1";
 
 #[cfg(test)]
-pub(in crate::sqlite) const DAILY: &[&str] = &[TAKE, NEXT_ENDPOINT, IS_STOPPED, LEASED, FREE, FIRST_FREE, FIRST_LEASED];
+pub(in crate::sqlite) const DAILY: &[&str] =
+    &[TAKE, GIVE_UP, NEXT_ENDPOINT, IS_STOPPED, LEASED, FREE, FIRST_FREE, FIRST_LEASED];
 
 /// One call of [`bankrail_webhook::Outbox::lease`].
 pub(super) struct Work {
@@ -61,8 +65,14 @@ impl Work {
         let mut entries = Vec::with_capacity(free.len());
         for (_, id) in free {
             let parameters = params![id, self.lease.owner.as_bytes(), self.lease.until.unix_millis()];
-            for taken in take.query_and_then(parameters, entry)? {
-                entries.push(taken?);
+            let taken = take.query_and_then(parameters, |row| readable(row, entry))?.next().transpose()?;
+            match taken {
+                Some(Ok(entry)) => entries.push(entry),
+                // It would be met again at every look, and the others with it.
+                Some(Err(Unreadable(id))) => {
+                    connection.prepare_cached(GIVE_UP)?.execute(params![id, self.now.unix_millis()])?;
+                }
+                None => {}
             }
         }
         Ok(entries)

@@ -5,6 +5,7 @@ use crate::engines::{at, incoming, lease, owner, query};
 use crate::inbox::{
     answers_as_the_model, every_entry_goes_to_one_worker, one_of_many_claims_gets_it, one_of_many_receivers_stores_it,
 };
+use crate::unreadable::stands_in_no_inboxs_way;
 use bankrail_stores::redis::RedisInbox;
 use bankrail_values::StoreErrorKind;
 use bankrail_webhook::testing::inbox_suite;
@@ -30,6 +31,62 @@ async fn passes_the_suite() {
         every_entry_goes_to_one_worker(make()).await;
         inbox_suite(async || make()).await;
     }
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn an_unreadable_entry_stands_in_nobodys_way() {
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let inbox = inbox(&server, 1);
+        let spoil = async |id: EntryId| {
+            let key = format!("{{bankrail:test-1}}:entry:{id}");
+            let () = server.run(&["HSET", &key, "priority", "of another version"]).await;
+        };
+        stands_in_no_inboxs_way(&inbox, spoil).await;
+    }
+}
+
+/// Entries whose hash somebody deleted, or a full server evicted.
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn a_lost_entry_stands_in_nobodys_way() {
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let inbox = inbox(&server, 1).with_retention(Duration::from_millis(100));
+        for number in 0..4 {
+            inbox.receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
+        }
+        inbox.lease(&[], 2, lease(1, 10), at(0)).await.unwrap();
+        assert!(inbox.complete(EntryId::new(1), owner(1), at(1)).await.unwrap());
+        for lost in 1..=3 {
+            let () = server.run(&["DEL", &format!("{{bankrail:test-1}}:entry:{lost}")]).await;
+        }
+        let leased = inbox.lease(&[], 9, lease(2, 20), at(10)).await.unwrap();
+        assert_eq!(leased.iter().map(|entry| entry.id.get()).collect::<Vec<_>>(), [4]);
+        let again = inbox.receive(&incoming(&query(1, "Why?"), 9), at(1000)).await.unwrap();
+        assert!(matches!(again, Verdict::New { .. }), "what was lost is taken again: {again:?}");
+        assert_eq!(inbox.forget(at(1000)).await.unwrap(), 0, "the completed one went in passing");
+    }
+}
+
+/// However many have come due at once, one call looks at a bounded number of them.
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn many_that_come_due_at_once_are_all_handed_out() {
+    let server = Server::start(SERVERS[0]).await;
+    let inbox = inbox(&server, 1);
+    for number in 0..1500 {
+        inbox.claim(&incoming(&query(number, "Why?"), number), lease(1, 10), at(0)).await.unwrap();
+    }
+    let mut handed_out = 0;
+    loop {
+        match inbox.lease(&[], 100, lease(2, 1000), at(20)).await.unwrap().len() {
+            0 => break,
+            some => handed_out += some,
+        }
+    }
+    assert_eq!(handed_out, 1500);
 }
 
 #[tokio::test]

@@ -1,0 +1,79 @@
+//! A stored entry that this version cannot read, as after a later version wrote it: the others go on.
+
+use crate::engines::{at, incoming, lease, outgoing, owner, query};
+use bankrail_webhook::store::outbox::{LeaseRequest, OutboxCounts};
+use bankrail_webhook::{EntryId, Inbox, Outbox};
+
+/// `spoil` makes the entry of a number unreadable.
+pub(crate) async fn stands_in_no_inboxs_way(inbox: &impl Inbox, spoil: impl AsyncFn(EntryId)) {
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        ids.push(inbox.receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap().id());
+    }
+    spoil(ids[0]).await;
+    spoil(ids[2]).await;
+    let leased = inbox.lease(&[], 4, lease(1, 10), at(1)).await.unwrap();
+    assert_eq!(leased.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[1], ids[3]]);
+    assert!(leased.iter().all(|entry| entry.attempts == 1));
+    let counts = inbox.counts().await.unwrap();
+    assert_eq!((counts.pending, counts.set_aside), (3, 2), "what cannot be read is out of the way, and counted");
+    assert!(inbox.set_aside(ids[3], owner(1), "poison", at(2)).await.unwrap());
+    let listed = inbox.list_set_aside(None, 1).await.unwrap();
+    assert_eq!(listed.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[3]], "a page of what can be read");
+    let rest = inbox.lease(&[], 4, lease(2, 20), at(10)).await.unwrap();
+    assert_eq!(rest.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[1], ids[4]]);
+    assert!(inbox.find(ids[0]).await.is_err(), "asked for by its number, it is an error");
+}
+
+/// `spoil` makes the entry of a number unreadable.
+pub(crate) async fn stands_in_no_outboxs_way(outbox: &impl Outbox, spoil: impl AsyncFn(EntryId)) {
+    let mut ids = Vec::new();
+    for number in 0..4 {
+        ids.push(outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap().id());
+    }
+    spoil(ids[0]).await;
+    spoil(ids[2]).await;
+    let request = LeaseRequest { lease: lease(1, 10), limit: 9, per_endpoint: 9, except: &[] };
+    let leased = outbox.lease(request, at(1)).await.unwrap();
+    assert_eq!(leased.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[1], ids[3]]);
+    let counts = outbox.counts(None).await.unwrap();
+    assert_eq!(counts, OutboxCounts { pending: 2, delivered: 0, dead: 2 }, "it is given up, and counted");
+    assert!(outbox.dead_letters(None, None, 1).await.unwrap().is_empty());
+    assert!(outbox.find(ids[0]).await.is_err(), "asked for by its number, it is an error");
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn sqlite() {
+    let engine = crate::engines::sqlite_file();
+    let store = engine.store.clone();
+    let spoil = |table: &'static str| {
+        let store = store.clone();
+        async move |id: EntryId| {
+            let sql = format!("UPDATE {table} SET priority = 'of another version' WHERE id = {id}");
+            store.transaction(move |t| t.connection().execute(&sql, [])).await.unwrap();
+        }
+    };
+    stands_in_no_inboxs_way(&engine.store, spoil("bankrail_inbox")).await;
+    stands_in_no_outboxs_way(&engine.store, spoil("bankrail_outbox")).await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn postgres() {
+    use bankrail_stores::postgres::{PostgresStore, tokio_postgres};
+    let config = crate::engines::postgres_schema().await;
+    let store = PostgresStore::connect(&config).await.unwrap();
+    let (client, connection) = tokio_postgres::connect(&config, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let client = &client;
+    let spoil = |table: &'static str| {
+        async move |id: EntryId| {
+            let sql = format!("UPDATE {table} SET priority = 'of another version' WHERE id = {id}");
+            client.batch_execute(&sql).await.unwrap();
+        }
+    };
+    stands_in_no_inboxs_way(&store, spoil("bankrail_inbox")).await;
+    stands_in_no_outboxs_way(&store, spoil("bankrail_outbox")).await;
+}
