@@ -47,6 +47,7 @@
 
 mod answer;
 mod build;
+mod crew;
 mod delivery;
 mod handler;
 mod open;

@@ -2,7 +2,8 @@
 //!
 //! [`SqliteStore`] is a cheap handle: clone it freely. All writes of a file go through one thread, which takes what has
 //! queued up meanwhile into one transaction and answers each caller after the commit (group commit), so that the cost
-//! of reaching the disk is shared. Reads run beside it on a thread of their own. No async thread ever waits for the
+//! of reaching the disk is shared; while many write, it waits a few milliseconds for more of them
+//! ([`SqliteOptions::gather`]). Reads run beside it on a thread of their own. No async thread ever waits for the
 //! disk.
 //!
 //! - The journal is a write-ahead log; with [`Durability::PowerLoss`] (the default) an answer is given only after the
@@ -120,14 +121,20 @@ impl SqliteStore {
 pub struct SqliteOptions {
     busy_timeout: Duration,
     durability: Durability,
+    gather: Duration,
     queue: usize,
 }
 
 impl SqliteOptions {
-    /// Waits 5 s for other processes, survives a loss of power, holds 1024 waiting operations.
+    /// Waits 5 s for other processes, survives a loss of power, gathers writes for 4 ms, holds 1024 waiting operations.
     #[must_use]
     pub fn new() -> Self {
-        Self { busy_timeout: Duration::from_secs(5), durability: Durability::PowerLoss, queue: 1024 }
+        Self {
+            busy_timeout: Duration::from_secs(5),
+            durability: Durability::PowerLoss,
+            gather: Duration::from_millis(4),
+            queue: 1024,
+        }
     }
 
     /// How long to wait for another process that is writing to the same file.
@@ -141,6 +148,14 @@ impl SqliteOptions {
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// How long at most a transaction waits for more writes to share it. It waits only if the one before it was shared,
+    /// and no longer than a millisecond in which none comes: who writes alone never waits. Zero: never.
+    #[must_use]
+    pub fn gather(mut self, longest: Duration) -> Self {
+        self.gather = longest;
         self
     }
 

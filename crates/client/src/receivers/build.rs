@@ -1,5 +1,6 @@
 //! Settings of the receivers, checked once.
 
+use super::crew::Crew;
 use super::handler::Handlers;
 use super::open::Opening;
 use super::service::Receiver;
@@ -15,7 +16,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 
 /// The receivers of one customer. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -41,8 +42,8 @@ pub(super) struct Shared {
 impl Receivers {
     /// Starts receivers that open payloads with keys in memory, expect this API key and store in this inbox.
     pub fn builder(opener: Opener, api_key: impl Into<SecretString>, inbox: Arc<dyn Inbox>) -> ReceiversBuilder {
-        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let opening = Opening::Here { opener: Arc::new(opener), cores: Arc::new(Semaphore::new(cores)) };
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let opening = Opening::Here { opener: Arc::new(opener), crew: Arc::new(Crew::new(cores)) };
         ReceiversBuilder::new(opening, api_key.into(), inbox)
     }
 
@@ -159,8 +160,8 @@ impl ReceiversBuilder {
     /// key that lives elsewhere.
     #[must_use]
     pub fn concurrency(mut self, payloads: NonZeroUsize) -> Self {
-        if let Opening::Here { cores, .. } = &mut self.opening {
-            *cores = Arc::new(Semaphore::new(payloads.get().min(Semaphore::MAX_PERMITS)));
+        if let Opening::Here { crew, .. } = &mut self.opening {
+            *crew = Arc::new(Crew::new(payloads));
         }
         self
     }

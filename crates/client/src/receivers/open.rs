@@ -1,18 +1,18 @@
 //! Opening payloads without holding up the asynchronous threads.
 
+use super::crew::Crew;
 use bankrail_jose::remote::RemoteUnwrapper;
 use bankrail_secured_payload::{OpenError, Opened, Opener};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// Who decrypts.
 #[derive(Clone)]
 pub(super) enum Opening {
     /// A key in memory. The private-key operation takes most of a millisecond of one core.
-    Here { opener: Arc<Opener>, cores: Arc<Semaphore> },
+    Here { opener: Arc<Opener>, crew: Arc<Crew> },
     /// A key behind I/O.
     Elsewhere(Arc<dyn OpenRemote>),
 }
@@ -34,16 +34,9 @@ impl Opening {
     pub(super) async fn open(&self, compact: String) -> Option<Result<Opened, OpenError>> {
         match self {
             Self::Elsewhere(opener) => Some(opener.open(&compact).await),
-            Self::Here { opener, cores } => {
-                let core = cores.clone().acquire_owned().await.ok()?;
+            Self::Here { opener, crew } => {
                 let opener = opener.clone();
-                // The permit goes along: a sender that hangs up frees no core before the work on it is done.
-                let work = tokio::task::spawn_blocking(move || {
-                    let opened = opener.open(&compact);
-                    drop(core);
-                    opened
-                });
-                work.await.ok()
+                crew.run(move || opener.open(&compact)).await
             }
         }
     }

@@ -3,15 +3,21 @@
 use super::schema::{self, MigrateError};
 use super::{Durability, OpenError, SqliteOptions};
 use bankrail_values::{StoreError, StoreErrorKind};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
 /// At most so many writes share a transaction: bounds how long the first of them waits for the last.
 const MAX_BATCH: usize = 512;
+
+/// A transaction that gathers writes waits for so long at a time, and begins when none came.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// A database's two queues.
 pub(super) struct Database {
@@ -43,7 +49,8 @@ impl Database {
             (reader, reads) = mpsc::channel(options.queue);
             spawn(shown, "bankrail-read", move || read_loop(&beside, reads))?;
         }
-        spawn(shown, "bankrail-write", move || write_loop(&connection, writes))?;
+        let gather = options.gather;
+        spawn(shown, "bankrail-write", move || write_loop(&connection, writes, gather))?;
         Ok(Self { path: path.map(Path::to_owned), writer, reader })
     }
 
@@ -148,6 +155,8 @@ fn open_error(path: &Path, error: rusqlite::Error) -> OpenError {
 fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(128);
+    // Else a statement is prepared anew each time its parameters are bound, if their values might change its plan.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Answers the mode now in force: a database in memory has no log to write ahead.
     connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     let synchronous = match options.durability {
@@ -258,21 +267,10 @@ fn read_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
     }
 }
 
-fn write_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+fn write_loop(connection: &Connection, jobs: mpsc::Receiver<Box<dyn Job>>, gather: Duration) {
+    let mut queue = Queue { jobs, next: None, gather, shared: false };
     let mut batch = Vec::new();
-    let mut next = None;
-    while let Some(first) = next.take().or_else(|| jobs.blocking_recv()) {
-        let mut open = !first.alone();
-        batch.push(first);
-        while open && batch.len() < MAX_BATCH {
-            let Ok(job) = jobs.try_recv() else { break };
-            if job.alone() {
-                next = Some(job);
-                open = false;
-            } else {
-                batch.push(job);
-            }
-        }
+    while queue.take(&mut batch) {
         batch.retain(|job| !job.abandoned());
         if batch.is_empty() {
             continue;
@@ -284,6 +282,54 @@ fn write_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
         for job in batch.drain(..) {
             job.settle(failure.as_ref());
         }
+    }
+}
+
+/// The writes that wait.
+struct Queue {
+    jobs: mpsc::Receiver<Box<dyn Job>>,
+    /// Taken already, but to be run alone.
+    next: Option<Box<dyn Job>>,
+    gather: Duration,
+    /// Whether the last transaction had more than one write.
+    shared: bool,
+}
+
+impl Queue {
+    /// Takes the writes of one transaction; waits for the first. False when there will be none.
+    ///
+    /// A disk that is fast takes a transaction for nearly every write of many writers, and the cost of those would be most
+    /// of the cost of writing. So where one was shared, the next waits for others, for as long as they keep coming.
+    fn take(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
+        let Some(first) = self.next.take().or_else(|| self.jobs.blocking_recv()) else { return false };
+        let alone = first.alone();
+        batch.push(first);
+        let mut pauses = if self.shared && !alone { self.gather.as_micros().div_ceil(PAUSE.as_micros()) } else { 0 };
+        let mut open = !alone && self.drain(batch);
+        while open && pauses > 0 {
+            let before = batch.len();
+            std::thread::sleep(PAUSE.min(self.gather));
+            open = self.drain(batch) && batch.len() > before;
+            pauses -= 1;
+        }
+        self.shared = batch.len() > 1;
+        true
+    }
+
+    /// Takes what there is. False when nothing more may share the transaction.
+    fn drain(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
+        while batch.len() < MAX_BATCH {
+            match self.jobs.try_recv() {
+                Ok(job) if job.alone() => {
+                    self.next = Some(job);
+                    return false;
+                }
+                Ok(job) => batch.push(job),
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+        false
     }
 }
 

@@ -90,3 +90,28 @@ fn an_error_keeps_its_cause() {
     assert_eq!(error.to_string(), "the store is unavailable");
     assert!(std::error::Error::source(&error).unwrap().is::<rusqlite::Error>());
 }
+
+#[test]
+fn writes_that_wait_for_company_are_all_answered() {
+    for gather in [Duration::ZERO, Duration::from_micros(100), Duration::from_millis(3)] {
+        let database = Arc::new(Database::open(None, &SqliteOptions::new().gather(gather)).unwrap());
+        futures(database.write(|c| Ok(c.execute_batch("CREATE TABLE t (x INTEGER PRIMARY KEY) STRICT")?))).unwrap();
+        futures(async {
+            let writers = (0..32_i64).map(|writer| {
+                let database = database.clone();
+                tokio::spawn(async move {
+                    for x in writer * 5..writer * 5 + 4 {
+                        database.write(insert(x)).await.unwrap();
+                    }
+                    // In between, one that must not share its transaction.
+                    let last = move |c: &Connection| insert(writer * 5 + 4)(c).map(Outcome::Keep);
+                    database.write_alone(last).await.unwrap();
+                })
+            });
+            for writer in writers.collect::<Vec<_>>() {
+                writer.await.unwrap();
+            }
+        });
+        assert_eq!(rows(&database), (0..160).collect::<Vec<_>>());
+    }
+}
