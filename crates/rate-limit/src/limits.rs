@@ -9,8 +9,10 @@ use hashbrown::HashMap;
 /// (Specification: "Limits", rule 1: "Limits may be changed on request per customer; temporary limits can be requested
 /// for ad hoc use").
 ///
-/// A temporary policy goes before a customer's own one, that one before the call type's. Counters survive every change:
-/// who has used 20 of 25 an hour has used 20 of 50 after the limit is raised.
+/// A temporary policy goes before a customer's own one, that one before the call type's. The counter of a window survives a
+/// change to a policy with a window of the same length: who has used 20 of 25 an hour has used 20 of 50 after the limit is
+/// raised. It is lost, and nothing is counted for it, under a policy without one: give a temporary policy every window
+/// of the policy that comes back after it, with a high limit where it should not matter.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Limits, Policy, Window, default_limits};

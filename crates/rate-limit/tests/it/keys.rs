@@ -3,8 +3,8 @@
 use crate::oracle::{shapes, steps};
 use crate::{at, policy};
 use bankrail_rate_limit::{
-    Algorithm, CallType, Capacity, Charge, CheckError, Counting, Limiter, Limits, OnFull, Policy, State, decide,
-    default_limits,
+    Algorithm, CallType, Capacity, Charge, CheckError, Counting, Limiter, Limits, OnFull, Policy, State, Window,
+    decide, default_limits,
 };
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -171,6 +171,19 @@ fn what_was_agreed_with_a_customer_holds_while_running() {
     let error = limiter.check("B", PAYMENT, at(16), 3).unwrap_err();
     assert!(matches!(error, CheckError::Cost(_)));
     assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "a cost of 3 never fits a limit of 2 per 60s");
+}
+
+/// What a policy has no window for is not counted while it holds, and is forgotten.
+#[test]
+fn a_temporary_policy_keeps_the_windows_that_it_names() {
+    let hour = |limit| Policy::new(Algorithm::Fixed, Counting::Admitted, &[Window::per_hour(limit).unwrap()]).unwrap();
+    for (temporary, left) in [(hour(1000), 22), (Policy::unlimited(), 24)] {
+        let limiter = limiter(hour(25), 100, OnFull::RefuseNew);
+        assert!(allowed(&limiter, "A", 0));
+        limiter.set_temporary("A", PAYMENT, temporary, at(10));
+        assert!(allowed(&limiter, "A", 5));
+        assert_eq!(limiter.check("A", PAYMENT, at(10), 1).unwrap().remaining(), Some(left));
+    }
 }
 
 #[test]
