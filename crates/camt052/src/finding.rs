@@ -116,6 +116,12 @@ pub enum FindingKind {
     /// Supplementary data that is not exactly one element.
     #[error("expected exactly one element as supplementary data")]
     Envelope,
+    /// Supplementary data that holds, at any depth, a document of this message which the schema refuses.
+    #[error("expected a valid document within supplementary data: {why}")]
+    EnvelopeDocument {
+        /// Why it is refused.
+        why: String,
+    },
 
     /// The summary states another number of entries than there are.
     #[error("the summary states {stated} {part} entries, the report has {counted}")]

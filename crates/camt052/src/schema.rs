@@ -20,7 +20,7 @@ pub(crate) use choice::choice;
 pub(crate) use codes::codes;
 pub(crate) use record::{constructor, record};
 pub(crate) use tag::{Tag, tag};
-pub(crate) use type_names::{is_number_type, is_text_type};
+pub(crate) use type_names::{is_among_alike, is_number_type, is_text_type};
 
 /// An element of a sequence or an alternative of a choice, as the schema has it.
 #[derive(Clone, Copy, Debug)]

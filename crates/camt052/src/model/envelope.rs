@@ -3,11 +3,14 @@
 use crate::check::Checker;
 use crate::extra::Kept;
 use crate::finding::FindingKind;
-use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
+use crate::read::{Cursor, Halt, Limits, Odd, Scanner, Tokens, refused_document};
 use crate::schema::{Node, Tag};
 use crate::write::Output;
 
 /// Supplementary data as it stands: one element of any namespace.
+///
+/// A document of this message that it holds, at any depth, is judged by the schema as any other. Types that foreign elements
+/// state of themselves (`xsi:type`) are not judged.
 ///
 /// `SupplementaryDataEnvelope1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +41,9 @@ impl Node for Envelope {
         if elements != 1 || stray {
             from.report(FindingKind::Envelope);
         }
+        if let Some(why) = from.refused_document(&xml) {
+            from.report(FindingKind::EnvelopeDocument { why });
+        }
         from.leave();
         Ok(Self(xml.into()))
     }
@@ -64,8 +70,14 @@ impl Node for Envelope {
     }
 
     fn check(&self, to: &mut Checker) {
-        if !to.only_missing && !self.0.trim_start().starts_with('<') {
+        if to.only_missing {
+            return;
+        }
+        if !self.0.trim_start().starts_with('<') {
             to.report(FindingKind::Envelope);
+        }
+        if let Some(why) = refused_document(&self.0, Limits::default()) {
+            to.report(FindingKind::EnvelopeDocument { why });
         }
     }
 }

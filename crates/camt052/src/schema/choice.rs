@@ -100,7 +100,10 @@ macro_rules! choice {
                 fn is_type(below: &[&str], name: &str) -> bool {
                     match below.split_first() {
                         None => name == $schema,
-                        $(Some((&$wire, rest)) => <<$Item as $crate::schema::Content>::Item as $crate::schema::Node>::is_type(rest, name),)*
+                        $(Some((&$wire, rest)) => {
+                            <<$Item as $crate::schema::Content>::Item as $crate::schema::Node>::is_type(rest, name)
+                                && (!rest.is_empty() || $crate::schema::is_among_alike($schema, $wire, name))
+                        })*
                         Some(_) => false,
                     }
                 }

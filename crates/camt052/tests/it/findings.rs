@@ -1,8 +1,8 @@
 //! What is reported, where, and what strict reading refuses.
 
 use bankrail_camt052::{
-    AccountId, Amount, CounterpartyAccount, Document, Finding, FindingKind, Mode, Part, ReadErrorKind, ReadOptions,
-    WriteOptions,
+    AccountId, Amount, CounterpartyAccount, Document, Finding, FindingKind, Mode, NAMESPACE, Part, ReadErrorKind,
+    ReadOptions, WriteOptions,
 };
 
 const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
@@ -295,4 +295,50 @@ fn codes_that_look_the_same_in_one_text_are_counted_apart() {
     let part = Part::BankTransactionCode("+X@Y".into());
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].0, FindingKind::EntryCount { part, stated: 3, counted: 2 });
+}
+
+#[test]
+fn a_document_within_supplementary_data_is_judged_as_any_other() {
+    let inner = |more: &str| format!("<Document xmlns=\"{NAMESPACE}\">{}</Document>", message(more));
+    let data = |held: &str| format!("<SplmtryData><Envlp>{held}</Envlp></SplmtryData>");
+    let outer = |held: &str| inner(&data(held));
+    let bad = format!("<Document xmlns=\"{NAMESPACE}\"><x/></Document>");
+    let foreign = |held: &str| format!("<a xmlns=\"urn:a\"><b>{held}</b></a>");
+    let twice = data(&outer(&bad));
+    for (valid, held) in [
+        (true, inner("")),
+        (false, bad.clone()),
+        (true, foreign(&inner(""))),
+        (false, foreign(&bad)),
+        (false, "<Document><x/></Document>".to_owned()),
+        (true, format!("<Document>{}</Document>", message(""))),
+        (false, format!("<n:Document xmlns:n=\"{NAMESPACE}\"/>")),
+        (true, "<Document xmlns=\"urn:a\"><x/></Document>".to_owned()),
+        (true, outer(&inner(""))),
+        (false, inner(&twice)),
+        (true, "<GrpHdr><x/></GrpHdr>".to_owned()),
+    ] {
+        let xml = outer(&held);
+        let parsed = Document::parse(&xml).unwrap_or_else(|error| panic!("{error:?} {xml}"));
+        let expected = if valid { vec![] } else { vec!["/Document/BkToCstmrAcctRpt/SplmtryData[1]/Envlp"] };
+        let found = |findings: &[Finding]| {
+            assert!(
+                findings.iter().all(|f| matches!(f.kind, FindingKind::EnvelopeDocument { .. }) && f.kind.is_schema())
+            );
+            findings.iter().map(|finding| finding.path.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&parsed.findings), expected, "{xml}");
+        assert_eq!(found(&parsed.document.check()), expected, "{xml}");
+        let mut strict = ReadOptions::default();
+        strict.mode = Mode::Strict;
+        assert_eq!(Document::parse_with(&xml, &strict).is_ok(), valid, "{xml}");
+    }
+}
+
+fn message(more: &str) -> String {
+    format!(
+        "<BkToCstmrAcctRpt><GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T01:02:03</CreDtTm></GrpHdr>\
+         <Rpt><Id>r</Id><CreDtTm>2021-07-29T01:02:03</CreDtTm><Acct><Id><Othr><Id>a</Id></Othr></Id></Acct></Rpt>\
+         {more}</BkToCstmrAcctRpt>"
+    )
 }

@@ -18,6 +18,7 @@ mod round_trips;
 mod samples;
 mod schema_agreement;
 mod shared;
+mod stated_types;
 mod statements;
 mod streaming;
 mod tree;

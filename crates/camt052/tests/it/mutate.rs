@@ -41,14 +41,28 @@ fn element(node: roxmltree::Node<'_, '_>, kind: &str, types: &Types) -> Element 
     let children: Vec<Element> = node.children().filter(roxmltree::Node::is_element).map(child).collect();
     let text = if children.is_empty() { node.text().unwrap_or_default().to_owned() } else { String::new() };
     let attributes = node.attributes().map(|a| (a.name().to_owned(), a.value().to_owned())).collect();
-    // What an envelope holds is not of the schema.
-    let children = if node.tag_name().name() == "Envlp" { vec![any()] } else { children };
+    // What an envelope holds is not of the schema, but for a document of this message at any depth.
+    let children = match (node.tag_name().name(), node.range().start % 4) {
+        ("Envlp", 0) => vec![document(types)],
+        ("Envlp", 1) => vec![Element { children: vec![document(types)], ..any() }],
+        ("Envlp", _) => vec![any()],
+        _ => children,
+    };
     Element { name: node.tag_name().name().to_owned(), kind: kind.to_owned(), attributes, children, text }
 }
 
 fn any() -> Element {
     let attributes = vec![("xmlns".to_owned(), "urn:any".to_owned())];
     Element { name: "any".to_owned(), kind: String::new(), attributes, children: Vec::new(), text: String::new() }
+}
+
+fn document(types: &Types) -> Element {
+    let xml = "<Document><BkToCstmrAcctRpt><GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T01:02:03</CreDtTm></GrpHdr>\
+        <Rpt><Id>r</Id><CreDtTm>2021-07-29T01:02:03</CreDtTm><Acct><Id><Othr><Id>a</Id></Othr></Id></Acct></Rpt>\
+        </BkToCstmrAcctRpt></Document>";
+    let mut document = element(roxmltree::Document::parse(xml).unwrap().root_element(), "Document", types);
+    document.attributes.push(("xmlns".to_owned(), NAMESPACE.to_owned()));
+    document
 }
 
 fn count(element: &Element) -> usize {
@@ -93,7 +107,18 @@ fn change_child(parent: &mut Element, index: usize, action: usize, pick: usize) 
         8 if child.name != "any" => attribute("xsi:nil", ["true", "false", "0"][pick % 3]),
         // `~` stands for the document's prefix.
         18 | 19 if child.name != "any" => {
-            let name = [name_of(&child.kind), name_of(&child.kind), "GroupHeader58", "Max999Text"][pick % 4];
+            // The last of them have the facets of other types.
+            let names = [
+                "GroupHeader58",
+                "Max999Text",
+                "Max4Text",
+                "ExternalPurpose1Code",
+                "TrueFalseIndicator",
+                "YesNoIndicator",
+                "PercentageRate",
+                "AnyBICIdentifier",
+            ];
+            let name = if pick.is_multiple_of(2) { name_of(&child.kind) } else { names[pick / 2 % names.len()] };
             let name = if pick % 9 == 8 { "xs:string".to_owned() } else { format!("~{name}") };
             child.attributes.push(("xsi:type".to_owned(), name));
         }
