@@ -8,6 +8,7 @@ use crate::statement::StatementClient;
 use crate::token::TokenSource;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_jose::SigningKey;
+use bankrail_jose::remote::RemoteSigner;
 use bankrail_values::SecretString;
 use std::sync::Arc;
 
@@ -15,15 +16,28 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Customer {
     pub(crate) code: CustomerCode,
-    pub(crate) signing_key: SigningKey,
+    pub(crate) key: AssertionKey,
     pub(crate) api_key: SecretString,
 }
 
 impl Customer {
     /// A customer. If the key has an id, assertions carry it as `kid`.
     pub fn new(code: CustomerCode, signing_key: SigningKey, api_key: impl Into<SecretString>) -> Self {
-        Self { code, signing_key, api_key: api_key.into() }
+        Self { code, key: AssertionKey::Here(signing_key), api_key: api_key.into() }
     }
+
+    /// A customer whose key lives elsewhere, in an HSM or a key service. It is asked once for each token, and given as
+    /// long to answer as a call to the service.
+    pub fn remote(code: CustomerCode, signer: Arc<dyn RemoteSigner>, api_key: impl Into<SecretString>) -> Self {
+        Self { code, key: AssertionKey::Elsewhere(signer), api_key: api_key.into() }
+    }
+}
+
+/// What signs assertions.
+#[derive(Clone, Debug)]
+pub(crate) enum AssertionKey {
+    Here(SigningKey),
+    Elsewhere(Arc<dyn RemoteSigner>),
 }
 
 /// One customer of one service. Cheap to clone; clones share token, limits and connections.

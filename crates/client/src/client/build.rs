@@ -203,7 +203,7 @@ impl ClientBuilder {
             endpoint: auth,
             api_key: api_key.clone(),
             assertion,
-            key: self.customer.signing_key.clone(),
+            key: self.customer.key.clone(),
             scopes: self.scopes.clone(),
             clock: self.clock.clone(),
             pacer: pacer(CallType::Token, self.token_limits),

@@ -14,6 +14,15 @@ pub enum TokenError {
     /// The assertion could not be made.
     #[error("the client assertion could not be signed")]
     Assertion(#[source] Arc<dyn Error + Send + Sync>),
+    /// The key of the assertions lives elsewhere and could not be asked.
+    #[error("the key of the client assertion could not be used")]
+    #[non_exhaustive]
+    Signer {
+        /// Whether trying again can help.
+        retryable: bool,
+        /// What went wrong.
+        source: Arc<dyn Error + Send + Sync>,
+    },
     /// Not sent: the limit of token calls, or an earlier `Retry-After`, does not allow a call before this.
     #[error("held back by the rate limit of token calls until {retry_at}")]
     #[non_exhaustive]
@@ -96,6 +105,7 @@ impl TokenError {
             | Self::Unavailable { .. }
             | Self::Abandoned => true,
             Self::Transport(error) => error.is_retryable(),
+            Self::Signer { retryable, .. } => *retryable,
             Self::Assertion(_) | Self::Refused { .. } | Self::Unexpected { .. } | Self::Response { .. } => false,
         }
     }

@@ -1,12 +1,14 @@
 //! One token call.
 
 use super::{Token, TokenError};
+use crate::client::AssertionKey;
 use crate::endpoint::Endpoint;
 use crate::pace;
 use crate::transport::{Reply, Transport, cause};
 use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse};
 use bankrail_client_assertion::{AssertionBuilder, BuildError};
-use bankrail_jose::SigningKey;
+use bankrail_jose::SignError;
+use bankrail_jose::remote::RemoteError;
 use bankrail_rate_limit::Pacer;
 use bankrail_values::{Clock, SecretString, Timestamp, excerpt};
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -19,7 +21,7 @@ pub(crate) struct Exchange {
     pub(crate) endpoint: Endpoint,
     pub(crate) api_key: HeaderValue,
     pub(crate) assertion: AssertionBuilder,
-    pub(crate) key: SigningKey,
+    pub(crate) key: AssertionKey,
     pub(crate) scopes: ScopeSet,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) pacer: Pacer,
@@ -53,12 +55,29 @@ impl Exchange {
         outcome
     }
 
-    /// The private-key operation takes most of a millisecond: off the asynchronous threads.
     async fn sign(&self, now: Timestamp) -> Result<SecretString, TokenError> {
-        let (assertion, key) = (self.assertion.clone(), self.key.clone());
-        let signed = tokio::task::spawn_blocking(move || assertion.sign(&key, now)).await;
-        let signed: Result<String, BuildError> = signed.map_err(|_| TokenError::Abandoned)?;
-        signed.map(SecretString::from).map_err(|error| TokenError::Assertion(cause(error)))
+        let signed: Result<String, BuildError> = match &self.key {
+            // The private-key operation takes most of a millisecond: off the asynchronous threads.
+            AssertionKey::Here(key) => {
+                let (assertion, key) = (self.assertion.clone(), key.clone());
+                let signed = tokio::task::spawn_blocking(move || assertion.sign(&key, now)).await;
+                signed.map_err(|_| TokenError::Abandoned)?
+            }
+            AssertionKey::Elsewhere(signer) => {
+                let signed =
+                    tokio::time::timeout(self.transport.timeout, self.assertion.sign_remote(signer, now)).await;
+                signed.unwrap_or_else(|_| {
+                    let late = RemoteError::retryable("no answer within the time-out");
+                    Err(BuildError::Sign(SignError::Remote(late)))
+                })
+            }
+        };
+        signed.map(SecretString::from).map_err(|error| match error {
+            BuildError::Sign(SignError::Remote(error)) => {
+                TokenError::Signer { retryable: error.is_retryable(), source: cause(error) }
+            }
+            error => TokenError::Assertion(cause(error)),
+        })
     }
 
     fn read(&self, reply: &Reply, asked_at: Timestamp) -> Result<Token, TokenError> {

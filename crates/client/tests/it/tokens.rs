@@ -1,9 +1,12 @@
 use crate::provider::{API_KEY, KEY, Provider, Reply, request_key, start, token_text};
-use bankrail_client::{Pacing, TokenError, TransportError};
+use bankrail_client::{Client, Customer, Pacing, TokenError, TransportError};
 use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError};
 use bankrail_client_assertion::{Audience, Verifier};
+use bankrail_jose::VerifyingKey;
+use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, SignRequest};
 use bankrail_values::Clock;
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 fn seconds(seconds: u64) -> Duration {
@@ -51,6 +54,60 @@ async fn audience_scopes_and_jti_are_settings() {
     let verified = assertion.verify(&KEY.verifying_key(), clock.now()).unwrap();
     assert_eq!(verified.jwt_id(), None);
     assert_eq!(verified.expires_at(), start().saturating_add(seconds(60)));
+}
+
+/// A key on the other side of a wire: it signs, refuses, or never answers.
+#[derive(Debug)]
+enum Elsewhere {
+    Signs(VerifyingKey),
+    Fails(VerifyingKey, bool),
+    Hangs(VerifyingKey),
+}
+
+impl RemoteSigner for Elsewhere {
+    fn verifying_key(&self) -> &VerifyingKey {
+        let (Self::Signs(key) | Self::Fails(key, _) | Self::Hangs(key)) = self;
+        key
+    }
+
+    fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
+        Box::pin(async move {
+            match self {
+                Self::Signs(_) => Ok(KEY.sign(request.message()).unwrap()),
+                Self::Fails(_, true) => Err(RemoteError::retryable("throttled")),
+                Self::Fails(_, false) => Err(RemoteError::permanent("no such key")),
+                Self::Hangs(_) => std::future::pending().await,
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_key_may_live_elsewhere() {
+    let (provider, _, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]);
+    let client = |signer| {
+        // Only the one that hangs has to be given up.
+        let patience = seconds(if matches!(signer, Elsewhere::Hangs(_)) { 1 } else { 30 });
+        let customer = Customer::remote("CUSTOMER".parse().unwrap(), Arc::new(signer), API_KEY);
+        let builder = Client::builder(customer, provider.url()).danger_allow_http_on_loopback().clock(clock.clone());
+        builder.pacing(Pacing::Fail).timeouts(patience, patience).build().unwrap()
+    };
+    let key = || KEY.verifying_key();
+    assert!(client(Elsewhere::Signs(key())).tokens().token().await.is_ok());
+    let form = TokenRequest::from_form(Some(FORM_CONTENT_TYPE), provider.calls()[0].body.as_bytes()).unwrap();
+    let verifier = Verifier::new(Audience::parse(&format!("{}/v1.0/auth", provider.url())).unwrap());
+    let read = verifier.read(form.assertion().expose_secret()).unwrap();
+    assert!(read.verify(&key(), clock.now()).is_ok());
+    for (signer, again) in [
+        (Elsewhere::Fails(key(), true), true),
+        (Elsewhere::Fails(key(), false), false),
+        (Elsewhere::Hangs(key()), true),
+    ] {
+        let error = client(signer).tokens().token().await.unwrap_err();
+        assert!(matches!(&error, TokenError::Signer { .. }), "{error:?}");
+        assert_eq!((error.is_retryable(), provider.calls().len()), (again, 1), "{error:?}");
+    }
 }
 
 #[tokio::test]
