@@ -11,10 +11,15 @@ use crate::value::text::Text;
 record! {
     /// The amounts of a transaction on its way, with exchange.
     AmountDetails = "AmountAndCurrencyExchange3" {
+        /// As ordered, before charges and exchange.
         instructed: 0..1 Box<ExchangedAmount> = "InstdAmt",
+        /// As passed between the banks.
         transaction: 0..1 Box<ExchangedAmount> = "TxAmt",
+        /// What it is worth in the currency of the account.
         counter_value: 0..1 Box<ExchangedAmount> = "CntrValAmt",
+        /// As announced to the owner beforehand.
         announced_posting: 0..1 Box<ExchangedAmount> = "AnncdPstngAmt",
+        /// Of other kinds.
         proprietary: 0..* ProprietaryExchangedAmount = "PrtryAmt",
     }
 }
@@ -22,7 +27,9 @@ record! {
 record! {
     /// An amount and the exchange it came from.
     ExchangedAmount = "AmountAndCurrencyExchangeDetails3" {
+        /// Without a sign.
         amount: 1..1 Amount = "Amt",
+        /// How it was exchanged.
         exchange: 0..1 CurrencyExchange = "CcyXchg",
     }
 }
@@ -30,8 +37,11 @@ record! {
 record! {
     /// An amount of a proprietary kind and the exchange it came from.
     ProprietaryExchangedAmount = "AmountAndCurrencyExchangeDetails4" {
+        /// What the amount is.
         kind: 1..1 Text<35> = "Tp",
+        /// Without a sign.
         amount: 1..1 Amount = "Amt",
+        /// How it was exchanged.
         exchange: 0..1 CurrencyExchange = "CcyXchg",
     }
 }
@@ -39,11 +49,17 @@ record! {
 record! {
     /// An exchange of currencies and its rate.
     CurrencyExchange = "CurrencyExchange5" {
+        /// What was exchanged.
         source: 1..1 CurrencyCode = "SrcCcy",
+        /// What it was exchanged for.
         target: 0..1 CurrencyCode = "TrgtCcy",
+        /// The currency that the rate is quoted for one unit of.
         unit: 0..1 CurrencyCode = "UnitCcy",
+        /// Up to 11 digits, at most 10 of them fraction.
         rate: 1..1 Rate = "XchgRate",
+        /// The agreement on the rate.
         contract: 0..1 Text<35> = "CtrctId",
+        /// When the rate was quoted.
         quoted_at: 0..1 DateTime = "QtnDt",
     }
 }

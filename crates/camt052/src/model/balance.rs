@@ -10,11 +10,17 @@ use crate::value::text::{SignedDays, Text};
 record! {
     /// A balance of the account.
     Balance = "CashBalance7" {
+        /// What is counted and as of when: opening or closing, booked or available.
         kind: 1..1 BalanceType = "Tp",
+        /// How far the account may be overdrawn, and whether the balance counts it in.
         credit_line: 0..1 Box<CreditLine> = "CdtLine",
+        /// Without a sign; `direction` says which it is.
         amount: 1..1 Amount = "Amt",
+        /// Credit for a balance of the owner, also of zero; debit for an overdrawn one.
         direction: 1..1 Direction = "CdtDbtInd",
+        /// As of when.
         date: 1..1 ~DateOrDateTime = "Dt",
+        /// What of it can be drawn on, and when.
         availability: 0..* Availability = "Avlbty",
     }
 }
@@ -22,7 +28,9 @@ record! {
 record! {
     /// The kind of a balance and its sub-type.
     BalanceType = "BalanceType12" {
+        /// Of the list, or proprietary.
         code: 1..1 BalanceTypeCode = "CdOrPrtry",
+        /// A finer kind.
         sub_kind: 0..1 BalanceSubType = "SubTp",
     }
 }
@@ -46,7 +54,9 @@ choice! {
 record! {
     /// A credit line, and whether the balance includes it.
     CreditLine = "CreditLine2" {
+        /// Whether the balance counts it in.
         included: 1..1 bool = "Incl",
+        /// How far the account may be overdrawn.
         amount: 0..1 Amount = "Amt",
     }
 }
@@ -54,8 +64,11 @@ record! {
 record! {
     /// When an amount becomes available.
     Availability = "CashAvailability1" {
+        /// From when.
         date: 1..1 AvailabilityDate = "Dt",
+        /// Without a sign.
         amount: 1..1 Amount = "Amt",
+        /// Credit if it is added, debit if taken away.
         direction: 1..1 Direction = "CdtDbtInd",
     }
 }

@@ -10,7 +10,9 @@ use crate::value::text::Text;
 record! {
     /// Charges: their total and each of them.
     Charges = "Charges4" {
+        /// With the tax on them.
         total: 0..1 Amount = "TtlChrgsAndTaxAmt",
+        /// Each item.
         records: 0..* ChargeRecord = "Rcrd",
     }
 }
@@ -18,13 +20,21 @@ record! {
 record! {
     /// One charge.
     ChargeRecord = "ChargesRecord2" {
+        /// Without a sign.
         amount: 1..1 Amount = "Amt",
+        /// Debit if the owner owes it, credit if it is given back.
         direction: 0..1 Direction = "CdtDbtInd",
+        /// Whether the amount of the entry or transaction already has it in.
         included: 0..1 bool = "ChrgInclInd",
+        /// What it is for.
         kind: 0..1 ChargeType = "Tp",
+        /// In per cent.
         rate: 0..1 Rate = "Rate",
+        /// Who of the parties pays it.
         bearer: 0..1 ChargeBearer = "Br",
+        /// Which bank takes it.
         agent: 0..1 Box<Agent> = "Agt",
+        /// On it.
         tax: 0..1 Box<TaxCharges> = "Tax",
     }
 }
@@ -40,7 +50,9 @@ choice! {
 record! {
     /// An identification and who issued it.
     IssuedId = "GenericIdentification3" {
+        /// Up to 35 characters.
         id: 1..1 Text<35> = "Id",
+        /// Who gave it out.
         issuer: 0..1 Text<35> = "Issr",
     }
 }
@@ -48,8 +60,11 @@ record! {
 record! {
     /// Tax on charges or interest.
     TaxCharges = "TaxCharges2" {
+        /// Of the tax.
         id: 0..1 Text<35> = "Id",
+        /// In per cent.
         rate: 0..1 Rate = "Rate",
+        /// Without a sign.
         amount: 0..1 Amount = "Amt",
     }
 }

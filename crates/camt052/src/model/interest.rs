@@ -12,10 +12,15 @@ use crate::value::text::Text;
 record! {
     /// Interest that applies to the account.
     AccountInterest = "AccountInterest3" {
+        /// For the day or over night.
         kind: 0..1 InterestType = "Tp",
+        /// Percentages, each perhaps for a range of balances.
         rates: 0..* InterestRate = "Rate",
+        /// From and to.
         period: 0..1 DateTimePeriod = "FrToDt",
+        /// In words.
         reason: 0..1 Text<35> = "Rsn",
+        /// On it.
         tax: 0..1 Box<TaxCharges> = "Tax",
     }
 }
@@ -23,7 +28,9 @@ record! {
 record! {
     /// Interest included in an entry or transaction.
     TransactionInterest = "TransactionInterest3" {
+        /// With the tax on it.
         total: 0..1 Amount = "TtlIntrstAndTaxAmt",
+        /// Each item.
         records: 0..* InterestRecord = "Rcrd",
     }
 }
@@ -31,12 +38,19 @@ record! {
 record! {
     /// One item of interest.
     InterestRecord = "InterestRecord1" {
+        /// Without a sign.
         amount: 1..1 Amount = "Amt",
+        /// Credit if the owner earns it, debit if the owner owes it.
         direction: 1..1 Direction = "CdtDbtInd",
+        /// For the day or over night.
         kind: 0..1 InterestType = "Tp",
+        /// As a percentage or in words.
         rate: 0..1 InterestRate = "Rate",
+        /// From and to.
         period: 0..1 DateTimePeriod = "FrToDt",
+        /// In words.
         reason: 0..1 Text<35> = "Rsn",
+        /// On it.
         tax: 0..1 Box<TaxCharges> = "Tax",
     }
 }
@@ -44,7 +58,9 @@ record! {
 record! {
     /// A rate of interest and the amounts it is for.
     InterestRate = "Rate3" {
+        /// As a percentage or in words.
         kind: 1..1 RateType = "Tp",
+        /// The balances that it holds for.
         validity: 0..1 Box<AmountRange> = "VldtyRg",
     }
 }

@@ -22,7 +22,9 @@ choice! {
 record! {
     /// A period between dates.
     DatePeriod = "DatePeriodDetails" {
+        /// The first day.
         from: 1..1 Date = "FrDt",
+        /// The last day.
         to: 1..1 Date = "ToDt",
     }
 }
@@ -30,7 +32,9 @@ record! {
 record! {
     /// A period between dates and times.
     DateTimePeriod = "DateTimePeriodDetails" {
+        /// The beginning.
         from: 1..1 DateTime = "FrDtTm",
+        /// The end.
         to: 1..1 DateTime = "ToDtTm",
     }
 }

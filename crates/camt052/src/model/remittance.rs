@@ -13,7 +13,9 @@ use crate::value::text::Text;
 record! {
     /// What a payment is for, in free text or structured.
     Remittance = "RemittanceInformation11" {
+        /// Free text in pieces of up to 140 characters, which belong together without a separator.
         unstructured: 0..* Text<140> = "Ustrd",
+        /// Documents paid, amounts and references.
         structured: 0..* StructuredRemittance = "Strd",
     }
 }
@@ -21,7 +23,9 @@ record! {
 record! {
     /// Where remittance advice is to be found.
     RemittanceLocation = "RemittanceLocation4" {
+        /// Of the advice.
         id: 0..1 Text<35> = "RmtId",
+        /// How it was sent, and where.
         details: 0..* RemittanceLocationDetails = "RmtLctnDtls",
     }
 }
@@ -29,8 +33,11 @@ record! {
 record! {
     /// How and where remittance advice was delivered.
     RemittanceLocationDetails = "RemittanceLocationDetails1" {
+        /// How it was sent.
         method: 1..1 RemittanceLocationMethod = "Mtd",
+        /// A mail address, number or URL.
         electronic_address: 0..1 Text<2048> = "ElctrncAdr",
+        /// By post.
         address: 0..1 Box<NameAndAddress> = "PstlAdr",
     }
 }
@@ -38,13 +45,21 @@ record! {
 record! {
     /// What a payment is for, structured.
     StructuredRemittance = "StructuredRemittanceInformation13" {
+        /// What is paid, such as invoices.
         documents: 0..* ReferredDocument = "RfrdDocInf",
+        /// Of those documents.
         amounts: 0..1 Box<RemittanceAmounts> = "RfrdDocAmt",
+        /// What the creditor asked to be quoted.
         creditor_reference: 0..1 Box<CreditorReference> = "CdtrRefInf",
+        /// Who sent the invoice, if not the creditor.
         invoicer: 0..1 Box<Party> = "Invcr",
+        /// Who got the invoice, if not the debtor.
         invoicee: 0..1 Box<Party> = "Invcee",
+        /// Tax that is paid.
         tax: 0..1 Box<RemittanceTax> = "TaxRmt",
+        /// Wages that are paid over.
         garnishment: 0..1 Box<Garnishment> = "GrnshmtRmt",
+        /// Free text in at most 3 pieces of up to 140 characters.
         additional_information: 0..3 Text<140> = "AddtlRmtInf",
     }
 }
@@ -52,9 +67,13 @@ record! {
 record! {
     /// A document that the remittance refers to.
     ReferredDocument = "ReferredDocumentInformation7" {
+        /// Invoice, credit note and so on.
         kind: 0..1 ReferredDocumentType = "Tp",
+        /// As on the document.
         number: 0..1 Text<35> = "Nb",
+        /// Of the document.
         date: 0..1 Date = "RltdDt",
+        /// Which of its lines.
         lines: 0..* DocumentLine = "LineDtls",
     }
 }
@@ -62,7 +81,9 @@ record! {
 record! {
     /// The kind of a referred document and who issued it.
     ReferredDocumentType = "ReferredDocumentType4" {
+        /// Of the list, or proprietary.
         code: 1..1 ReferredDocumentCode = "CdOrPrtry",
+        /// Who gave it out.
         issuer: 0..1 Text<35> = "Issr",
     }
 }
@@ -78,11 +99,17 @@ choice! {
 record! {
     /// The amounts of a referred document.
     RemittanceAmounts = "RemittanceAmount2" {
+        /// What was owed.
         due: 0..1 Amount = "DuePyblAmt",
+        /// Taken off for a reason.
         discounts: 0..* DiscountAmount = "DscntApldAmt",
+        /// Set off against a credit note.
         credit_note: 0..1 Amount = "CdtNoteAmt",
+        /// Contained.
         tax: 0..* TypedTaxAmount = "TaxAmt",
+        /// Added or taken off for other reasons.
         adjustments: 0..* DocumentAdjustment = "AdjstmntAmtAndRsn",
+        /// What is paid.
         remitted: 0..1 Amount = "RmtdAmt",
     }
 }
@@ -90,7 +117,9 @@ record! {
 record! {
     /// The creditor's own reference, and its kind.
     CreditorReference = "CreditorReferenceInformation2" {
+        /// What the reference is.
         kind: 0..1 CreditorReferenceType = "Tp",
+        /// Up to 35 characters; an RF reference (ISO 11649) is one kind.
         reference: 0..1 Text<35> = "Ref",
     }
 }
@@ -98,7 +127,9 @@ record! {
 record! {
     /// The kind of a creditor reference and who issued it.
     CreditorReferenceType = "CreditorReferenceType2" {
+        /// Of the list, or proprietary.
         code: 1..1 CreditorReferenceCode = "CdOrPrtry",
+        /// Who gave it out.
         issuer: 0..1 Text<35> = "Issr",
     }
 }
@@ -114,7 +145,9 @@ choice! {
 record! {
     /// A discount and its kind.
     DiscountAmount = "DiscountAmountAndType1" {
+        /// Why.
         kind: 0..1 DiscountType = "Tp",
+        /// Without a sign.
         amount: 1..1 Amount = "Amt",
     }
 }
@@ -130,9 +163,13 @@ choice! {
 record! {
     /// An adjustment of an amount, with its reason.
     DocumentAdjustment = "DocumentAdjustment1" {
+        /// Without a sign.
         amount: 1..1 Amount = "Amt",
+        /// Credit if it adds, debit if it takes off.
         direction: 0..1 Direction = "CdtDbtInd",
+        /// In a code of up to 4 characters.
         reason: 0..1 Text<4> = "Rsn",
+        /// In words.
         additional_information: 0..1 Text<140> = "AddtlInf",
     }
 }
@@ -140,7 +177,9 @@ record! {
 record! {
     /// An amount of tax and its kind.
     TypedTaxAmount = "TaxAmountAndType1" {
+        /// Which tax.
         kind: 0..1 TaxAmountType = "Tp",
+        /// Without a sign.
         amount: 1..1 Amount = "Amt",
     }
 }

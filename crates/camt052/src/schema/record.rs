@@ -6,6 +6,7 @@
 /// record! {
 ///     /// What it is.
 ///     GroupHeader = "GroupHeader58" {
+///         /// What this part means.
 ///         message_id: 1..1 Text<35> = "MsgId",
 ///         created: 1..1 ~DateTime = "CreDtTm",
 ///         recipient: 0..1 Box<Party> = "MsgRcpt",
