@@ -4,7 +4,10 @@ mod parse;
 mod spelling;
 
 use bankrail_values::excerpt;
-use parse::{DATE, DATE_TIME, YEAR_MONTH, days_in, read_date, read_date_time, read_year_month, trim, two};
+use parse::{
+    DATE, DATE_TIME, MOST_YEAR, YEAR_MONTH, days_in, proleptic, read_date, read_date_time, read_year_month, trim, two,
+    without_zero,
+};
 use std::fmt;
 
 /// Minutes east of UTC, or `Z`. `Z` and `+00:00` are two spellings and are kept apart.
@@ -72,6 +75,8 @@ impl fmt::Display for Offset {
 }
 
 /// A calendar date with an optional offset (`ISODate`, `xs:date`).
+///
+/// Years have at most nine digits, here and in the other types; XML Schema sets no bound.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Date {
     year: i32,
@@ -110,10 +115,15 @@ enum Fraction {
 }
 
 impl Date {
-    /// A date; `None` for a day that does not exist and for the year 0.
+    /// A date; `None` for a day that does not exist, for the year 0 and for
+    /// years of more than nine digits.
     #[must_use]
     pub fn new(year: i32, month: u8, day: u8) -> Option<Self> {
-        let exists = year != 0 && (1..=12).contains(&month) && day >= 1 && day <= days_in(year, month);
+        let exists = year != 0
+            && year.unsigned_abs() <= MOST_YEAR
+            && (1..=12).contains(&month)
+            && day >= 1
+            && day <= days_in(year, month);
         exists.then_some(Self { year, month, day, offset: None })
     }
 
@@ -159,17 +169,14 @@ impl Date {
     /// The calendar day as `time` has it, without the offset; `None` outside its range.
     #[must_use]
     pub fn to_time(&self) -> Option<time::Date> {
-        let year = if self.year < 0 { self.year + 1 } else { self.year };
-        time::Date::from_calendar_date(year, time::Month::try_from(self.month).ok()?, self.day).ok()
+        time::Date::from_calendar_date(proleptic(self.year), time::Month::try_from(self.month).ok()?, self.day).ok()
     }
 }
 
 impl From<bankrail_values::Date> for Date {
     fn from(date: bankrail_values::Date) -> Self {
         let date = date.to_time();
-        // XML Schema 1.0 has no year 0; the year before 1 is -1.
-        let year = if date.year() == 0 { -1 } else { date.year() };
-        Self { year, month: u8::from(date.month()), day: date.day(), offset: None }
+        Self { year: without_zero(date.year()), month: u8::from(date.month()), day: date.day(), offset: None }
     }
 }
 
@@ -216,7 +223,7 @@ impl DateTime {
     #[must_use]
     pub fn from_time(at: time::OffsetDateTime, digits: u8) -> Self {
         let digits = digits.min(9);
-        let year = if at.year() <= 0 { at.year() - 1 } else { at.year() };
+        let year = without_zero(at.year());
         let offset = Offset::from_minutes(at.offset().whole_minutes().clamp(-840, 840));
         Self {
             date: Date { year, month: u8::from(at.month()), day: at.day(), offset },
@@ -298,4 +305,38 @@ pub struct DateFormatError {
     pub expected: &'static str,
     /// The text, cut and escaped.
     pub found: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_date_there_is_can_be_read(
+            year in prop_oneof![any::<i32>(), -5000..5000_i32, Just(999_999_999), Just(-999_999_999), Just(1_000_000_000)],
+            month in 0_u8..14, day in 0_u8..33,
+        ) {
+            if let Some(date) = Date::new(year, month, day) {
+                prop_assert_eq!(Date::parse(&date.to_string()), Ok(date));
+            }
+        }
+
+        #[test]
+        fn years_of_time_and_of_the_schema_are_each_other(year in -9999..=9999_i32) {
+            prop_assert_eq!(proleptic(without_zero(year)), year);
+            let day = time::Date::from_calendar_date(year, time::Month::February, 28).unwrap();
+            let date = DateTime::from_time(day.midnight().assume_utc(), 0).date();
+            prop_assert_eq!(date.to_time(), Some(day));
+            prop_assert_eq!(date.year(), if year > 0 { year } else { year - 1 });
+        }
+    }
+
+    #[test]
+    fn years_have_nine_digits_at_most() {
+        assert!(Date::new(999_999_999, 1, 1).is_some() && Date::new(-999_999_999, 1, 1).is_some());
+        assert_eq!(Date::new(1_000_000_000, 1, 1), None);
+        assert_eq!(Date::new(i32::MIN, 1, 1), None);
+    }
 }

@@ -7,7 +7,8 @@ use std::fmt;
 
 /// An exact decimal of at most `DIGITS` digits, `FRACTION` of them after the point, not below zero if `UNSIGNED`.
 ///
-/// The scale is kept (`10.0000` stays so); trailing zeros do not count as digits.
+/// The scale is kept (`10.0000` stays so) as far as 28 digits reach, further zeros at the end are cut; trailing zeros do not
+/// count as digits.
 ///
 /// ```
 /// use bankrail_camt052::{PlainDecimal, Rate};

@@ -18,9 +18,21 @@ pub(super) fn two(tens: u8, ones: u8) -> Option<u8> {
     (tens.is_ascii_digit() && ones.is_ascii_digit()).then(|| (tens - b'0') * 10 + (ones - b'0'))
 }
 
+/// The greatest year either way: nine digits.
+pub(super) const MOST_YEAR: u32 = 999_999_999;
+
+/// A year of XML Schema 1.0, which has no year 0, in the proleptic calendar, in which the year before 1 is 0.
+pub(super) fn proleptic(year: i32) -> i32 {
+    if year < 0 { year + 1 } else { year }
+}
+
+/// The other way round.
+pub(super) fn without_zero(year: i32) -> i32 {
+    if year <= 0 { year - 1 } else { year }
+}
+
 pub(super) fn days_in(year: i32, month: u8) -> u8 {
-    // Years before the common era count from -1, which is leap year 0 of the proleptic calendar.
-    let year = if year < 0 { year + 1 } else { year };
+    let year = proleptic(year);
     match month {
         2 if year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0) => 29,
         2 => 28,
