@@ -1,6 +1,8 @@
 //! What a document holds beyond the schema: kept, reported, and written back in its place.
 
 use crate::write::Output;
+use std::cmp::Ordering;
+use std::collections::HashSet;
 
 /// The parts of one sequence that the schema does not have.
 ///
@@ -81,12 +83,12 @@ impl PartialEq for Extras {
         if self.parts() == other.parts() {
             return true;
         }
-        let by_place = |extras: &Self| {
+        let sorted = |extras: &Self| {
             let mut parts: Vec<Extra> = extras.parts().to_vec();
-            parts.sort_by(|left, right| (&left.inside, &left.after).cmp(&(&right.inside, &right.after)));
+            parts.sort_by(by_place);
             parts
         };
-        by_place(self) == by_place(other)
+        sorted(self) == sorted(other)
     }
 }
 
@@ -115,19 +117,37 @@ impl Extras {
     /// Hands the parts to a writer.
     #[cold]
     pub(crate) fn with(&self, write: impl FnOnce(Kept<'_>)) {
-        let parts: Vec<&Extra> = self.parts().iter().collect();
+        let mut parts: Vec<&Extra> = self.parts().iter().collect();
+        parts.sort_by(|left, right| by_place(left, right));
         write(Kept { parts: &parts, depth: 0 });
     }
 }
 
-/// The parts that concern the element being written, `depth` steps below their sequence.
+/// Orders parts so that those of one place stand together, before those of the elements within it. Within a place the
+/// order of the document stays.
+fn by_place(left: &Extra, right: &Extra) -> Ordering {
+    (&left.inside, &left.after).cmp(&(&right.inside, &right.after))
+}
+
+/// A step as it is searched for; nothing precedes all steps.
+fn step(step: Option<&ExtraStep>) -> Option<(&str, usize)> {
+    step.map(|step| (&*step.name, step.index))
+}
+
+/// Those of some parts, ordered by a key, whose key is a given one.
+fn equal<'a, K: Ord>(parts: &'a [&'a Extra], key: impl Fn(&'a Extra) -> K, wanted: &K) -> &'a [&'a Extra] {
+    let rest = parts.get(parts.partition_point(|part| key(part) < *wanted)..).unwrap_or_default();
+    rest.get(..rest.partition_point(|part| key(part) <= *wanted)).unwrap_or_default()
+}
+
+/// The parts that concern the element being written, `depth` steps below their sequence, ordered by their place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept<'a> {
     parts: &'a [&'a Extra],
     depth: usize,
 }
 
-impl Kept<'_> {
+impl<'a> Kept<'a> {
     pub(crate) const NONE: Kept<'static> = Kept { parts: &[], depth: 0 };
 
     #[inline]
@@ -145,14 +165,13 @@ impl Kept<'_> {
 
     #[cold]
     fn write_attributes(&self, out: &mut Output<'_>) {
-        let mut declared: Vec<&str> = Vec::new();
+        let mut declared = HashSet::new();
         for part in self.here() {
             let ExtraPart::Attribute { name, namespace, value } = &part.part else { continue };
             if let (Some(namespace), Some((prefix, _))) = (namespace, name.split_once(':'))
                 && prefix != "xml"
-                && !declared.contains(&prefix)
+                && declared.insert(prefix)
             {
-                declared.push(prefix);
                 out.attribute_with(&["xmlns:", prefix], namespace);
             }
             out.attribute_with(&[name], value);
@@ -169,11 +188,7 @@ impl Kept<'_> {
 
     #[cold]
     fn write_children(&self, after: Option<(&str, usize)>, out: &mut Output<'_>) {
-        for part in self.here() {
-            let stood = part.after.as_ref().map(|step| (&*step.name, step.index));
-            if stood != after {
-                continue;
-            }
+        for part in equal(self.here(), |part| step(part.after.as_ref()), &after) {
             match &part.part {
                 ExtraPart::Xml(xml) => out.markup(xml),
                 ExtraPart::Text(text) => out.stray_text(text),
@@ -191,14 +206,17 @@ impl Kept<'_> {
         out: &mut Output<'_>,
         write: impl FnOnce(&mut Output<'_>, Kept<'_>),
     ) {
-        let deeper =
-            |part: &&&Extra| part.inside.get(self.depth).is_some_and(|step| &*step.name == name && step.index == index);
-        let parts: Vec<&Extra> = self.parts.iter().filter(deeper).copied().collect();
-        write(out, Kept { parts: &parts, depth: self.depth + 1 });
+        let parts = self.inside(Some((name, index)));
+        write(out, Kept { parts, depth: self.depth + 1 });
         self.children(Some((name, index)), out);
     }
 
-    fn here(&self) -> impl Iterator<Item = &Extra> {
-        self.parts.iter().copied().filter(|part| part.inside.len() == self.depth)
+    /// The parts of this element itself.
+    fn here(&self) -> &'a [&'a Extra] {
+        self.inside(None)
+    }
+
+    fn inside(&self, child: Option<(&str, usize)>) -> &'a [&'a Extra] {
+        equal(self.parts, |part| step(part.inside.get(self.depth)), &child)
     }
 }

@@ -41,10 +41,10 @@
 //! # Tolerant and strict
 //!
 //! Real documents break the schema. [`Mode::Tolerant`], the default, keeps and reports wrong order, unknown elements,
-//! attributes and codes, texts out of bounds, and a missing `GrpHdr`, `CreDtTm`, `Bal/Dt` or `Ccy`; any other missing mandatory
-//! part is an error. [`Mode::Strict`] is exactly the schema. In both, another namespace, malformed XML and unreadable
-//! amounts, dates and numbers are errors. `deny_findings` also refuses what the schema cannot say: counts and sums
-//! that disagree, wrong check digits.
+//! attributes and codes, texts out of bounds, and a missing `GrpHdr`, `CreDtTm`, `Bal/Dt` or `Ccy`; any other missing
+//! mandatory part is an error. [`Mode::Strict`] is exactly the schema. In both, another namespace, malformed XML and
+//! unreadable amounts, dates and numbers are errors, and so is a year of more than nine digits, which the schema would
+//! allow. `deny_findings` also refuses what the schema cannot say: counts and sums that disagree, wrong check digits.
 //!
 //! Lossless means equal element and attribute values, decimal scale, date precision and offset, supplementary data verbatim;
 //! comments, prefixes, `xsi` attributes and spellings such as `+5` may change.
@@ -58,9 +58,10 @@
 //!
 //! # Security
 //!
-//! Document type declarations are refused, so there are no entities to expand. Depth, sizes and the number of findings are
-//! bounded by [`Limits`]. Errors quote at most 40 characters of each name or text of a
-//! document, 60 of a namespace, and no control characters. There is no `unsafe` code.
+//! Document type declarations are refused, so there are no entities to expand. [`Limits`] bounds depth, elements, attributes,
+//! texts, tags, what is kept beyond the schema, and findings; the work grows with the length of a document and no faster.
+//! [`EntryReader`] holds one entry and what stands beside entries, each within these bounds. Errors and findings quote at most
+//! 40 characters of each name or text of a document, 60 of a namespace, and no control characters. There is no `unsafe` code.
 
 #![forbid(unsafe_code)]
 

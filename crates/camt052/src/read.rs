@@ -23,6 +23,7 @@ mod start;
 mod strip;
 mod tokens;
 
+pub(crate) use capture::is_one_element;
 pub(crate) use cursor::{Cursor, Halt, Record};
 pub use document::Parsed;
 pub use entries::{EntryReader, StreamItem};

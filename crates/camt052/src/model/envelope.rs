@@ -3,7 +3,7 @@
 use crate::check::Checker;
 use crate::extra::Kept;
 use crate::finding::FindingKind;
-use crate::read::{Cursor, Halt, Limits, Odd, Scanner, Tokens, refused_document};
+use crate::read::{Cursor, Halt, Limits, Odd, Scanner, Tokens, is_one_element, refused_document};
 use crate::schema::{Node, Tag};
 use crate::write::Output;
 
@@ -73,7 +73,7 @@ impl Node for Envelope {
         if to.only_missing {
             return;
         }
-        if !self.0.trim_start().starts_with('<') {
+        if !is_one_element(&self.0) {
             to.report(FindingKind::Envelope);
         }
         if let Some(why) = refused_document(&self.0, Limits::default()) {

@@ -3,8 +3,8 @@
 use super::attributes::push_attribute;
 use super::cursor::{Cursor, Halt};
 use super::events::take_content;
-use super::names::{continues_name, starts_name};
-use super::tokens::Tokens;
+use super::names::{continues_name, is_blank, starts_name};
+use super::tokens::{TextTokens, Tokens};
 use quick_xml::events::Event;
 use std::collections::{BTreeSet, HashSet};
 
@@ -148,7 +148,7 @@ impl<T: Tokens> Cursor<T> {
         }
         let content = take_content(event, &mut scratch);
         self.content(content)?;
-        Ok(Captured::Content(super::names::is_blank(&scratch)))
+        Ok(Captured::Content(is_blank(&scratch)))
     }
 }
 
@@ -157,6 +157,30 @@ enum Captured {
     End,
     /// Character data, white space only or not.
     Content(bool),
+}
+
+/// True for markup with exactly one element at the top and no text beside it, as the cursor sees it.
+pub(crate) fn is_one_element(xml: &str) -> bool {
+    let mut tokens = TextTokens::new(xml);
+    let (mut depth, mut elements) = (0_usize, 0_usize);
+    let mut text = String::new();
+    loop {
+        match tokens.next() {
+            Ok(Event::Start(_)) => {
+                elements += usize::from(depth == 0);
+                depth += 1;
+            }
+            Ok(Event::Empty(_)) => elements += usize::from(depth == 0),
+            Ok(Event::End(_)) => depth = depth.saturating_sub(1),
+            Ok(Event::Eof) => return depth == 0 && elements == 1,
+            other => {
+                text.clear();
+                if take_content(other, &mut text).is_err() || (depth == 0 && !is_blank(&text)) {
+                    return false;
+                }
+            }
+        }
+    }
 }
 
 /// What may be a prefix in markup: each name before a colon.

@@ -70,6 +70,10 @@ pub(crate) struct Cursor<T> {
     /// Room for an element without its prefix.
     pub(super) plain: String,
     pub(super) findings: Vec<Finding>,
+    /// Findings beyond those there is room for.
+    pub(super) further: u64,
+    /// Nothing is reported: it will be found again.
+    pub(super) silent: bool,
     /// Parts beyond the schema that no sequence has taken yet.
     pub(super) extras: Vec<Extra>,
     /// The path's length at the innermost sequence, and the first of its extras.
@@ -105,6 +109,8 @@ impl<T: Tokens> Cursor<T> {
             text: String::new(),
             plain: String::new(),
             findings: Vec::new(),
+            further: 0,
+            silent: false,
             extras: Vec::new(),
             base: 0,
             first_extra: 0,

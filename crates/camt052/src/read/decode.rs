@@ -353,7 +353,7 @@ fn fill<R: BufRead>(source: &mut R) -> io::Result<&[u8]> {
 }
 
 /// Characters that start in a piece of UTF-8.
-fn characters(text: &[u8]) -> usize {
+pub(super) fn characters(text: &[u8]) -> usize {
     text.iter().map(|b| usize::from(b & 0xC0 != 0x80)).sum()
 }
 

@@ -24,6 +24,8 @@ pub struct Parsed {
     pub document: Document,
     /// What is not as it should be, in the order of the document; what counts and sums disagree about comes last.
     pub findings: Vec<Finding>,
+    /// How many more were found than [`Limits::findings`](crate::Limits::findings) has room for.
+    pub further_findings: u64,
 }
 
 impl Document {
@@ -84,7 +86,10 @@ fn parse<T: Tokens>(tokens: T, options: &ReadOptions) -> Result<Parsed, ReadErro
         Ok(document)
     });
     match found {
-        Ok(document) => Ok(Parsed { document, findings: std::mem::take(&mut cursor.findings) }),
+        Ok(document) => {
+            let findings = std::mem::take(&mut cursor.findings);
+            Ok(Parsed { document, findings, further_findings: cursor.further })
+        }
         Err(error) => Err(error),
     }
 }

@@ -145,6 +145,13 @@ impl<R: BufRead> EntryReader<R> {
         std::mem::take(&mut self.cursor.findings)
     }
 
+    /// How many more have been found, since the reader began, than [`Limits::findings`](crate::Limits::findings) had room
+    /// for until they were taken.
+    #[must_use]
+    pub fn further_findings(&self) -> u64 {
+        self.cursor.further
+    }
+
     /// The next part; `None` after the end of the message.
     ///
     /// # Errors
@@ -240,9 +247,9 @@ impl<R: BufRead> EntryReader<R> {
     /// What has been read of a report so far; what is missing although the schema demands it is reported at its end.
     fn report_start(&mut self) -> Result<StreamItem, ReadError> {
         let open = if self.state == State::ReportEnds { None } else { self.cursor.path.pop() };
-        let found = self.cursor.findings.len();
+        self.cursor.silent = true;
         let report = Report::finish(self.report.clone(), &mut self.cursor)?;
-        self.cursor.findings.truncate(found);
+        self.cursor.silent = false;
         self.cursor.extras.extend(report.extras.parts().iter().cloned());
         self.cursor.path.extend(open);
         Ok(StreamItem::ReportStart(Box::new(report)))

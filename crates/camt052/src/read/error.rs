@@ -14,6 +14,7 @@ struct Parts {
     path: String,
     position: Position,
     findings: Vec<Finding>,
+    further: u64,
 }
 
 /// What was wrong.
@@ -119,8 +120,14 @@ pub enum LimitKind {
 }
 
 impl ReadError {
-    pub(crate) fn new(kind: ReadErrorKind, path: String, position: Position, findings: Vec<Finding>) -> Self {
-        Self(Box::new(Parts { kind, path, position, findings }))
+    pub(crate) fn new(
+        kind: ReadErrorKind,
+        path: String,
+        position: Position,
+        findings: Vec<Finding>,
+        further: u64,
+    ) -> Self {
+        Self(Box::new(Parts { kind, path, position, findings, further }))
     }
 
     /// What was wrong.
@@ -164,6 +171,12 @@ impl ReadError {
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.0.findings
+    }
+
+    /// How many more were found than [`Limits::findings`](crate::Limits::findings) has room for.
+    #[must_use]
+    pub fn further_findings(&self) -> u64 {
+        self.0.further
     }
 }
 

@@ -3,7 +3,7 @@
 use super::attributes::{self, malformed, repeated, stands_twice};
 use super::cursor::{Cursor, Halt};
 use super::decode::token_limit;
-use super::error::{LimitKind, ReadError, ReadErrorKind};
+use super::error::{LimitKind, ReadErrorKind};
 use super::names::{is_plain_name, is_qualified_name};
 use super::namespaces::{XML, XMLNS, XSI};
 use super::tokens::Tokens;
@@ -143,7 +143,7 @@ impl<T: Tokens> Cursor<T> {
     pub(super) fn failed(&mut self, kind: ReadErrorKind) -> Halt {
         if let Some((kind, position)) = self.tokens.failure() {
             let path = self.path_text();
-            return ReadError::new(kind, path, position, std::mem::take(&mut self.findings));
+            return self.error(kind, path, position);
         }
         let end = self.tokens.mark().text;
         if end - self.mark.text > u64::try_from(self.options.limits.token_bytes).unwrap_or(u64::MAX) {

@@ -68,7 +68,8 @@ pub struct Limits {
     pub kept_bytes: usize,
     /// Attributes of one tag, namespace declarations among them. Default: 256.
     pub attributes: usize,
-    /// Findings that are kept; further ones are counted only. Default: 1,000.
+    /// Findings that are kept; further ones are only counted. One that refuses the document is kept in any case. Default:
+    /// 1,000.
     pub findings: usize,
 }
 

@@ -5,7 +5,7 @@ use super::error::{LimitKind, ReadError, ReadErrorKind};
 use super::options::Mode;
 use super::tokens::{Mark, Tokens};
 use crate::check::{fault_kind, push_step};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{Finding, FindingKind, Position};
 use crate::schema::{Fault, Unreadable};
 use bankrail_values::excerpt;
 
@@ -34,13 +34,24 @@ impl<T: Tokens> Cursor<T> {
 
     #[cold]
     pub(super) fn report_at(&mut self, kind: FindingKind, path: String, mark: Mark) {
-        if self.findings.len() < self.options.limits.findings {
-            self.findings.push(Finding { kind, path, position: Some(self.tokens.position(mark)) });
-        } else if kind.is_schema() && !self.findings.iter().any(|finding| finding.kind.is_schema()) {
-            // Strict reading must not overlook a finding for want of room.
-            self.findings.pop();
-            self.findings.push(Finding { kind, path, position: Some(self.tokens.position(mark)) });
+        if self.silent {
+            return;
         }
+        if self.findings.len() >= self.options.limits.findings {
+            // What refuses the document must not be overlooked for want of room.
+            if !self.refuses(&kind) || self.findings.iter().any(|finding| self.refuses(&finding.kind)) {
+                self.further += 1;
+                return;
+            }
+            self.further += u64::from(self.findings.pop().is_some());
+        }
+        let position = Some(self.tokens.position(mark));
+        self.findings.push(Finding { kind, path, position });
+    }
+
+    /// True when the options refuse a document because of such a finding.
+    fn refuses(&self, kind: &FindingKind) -> bool {
+        self.options.deny_findings || (self.options.mode == Mode::Strict && kind.is_schema())
     }
 
     pub(super) fn path_text(&self) -> String {
@@ -55,7 +66,7 @@ impl<T: Tokens> Cursor<T> {
     #[cold]
     pub(super) fn halt(&mut self, kind: ReadErrorKind) -> Halt {
         let position = self.tokens.position(self.mark);
-        ReadError::new(kind, self.path_text(), position, std::mem::take(&mut self.findings))
+        self.error(kind, self.path_text(), position)
     }
 
     /// An error of the current element.
@@ -63,7 +74,13 @@ impl<T: Tokens> Cursor<T> {
     pub(super) fn halt_here(&mut self, kind: ReadErrorKind) -> Halt {
         let mark = self.path.last().map_or(self.mark, |step| step.mark);
         let position = self.tokens.position(mark);
-        ReadError::new(kind, self.path_text(), position, std::mem::take(&mut self.findings))
+        self.error(kind, self.path_text(), position)
+    }
+
+    /// An error with what has been found before it.
+    #[cold]
+    pub(super) fn error(&mut self, kind: ReadErrorKind, path: String, position: Position) -> Halt {
+        ReadError::new(kind, path, position, std::mem::take(&mut self.findings), self.further)
     }
 
     #[cold]
@@ -78,14 +95,10 @@ impl<T: Tokens> Cursor<T> {
 
     /// Refuses what has been found, if the options say so.
     pub(crate) fn refuse_findings(&mut self) -> Result<(), Halt> {
-        let refused = self.findings.iter().position(|finding| {
-            self.options.deny_findings || (self.options.mode == Mode::Strict && finding.kind.is_schema())
-        });
-        match refused.and_then(|index| self.findings.get(index)).cloned() {
-            Some(finding) => {
-                let position = finding.position.unwrap_or_default();
-                let findings = std::mem::take(&mut self.findings);
-                Err(ReadError::new(ReadErrorKind::Refused(finding.kind), finding.path, position, findings))
+        let refused = self.findings.iter().find(|finding| self.refuses(&finding.kind)).cloned();
+        match refused {
+            Some(Finding { kind, path, position }) => {
+                Err(self.error(ReadErrorKind::Refused(kind), path, position.unwrap_or_default()))
             }
             None => Ok(()),
         }

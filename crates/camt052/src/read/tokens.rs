@@ -1,6 +1,6 @@
 //! Where events come from: a text in memory, or a source read in pieces.
 
-use super::decode::Decoded;
+use super::decode::{Decoded, characters};
 use super::error::ReadErrorKind;
 use crate::finding::Position;
 use quick_xml::Reader;
@@ -25,7 +25,7 @@ pub(crate) trait Tokens {
     /// What is wrong with the input itself, if that is why the last event failed, and where.
     fn failure(&mut self) -> Option<(ReadErrorKind, Position)>;
     /// A place as line, column and octet.
-    fn position(&self, mark: Mark) -> Position;
+    fn position(&mut self, mark: Mark) -> Position;
     /// The text after the last event, as far as it is in memory.
     fn ahead(&self) -> &str;
     /// Passes over the first octets of it, which are whole elements or the content of one.
@@ -38,14 +38,19 @@ pub(crate) struct TextTokens<'a> {
     text: &'a str,
     reader: Reader<&'a [u8]>,
     byte_order_mark: usize,
+    /// Line and column at every `STRIDE`th octet, as far as a place has been asked for.
+    places: Vec<(u64, u64)>,
 }
+
+/// From one known place to the next: so much is looked at to tell any place between them.
+const STRIDE: usize = 64 * 1024;
 
 impl<'a> TextTokens<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         let mut reader = Reader::from_str(text);
         configure(&mut reader);
         let byte_order_mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { text, reader, byte_order_mark }
+        Self { text, reader, byte_order_mark, places: vec![(1, 1)] }
     }
 }
 
@@ -64,15 +69,18 @@ impl Tokens for TextTokens<'_> {
         None
     }
 
-    fn position(&self, mark: Mark) -> Position {
-        let text = self.text.get(self.byte_order_mark..).unwrap_or_default();
-        let before = usize::try_from(mark.text).ok().and_then(|end| text.get(..end)).unwrap_or(text);
-        let line = before.rfind('\n').map_or(before, |end| before.get(end + 1..).unwrap_or_default());
-        Position {
-            line: count(memchr::memchr_iter(b'\n', before.as_bytes()).count()) + 1,
-            column: count(line.chars().count()) + 1,
-            offset: mark.text + count(self.byte_order_mark),
+    fn position(&mut self, mark: Mark) -> Position {
+        let text = self.text.as_bytes().get(self.byte_order_mark..).unwrap_or_default();
+        let end = usize::try_from(mark.text).unwrap_or(usize::MAX).min(text.len());
+        let stride = end / STRIDE;
+        while let Some(last) = self.places.last().filter(|_| self.places.len() <= stride) {
+            let start = (self.places.len() - 1) * STRIDE;
+            let next = moved(*last, text.get(start..start + STRIDE).unwrap_or_default());
+            self.places.push(next);
         }
+        let known = self.places.get(stride).copied().unwrap_or((1, 1));
+        let (line, column) = moved(known, text.get(stride * STRIDE..end).unwrap_or_default());
+        Position { line, column, offset: mark.text + count(self.byte_order_mark) }
     }
 
     #[inline]
@@ -119,7 +127,7 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
         self.reader.get_mut().take_failure()
     }
 
-    fn position(&self, mark: Mark) -> Position {
+    fn position(&mut self, mark: Mark) -> Position {
         mark.known.unwrap_or_default()
     }
 
@@ -142,6 +150,47 @@ fn configure<R>(reader: &mut Reader<R>) {
     config.trim_text(false);
 }
 
+/// Line and column after some octets of UTF-8.
+fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
+    match memchr::memrchr(b'\n', over) {
+        Some(last) => {
+            let lines = memchr::memchr_iter(b'\n', over).count();
+            (line + count(lines), 1 + count(characters(over.get(last + 1..).unwrap_or_default())))
+        }
+        None => (line, column + count(characters(over))),
+    }
+}
+
 fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn places_are_told_in_any_order(
+            pieces in proptest::collection::vec(("[a\u{e9}\n]{0,3}", 1_usize..40_000), 1..12),
+            asked in proptest::collection::vec(any::<proptest::sample::Index>(), 1..20),
+            marked in any::<bool>(),
+        ) {
+            let body: String = pieces.iter().map(|(piece, times)| piece.repeat(*times)).collect();
+            let text = if marked { format!("\u{feff}{body}") } else { body.clone() };
+            let mut tokens = TextTokens::new(&text);
+            let ends: Vec<usize> = body.char_indices().map(|(at, _)| at).chain([body.len()]).collect();
+            for index in asked {
+                let end = *index.get(&ends);
+                let before = &body[..end];
+                let found = tokens.position(Mark { text: count(end), known: None });
+                prop_assert_eq!(found.line, count(before.matches('\n').count()) + 1);
+                prop_assert_eq!(found.column, count(before.rsplit('\n').next().unwrap().chars().count()) + 1);
+                prop_assert_eq!(found.offset, count(end + text.len() - body.len()));
+            }
+        }
+    }
 }

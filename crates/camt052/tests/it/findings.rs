@@ -342,3 +342,25 @@ fn message(more: &str) -> String {
          {more}</BkToCstmrAcctRpt>"
     )
 }
+
+#[test]
+fn supplementary_data_is_one_element_in_a_model_as_in_a_document() {
+    let base = document("", ENTRY);
+    for (markup, one) in [
+        ("<a/>", true),
+        ("<a>x<b/>y</a>", true),
+        (" <!-- c --><a/><?p?>\n", true),
+        ("<a/><b/>", false),
+        ("<a/>text", false),
+        ("&amp;<a/>", false),
+        ("<a/><![CDATA[x]]>", false),
+        ("<!-- c -->", false),
+        ("text", false),
+        ("", false),
+    ] {
+        let data = format!("<SplmtryData><Envlp>{markup}</Envlp></SplmtryData></BkToCstmrAcctRpt>");
+        let found = checked(&base.replace("</BkToCstmrAcctRpt>", &data));
+        assert_eq!(found.is_empty(), one, "{markup}: {found:?}");
+        assert!(found.iter().all(|(kind, _)| *kind == FindingKind::Envelope), "{markup}: {found:?}");
+    }
+}

@@ -160,3 +160,68 @@ fn elements_outside_of_entries_are_counted_together() {
     let odd = many.replace("<Rpt>", "<x/><y/><z/><Rpt>");
     assert_eq!(limit(&odd, options), LimitKind::EntryElements);
 }
+
+/// The place of each finding is told from the one before, not from the beginning.
+#[test]
+fn many_findings_far_into_a_long_line() {
+    let comment = format!("<!--{}-->", "c".repeat(1_000_000));
+    let odd = format!("{}{}", comment.repeat(12), format!("{ENTRY}<x/>").repeat(1));
+    let odd = format!("{odd}{}", "<é/>".repeat(30_000));
+    let xml = document("", "").replace("\n</Rpt>", &format!("{odd}</Rpt>"));
+    let mut options = ReadOptions::default();
+    options.limits.findings = 100_000;
+    let parsed = Document::parse_with(&xml, &options).unwrap();
+    assert_eq!(parsed.findings.len(), 30_001);
+    let at = xml.rfind("<é/>").unwrap();
+    let column = xml[xml[..at].rfind('\n').unwrap() + 1..at].chars().count() + 1;
+    let last = parsed.findings.last().unwrap().position.unwrap();
+    assert_eq!((last.offset, last.column), (at as u64, column as u64));
+}
+
+#[test]
+fn parts_kept_beside_many_elements_are_written_in_their_places() {
+    let lines = numbered(60_000, |number, text| write!(text, "<Ustrd>a</Ustrd><x{number}/>").unwrap());
+    let details = format!(
+        "<BkTxCd/><NtryDtls><TxDtls><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><RmtInf>{lines}</RmtInf></TxDtls></NtryDtls>"
+    );
+    let xml = document("", &ENTRY.replace("<BkTxCd/>", &details));
+    let parsed = Document::parse(&xml).unwrap();
+    assert!(parsed.document.to_xml().unwrap().contains(&lines));
+}
+
+#[test]
+fn findings_without_room_are_counted() {
+    let counted = |findings: usize, streamed: bool, xml: &str| {
+        let mut options = ReadOptions::default();
+        options.limits.findings = findings;
+        if !streamed {
+            let parsed = Document::parse_with(xml, &options).unwrap();
+            return (parsed.findings.len(), parsed.further_findings);
+        }
+        let mut reader = EntryReader::with_options(xml.as_bytes(), options);
+        while reader.next_item().unwrap().is_some() {}
+        (reader.take_findings().len(), reader.further_findings())
+    };
+    let xml = document(
+        "<TxsSummry><TtlNtries><NbOfNtries>9</NbOfNtries></TtlNtries></TxsSummry>",
+        &format!("{ENTRY}<x/>").repeat(7),
+    );
+    for streamed in [false, true] {
+        assert_eq!(counted(1_000, streamed, &xml), (8, 0));
+        assert_eq!(counted(3, streamed, &xml), (3, 5));
+        assert_eq!(counted(0, streamed, &xml), (0, 8));
+    }
+    let mut options = ReadOptions::default();
+    options.limits.findings = 2;
+    let error = Document::parse_with(format!("{xml}<"), &options).unwrap_err();
+    assert_eq!((error.findings().len(), error.further_findings()), (2, 6));
+    // Without any room, too, a finding refuses a document.
+    options.limits.findings = 0;
+    options.deny_findings = true;
+    let error = Document::parse_with(xml.replace("<x/>", ""), &options).unwrap_err();
+    assert!(matches!(error.kind(), ReadErrorKind::Refused(_)), "{error:?}");
+    options.deny_findings = false;
+    options.mode = bankrail_camt052::Mode::Strict;
+    assert!(Document::parse_with(&xml, &options).is_err());
+    assert!(Document::parse_with(xml.replace("<x/>", ""), &options).is_ok());
+}
