@@ -32,8 +32,9 @@ pub enum MandateState {
 /// The outcomes and notifications of one mandate, folded in any order.
 ///
 /// The rules: a creation comes first; a creation that was declined, recalled or ran out, and a cancellation, are final;
-/// suspensions and releases take turns, so their numbers say which was last; only where they do not (one is missing)
-/// does time decide. An action that is reported as pending and as finished is finished; with two different ends it is
+/// of suspensions and releases the latest counts, by the sender's time. Where these do not take turns from the
+/// confirmed creation on, one is missing or their times are not to be relied on, and [`MandateHistory::is_complete`] says
+/// that the state is not certain. An action that is reported as pending and as finished is finished; with two different ends it is
 /// contradictory.
 ///
 /// ```
@@ -195,7 +196,7 @@ impl MandateHistory {
         self.derive().state
     }
 
-    /// True when the rules reach the state without a gap: no suspension or release is missing.
+    /// True when the rules reach the state without a gap: suspensions and releases take turns, from a confirmed creation on.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.derive().complete
@@ -247,23 +248,29 @@ impl MandateHistory {
         if self.events.values().any(|event| event.effect == Effect::SeenCancelled) {
             return Derived { state: MandateState::Cancelled, complete: false };
         }
+        // What messages mention counts only where no later change of status is known, the latest first.
+        let seen = self.events.values().filter(|e| matches!(e.effect, Effect::SeenActive | Effect::SeenSuspended));
+        let running = seen.map(|event| (event.at, event.effect)).max();
         if suspended + released > 0 {
-            return match suspended.checked_sub(released) {
-                Some(0) => Derived { state: MandateState::Active, complete: true },
-                Some(1) => Derived { state: MandateState::Suspended, complete: true },
-                _ => {
-                    let turns = ends.values().filter(|(end, _)| matches!(end, Effect::Suspended | Effect::Released));
-                    let last = turns.max_by_key(|(end, at)| (*at, *end)).map(|(end, _)| end.state());
-                    Derived { state: last.unwrap_or(MandateState::Unknown), complete: false }
+            let mut turns: Vec<(Timestamp, Effect)> = ends
+                .values()
+                .filter(|(end, _)| matches!(end, Effect::Suspended | Effect::Released))
+                .map(|(end, at)| (*at, *end))
+                .collect();
+            turns.sort_unstable();
+            // An active mandate is suspended first, and then released.
+            let expected = [Effect::Suspended, Effect::Released].into_iter().cycle();
+            let alternate = turns.iter().zip(expected).all(|((_, turn), expected)| *turn == expected);
+            let (last, turn) = turns.last().copied().unwrap_or((Timestamp::MIN, Effect::None));
+            return match running {
+                // The turn between the two is missing.
+                Some((at, seen)) if at > last && seen.state() != turn.state() => {
+                    Derived { state: seen.state(), complete: false }
                 }
+                _ => Derived { state: turn.state(), complete: activated && alternate },
             };
         }
-        // What messages mention counts only where no change of status is known, the latest first.
-        let seen = |wanted: &[Effect]| {
-            let seen = self.events.values().filter(|event| wanted.contains(&event.effect));
-            seen.max_by_key(|event| (event.at, event.effect)).map(|event| event.effect)
-        };
-        let running = seen(&[Effect::SeenActive, Effect::SeenSuspended]);
+        let running = running.map(|(_, seen)| seen);
         let state = if let Some(effect) = running {
             effect.state()
         } else if activated {
