@@ -33,6 +33,10 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
         }
     };
     let message_id = delivery.message_id;
+    if shared.read.deny_findings && !header_findings.is_empty() {
+        tracing::warn!(%kind, %message_id, findings = header_findings.len(), "delivery with odd headers");
+        return answer::refused();
+    }
     let parsed = match Message::from_json_with(kind, opened.json(), &shared.read) {
         Ok(parsed) => parsed,
         Err(error) => {

@@ -3,8 +3,8 @@
 use bankrail_values::{Clock, Timestamp};
 use bankrail_webhook::{
     Acknowledgement, Completion, DeliveryHeaders, EntryId, Finding, InboxEntry, MandateActionOutcome,
-    MandateNotification, MessageKind, Owner, Parsed, PaymentOutcome, QueryNotification, TransactionalInbox,
-    WebhookMessage,
+    MandateNotification, MessageKind, Owner, Parsed, PaymentOutcome, QueryNotification, ReadOptions,
+    TransactionalInbox, WebhookMessage,
 };
 use std::error::Error;
 use std::fmt;
@@ -233,9 +233,10 @@ impl Handlers {
 }
 
 fn received<M: WebhookMessage>(entry: InboxEntry) -> Result<Received<M>, HandlerError> {
-    // It was read before it was stored. Another version of this crate may have stored it.
-    let Parsed { message, findings, .. } =
-        M::from_json(&entry.body).map_err(|_| HandlerError::poison("the stored message is unreadable"))?;
+    // It was read before it was stored, under the bounds of then. Another version of this crate may have stored it.
+    let options = ReadOptions::default().max_octets(entry.body.len());
+    let Parsed { message, findings, .. } = M::from_json_with(&entry.body, &options)
+        .map_err(|_| HandlerError::poison("the stored message is unreadable"))?;
     Ok(Received {
         id: entry.id,
         message,

@@ -2,9 +2,12 @@ use crate::provider::start;
 use crate::receivers::{builder, deliver, delivery, message, seal};
 use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers, Worker, WorkerOptions};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_values::ManualClock;
+use bankrail_values::{HyphenatedUuid, ManualClock};
 use bankrail_webhook::schedule::Schedule;
-use bankrail_webhook::{EntryId, Inbox, InboxState, MessageKind, PaymentOutcome, QueryNotification};
+use bankrail_webhook::{
+    Acknowledgement, DeliveryHeaders, EntryId, Inbox, InboxState, Incoming, Message, MessageKind, PaymentOutcome,
+    QueryNotification, ReadOptions,
+};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -248,4 +251,33 @@ async fn a_worker_that_may_handle_none_at_once_handles_one() {
         }
     }
     panic!("an arrival did not wake it");
+}
+
+#[tokio::test]
+async fn a_message_that_was_taken_under_raised_bounds_reaches_its_handler() {
+    let (inbox, receivers, _) = setup();
+    let calls = Arc::default();
+    let worker = failing(&receivers, &calls, || async { Ok(()) });
+    let mut body = message(KIND).into_bytes();
+    body.resize(2 << 20, b' ');
+    let raised = ReadOptions::default().max_octets(4 << 20);
+    let read = Message::from_json_with(KIND, &body, &raised).unwrap().message;
+    let headers = DeliveryHeaders::new(HyphenatedUuid::from_random_bytes([1; 16]));
+    let incoming = Incoming::new("", &read, body, headers, Acknowledgement::from_random_bytes([2; 16]));
+    inbox.receive(&incoming, start()).await.unwrap();
+    assert_eq!(worker.run_due().await.unwrap(), 1);
+    assert_eq!(state(&inbox, 1).await, InboxState::Completed);
+}
+
+#[tokio::test]
+async fn odd_headers_are_refused_where_findings_are() {
+    let (inbox, _, _) = setup();
+    let strict = ReadOptions::default().deny_findings(true);
+    let receivers = builder(inbox.clone()).read_options(strict).build().unwrap();
+    let mut request = delivery(KIND, seal(&message(KIND)));
+    request.headers_mut().insert("priority", "URGENT".parse().unwrap());
+    assert_eq!(receivers.router().oneshot(request).await.unwrap().status(), 400);
+    let request = delivery(KIND, seal(&message(KIND)));
+    assert_eq!(receivers.router().oneshot(request).await.unwrap().status(), 200);
+    assert_eq!(inbox.counts().await.unwrap().pending, 1);
 }
