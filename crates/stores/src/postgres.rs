@@ -171,6 +171,8 @@ enum Fault {
     Corrupt(Box<dyn std::error::Error + Send + Sync>),
     /// Another worker was faster; trying again finds out.
     Lost(&'static str),
+    /// Something else is stored under the name.
+    Conflict,
 }
 
 impl Fault {
@@ -193,6 +195,7 @@ impl From<Fault> for StoreError {
             Fault::Connect(error) => Self::new(StoreErrorKind::Unavailable, error),
             Fault::Lost(cause) => Self::new(StoreErrorKind::Unavailable, cause),
             Fault::Corrupt(cause) => Self::new(StoreErrorKind::Corrupt, cause),
+            Fault::Conflict => StoreErrorKind::Conflict.into(),
             Fault::Sql(error) => {
                 let kind = match error.code() {
                     Some(&SqlState::DISK_FULL) => StoreErrorKind::Full,
@@ -214,6 +217,7 @@ impl fmt::Debug for Fault {
             Self::Connect(error) | Self::Sql(error) => fmt::Debug::fmt(error, out),
             Self::Corrupt(cause) => fmt::Debug::fmt(cause, out),
             Self::Lost(cause) => out.write_str(cause),
+            Self::Conflict => out.write_str("conflict"),
         }
     }
 }

@@ -48,6 +48,8 @@ pub enum StoreErrorKind {
     Corrupt,
     /// A bound of the store was met; nothing happened.
     Full,
+    /// The store holds something else under this name; nothing happened, and trying again cannot help.
+    Conflict,
 }
 
 impl fmt::Display for StoreErrorKind {
@@ -57,6 +59,7 @@ impl fmt::Display for StoreErrorKind {
             Self::Timeout => "the store did not answer in time",
             Self::Corrupt => "the store holds an unreadable record",
             Self::Full => "the store is full",
+            Self::Conflict => "the store holds something else under this name",
         })
     }
 }

@@ -156,7 +156,8 @@ impl Messages {
     fn enqueue(&mut self, message: &Outgoing, now: Timestamp, capacity: usize) -> Result<Enqueued, StoreError> {
         let name = (message.endpoint().clone(), message.message_id());
         if let Some(&id) = self.ids.get(&name) {
-            return Ok(Enqueued::Already(id));
+            let stored = self.entries.get(&id).is_some_and(|stored| stored.entry.message.says_the_same(message));
+            return if stored { Ok(Enqueued::Already(id)) } else { Err(StoreErrorKind::Conflict.into()) };
         }
         if self.entries.len() >= capacity {
             return Err(StoreErrorKind::Full.into());

@@ -16,7 +16,7 @@ const INSERT: &str = "INSERT INTO bankrail_outbox (endpoint, kind, request_key, 
     state, enqueued, due, body) VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $7, $8)
     ON CONFLICT (endpoint, message_id) DO NOTHING RETURNING id";
 
-const THERE: &str = "SELECT id FROM bankrail_outbox WHERE endpoint = $1 AND message_id = $2";
+const THERE: &str = " FROM bankrail_outbox WHERE endpoint = $1 AND message_id = $2";
 
 const COLUMNS: &str =
     "id, endpoint, kind, request_key, message_id, correlation_id, priority, body, state, enqueued, due,
@@ -225,9 +225,11 @@ pub(super) async fn enqueue<C: GenericClient + Sync>(
         return Ok(Enqueued::New(entry_id(get(row, 0)?)?));
     }
     // A statement of its own: it sees what another worker has committed meanwhile.
-    let there = client.query_typed(THERE, &[(&endpoint, Type::TEXT), (&message_id, Type::TEXT)]).await?;
+    let parameters: [Typed<'_>; 2] = [(&endpoint, Type::TEXT), (&message_id, Type::TEXT)];
+    let there = client.query_typed(&format!("SELECT {COLUMNS}{THERE}"), &parameters).await?;
     let row = there.first().ok_or_else(|| Fault::Lost("the message was there and was forgotten meanwhile"))?;
-    Ok(Enqueued::Already(entry_id(get(row, 0)?)?))
+    let there = entry(row)?;
+    if there.message.says_the_same(message) { Ok(Enqueued::Already(there.id)) } else { Err(Fault::Conflict) }
 }
 
 fn entry(row: &Row) -> Result<OutboxEntry, Fault> {

@@ -3,7 +3,7 @@
 use super::SqliteStore;
 use super::connection::Fault;
 use super::values::{count, entry_id, instant, kind_and_headers, named, number, readable};
-use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxCounts, OutboxState, StoppedEndpoint};
 use bankrail_webhook::{Attempt, AttemptNote, EndpointId, EntryId, Lease, Outbox, OutboxEntry, Outgoing, Owner};
 use rusqlite::{Connection, Row, named_params, params};
@@ -187,10 +187,15 @@ pub(super) fn enqueue(connection: &Connection, message: &Outgoing, now: Timestam
     if stored == 1 {
         return Ok(Enqueued::New(entry_id(connection.last_insert_rowid())?));
     }
-    let mut there =
-        connection.prepare_cached("SELECT id FROM bankrail_outbox WHERE endpoint = ?1 AND message_id = ?2")?;
-    let id = there.query_row(params![message.endpoint().as_str(), message_id], |row| row.get(0))?;
-    Ok(Enqueued::Already(entry_id(id)?))
+    let there = connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM bankrail_outbox WHERE endpoint = ?1 AND message_id = ?2"))?
+        .query_and_then(params![message.endpoint().as_str(), message_id], entry)?
+        .next()
+        .transpose()?;
+    match there {
+        Some(there) if there.message.says_the_same(message) => Ok(Enqueued::Already(there.id)),
+        _ => Err(Fault::Store(StoreErrorKind::Conflict.into())),
+    }
 }
 
 fn record(

@@ -15,7 +15,11 @@ use std::time::Duration;
 /// A receiver's endpoint, as the sender names it: 1 to 200 code points.
 pub type EndpointId = BoundedText<1, 200>;
 
-/// A message to deliver: only one that satisfies the specification to the letter can be made.
+/// The most octets of a message's JSON in [`Outgoing::new`]: what fits an envelope by default.
+pub const MAX_OUTGOING_OCTETS: usize = 250_000;
+
+/// A message to deliver. [`Outgoing::new`] makes only one that satisfies the specification to the letter;
+/// [`Outgoing::from_stored`], for engines, checks nothing.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outgoing {
@@ -30,7 +34,8 @@ impl Outgoing {
     ///
     /// # Errors
     /// [`OutgoingError::Findings`] for a message with a finding of form, an unknown code or an unknown member;
-    /// [`OutgoingError::Headers`] for headers that break the table of the message's kind.
+    /// [`OutgoingError::Headers`] for headers that break the table of the message's kind; [`OutgoingError::TooLarge`] for
+    /// more than [`MAX_OUTGOING_OCTETS`]; [`OutgoingError::Endpoint`] for an endpoint's name that not every engine keeps.
     pub fn new(
         endpoint: EndpointId,
         message: &crate::Message,
@@ -42,13 +47,30 @@ impl Outgoing {
         if !findings.is_empty() {
             return Err(OutgoingError::Findings { findings });
         }
-        Ok(Self { endpoint, kind: message.kind(), headers, body: message.to_json() })
+        if endpoint.as_str().contains('\0') {
+            return Err(OutgoingError::Endpoint);
+        }
+        let body = message.to_json();
+        if body.len() > MAX_OUTGOING_OCTETS {
+            return Err(OutgoingError::TooLarge { found: body.len(), allowed: MAX_OUTGOING_OCTETS });
+        }
+        Ok(Self { endpoint, kind: message.kind(), headers, body })
     }
 
     /// A message as a store kept it: made by [`Outgoing::new`] once.
     #[must_use]
     pub fn from_stored(endpoint: EndpointId, kind: MessageKind, headers: DeliveryHeaders, body: Vec<u8>) -> Self {
         Self { endpoint, kind, headers, body }
+    }
+
+    /// Whether both are one message, made anew perhaps: kind and headers are equal, and so is the content but for
+    /// `creation_date_time`. For engines, of two messages with one `X-Message-Id`.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let content = |body: &[u8]| Some(crate::Message::from_json(self.kind, body).ok()?.message.fingerprint());
+        self.kind == other.kind
+            && self.headers == other.headers
+            && (self.body == other.body || content(&self.body).is_some_and(|own| content(&other.body) == Some(own)))
     }
 
     /// Where to.
@@ -107,6 +129,17 @@ pub enum OutgoingError {
     /// The headers break the table of the message's kind.
     #[error("the headers are not those of the message")]
     Headers(#[source] HeaderError),
+    /// The message would not be sealed at any attempt.
+    #[error("expected a message of at most {allowed} octets, found {found}")]
+    TooLarge {
+        /// Its octets.
+        found: usize,
+        /// The most.
+        allowed: usize,
+    },
+    /// U+0000 in the endpoint's name.
+    #[error("expected the name of an endpoint without U+0000")]
+    Endpoint,
 }
 
 /// What [`Outbox::enqueue`] did.
@@ -115,7 +148,7 @@ pub enum OutgoingError {
 pub enum Enqueued {
     /// Stored; due at once.
     New(EntryId),
-    /// A message with this `X-Message-Id` for this endpoint is stored already: nothing was changed.
+    /// This message is stored already, under its `X-Message-Id` and for its endpoint: nothing was changed.
     Already(EntryId),
 }
 
@@ -300,7 +333,9 @@ pub struct OutboxCounts {
 /// - Entries of a stopped endpoint are kept and not leased.
 /// - `now` is the caller's; a store never reads a clock.
 pub trait Outbox: fmt::Debug + Send + Sync {
-    /// Stores a message, due at once. Durable before it returns. A message for a stopped endpoint is stored too.
+    /// Stores a message, due at once. Durable before it returns. A message for a stopped endpoint is stored too. Another
+    /// message ([`Outgoing::says_the_same`]) under an `X-Message-Id` that is stored for the endpoint is an error of the kind
+    /// [`StoreErrorKind::Conflict`](bankrail_values::StoreErrorKind::Conflict): it would never be sent.
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued>;
 
     /// Leases pending entries that are due and free, by due time and then in order of enqueueing.

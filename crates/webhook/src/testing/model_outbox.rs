@@ -5,7 +5,7 @@ use crate::store::outbox::{
     StoppedEndpoint,
 };
 use crate::store::{EntryId, Lease, Owner};
-use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An outbox in a list, searched from the start. Not for use beyond tests: it forgets at the end of the process.
@@ -65,7 +65,8 @@ impl Outbox for ModelOutbox {
             there.endpoint() == message.endpoint() && there.message_id() == message.message_id()
         };
         if let Some(stored) = state.stored.iter().find(same) {
-            return ready(Enqueued::Already(stored.entry.id));
+            let same = stored.entry.message.says_the_same(message).then_some(Enqueued::Already(stored.entry.id));
+            return Box::pin(std::future::ready(same.ok_or_else(|| StoreErrorKind::Conflict.into())));
         }
         state.last += 1;
         let id = EntryId::new(state.last);

@@ -9,7 +9,7 @@ use crate::store::outbox::{
     Outgoing,
 };
 use crate::store::{EntryId, Lease, Owner};
-use bankrail_values::{HyphenatedUuid, Timestamp};
+use bankrail_values::{HyphenatedUuid, StoreErrorKind, Timestamp};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -30,8 +30,13 @@ fn endpoint(number: u8) -> EndpointId {
 }
 
 fn outgoing(to: u8, number: u8) -> Outgoing {
+    outgoing_with(to, number, b'.')
+}
+
+/// Other content makes another message of the same id.
+fn outgoing_with(to: u8, number: u8, content: u8) -> Outgoing {
     let headers = DeliveryHeaders::new(HyphenatedUuid::from_random_bytes([number; 16]));
-    Outgoing::from_stored(endpoint(to), MessageKind::Query, headers, vec![b'{', number, b'}'])
+    Outgoing::from_stored(endpoint(to), MessageKind::Query, headers, vec![b'{', number, content, b'}'])
 }
 
 fn attempt(number: u64) -> Attempt {
@@ -70,6 +75,12 @@ async fn enqueued_once(outbox: &impl Outbox) {
     let Enqueued::New(id) = first else { panic!("a first message is new") };
     let again = outbox.enqueue(&outgoing(1, 1), at(6)).await.expect("enqueue");
     assert_eq!(again, Enqueued::Already(id), "a message id is enqueued once for an endpoint");
+    let conflict = outbox.enqueue(&outgoing_with(1, 1, b'!'), at(6)).await.expect_err("another message under its id");
+    assert_eq!(
+        conflict.kind(),
+        StoreErrorKind::Conflict,
+        "another message is not taken for the first, and not dropped"
+    );
     let other = outbox.enqueue(&outgoing(2, 1), at(7)).await.expect("enqueue");
     assert!(matches!(other, Enqueued::New(other) if other > id), "and once for another, under a higher number");
     assert_eq!(outbox.next_due().await.expect("next due"), Some(at(5)), "due at once");
@@ -208,7 +219,8 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
         let theirs = numbers.get(&id).copied().unwrap_or(id);
         let due = at(now + random.below(6));
         let to = endpoint(small(&mut random, 3));
-        let message = outgoing(small(&mut random, 3), small(&mut random, 40));
+        let content = if random.below(6) == 0 { b'!' } else { b'.' };
+        let message = outgoing_with(small(&mut random, 3), small(&mut random, 40), content);
         let limit = u32::try_from(random.below(5)).unwrap_or(0);
         let except = if random.below(3) == 0 { vec![endpoint(2)] } else { Vec::new() };
         let attempt = attempt(u64::from(step));
@@ -216,16 +228,16 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
         let now = at(now);
         match random.below(12) {
             0..=3 => {
-                let got = outbox.enqueue(&message, now).await.expect("store");
-                let want = model.enqueue(&message, now).await.expect("store");
-                if let (Enqueued::New(theirs), Enqueued::New(id)) = (got, want) {
+                let got = outbox.enqueue(&message, now).await.map_err(|error| error.kind());
+                let want = model.enqueue(&message, now).await.map_err(|error| error.kind());
+                if let (Ok(Enqueued::New(theirs)), Ok(Enqueued::New(id))) = (got, want) {
                     numbers.insert(id, theirs);
                     known.push(id);
                 }
-                let want = match want {
+                let want = want.map(|want| match want {
                     Enqueued::New(id) => Enqueued::New(numbers.get(&id).copied().unwrap_or(id)),
                     Enqueued::Already(id) => Enqueued::Already(numbers.get(&id).copied().unwrap_or(id)),
-                };
+                });
                 assert_eq!(got, want, "enqueue, {context}");
             }
             4..=5 => {

@@ -53,6 +53,40 @@ fn what_is_not_of_the_specifications_form_is_not_sent() {
 }
 
 #[test]
+fn what_would_never_leave_is_not_taken() {
+    let long = |lines: usize| {
+        let text: bankrail_values::BoundedText<1, 105> = "x".repeat(105).parse().unwrap();
+        samples::payment_outcome(&TransactionStatus::Rejected)
+            .transaction_status_additional_information(vec![text; lines])
+    };
+    let Err(OutgoingError::TooLarge { found, allowed }) = outgoing(long(2_400)) else { panic!() };
+    assert!(found > allowed && allowed == store::outbox::MAX_OUTGOING_OCTETS);
+    assert!(outgoing(long(2_300)).is_ok());
+    let message = Message::from(long(1));
+    let refused = Outgoing::new("end\0point".parse().unwrap(), &message, samples::headers(message.kind()));
+    assert_eq!(refused.unwrap_err(), OutgoingError::Endpoint);
+}
+
+#[test]
+fn one_message_made_anew_is_told_from_another_one() {
+    let message = |seconds: &str, narrative: &str| {
+        let json = format!(
+            r#"{{"creation_date_time":"2024-01-02T03:04:{seconds}.678Z","case_id":"C1","investigation_type_code":"INV14",
+            "case_type":"Mandate Query Case","narrative":"{narrative}","mandate_details":{{}}}}"#
+        );
+        let message = Message::from_json(MessageKind::Query, json.as_bytes()).unwrap().message;
+        Outgoing::new("endpoint".parse().unwrap(), &message, samples::headers(MessageKind::Query)).unwrap()
+    };
+    let first = message("05", "Why?");
+    assert!(first.says_the_same(&first) && first.says_the_same(&message("06", "Why?")));
+    assert!(!first.says_the_same(&message("05", "How?")));
+    let mut headers = *first.headers();
+    headers.priority = Some(Priority::Attended);
+    let urgent = Outgoing::from_stored(first.endpoint().clone(), first.kind(), headers, first.body().to_vec());
+    assert!(!first.says_the_same(&urgent));
+}
+
+#[test]
 fn stable_names_are_read_back() {
     for note in AttemptNote::ALL {
         assert_eq!(AttemptNote::from_name(note.as_str()), Some(*note));
