@@ -25,7 +25,8 @@
 //! - A charge is never sent twice by this crate. A call that gets no answer fails with
 //!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged. A cluster's
 //!   connection sends again by itself after a lost connection, which may charge twice, unless it is built with
-//!   `ClusterClientBuilder::retries(0)`; keys that have moved to another node are followed here then.
+//!   `ClusterClientBuilder::retries(0)`; keys that have moved to another node are followed here then. A call for a
+//!   key that is there while its slot still moves fails, and charges nothing.
 //! - Memory pressure must not evict counters: run the server with `maxmemory-policy noeviction`. A failover that loses
 //!   acknowledged writes gives back what they charged.
 

@@ -132,7 +132,7 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
     async fn evaluate(&self, charge: &Charge<'_>) -> Result<Vec<i64>, RedisError> {
         let mut connection = self.connection.clone();
         let key = format!("{}{}:{}", self.prefix, charge.call_type(), charge.customer());
-        self.script.run(&mut connection, &key, |command| self.arguments(command, charge)).await
+        self.script.run(&mut connection, &[&key], |command| self.arguments(command, charge)).await
     }
 
     fn arguments(&self, command: &mut Cmd, charge: &Charge<'_>) {

@@ -7,6 +7,8 @@
 --          P:ready:KIND      sorted set of pending entries whose time had come when it was last looked at, by number
 --          P:completed       sorted set, by the time of completion
 --          P:aside           sorted set, by number
+-- KEYS[2]  P:absent, which is never made: of two keys that are not both there, a node says TRYAGAIN while it gives the slot
+--          away or takes it over, before the script begins. With part of the keys it would store and lease twice.
 -- ARGV     the operation, now, then what it needs
 local P, op, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
 

@@ -22,7 +22,8 @@ const FORGOTTEN: u32 = 500;
 ///
 /// - All keys of an inbox lie in one hash slot: an operation is one script, which the server runs alone, so that message
 ///   and acknowledgement are stored in one step and a duplicate key is taken by one delivery. Inboxes of other names may
-///   lie elsewhere in a cluster.
+///   lie elsewhere in a cluster. While a cluster moves an inbox's slot from node to node key by key, each call fails with
+///   [`StoreErrorKind::Unavailable`] and has done nothing; the sender delivers again.
 /// - Nothing that waits or was set aside ever expires. A completed message, with its keys, is forgotten once
 ///   [`RedisInbox::with_retention`] has passed since its completion, by the callers' clock: up to eight go with each
 ///   message that is received, so no sweeper is needed; [`Inbox::forget`] forgets at once. A duplicate that comes later than
@@ -45,6 +46,8 @@ pub struct RedisInbox<C = ConnectionManager> {
     connection: C,
     script: std::sync::Arc<Script>,
     prefix: Box<str>,
+    /// A key that is never made. While its slot moves in a cluster no node takes a command for it and another key.
+    absent: Box<str>,
     timeout: Duration,
     retention: Duration,
 }
@@ -67,16 +70,19 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         Self {
             connection,
             script: std::sync::Arc::new(Script::new(SCRIPT)),
-            prefix: "{bankrail:inbox}".into(),
+            prefix: Box::default(),
+            absent: Box::default(),
             timeout: Duration::from_secs(2),
             retention: Duration::from_secs(30 * 86_400),
         }
+        .with_name("inbox")
     }
 
     /// Another name than `inbox`, for inboxes that share a server. Keys start with `{bankrail:NAME}`.
     #[must_use]
     pub fn with_name(mut self, name: &str) -> Self {
         self.prefix = format!("{{bankrail:{name}}}").into();
+        self.absent = format!("{{bankrail:{name}}}:absent").into();
         self
     }
 
@@ -102,7 +108,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         arguments: impl Fn(&mut Cmd),
     ) -> Result<T, StoreError> {
         let mut connection = self.connection.clone();
-        let asked = self.script.run(&mut connection, &self.prefix, |command| {
+        let keys: [&str; 2] = [&self.prefix, &self.absent];
+        let asked = self.script.run(&mut connection, &keys, |command| {
             command.arg(operation).arg(now.unix_millis());
             arguments(command);
         });

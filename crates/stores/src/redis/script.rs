@@ -16,17 +16,17 @@ impl Script {
         Self { text, hash: redis::Script::new(text).get_hash().to_owned() }
     }
 
-    /// Runs the script with one key: by its digest, or with its text if the server does not have it. That, and that the key
-    /// has moved to another node of a cluster, say that nothing was done: asking again does it once.
+    /// Runs the script with these keys: by its digest, or with its text if the server does not have it. That, and that the
+    /// keys have moved to another node of a cluster, say that nothing was done: asking again does it once.
     pub(super) async fn run<T: FromRedisValue>(
         &self,
         connection: &mut impl ConnectionLike,
-        key: &str,
+        keys: &[&str],
         arguments: impl Fn(&mut Cmd),
     ) -> Result<T, RedisError> {
         let command = |name: &str, script: &str| {
             let mut command = redis::cmd(name);
-            command.arg(script).arg(1).arg(key);
+            command.arg(script).arg(keys.len()).arg(keys);
             arguments(&mut command);
             command
         };

@@ -3,9 +3,11 @@
 use super::same_answers::traces;
 use super::server::{SERVERS, Server, free_port};
 use super::{charge, policy};
+use crate::engines::{at, incoming, lease, owner, query};
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting, Policy};
-use bankrail_stores::redis::RedisCounters;
+use bankrail_stores::redis::{RedisCounters, RedisInbox};
 use bankrail_values::StoreErrorKind;
+use bankrail_webhook::{EntryId, Inbox, Verdict};
 use redis::cluster::ClusterClientBuilder;
 use redis::cluster_async::ClusterConnection;
 use std::time::{Duration, Instant};
@@ -45,19 +47,40 @@ impl Cluster {
         Self { nodes }
     }
 
+    async fn connection(&self, retries: u32) -> ClusterConnection {
+        let client = ClusterClientBuilder::new(self.nodes.iter().map(Server::url)).retries(retries);
+        client.min_retry_wait(1).max_retry_wait(2).build().unwrap().get_async_connection().await.unwrap()
+    }
+
     /// As the engine's documentation advises: the connection tries nothing again by itself.
     async fn counters(&self) -> RedisCounters<ClusterConnection> {
-        let client = ClusterClientBuilder::new(self.nodes.iter().map(Server::url)).retries(0).build().unwrap();
-        let connection = client.get_async_connection().await.unwrap();
-        RedisCounters::over(connection).with_client_time().with_timeout(Duration::from_secs(20))
+        RedisCounters::over(self.connection(0).await).with_client_time().with_timeout(Duration::from_secs(20))
     }
 
     /// The node that a customer's key lies on, and the key's slot.
     async fn place(&self, customer: &str) -> (usize, u16) {
-        let key = format!("bankrail:limit:payment:{customer}");
-        let slot: u16 = self.nodes[0].run(&["CLUSTER", "KEYSLOT", &key]).await;
+        self.place_of(&format!("bankrail:limit:payment:{customer}")).await
+    }
+
+    async fn place_of(&self, key: &str) -> (usize, u16) {
+        let slot: u16 = self.nodes[0].run(&["CLUSTER", "KEYSLOT", key]).await;
         let on = SLOTS.iter().position(|(_, last)| slot <= last.parse().unwrap()).unwrap();
         (on, slot)
+    }
+
+    /// Lets a slot begin to move.
+    async fn begin_move(&self, slot: u16, from: &Server, to: &Server) {
+        let (slot, from_id) = (slot.to_string(), from.run::<String>(&["CLUSTER", "MYID"]).await);
+        let to_id: String = to.run(&["CLUSTER", "MYID"]).await;
+        let () = to.run(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &from_id]).await;
+        let () = from.run(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &to_id]).await;
+    }
+
+    async fn end_move(&self, slot: u16, from: &Server, to: &Server) {
+        let to_id: String = to.run(&["CLUSTER", "MYID"]).await;
+        for node in [to, from] {
+            let () = node.run(&["CLUSTER", "SETSLOT", &slot.to_string(), "NODE", &to_id]).await;
+        }
     }
 
     /// A customer whose key lies on this node.
@@ -103,20 +126,62 @@ async fn a_key_that_moves_to_another_node_keeps_its_count() {
         let customer = cluster.customer_on(0).await;
         assert_eq!(left(&counters, &customer, 1).await, Some(99));
         let (from, slot) = cluster.place(&customer).await;
-        let (from, to, slot) = (&cluster.nodes[from], &cluster.nodes[2], slot.to_string());
-        let from_id: String = from.run(&["CLUSTER", "MYID"]).await;
-        let to_id: String = to.run(&["CLUSTER", "MYID"]).await;
-        let () = to.run(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &from_id]).await;
-        let () = from.run(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &to_id]).await;
+        let (from, to) = (&cluster.nodes[from], &cluster.nodes[2]);
+        cluster.begin_move(slot, from, to).await;
+        assert_eq!(left(&counters, &customer, 1).await, Some(98), "still here");
         let key = format!("bankrail:limit:payment:{customer}");
         let () = from.run(&["MIGRATE", "127.0.0.1", &to.port.to_string(), &key, "0", "5000"]).await;
-        for node in [to, from] {
-            let () = node.run(&["CLUSTER", "SETSLOT", &slot, "NODE", &to_id]).await;
-        }
+        let error = counters.charge(charge(&customer, hundred(), 0, 1).unwrap()).await.unwrap_err();
+        assert_eq!(error.kind(), StoreErrorKind::Unavailable, "there already, and the slot is not: {error:?}");
+        cluster.end_move(slot, from, to).await;
         // The connection still thinks that the key is where it was.
-        assert_eq!(left(&counters, &customer, 1).await, Some(98));
         assert_eq!(left(&counters, &customer, 1).await, Some(97));
-        assert_eq!(left(&cluster.counters().await, &customer, 0).await, Some(97));
+        assert_eq!(left(&counters, &customer, 1).await, Some(96));
+        assert_eq!(left(&cluster.counters().await, &customer, 0).await, Some(96));
+    }
+}
+
+/// At no step of a move is a message stored or leased twice, or lost: while its keys are here and there, nothing is done.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server and valkey-server"]
+async fn an_inbox_whose_slot_moves_does_nothing_until_it_has_moved() {
+    for variable in SERVERS {
+        let cluster = Cluster::start(variable).await;
+        // A connection that goes where it is told to ask.
+        let inbox = RedisInbox::over(cluster.connection(2).await).with_timeout(Duration::from_secs(20));
+        let message = |number: u32| incoming(&query(number, "Why?"), number);
+        for number in 0..3 {
+            inbox.receive(&message(number), at(0)).await.unwrap();
+        }
+        assert_eq!(inbox.lease(&[], 1, lease(1, 100), at(0)).await.unwrap().len(), 1);
+        let (from, slot) = cluster.place_of("{bankrail:inbox}").await;
+        let (from, to) = (&cluster.nodes[from], &cluster.nodes[(from + 1) % 3]);
+        cluster.begin_move(slot, from, to).await;
+        let keys: Vec<String> = from.run(&["CLUSTER", "GETKEYSINSLOT", &slot.to_string(), "100"]).await;
+        assert!(keys.len() > 6, "{keys:?}");
+        for key in &keys {
+            for number in 0..4 {
+                let error = inbox.receive(&message(number), at(1)).await.unwrap_err();
+                assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error:?}");
+            }
+            assert_eq!(
+                inbox.lease(&[], 9, lease(2, 100), at(1)).await.unwrap_err().kind(),
+                StoreErrorKind::Unavailable
+            );
+            assert!(inbox.complete(EntryId::new(1), owner(1), at(1)).await.is_err());
+            let () = from.run(&["MIGRATE", "127.0.0.1", &to.port.to_string(), key, "0", "5000"]).await;
+        }
+        assert!(inbox.receive(&message(0), at(1)).await.is_err(), "all keys are there, and the slot is not");
+        cluster.end_move(slot, from, to).await;
+        for number in 0..3 {
+            let again = inbox.receive(&message(number), at(2)).await.unwrap();
+            assert!(matches!(again, Verdict::InProgress { .. }), "{again:?}");
+            assert_eq!(again.id(), EntryId::new(u64::from(number) + 1));
+        }
+        let leased = inbox.lease(&[], 9, lease(2, 100), at(2)).await.unwrap();
+        assert_eq!(leased.iter().map(|entry| entry.id.get()).collect::<Vec<_>>(), [2, 3]);
+        assert!(inbox.complete(EntryId::new(1), owner(1), at(3)).await.unwrap());
+        assert_eq!(inbox.receive(&message(3), at(3)).await.unwrap().id(), EntryId::new(4));
     }
 }
 
