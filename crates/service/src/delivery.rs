@@ -1,8 +1,9 @@
 //! Webhook delivery: what the outbox holds reaches the customers' receivers, at least once each (Specification: "Events").
 //!
 //! - [`Dispatcher`] enqueues and delivers. It refuses what is not to the letter of the specification, retries on a
-//!   schedule with jitter, honours `Retry-After`, stops an endpoint that answers 410, leaves alone for a while one that
-//!   keeps failing, and records every attempt without payload.
+//!   schedule with jitter, waits as long as a `Retry-After` asks (after 429 and 503 with all messages to the endpoint),
+//!   stops an endpoint that answers 410, leaves alone for a while one that keeps failing, and records every attempt
+//!   without payload.
 //! - [`Endpoint`]s say where to, [`EndpointUrl`] which addresses are allowed: `https` only.
 //! - [`Transport`] carries requests; [`HttpsTransport`] is the one of this crate.
 //!

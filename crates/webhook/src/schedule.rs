@@ -50,8 +50,10 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most 100). The first delay
-    /// stands before the first attempt; there are as many attempts as delays.
+    /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most 100). There are as many
+    /// attempts as delays. The first delay is the first attempt's: dispatchers and workers make that one at once,
+    /// whatever it is, and only callers with a loop of their own may wait for it ([`Schedule::delay`] of 0). Each other
+    /// delay begins when the attempt before it has failed.
     #[must_use]
     pub fn new(delays: impl IntoIterator<Item = Duration>, jitter_percent: u8) -> Self {
         Self {
@@ -66,6 +68,12 @@ impl Schedule {
     pub fn longest_retry_after(mut self, longest: Duration) -> Self {
         self.longest_retry_after = longest;
         self
+    }
+
+    /// What is granted of a `Retry-After`.
+    #[must_use]
+    pub fn granted(&self, asked: Duration) -> Duration {
+        asked.min(self.longest_retry_after)
     }
 
     /// How many attempts there are.
@@ -94,7 +102,7 @@ impl Schedule {
         match self.delay(made, random) {
             None => Next::Dead,
             Some(delay) => {
-                let floor = retry_after.unwrap_or_default().min(self.longest_retry_after);
+                let floor = self.granted(retry_after.unwrap_or_default());
                 Next::Retry(now.saturating_add(delay.max(floor)))
             }
         }

@@ -35,6 +35,12 @@ impl Outcome {
     pub(super) fn without_answer(note: AttemptNote, health: Health) -> Self {
         Self { status: None, note: Some(note), delivered: false, gone: false, retry_after: None, health }
     }
+
+    /// How long the endpoint as a whole asks to be left alone: it is busy (RFC 6585 section 4) or away (RFC 9110 section
+    /// 15.6.4). With another status the message alone waits.
+    pub(super) fn rest(&self) -> Option<Duration> {
+        self.retry_after.filter(|_| matches!(self.status, Some(429 | 503)))
+    }
 }
 
 /// Makes an attempt. Sealing ends within the terms' time-out, and so does sending, whatever sealer and transport do.

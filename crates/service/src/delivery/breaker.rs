@@ -29,18 +29,23 @@ pub(crate) struct Breaker {
     pauses: u32,
     open_until: Option<Timestamp>,
     trial_running: bool,
+    /// The endpoint asked not to be asked before.
+    rests_until: Option<Timestamp>,
 }
 
 /// What an attempt may do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
     Free,
-    /// Open, or its trial is running: not before this instant.
+    /// Open, resting, or its trial is running: not before this instant.
     NotBefore(Timestamp),
 }
 
 impl Breaker {
     pub(crate) fn ask(&mut self, now: Timestamp) -> Passage {
+        if let Some(until) = self.rests_until.filter(|until| now < *until) {
+            return Passage::NotBefore(until);
+        }
         match self.open_until {
             None => Passage::Free,
             Some(until) if now < until => Passage::NotBefore(until),
@@ -53,9 +58,14 @@ impl Breaker {
         }
     }
 
-    /// The endpoint answered, whatever it said about the message.
+    /// The endpoint answered, whatever it said about the message. What it asked for stands.
     pub(crate) fn succeeded(&mut self) {
-        *self = Self::default();
+        *self = Self { rests_until: self.rests_until, ..Self::default() };
+    }
+
+    /// The endpoint asked to be left alone.
+    pub(crate) fn rest(&mut self, until: Timestamp) {
+        self.rests_until = self.rests_until.max(Some(until));
     }
 
     pub(crate) fn failed(&mut self, now: Timestamp, policy: &BreakerPolicy) {
@@ -76,9 +86,10 @@ impl Breaker {
         self.trial_running = false;
     }
 
-    /// Nothing may pass: it is open, or its trial is running.
+    /// Nothing may pass: it is open, resting, or its trial is running.
     pub(crate) fn is_open(&self, now: Timestamp) -> bool {
-        self.open_until.is_some_and(|until| now < until || self.trial_running)
+        self.rests_until.is_some_and(|until| now < until)
+            || self.open_until.is_some_and(|until| now < until || self.trial_running)
     }
 }
 
@@ -130,6 +141,17 @@ mod tests {
             assert_eq!(breaker.ask(at(now)), Passage::Free);
             breaker.failed(at(now), &policy);
         }
+    }
+
+    #[test]
+    fn a_rest_lasts_until_the_latest_instant_asked_for() {
+        let mut breaker = Breaker::default();
+        breaker.rest(at(60));
+        breaker.rest(at(20));
+        breaker.succeeded();
+        assert_eq!(breaker.ask(at(59)), Passage::NotBefore(at(60)));
+        assert!(breaker.is_open(at(59)) && !breaker.is_open(at(60)));
+        assert_eq!(breaker.ask(at(60)), Passage::Free);
     }
 
     #[test]

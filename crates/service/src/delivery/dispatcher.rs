@@ -205,6 +205,9 @@ impl Shared {
         let outcome = self.attempt(&known, &entry, now).await;
         let ended = self.clock.now();
         begun.end(outcome.health, ended, &self.options.breaker);
+        if let Some(asked) = outcome.rest() {
+            known.rest(ended.saturating_add(self.options.schedule.granted(asked)));
+        }
         let record =
             Attempt { started_at: now, duration: started.elapsed(), status: outcome.status, note: outcome.note };
         let next = self.next(&entry, &outcome, ended).await;

@@ -170,7 +170,7 @@ impl Endpoints {
         self.get(id).is_some()
     }
 
-    /// The receivers that are left alone at `now` because they kept failing.
+    /// The receivers that are left alone at `now` because they kept failing, or asked for it with a `Retry-After`.
     #[must_use]
     pub fn open_circuits(&self, now: Timestamp) -> Vec<EndpointId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -195,7 +195,11 @@ impl Known {
     }
 
     pub(super) fn close(&self) {
-        self.lock().succeeded();
+        *self.lock() = Breaker::default();
+    }
+
+    pub(super) fn rest(&self, until: Timestamp) {
+        self.lock().rest(until);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Breaker> {

@@ -119,6 +119,34 @@ async fn retry_after_is_honoured_up_to_a_day() {
 }
 
 #[tokio::test]
+async fn a_busy_receiver_is_left_alone_as_long_as_it_asks() {
+    for (status, rests) in [(429, true), (503, true), (500, false)] {
+        let world = World::with(|options| options.per_endpoint = 2);
+        world.receiver.script([Reply::Asking(status, "3600".to_owned()), Reply::Good]);
+        let ids = [world.enqueue_one().await, world.enqueue_one().await, world.enqueue_one().await];
+        let other = world.enqueue_to(&world.beta.clone()).await;
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 3);
+        assert_eq!(world.entry(other).await.state, OutboxState::Delivered);
+        // What was under way and went well does not end the rest.
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), usize::from(!rests), "{status}");
+        let left_alone = world.endpoints.open_circuits(world.clock.now());
+        assert_eq!(left_alone, if rests { vec![world.acme.clone()] } else { Vec::new() });
+        world.clock.advance(Duration::from_secs(3600));
+        while world.dispatcher.run_once().await.unwrap() > 0 {}
+        for id in ids {
+            assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
+        }
+    }
+    let world = World::new();
+    world.receiver.script([Reply::Asking(429, "3600".to_owned())]);
+    let id = world.enqueue_one().await;
+    world.dispatcher.run_once().await.unwrap();
+    world.dispatcher.resume(&world.acme).await.unwrap();
+    assert!(world.endpoints.open_circuits(world.clock.now()).is_empty(), "unless it is resumed");
+    assert_eq!(world.entry(id).await.state, OutboxState::Pending);
+}
+
+#[tokio::test]
 async fn a_receiver_that_is_gone_is_left_alone_until_it_is_resumed() {
     let world = World::new();
     world.receiver.script([Reply::Status(410)]);
