@@ -86,16 +86,18 @@ impl<R: BufRead> Decoded<R> {
         self.failure.take_if(|_| self.met).map(|failure| (failure, position))
     }
 
-    /// Decodes the next piece. Afterwards there is text, or the end, or a failure behind what is left.
-    fn refill(&mut self) {
-        self.text.clear();
+    /// Decodes a further piece behind what is not consumed; false when there is none.
+    pub(crate) fn more(&mut self) -> bool {
+        self.text.drain(..self.start);
         self.start = 0;
-        while self.text.is_empty() && !self.ended && self.failure.is_none() {
+        let before = self.text.len();
+        while self.text.len() == before && !self.ended && self.failure.is_none() {
             match self.read_piece() {
                 Ok(piece) => self.decode(&piece),
                 Err(error) => self.failure = Some(ReadErrorKind::Io(error)),
             }
         }
+        self.text.len() > before
     }
 
     fn read_piece(&mut self) -> io::Result<Vec<u8>> {
@@ -178,6 +180,7 @@ impl<R: BufRead> Decoded<R> {
     }
 
     fn decode(&mut self, piece: &[u8]) {
+        let before = self.text.len();
         let over = self.read.saturating_sub(self.limits.document_bytes);
         let over = usize::try_from(over).unwrap_or(usize::MAX);
         let piece = if over > 0 {
@@ -202,8 +205,8 @@ impl<R: BufRead> Decoded<R> {
             }
             Encoding::Latin9 | Encoding::Utf16 => self.decode_other(piece),
         }
-        if let Some((end, found)) = forbidden(self.text.as_bytes()) {
-            self.text.truncate(end);
+        if let Some((end, found)) = forbidden(self.text.as_bytes().get(before..).unwrap_or_default()) {
+            self.text.truncate(before + end);
             self.failure = Some(ReadErrorKind::ForbiddenCharacter { found });
         }
     }
@@ -269,7 +272,7 @@ impl<R: BufRead> BufRead for Decoded<R> {
                 self.failure = Some(token_limit(&self.limits));
             }
             if self.failure.is_none() {
-                self.refill();
+                self.more();
             }
             if self.text.len() <= self.start && self.failure.is_some() {
                 self.met = true;
@@ -354,7 +357,9 @@ fn fill<R: BufRead>(source: &mut R) -> io::Result<&[u8]> {
 
 /// Characters that start in a piece of UTF-8.
 pub(super) fn characters(text: &[u8]) -> usize {
-    text.iter().map(|b| usize::from(b & 0xC0 != 0x80)).sum()
+    // Counted in octets as far as these reach: many are added in one step.
+    let count = |chunk: &[u8]| chunk.iter().fold(0_u8, |sum, b| sum.wrapping_add(u8::from(b & 0xC0 != 0x80)));
+    text.chunks(255).map(|chunk| usize::from(count(chunk))).sum()
 }
 
 fn number(count: usize) -> u64 {

@@ -241,7 +241,7 @@ impl Watch for Scanner<'_> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn accept<S: Simple>(text: &str) -> Result<S, Odd> {
     let value = S::parse(text).map_err(|_| Odd)?;
     if value.fault().is_some() || value.doubt().is_some() { Err(Odd) } else { Ok(value) }

@@ -1,7 +1,8 @@
 //! An element under a prefix, spelled as the fast reader knows it: without the prefix.
 
-/// Reads an element of which the start tag has been read or is next, up to its end tag, and leaves the prefix out of every
-/// tag. Answers how many octets it has in `text`; `None` when a tag has not the prefix, or the end tag is not there.
+/// Reads an element of which the start tag has been read or is next, up to its end tag, and leaves the prefix, given with
+/// its colon, out of every tag. Answers how many octets it has in `text`; `None` when a tag has not the prefix, or the end
+/// tag is not there or spelled otherwise: never is anything behind it looked at, or reading would be quadratic.
 ///
 /// Where an element of the same name lies within it, what is answered ends too early, and is nothing that can be read.
 pub(super) fn strip(text: &str, prefix: &str, name: &str, plain: &mut String) -> Option<usize> {
@@ -23,15 +24,22 @@ pub(super) fn strip(text: &str, prefix: &str, name: &str, plain: &mut String) ->
             _ => tag.split_at_checked(1)?,
         };
         plain.push_str(mark);
-        rest = named.strip_prefix(prefix)?.strip_prefix(':')?;
+        rest = named.strip_prefix(prefix)?;
         if mark.len() == 2
-            && let Some(after) = rest.strip_prefix(name).and_then(|rest| rest.strip_prefix('>'))
+            && let Some(after) = rest.strip_prefix(name)
+            && after.bytes().next().is_some_and(ends_name)
         {
+            let after = after.strip_prefix('>')?;
             plain.push_str(name);
             plain.push('>');
             return Some(text.len() - after.len());
         }
     }
+}
+
+/// True for an octet that cannot go on with the name in an end tag.
+pub(super) fn ends_name(octet: u8) -> bool {
+    matches!(octet, b'>' | b' ' | b'\t' | b'\r' | b'\n')
 }
 
 #[cfg(test)]
@@ -42,10 +50,13 @@ mod tests {
     fn every_tag_loses_its_prefix_and_text_loses_nothing() {
         let mut plain = String::from("before");
         let text = "<p:a><p:b c=\"p:\">p:é &lt;<![CDATA[<p:b></p:a>]]></p:b><p:ab/></p:a><p:a>";
-        assert_eq!(strip(text, "p", "a", &mut plain), Some(text.len() - "<p:a>".len()));
+        assert_eq!(strip(text, "p:", "a", &mut plain), Some(text.len() - "<p:a>".len()));
         assert_eq!(plain, "<a><b c=\"p:\">p:é &lt;<![CDATA[<p:b></p:a>]]></b><ab/></a>");
-        for odd in ["<p:a><b/></p:a>", "<p:a><!-- --></p:a>", "<p:a></p:a >", "<p:a>", "<pp:a></p:a>", "", "<", "</"] {
-            assert_eq!(strip(odd, "p", "a", &mut plain), None, "{odd}");
+        for odd in ["<p:a><b/></p:a>", "<p:a><!-- --></p:a>", "<p:a>", "<pp:a></p:a>", "", "<", "</"] {
+            assert_eq!(strip(odd, "p:", "a", &mut plain), None, "{odd}");
+        }
+        for odd in ["<p:a></p:a ><p:a></p:a>", "<p:a></p:a\n></p:a>", "<p:a></p:a"] {
+            assert_eq!(strip(odd, "p:", "a", &mut plain), None, "{odd}");
         }
     }
 }

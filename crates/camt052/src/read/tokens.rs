@@ -28,6 +28,8 @@ pub(crate) trait Tokens {
     fn position(&mut self, mark: Mark) -> Position;
     /// The text after the last event, as far as it is in memory.
     fn ahead(&self) -> &str;
+    /// Brings more of it into memory; false when there is no more.
+    fn more(&mut self) -> bool;
     /// Passes over the first octets of it, which are whole elements or the content of one.
     fn skip(&mut self, octets: usize);
 }
@@ -89,6 +91,10 @@ impl Tokens for TextTokens<'_> {
         self.text.get(self.text.len().saturating_sub(left)..).unwrap_or_default()
     }
 
+    fn more(&mut self) -> bool {
+        false
+    }
+
     #[inline]
     fn skip(&mut self, octets: usize) {
         self.reader.stream().consume(octets);
@@ -133,6 +139,10 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
 
     fn ahead(&self) -> &str {
         self.reader.get_ref().ahead()
+    }
+
+    fn more(&mut self) -> bool {
+        self.reader.get_mut().more()
     }
 
     fn skip(&mut self, octets: usize) {

@@ -96,6 +96,7 @@ macro_rules! text_type {
         crate::schema::simple_nodes! { [$($(const $param: usize),+)?] $Type $(<$($param),+>)? }
 
         impl $(<$(const $param: usize),+>)? crate::schema::Simple for $Type $(<$($param),+>)? {
+            #[inline]
             fn parse(text: &str) -> Result<Self, crate::schema::Unreadable> {
                 Ok(Self::new(text))
             }
