@@ -4,7 +4,7 @@
 //! back. Over I/O: [`RemoteSigner`] and [`RemoteUnwrapper`], object-safe traits whose methods return boxed futures, so
 //! that any runtime and any key service fits.
 
-use crate::{VerifyingKey, WrappingKey};
+use crate::{Keyed, VerifyingKey, WrappingKey};
 use sha2::{Digest as _, Sha256};
 use std::future::Future;
 use std::pin::Pin;
@@ -83,7 +83,8 @@ pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
     fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>>;
 }
 
-/// A private decryption key behind I/O.
+/// A private decryption key behind I/O. Several make a [`KeySet`](crate::KeySet), for rotation; those of different types
+/// as `Arc<dyn RemoteUnwrapper>`.
 pub trait RemoteUnwrapper: Send + Sync + std::fmt::Debug {
     /// The public half, under the name that headers carry.
     fn wrapping_key(&self) -> &WrappingKey;
@@ -138,5 +139,12 @@ impl<T: RemoteUnwrapper + ?Sized> RemoteUnwrapper for std::sync::Arc<T> {
 
     fn unwrap<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, Unwrapped> {
         (**self).unwrap(encrypted)
+    }
+}
+
+/// Named as its public half is.
+impl<T: RemoteUnwrapper> Keyed for T {
+    fn kid(&self) -> Option<&str> {
+        self.wrapping_key().kid()
     }
 }

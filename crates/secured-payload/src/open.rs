@@ -18,8 +18,8 @@ use zeroize::Zeroizing;
 ///
 /// Either kind is one key or a [`KeySet`] that can be replaced while the opener is in use.
 #[derive(Clone, Debug)]
-pub struct Opener<U = KeySet<UnwrappingKey>> {
-    unwrapping: U,
+pub struct Opener<U = UnwrappingKey> {
+    unwrapping: KeySet<U>,
     verifying: KeySet<VerifyingKey>,
     options: OpenOptions,
 }
@@ -43,24 +43,22 @@ impl Opener {
     }
 }
 
-impl<U: RemoteUnwrapper> Opener<U> {
-    /// Opens with a decryption key behind I/O and the default [`OpenOptions`].
+impl<U: RemoteUnwrapper + Clone> Opener<U> {
+    /// Opens with a decryption key behind I/O, or a set of them, and the default [`OpenOptions`].
     #[must_use]
-    pub fn remote(unwrapping: U, verifying: impl Into<KeySet<VerifyingKey>>) -> Self {
-        Self { unwrapping, verifying: verifying.into(), options: OpenOptions::default() }
+    pub fn remote(unwrapping: impl Into<KeySet<U>>, verifying: impl Into<KeySet<VerifyingKey>>) -> Self {
+        Self { unwrapping: unwrapping.into(), verifying: verifying.into(), options: OpenOptions::default() }
     }
 
-    /// Opens one compact JWE.
+    /// Opens one compact JWE. Keys are asked one after the other: the one that its `kid` names, or each in turn.
     ///
     /// # Errors
-    /// As [`Opener::open`]; [`OpenError::Unavailable`] if the remote key could not be asked. That it could not decrypt
+    /// As [`Opener::open`]; [`OpenError::Unavailable`] if a remote key could not be asked. That it could not decrypt
     /// is no different from a wrong tag.
     pub async fn open_remote(&self, compact: &str) -> Result<Opened, OpenError> {
         let received = Received::parse(compact, &self.options)?;
-        let key = self.unwrapping.wrapping_key();
-        received.check_for(key)?;
-        let unwrapped = self.unwrapping.unwrap(received.encrypted_key()).await?;
-        received.finish(&unwrapped, key, &self.verifying)
+        let selected = self.unwrapping.select(received.header().kid())?;
+        received.open_remote(selected.as_slice(), &self.verifying).await
     }
 }
 

@@ -130,7 +130,7 @@ impl TokenErrorBody {
     /// # Errors
     /// [`ErrorBodyError`] if the body is no such object; the endpoint then says nothing but its HTTP status.
     pub fn from_json(body: &[u8]) -> Result<Self, ErrorBodyError> {
-        if body.len() > Self::MAX_BYTES {
+        if body.len() > Self::MAX_BYTES || !super::is_object(body) {
             return Err(ErrorBodyError);
         }
         let wire: Wire<'_> = serde_json::from_slice(body).map_err(|_| ErrorBodyError)?;
@@ -166,7 +166,16 @@ mod tests {
 
     #[test]
     fn other_bodies_are_refused() {
-        for bad in ["", "{}", "[]", "<html>", r#"{"error":1}"#, r#"{"error":"a","error":"b"}"#, r#"{"error":"a"} x"#] {
+        for bad in [
+            "",
+            "{}",
+            "[]",
+            r#"["a",null]"#,
+            "<html>",
+            r#"{"error":1}"#,
+            r#"{"error":"a","error":"b"}"#,
+            r#"{"error":"a"} x"#,
+        ] {
             assert!(TokenErrorBody::from_json(bad.as_bytes()).is_err(), "{bad}");
         }
     }

@@ -71,6 +71,9 @@ impl TokenResponse {
         if body.len() > Self::MAX_BYTES {
             return Err(TokenResponseError::TooLarge { limit: Self::MAX_BYTES, found: body.len() });
         }
+        if !super::is_object(body) {
+            return Err(TokenResponseError::Json { line: 1, column: 0 });
+        }
         // serde_json's own messages quote values, so only the place is kept.
         let wire: Wire<'_> = serde_json::from_slice(body)
             .map_err(|error| TokenResponseError::Json { line: error.line(), column: error.column() })?;
@@ -156,6 +159,8 @@ mod tests {
         for expires in ["-1", "1.5", "\"3600\"", "null", "99999999999999999999"] {
             assert!(matches!(read("\"Bearer\"", expires, &token, ""), Err(TokenResponseError::Json { .. })));
         }
+        let array = format!(r#" [3600,"Bearer",{token},null]"#);
+        assert!(matches!(TokenResponse::from_json(array.as_bytes()), Err(TokenResponseError::Json { .. })));
         let twice = format!(r#","access_token":{token}"#);
         assert!(matches!(read("\"Bearer\"", "1", &token, &twice), Err(TokenResponseError::Json { .. })));
         let error = read("\"Bearer\"", "1", "[\"0b7c2f6e\"]", "").unwrap_err();

@@ -47,8 +47,8 @@ impl Receivers {
         ReceiversBuilder::new(opening, api_key.into(), inbox)
     }
 
-    /// Starts receivers whose decryption key lives elsewhere.
-    pub fn builder_remote<U: RemoteUnwrapper + 'static>(
+    /// Starts receivers whose decryption keys live elsewhere.
+    pub fn builder_remote<U: RemoteUnwrapper + Clone + 'static>(
         opener: Opener<U>,
         api_key: impl Into<SecretString>,
         inbox: Arc<dyn Inbox>,

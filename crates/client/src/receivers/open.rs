@@ -23,7 +23,7 @@ pub(super) trait OpenRemote: Send + Sync {
     fn open<'a>(&'a self, compact: &'a str) -> OpenFuture<'a>;
 }
 
-impl<U: RemoteUnwrapper> OpenRemote for Opener<U> {
+impl<U: RemoteUnwrapper + Clone> OpenRemote for Opener<U> {
     fn open<'a>(&'a self, compact: &'a str) -> OpenFuture<'a> {
         Box::pin(self.open_remote(compact))
     }

@@ -7,7 +7,7 @@ use crate::deflate;
 use bankrail_jose::header::{Header, HeaderError, HeaderRules, is_media_type};
 use bankrail_jose::json::{self, JsonLimits};
 use bankrail_jose::jws::{self, Limits, Policy, Verified};
-use bankrail_jose::remote::Unwrapped;
+use bankrail_jose::remote::{RemoteUnwrapper, Unwrapped};
 use bankrail_jose::{ContentKey, KeySet, UnwrappingKey, VerifyingKey, WrappingKey, base64url};
 use serde_json::Value;
 use std::fmt;
@@ -138,6 +138,27 @@ impl<'a> Received<'a> {
             }
         }
         Err(OpenError::Rejected)
+    }
+
+    /// Asks these keys, which a `kid` or its absence selected.
+    pub(super) async fn open_remote<U: RemoteUnwrapper>(
+        self,
+        keys: &[U],
+        verifying: &KeySet<VerifyingKey>,
+    ) -> Result<Opened, OpenError> {
+        let mut refused = self.wrong_length();
+        for key in keys {
+            if self.check_for(key.wrapping_key()).is_err() {
+                continue;
+            }
+            refused = OpenError::Rejected;
+            let unwrapped = key.unwrap(&self.encrypted_key).await?;
+            let content_key = ContentKey::random()?.or(unwrapped.octets());
+            if self.is_authentic(&content_key) {
+                return self.open_authentic(&content_key, key.wrapping_key().clone(), verifying);
+            }
+        }
+        Err(refused)
     }
 
     fn wrong_length(&self) -> OpenError {

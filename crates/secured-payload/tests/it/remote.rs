@@ -1,8 +1,8 @@
 //! A decryption key and a signing key on the other side of a future.
 
-use crate::shared::{Keys, backends, outsider};
+use crate::shared::{Keys, SIGNING, UNWRAPPING, backends, outsider};
 use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, RemoteUnwrapper, SignRequest, Unwrapped};
-use bankrail_jose::{SigningKey, UnwrappingKey, VerifyingKey, WrappingKey};
+use bankrail_jose::{KeySet, RsaSize, SigningKey, UnwrappingKey, VerifyingKey, WrappingKey};
 use bankrail_secured_payload::{OpenError, OpenErrorKind, Opener, SealError, Sealer};
 use std::future::Future;
 use std::pin::pin;
@@ -71,6 +71,32 @@ fn remote_keys_seal_and_open() {
         let compact = now(Sealer::new(Arc::clone(&service), service.wrapping.clone()).seal_remote(b"{}")).unwrap();
         assert_eq!(local.open(&compact).unwrap().json(), b"{}");
         assert_eq!(now(Opener::remote(service, verifying).open_remote(&compact)).unwrap().json(), b"{}");
+    }
+}
+
+/// Old and new key of a rotation, with names and without.
+#[test]
+fn two_remote_keys_overlap() {
+    for (kids, other) in [(None, OpenErrorKind::Rejected), (Some(["old", "new"]), OpenErrorKind::NoKey)] {
+        let service = |index: usize, unwrapping: UnwrappingKey| {
+            let unwrapping = match kids {
+                Some(kids) => unwrapping.with_kid(kids[index]),
+                None => unwrapping,
+            };
+            Service::new(Keys { signing: SIGNING.clone(), unwrapping }, false)
+        };
+        let old = service(0, UNWRAPPING.clone());
+        let new = service(1, UnwrappingKey::generate(RsaSize::Rsa2048).unwrap());
+        let both: [Arc<dyn RemoteUnwrapper>; 2] = [old.clone(), new.clone()];
+        let both = Opener::remote(KeySet::new(both).unwrap(), old.verifying.clone());
+        let only_old = Opener::remote(Arc::clone(&old), old.verifying.clone());
+        for service in [&old, &new] {
+            let compact = Sealer::new(service.signing.clone(), service.wrapping.clone()).seal(b"{}").unwrap();
+            let opened = now(both.open_remote(&compact)).unwrap();
+            assert_eq!(opened.encryption_key().material(), service.wrapping.material());
+            let expected = (!Arc::ptr_eq(service, &old)).then_some(other);
+            assert_eq!(now(only_old.open_remote(&compact)).err().map(|error| error.kind()), expected);
+        }
     }
 }
 
