@@ -3,13 +3,14 @@
 use crate::data::Data;
 use crate::serve::stopped;
 use crate::server::Server;
-use bankrail::client::receivers::{HandlerError, Handlers, Received, Receivers};
+use bankrail::client::receivers::{HandlerError, Handlers, Received, Receivers, WorkerOptions};
 use bankrail::secured_payload::{OpenOptions, Opener};
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::webhook::{MandateActionOutcome, MandateNotification, MessageKind, PaymentOutcome, QueryNotification};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Receives until Ctrl-C. Messages and acknowledgements are kept in the folder's database.
 pub(crate) async fn run(folder: &Path, port: u16, api_key: &str) -> Result<(), Box<dyn Error>> {
@@ -23,7 +24,9 @@ pub(crate) async fn run(folder: &Path, port: u16, api_key: &str) -> Result<(), B
         .mandate_notification(mandate_notification)
         .payment_outcome(payment_outcome)
         .query(query);
-    let worker = receivers.worker(handlers);
+    let mut options = WorkerOptions::default();
+    options.retention = Some(Duration::from_secs(90 * 86_400));
+    let worker = receivers.worker(handlers).with_options(options);
     let server = Server::start(receivers.router(), &data.certificates, port)?;
     println!("receivers at   {}", server.base_url());
     for kind in MessageKind::ALL {

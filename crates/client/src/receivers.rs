@@ -22,7 +22,7 @@
 //! # fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers};
 //! use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
-//! use bankrail_secured_payload::Opener;
+//! use bankrail_secured_payload::{OpenOptions, Opener};
 //! use bankrail_stores::sqlite::SqliteStore;
 //! use bankrail_webhook::PaymentOutcome;
 //! use std::sync::Arc;
@@ -34,7 +34,9 @@
 //!
 //! let (mine, theirs) = (UnwrappingKey::generate(RsaSize::Rsa2048)?, SigningKey::generate(RsaSize::Rsa2048)?);
 //! let inbox = Arc::new(SqliteStore::open_in_memory()?);
-//! let receivers = Receivers::builder(Opener::new(mine, theirs.verifying_key()), "our-api-key", inbox).build()?;
+//! // Senders in the wild compress: without inflating, bounded, their messages are refused.
+//! let opener = Opener::new(mine, theirs.verifying_key()).with_options(OpenOptions::customer());
+//! let receivers = Receivers::builder(opener, "our-api-key", inbox).build()?;
 //! let router: axum::Router = receivers.router();
 //! let worker = receivers.worker(Handlers::new().payment_outcome(paid));
 //! // axum::serve(listener, router), and beside it worker.run(stop).await
@@ -44,6 +46,11 @@
 //! # #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 //! # example().unwrap();
 //! ```
+//!
+//! Messages are kept after they were handled, so that a duplicate is recognised: for ever, unless
+//! [`WorkerOptions::retention`] or a retention of the inbox's own says how long, or the caller runs
+//! [`Inbox::forget`](bankrail_webhook::Inbox::forget). Longer than any sender tries again: published schedules take some three
+//! days, and dead letters are sent again by hand later. What was set aside stays until it is retried.
 
 mod answer;
 mod build;

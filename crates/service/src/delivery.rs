@@ -7,7 +7,9 @@
 //! - [`Endpoint`]s say where to, [`EndpointUrl`] which addresses are allowed: `https` only.
 //! - [`Transport`] carries requests; [`HttpsTransport`] is the one of this crate.
 //!
-//! Messages lie in the outbox as plain JSON and are sealed anew for each attempt, with the keys of that time.
+//! Delivered messages stay in the outbox, for support and so that nothing is enqueued twice: for ever, unless
+//! [`DispatcherOptions::retention`] says how long, or the caller runs [`Outbox::forget`](bankrail_webhook::Outbox::forget).
+//! Messages lie in it as plain JSON and are sealed anew for each attempt, with the keys of that time.
 
 mod attempt;
 mod breaker;

@@ -53,6 +53,20 @@
 //! | `postgres` | `postgres::PostgresStore` |
 //! | `redis` | `redis`: rate-limit counters and an inbox that several machines share on Valkey or Redis |
 //!
+//! # Retention
+//!
+//! Used assertions and tokens go when they have expired, by the way. The rest stays until somebody has it forgotten, because
+//! only the caller knows how long it is needed:
+//!
+//! | what | forgotten by | needed for |
+//! |---|---|---|
+//! | completed messages of an inbox | the worker's `retention`, `Inbox::forget`; on Valkey and Redis after 30 days at first | recognising duplicates: longer than the sender tries again, dead letters included |
+//! | delivered messages of an outbox, with their attempts | the dispatcher's `retention`, `Outbox::forget` | support; not enqueueing a message twice |
+//! | imported entries | `SeenEntries::forget_before` | statements that overlap |
+//! | what was set aside, dead letters | nobody; they become pending again by `Inbox::retry` and `Outbox::resend` | somebody must look at them |
+//!
+//! Memory stores hold what was not forgotten up to their capacity, and are full then.
+//!
 //! # Security
 //!
 //! - Access tokens and assertions are stored as SHA-256 only; they are random or signed, so a stolen file gives none back.

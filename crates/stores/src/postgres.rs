@@ -205,8 +205,30 @@ impl From<Fault> for StoreError {
                     // The connection broke: it may have been committed.
                     None => StoreErrorKind::Timeout,
                 };
-                Self::new(kind, error)
+                Self::new(kind, refused(error))
             }
+        }
+    }
+}
+
+/// What the server refused. The client's own error shows no more than that there was one, and the server's words may quote
+/// values: a code and a name are enough to find out.
+#[derive(Debug, thiserror::Error)]
+#[error("the database answered {code}{}", constraint.as_deref().map(|name| format!(" ({name})")).unwrap_or_default())]
+struct Refused {
+    /// SQLSTATE.
+    code: String,
+    constraint: Option<String>,
+    source: tokio_postgres::Error,
+}
+
+/// An error of the client's, with what may be shown of the server's answer if there was one.
+fn refused(error: tokio_postgres::Error) -> Box<dyn std::error::Error + Send + Sync> {
+    match error.as_db_error() {
+        None => Box::new(error),
+        Some(answer) => {
+            let (code, constraint) = (answer.code().code().to_owned(), answer.constraint().map(str::to_owned));
+            Box::new(Refused { code, constraint, source: error })
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a customer does with a message.
 
-use bankrail_values::{Clock, Timestamp};
+use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::{
     Acknowledgement, Completion, DeliveryHeaders, EntryId, Finding, InboxEntry, MandateActionOutcome,
     MandateNotification, MessageKind, Owner, Parsed, PaymentOutcome, QueryNotification, ReadOptions,
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// It comes at least once: after a crash between a handler's effect and the inbox's note of it, it comes again.
 /// [`Received::id`] stays the same then. An effect that is part of the inbox's transaction ([`Handlers::within`]) happens
 /// once.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Received<M> {
     /// The inbox's number of the message.
@@ -37,6 +37,22 @@ pub struct Received<M> {
     pub acknowledgement: Acknowledgement,
     /// The how-many-th attempt to handle it this is, from 1.
     pub attempt: u32,
+}
+
+impl<M: WebhookMessage> fmt::Debug for Received<M> {
+    /// Without the message, and without the findings, which quote it.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Received")
+            .field("id", &self.id)
+            .field("kind", &M::KIND)
+            .field("findings", &self.findings.len())
+            .field("headers", &self.headers)
+            .field("received_at", &self.received_at)
+            .field("conflicts_with", &self.conflicts_with)
+            .field("acknowledgement", &self.acknowledgement)
+            .field("attempt", &self.attempt)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A handler of one kind of message. Any function of a [`Received`] message that returns a future will do.
@@ -86,6 +102,7 @@ where
 /// Why a message was not handled.
 ///
 /// `?` makes one out of any error, to be tried again. Its text is kept in the inbox: it must hold nothing of the message.
+/// Of its causes nothing is kept, but for a [`StoreError`]'s.
 #[derive(Debug)]
 pub struct HandlerError {
     pub(super) poison: bool,
@@ -101,6 +118,16 @@ impl HandlerError {
     /// Trying again cannot help: the message is set aside, visible, until somebody looks into it.
     pub fn poison(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { poison: true, error: error.into() }
+    }
+}
+
+impl HandlerError {
+    /// What is kept of it. A store's error says in its cause what happened, without payload.
+    pub(super) fn text(&self) -> String {
+        match self.error.downcast_ref::<StoreError>().and_then(Error::source) {
+            Some(cause) => format!("{}: {cause}", self.error),
+            None => self.error.to_string(),
+        }
     }
 }
 

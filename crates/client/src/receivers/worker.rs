@@ -30,7 +30,13 @@ pub struct WorkerOptions {
     pub poll: Duration,
     /// How long handlers under way may go on when the worker is told to stop. 30 s at first.
     pub grace: Duration,
+    /// How long messages are known after they were handled. Then they are forgotten, once an hour ([`Inbox::forget`]), and
+    /// the same message is new if it is delivered again. `None` at first: for ever.
+    pub retention: Option<Duration>,
 }
+
+/// The time between two looks for what is to be forgotten.
+const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 impl Default for WorkerOptions {
     fn default() -> Self {
@@ -42,6 +48,7 @@ impl Default for WorkerOptions {
             schedule: Schedule::new(pauses.map(Duration::from_secs), 20),
             poll: Duration::from_secs(1),
             grace: Duration::from_secs(30),
+            retention: None,
         }
     }
 }
@@ -84,6 +91,12 @@ impl Worker {
         let worker = Arc::new(self);
         let mut stop = std::pin::pin!(stop);
         let mut running = JoinSet::new();
+        // Beside the handlers, and ended with this function.
+        let mut forgetting = JoinSet::new();
+        if let Some(retention) = worker.options.retention {
+            let worker = worker.clone();
+            forgetting.spawn(async move { worker.forget_regularly(retention).await });
+        }
         loop {
             // Armed before the inbox is looked at, so that nothing that arrives meanwhile is missed.
             let arrived = worker.arrived.notified();
@@ -205,9 +218,20 @@ impl Worker {
         }
     }
 
+    async fn forget_regularly(&self, retention: Duration) {
+        loop {
+            match self.inbox.forget(self.clock.now().saturating_sub(retention)).await {
+                Ok(0) => {}
+                Ok(forgotten) => tracing::info!(forgotten, "messages that were handled long ago are forgotten"),
+                Err(error) => tracing::error!(%error, "the inbox failed"),
+            }
+            tokio::time::sleep(FORGET_EVERY).await;
+        }
+    }
+
     async fn put_back(&self, id: EntryId, attempts: u32, error: &HandlerError) -> Result<bool, StoreError> {
         const KEPT: usize = 500;
-        let text: String = error.error.to_string().chars().take(KEPT).collect();
+        let text: String = error.text().chars().take(KEPT).collect();
         let now = self.clock.now();
         // Spreads the jitter.
         let (random, _) = uuid::Uuid::new_v4().as_u64_pair();

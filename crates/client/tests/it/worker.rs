@@ -2,7 +2,7 @@ use crate::provider::start;
 use crate::receivers::{builder, deliver, delivery, message, seal};
 use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers, Worker, WorkerOptions};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_values::{HyphenatedUuid, ManualClock};
+use bankrail_values::{HyphenatedUuid, ManualClock, StoreError, StoreErrorKind};
 use bankrail_webhook::schedule::Schedule;
 use bankrail_webhook::{
     Acknowledgement, DeliveryHeaders, EntryId, Inbox, InboxState, Incoming, Message, MessageKind, PaymentOutcome,
@@ -267,6 +267,58 @@ async fn a_message_that_was_taken_under_raised_bounds_reaches_its_handler() {
     inbox.receive(&incoming, start()).await.unwrap();
     assert_eq!(worker.run_due().await.unwrap(), 1);
     assert_eq!(state(&inbox, 1).await, InboxState::Completed);
+}
+
+#[tokio::test]
+async fn what_is_kept_of_an_error_says_what_a_store_met() {
+    let (inbox, receivers, _) = setup();
+    deliver(&receivers, KIND, &message(KIND)).await;
+    let calls = Arc::default();
+    let full = || async { Err(StoreError::new(StoreErrorKind::Full, "no room in the ledger").into()) };
+    assert_eq!(failing(&receivers, &calls, full).run_due().await.unwrap(), 1);
+    let entry = inbox.find(EntryId::new(1)).await.unwrap().unwrap();
+    assert_eq!(entry.last_error.unwrap(), "the store is full: no room in the ledger");
+}
+
+#[tokio::test]
+async fn a_message_on_its_way_shows_nothing_of_itself() {
+    let (_, receivers, _) = setup();
+    deliver(&receivers, KIND, &message(KIND).replace('}', r#","mps_user_id":"SECRET"}"#)).await;
+    let shown: Arc<Mutex<String>> = Arc::default();
+    let seen = shown.clone();
+    let handlers = Handlers::new().payment_outcome(move |received: Received<PaymentOutcome>| {
+        let seen = seen.clone();
+        async move {
+            *seen.lock().unwrap() = format!("{received:?}");
+            Ok(())
+        }
+    });
+    assert_eq!(receivers.worker(handlers).run_due().await.unwrap(), 1);
+    let shown = shown.lock().unwrap();
+    assert!(shown.contains("attempt: 1") && !shown.contains("SECRET") && !shown.contains("ACSC"), "{shown}");
+}
+
+#[tokio::test]
+async fn what_was_handled_long_ago_is_forgotten() {
+    let (inbox, receivers, clock) = setup();
+    deliver(&receivers, KIND, &message(KIND)).await;
+    let calls = Arc::default();
+    let mut worker = failing(&receivers, &calls, || async { Ok(()) });
+    assert_eq!(worker.run_due().await.unwrap(), 1);
+    for (days, left) in [(30, 1), (1, 0)] {
+        clock.advance(Duration::from_secs(days * 86_400));
+        let mut options = one_by_one();
+        options.retention = Some(Duration::from_secs(30 * 86_400));
+        worker = worker.with_options(options);
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let running = tokio::spawn(worker.clone().run(async move { drop(stopped.await) }));
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(inbox.counts().await.unwrap().completed, left, "after {days} days more");
+        stop.send(()).unwrap();
+        running.await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -117,6 +117,12 @@ impl Dispatcher {
     pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
         let mut stop = std::pin::pin!(stop);
         let mut under_way: JoinSet<()> = JoinSet::new();
+        // Beside the attempts, and ended with this function.
+        let mut forgetting = JoinSet::new();
+        if let Some(retention) = self.shared.options.retention {
+            let shared = Arc::clone(&self.shared);
+            forgetting.spawn(async move { shared.forget_regularly(retention).await });
+        }
         loop {
             // One lease for all the places that have become free meanwhile: each lease is a write to the outbox.
             while under_way.try_join_next().is_some() {}
@@ -144,6 +150,9 @@ impl Dispatcher {
         Ok(made.len())
     }
 }
+
+/// The time between two looks for what is to be forgotten.
+const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 impl Shared {
     /// Starts as many deliveries as there is room for. Says how long to pause if nothing else happens.
@@ -263,6 +272,17 @@ impl Shared {
             tracing::error!(entry = %entry.id, endpoint = %endpoint, attempts = made, "given up");
         }
         next
+    }
+
+    async fn forget_regularly(&self, retention: Duration) {
+        loop {
+            match self.outbox.forget(self.clock.now().saturating_sub(retention)).await {
+                Ok(0) => {}
+                Ok(forgotten) => tracing::info!(forgotten, "messages that were delivered long ago are forgotten"),
+                Err(error) => tracing::error!(error = %error, "the outbox did not forget"),
+            }
+            tokio::time::sleep(FORGET_EVERY).await;
+        }
     }
 
     async fn give_back(&self, entry: &OutboxEntry, due: Timestamp) {

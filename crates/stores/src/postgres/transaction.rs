@@ -1,6 +1,6 @@
 //! Our work inside the caller's own transaction.
 
-use super::{Fault, PostgresStore, inbox, outbox};
+use super::{Fault, PostgresStore, inbox, outbox, refused};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use bankrail_webhook::store::outbox::Enqueued;
 use bankrail_webhook::{Completion, EntryId, Incoming, Lease, Outgoing, Owner, TransactionalInbox, Verdict};
@@ -99,7 +99,10 @@ impl TransactionalInbox for PostgresStore {
             let completion = if !inbox::complete(&transaction, id, owner, now).await? {
                 Completion::LeaseLost
             } else if let Err(error) = (work.0)(&transaction).await {
-                Completion::Undone(error)
+                Completion::Undone(match error.downcast::<tokio_postgres::Error>() {
+                    Ok(error) => refused(*error),
+                    Err(error) => error,
+                })
             } else if let Some(failed) = failed_before(&transaction).await? {
                 Completion::Undone(failed)
             } else {

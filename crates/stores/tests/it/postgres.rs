@@ -79,6 +79,14 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
     let undone = store.complete_with(id, owner(1), careless, at(1)).await.unwrap();
     assert!(matches!(undone, Completion::Undone(_)), "{undone:?}");
     assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
+    let honest = Work::new(|transaction| {
+        Box::pin(async move {
+            transaction.execute("INSERT INTO effect VALUES (4711), (4711)", &[]).await?;
+            Ok(())
+        })
+    });
+    let Completion::Undone(told) = store.complete_with(id, owner(1), honest, at(1)).await.unwrap() else { panic!() };
+    assert_eq!(told.to_string(), "the database answered 23505 (effect_pkey)", "what, and no value");
     let careful = Work::new(|transaction| {
         Box::pin(async move {
             transaction.batch_execute("INSERT INTO effect VALUES (1); SAVEPOINT here").await?;

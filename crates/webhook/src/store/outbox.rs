@@ -269,8 +269,6 @@ notes! {
     Gone = "gone",
     /// The message could not be sealed: a key is missing or refuses.
     NotSealed = "not_sealed",
-    /// The worker stopped before the answer came.
-    Interrupted = "interrupted",
     /// Anything else.
     Other = "other",
 }

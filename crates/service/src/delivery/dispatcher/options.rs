@@ -41,6 +41,9 @@ pub struct DispatcherOptions {
     pub shortest_idle: Duration,
     /// When a message to an endpoint that this worker does not know is looked at again. Default: 1 minute.
     pub unknown_endpoint_pause: Duration,
+    /// How long delivered messages are kept, with their attempts. Then [`Dispatcher::run`](super::Dispatcher::run) forgets
+    /// them, once an hour. Dead letters stay. Default: `None`, for ever.
+    pub retention: Option<Duration>,
 }
 
 impl Default for DispatcherOptions {
@@ -56,6 +59,7 @@ impl Default for DispatcherOptions {
             longest_idle: Duration::from_secs(1),
             shortest_idle: Duration::from_millis(100),
             unknown_endpoint_pause: Duration::from_secs(60),
+            retention: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The loop: starting, waking, stopping.
 
 use super::world::World;
+use bankrail_webhook::Outbox as _;
 use bankrail_webhook::store::outbox::OutboxState;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -48,6 +49,28 @@ async fn enqueueing_wakes_the_loop_and_a_restart_continues() {
         while world.entry(id).await.state != OutboxState::Delivered {
             tokio::task::yield_now().await;
         }
+        stop.send(()).unwrap();
+        running.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_was_delivered_long_ago_is_forgotten() {
+    let day = std::time::Duration::from_secs(86_400);
+    let world = Arc::new(World::with(|options| options.retention = Some(day)));
+    let id = world.enqueue_one().await;
+    world.dispatcher.run_once().await.unwrap();
+    for (more, left) in [(day, true), (day / 2, false)] {
+        world.clock.advance(more);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let running = tokio::spawn({
+            let world = Arc::clone(&world);
+            async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+        });
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(world.outbox.find(id).await.unwrap().is_some(), left);
         stop.send(()).unwrap();
         running.await.unwrap();
     }
