@@ -36,7 +36,7 @@ struct Keys {
 }
 
 fn main() {
-    let measure = std::env::args().any(|argument| argument == "--bench");
+    let measure = bankrail_benches::measuring();
     let (rounds, messages) = if measure { (5, 1000) } else { (1, 8) };
     let keys = Keys {
         signing: SigningKey::generate(RsaSize::Rsa2048).unwrap(),

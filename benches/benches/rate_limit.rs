@@ -7,6 +7,7 @@
 //! than `warm_key/governor_one_quota`.
 //! Before measuring, the memory per key and the race of two threads for one place are reported for each.
 
+use bankrail_benches::measuring;
 use bankrail_benches::rate_limit::{race, resident};
 use bankrail_rate_limit::{Algorithm, CallType, Capacity, Counting, Limiter, Limits, OnFull, Policy, Window};
 use bankrail_values::{Clock, CoarseClock, SystemClock, Timestamp};
@@ -83,11 +84,6 @@ fn trypema(limit: f64) -> Trypema {
 
 fn ask_trypema(limiter: &Trypema, key: &str) -> bool {
     matches!(limiter.0.absolute().inc(key, &limiter.1, 1), RateLimitDecision::Allowed)
-}
-
-/// Not so when the benches are run as tests.
-fn measuring() -> bool {
-    std::env::args().any(|argument| argument == "--bench")
 }
 
 /// Said once, not measured: whether two threads ever share one place, and what a key weighs.

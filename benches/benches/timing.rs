@@ -23,7 +23,7 @@ const MESSAGES: usize = 256;
 const KEPT: [usize; 4] = [50, 75, 90, 99];
 
 fn main() {
-    let rounds = if std::env::args().any(|argument| argument == "--bench") { 40_000 } else { 40 };
+    let rounds = if bankrail_benches::measuring() { 40_000 } else { 40 };
     for backend in Backend::ALL {
         let times = measure(*backend, rounds);
         for (class, name) in NAMES.iter().enumerate().filter(|(class, _)| *class != BASE) {

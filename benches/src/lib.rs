@@ -1,4 +1,11 @@
-//! Inputs that the benchmarks share.
+//! What the benchmarks share: inputs, and whether to measure.
 
 pub mod rate_limit;
 pub mod report;
+
+/// Whether to measure (`cargo bench`), or only to see that all still works (`cargo test --benches`, `cargo bench -- --test`).
+#[must_use]
+pub fn measuring() -> bool {
+    let asked = |name| std::env::args().any(|argument| argument == name);
+    asked("--bench") && !asked("--test")
+}
