@@ -5,13 +5,12 @@ mod report;
 
 use self::refusal::{BearerFault, Refusal};
 use crate::answer::{self, Exchange, json};
-use crate::body::{drain, read_capped};
+use crate::body::RequestBody;
 use crate::cursor::{Owner, Walk};
 use crate::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
 use crate::limit;
 use crate::provider::Shared;
 use crate::{ApiKeyHash, Customer};
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bankrail_client_assertion::token::{AccessToken, TokenGrant};
@@ -29,9 +28,10 @@ const LONGEST_ECHO: usize = 64;
 /// Answers every request to the statement endpoint's path.
 pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let mut exchange = Exchange::new("statement");
-    let (head, mut body) = request.into_parts();
+    let (head, body) = request.into_parts();
+    let mut body = RequestBody::new(&head.headers, body);
     let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, &head, &mut body)).await;
-    drain(body).await;
+    body.drain().await;
     let mut response = match served {
         Some(Ok(response)) => response,
         Some(Err(refusal)) => refusal.into_response(&exchange, &shared.options),
@@ -42,7 +42,12 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
 }
 
 /// The checks in their order, each before the next one's work.
-async fn serve(shared: &Shared, exchange: &mut Exchange, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
+async fn serve(
+    shared: &Shared,
+    exchange: &mut Exchange,
+    parts: &Parts,
+    body: &mut RequestBody,
+) -> Result<Response, Refusal> {
     if parts.method != Method::POST {
         return Err(Refusal::Method);
     }
@@ -89,10 +94,10 @@ async fn after_limit(
     exchange: &Exchange,
     customer: &Customer,
     headers: &HeaderMap,
-    body: &mut Body,
+    body: &mut RequestBody,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
-    let body = read_capped(headers, body, shared.options.max_statement_body).await.map_err(Refusal::Body)?;
+    let body = body.read_capped(headers, shared.options.max_statement_body).await.map_err(Refusal::Body)?;
     if !is_plain_json(headers) {
         return Err(Refusal::MediaType);
     }

@@ -1,11 +1,10 @@
 //! `POST /v1.0/auth`: an assertion against an access token (Specification: "Obtain access token").
 
 use crate::answer::{self, Exchange, allow_post, json};
-use crate::body::{BodyError, drain, read_capped};
+use crate::body::{BodyError, RequestBody};
 use crate::limit::{self, LimitRefusal};
 use crate::provider::Shared;
 use crate::{ApiKeyHash, Customer};
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bankrail_client_assertion::token::{
@@ -23,9 +22,10 @@ use std::sync::Arc;
 /// Answers every request to the token endpoint's path.
 pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let mut exchange = Exchange::new("token");
-    let (head, mut body) = request.into_parts();
+    let (head, body) = request.into_parts();
+    let mut body = RequestBody::new(&head.headers, body);
     let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, &head, &mut body)).await;
-    drain(body).await;
+    body.drain().await;
     let mut response = match served {
         Some(Ok(response)) => response,
         Some(Err(refusal)) => refusal.into_response(&exchange),
@@ -38,7 +38,12 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
 }
 
 /// The checks in their order, each before the next one's work.
-async fn serve(shared: &Shared, exchange: &mut Exchange, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
+async fn serve(
+    shared: &Shared,
+    exchange: &mut Exchange,
+    parts: &Parts,
+    body: &mut RequestBody,
+) -> Result<Response, Refusal> {
     if parts.method != Method::POST {
         return Err(Refusal::Method);
     }
@@ -57,10 +62,10 @@ async fn after_limit(
     shared: &Shared,
     customer: &Customer,
     headers: &HeaderMap,
-    body: &mut Body,
+    body: &mut RequestBody,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
-    let form = read_capped(headers, body, shared.options.max_token_body).await.map_err(Refusal::Body)?;
+    let form = body.read_capped(headers, shared.options.max_token_body).await.map_err(Refusal::Body)?;
     if headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return Err(Refusal::Encoding);
     }

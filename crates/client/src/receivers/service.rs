@@ -5,7 +5,7 @@ use super::{answer, delivery};
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use bankrail_webhook::MessageKind;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -54,6 +54,14 @@ where
     }
 }
 
+/// How much of a refused body is read to be thrown away, if its sender is known and if not.
+///
+/// A server that drops an unread body ends the stream with it, and some senders then lose the answer: over HTTP/2 the whole
+/// answer is sent, then a reset without an error (RFC 9113 section 8.1), and curl 7.88 shows the reset. Beyond the bound
+/// that is theirs to bear.
+const DRAINED: usize = 4 << 20;
+const DRAINED_OF_STRANGERS: usize = 64 << 10;
+
 async fn receive<B>(kind: MessageKind, shared: &Shared, request: Request<B>) -> Response<Body>
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
@@ -61,38 +69,50 @@ where
 {
     let (head, body) = request.into_parts();
     let mut body = Box::pin(body);
-    let response = answer_to(kind, shared, &head, body.as_mut()).await;
-    // A server that drops an unread body ends the stream with it, and some clients then lose the answer.
-    if response.status() != StatusCode::REQUEST_TIMEOUT {
-        drain(shared, body).await;
+    match octets(kind, shared, &head, body.as_mut()).await {
+        Ok(octets) => delivery::take(kind, shared, &head.headers, &octets).await,
+        Err(Refused { answer, drain_up_to }) => {
+            // A sender that waits to be told to continue has sent nothing yet (RFC 9110 section 10.1.1), and would be told so.
+            if drain_up_to > 0 && !head.headers.contains_key(EXPECT) {
+                drain(shared, body, drain_up_to).await;
+            }
+            answer
+        }
     }
-    response
 }
 
-async fn answer_to<B>(kind: MessageKind, shared: &Shared, head: &Parts, body: Pin<&mut B>) -> Response<Body>
+/// A delivery that is refused without its body.
+struct Refused {
+    answer: Response<Body>,
+    drain_up_to: usize,
+}
+
+async fn octets<B>(kind: MessageKind, shared: &Shared, head: &Parts, body: Pin<&mut B>) -> Result<Bytes, Refused>
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
+    let refused = |status, drain_up_to| Refused { answer: answer::empty(status), drain_up_to };
     if head.method != Method::POST {
-        return answer::empty(StatusCode::METHOD_NOT_ALLOWED);
+        return Err(refused(StatusCode::METHOD_NOT_ALLOWED, DRAINED_OF_STRANGERS));
     }
     if !is_known_key(shared, &head.headers) {
         tracing::warn!(%kind, "delivery without the API key");
-        return answer::empty(StatusCode::UNAUTHORIZED);
+        return Err(refused(StatusCode::UNAUTHORIZED, DRAINED_OF_STRANGERS));
     }
     if !is_json(&head.headers) {
         tracing::warn!(%kind, "delivery of another content type");
-        return answer::empty(StatusCode::UNSUPPORTED_MEDIA_TYPE);
+        return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, DRAINED));
     }
-    let body = match read_body(shared, &head.headers, body).await {
-        Ok(body) => body,
-        Err(status) => {
-            tracing::warn!(%kind, status = status.as_u16(), "delivery with a body that was not read");
-            return if status == StatusCode::BAD_REQUEST { answer::refused() } else { answer::empty(status) };
+    read_body(shared, &head.headers, body).await.map_err(|status| {
+        tracing::warn!(%kind, status = status.as_u16(), "delivery with a body that was not read");
+        match status {
+            // It broke, or takes too long: nothing of it is waited for.
+            StatusCode::BAD_REQUEST => Refused { answer: answer::refused(), drain_up_to: 0 },
+            StatusCode::REQUEST_TIMEOUT => refused(status, 0),
+            _ => refused(status, DRAINED),
         }
-    };
-    delivery::take(kind, shared, &head.headers, &body).await
+    })
 }
 
 /// Compares with every accepted key, in constant time for keys of one length.
@@ -109,14 +129,13 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.trim().eq_ignore_ascii_case("application/json")
 }
 
-/// Reads what is left of a refused request's body, up to 64 KiB and the time that a body may take.
-async fn drain<B>(shared: &Shared, mut body: Pin<Box<B>>)
+/// Reads what is left of a refused request's body, at most so many octets in the time that a body may take.
+async fn drain<B>(shared: &Shared, mut body: Pin<Box<B>>, mut left: usize)
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
     let read = async {
-        let mut left: usize = 64 * 1024;
         while let Some(Ok(frame)) = body.frame().await {
             let Some(after) = left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) else { return };
             left = after;

@@ -1,5 +1,5 @@
 use crate::provider::start;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, Response, StatusCode};
 use bankrail_client::receivers::{Receivers, ReceiversBuilder, ReceiversError};
 use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
@@ -9,6 +9,7 @@ use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::ManualClock;
 use bankrail_webhook::{Acknowledgement, EntryId, Inbox, InboxState, MessageKind};
 use http_body_util::BodyExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use tower::{Service, ServiceExt};
 
@@ -245,13 +246,49 @@ async fn method_type_and_size() {
     assert_eq!(send(&receivers, delivery(kind, "x".repeat(2_000))).await.0, StatusCode::BAD_REQUEST);
 }
 
+/// A body of many chunks of 1 KiB. It says how many were taken, and panics if it is asked for more after its end.
+fn chunks(many: usize) -> (Body, Arc<AtomicUsize>) {
+    let taken = Arc::new(AtomicUsize::new(0));
+    let counted = taken.clone();
+    let body = futures_util::stream::unfold(many, move |left| {
+        counted.fetch_add(usize::from(left > 0), Ordering::SeqCst);
+        let chunk = Ok::<_, std::io::Error>(Bytes::from_static(&[b'x'; 1024]));
+        std::future::ready(left.checked_sub(1).map(|left| (chunk, left)))
+    });
+    (Body::from_stream(body), taken)
+}
+
+/// Else some senders would see their stream end instead of the answer.
+#[tokio::test]
+async fn a_refused_body_is_read_to_its_end_within_reason() {
+    let receivers = builder(Arc::new(MemoryStore::new())).build().unwrap();
+    let (too_large, unauthorized) = (StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNAUTHORIZED);
+    for (key, waits, many, status, read) in [
+        ("our-key", false, 3_000, too_large, 3_000),
+        ("our-key", true, 3_000, too_large, 0),
+        ("our-key", false, 9_000, too_large, 4_097),
+        ("another", false, 3_000, unauthorized, 65),
+        ("our-key", false, 1, StatusCode::BAD_REQUEST, 1),
+    ] {
+        let (body, taken) = chunks(many);
+        let mut request = delivery(MessageKind::Query, "").map(|_| body);
+        request.headers_mut().insert("apikey", key.parse().unwrap());
+        request.headers_mut().insert("content-length", (many * 1024).into());
+        if waits {
+            request.headers_mut().insert("expect", "100-continue".parse().unwrap());
+        }
+        assert_eq!(send(&receivers, request).await.0, status);
+        assert_eq!(taken.load(Ordering::SeqCst), read, "of {many}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_body_that_does_not_arrive_is_given_up() {
     let receivers = builder(Arc::new(MemoryStore::new())).build().unwrap();
     let (never, _held) = tokio::sync::oneshot::channel::<()>();
     let body = http_body_util::StreamBody::new(futures_util::stream::once(async move {
         let _held = never;
-        std::future::pending::<Result<http_body::Frame<axum::body::Bytes>, std::io::Error>>().await
+        std::future::pending::<Result<http_body::Frame<Bytes>, std::io::Error>>().await
     }));
     let mut request = delivery(MessageKind::Query, "").map(|_| body);
     request.headers_mut().remove("content-length");
