@@ -136,13 +136,13 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 impl Plan {
-    /// Delivers and handles everything, and says how often each case had its effect. `handlers` are given what says
-    /// whether the next attempt fails.
+    /// Delivers and handles everything, dead letters when they are sent again, and says how many those were. `handlers`
+    /// are given what says whether the next attempt fails.
     async fn run<S: Inbox + Outbox + 'static>(
         self,
         store: Arc<S>,
         handlers: impl FnOnce(Arc<dyn Fn() -> bool + Send + Sync>) -> Handlers,
-    ) {
+    ) -> usize {
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
         let receivers = Receivers::builder(KEYS.opener(), API_KEY, store.clone()).clock(clock.clone());
         let receivers = receivers.build().unwrap();
@@ -163,7 +163,7 @@ impl Plan {
             Dispatcher::new(store.clone(), endpoints, line.clone(), clock, options_of_the_sender()).unwrap()
         };
         let mut sender = dispatcher();
-        let mut enqueued = Vec::new();
+        let (mut enqueued, mut resent) = (Vec::new(), 0);
         for number in 0..self.messages {
             let (message, headers) = query(number);
             enqueued.push(sender.enqueue(&endpoint(), &message, headers).await.unwrap().id());
@@ -179,6 +179,10 @@ impl Plan {
             }
             line.late_ones_arrive().await;
             worker.run_due().await.unwrap();
+            for dead in store.dead_letters(None, None, u32::MAX).await.unwrap() {
+                assert!(sender.resend(dead.id).await.unwrap());
+                resent += 1;
+            }
             // Past every retry, pause and lease.
             clock.advance(Duration::from_secs(3600));
         }
@@ -199,12 +203,13 @@ impl Plan {
             }
         }
         assert_eq!(found, all);
+        resent
     }
 }
 
 fn options_of_the_sender() -> DispatcherOptions {
     let mut options = DispatcherOptions::new();
-    options.schedule = Schedule::new([Duration::from_secs(1); 100], 20);
+    options.schedule = Schedule::new([Duration::from_secs(1); 3], 20);
     options.wrong_body = bankrail_service::delivery::WrongBody::Retry;
     options
 }
@@ -220,6 +225,20 @@ fn cases(cases: u32) -> ProptestConfig {
 fn each_once(messages: u32, effects: BTreeMap<String, i64>) {
     let expected: BTreeMap<_, _> = (0..messages).map(|number| (format!("C{number}"), 1)).collect();
     assert_eq!(effects, expected);
+}
+
+/// Each attempt arrived, and no answer did: what is sent again later is still the same message.
+#[tokio::test]
+async fn a_dead_letter_that_had_arrived_is_one_message_when_it_is_sent_again() {
+    let plan = Plan { messages: 1, faults: vec![Fault::AnswerLost; 3], failing: Vec::new() };
+    let handled = Arc::new(Mutex::new(0));
+    let counted = handled.clone();
+    let handlers = Handlers::new().query(move |_: Received<QueryNotification>| {
+        *counted.lock().unwrap() += 1;
+        std::future::ready(Ok(()))
+    });
+    assert_eq!(plan.run(Arc::new(MemoryStore::new()), |_| handlers).await, 1);
+    assert_eq!(*handled.lock().unwrap(), 1);
 }
 
 proptest! {

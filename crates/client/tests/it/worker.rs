@@ -232,6 +232,27 @@ async fn a_running_worker_is_woken_and_finishes_what_it_began() {
     assert_eq!(state(&inbox, 1).await, InboxState::Completed);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_outlives_the_grace_is_dropped_and_its_message_comes_again() {
+    let (inbox, receivers, clock) = setup();
+    deliver(&receivers, KIND, &message(KIND)).await;
+    let calls = Arc::default();
+    let mut options = one_by_one();
+    options.handler_timeout = Duration::from_secs(3600);
+    let worker = failing(&receivers, &calls, std::future::pending).with_options(options);
+    let seen = Arc::clone(&calls);
+    let until_it_is_handled = async move {
+        while seen.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    worker.run(until_it_is_handled).await;
+    assert_eq!(state(&inbox, 1).await, InboxState::Pending);
+    clock.advance(Duration::from_secs(60));
+    assert_eq!(failing(&receivers, &calls, || async { Ok(()) }).run_due().await.unwrap(), 1);
+    assert_eq!((calls.load(Ordering::SeqCst), state(&inbox, 1).await), (2, InboxState::Completed));
+}
+
 #[tokio::test]
 async fn a_worker_that_may_handle_none_at_once_handles_one() {
     let (inbox, receivers, _) = setup();

@@ -293,7 +293,9 @@ pub struct LeaseRequest<'a> {
     pub lease: Lease,
     /// The most entries.
     pub limit: u32,
-    /// The most entries of one endpoint under lease at once, those of other workers counted.
+    /// The most entries of one endpoint under lease at once, those of other workers counted. Only leases that last
+    /// beyond now count: an attempt that outlives its lease may still be under way and is not counted any more, so a
+    /// worker leases for longer than its attempts can take.
     pub per_endpoint: u32,
     /// Endpoints to leave out, as a circuit breaker says.
     pub except: &'a [EndpointId],

@@ -62,6 +62,7 @@ pub async fn outbox_suite<O: Outbox>(mut make: impl AsyncFnMut() -> O) {
     leases_run_out(&make().await).await;
     attempts_are_recorded(&make().await).await;
     endpoints_have_bounds(&make().await).await;
+    only_leases_that_last_count(&make().await).await;
     dead_letters_are_sent_again(&make().await).await;
     delivered_entries_are_forgotten(&make().await).await;
     for seed in 0..4 {
@@ -163,6 +164,24 @@ async fn endpoints_have_bounds(outbox: &impl Outbox) {
     assert_eq!(leased.iter().filter(|entry| *entry.message.endpoint() == endpoint(1)).count(), 4, "it goes on");
     let counts = outbox.counts(Some(&endpoint(1))).await.expect("counts");
     assert_eq!(counts, OutboxCounts { pending: 4, delivered: 0, dead: 0 });
+}
+
+async fn only_leases_that_last_count(outbox: &impl Outbox) {
+    let mut stored = Vec::new();
+    for number in 1..=4_u8 {
+        stored.push(outbox.enqueue(&outgoing(1, number), at(number.into())).await.expect("enqueue").id());
+    }
+    let request = |number, until| LeaseRequest { per_endpoint: 2, ..all(lease(number, until)) };
+    let leased = outbox.lease(request(1, 20), at(10)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[0], stored[1]]);
+    assert!(outbox.extend(stored[0], lease(1, 40), at(15)).await.expect("extend"));
+    // The second lease has ended, whatever became of its attempt: one place is free, for the entry that is due first.
+    let leased = outbox.lease(request(2, 30), at(20)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[1]], "the first is extended and counts");
+    assert!(outbox.lease(request(3, 90), at(29)).await.expect("lease").is_empty(), "both places are taken again");
+    assert!(!outbox.record(stored[1], owner(1), &attempt(1), Next::Delivered, at(29)).await.expect("record"), "lost");
+    let leased = outbox.lease(request(3, 90), at(40)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[0], stored[1]], "both have ended");
 }
 
 async fn dead_letters_are_sent_again(outbox: &impl Outbox) {
