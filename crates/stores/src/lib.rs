@@ -34,9 +34,9 @@
 //!
 //! | trait | memory | SQLite | PostgreSQL | Valkey, Redis |
 //! |---|---|---|---|---|
-//! | `ReplayStore` | yes | yes | | |
-//! | `TokenStore` | yes | yes | | |
-//! | `SeenEntries` | yes | yes | | |
+//! | `ReplayStore` | yes | yes | | yes |
+//! | `TokenStore` | yes | yes | | yes |
+//! | `SeenEntries` | yes | yes | | yes |
 //! | `Inbox` | yes | yes, also in `SqliteStore::transaction` | yes, also in `InTransaction` | yes |
 //! | `TransactionalInbox` | | yes | yes | |
 //! | `Outbox` | yes | yes, also in `SqliteStore::transaction` | yes, also in `InTransaction` | |
@@ -51,7 +51,7 @@
 //! |---|---|
 //! | `sqlite` (default) | `sqlite::SqliteStore`, with SQLite built in: needs a C compiler |
 //! | `postgres` | `postgres::PostgresStore` |
-//! | `redis` | `redis`: rate-limit counters and an inbox that several machines share on Valkey or Redis |
+//! | `redis` | `redis`: what several machines share on Valkey or Redis, rate-limit counters among it |
 //!
 //! # Retention
 //!
@@ -76,6 +76,8 @@
 //!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) may have taken effect.
 //! - A used assertion is remembered until it expires by the caller's clock. Should that clock jump ahead and be set back,
 //!   what expired in between may have been dropped, and could be used again until it expires once more.
+//! - Valkey and Redis must run with `maxmemory-policy noeviction`: an assertion that was evicted can be used again. What a
+//!   failover may lose stands at `redis::RedisStore`.
 
 #![forbid(unsafe_code)]
 

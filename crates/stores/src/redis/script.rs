@@ -1,4 +1,4 @@
-//! A script on the server, and what its failures mean.
+//! Scripts and commands, and what their failures mean.
 
 use bankrail_values::StoreErrorKind;
 use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
@@ -16,8 +16,8 @@ impl Script {
         Self { text, hash: redis::Script::new(text).get_hash().to_owned() }
     }
 
-    /// Runs the script with these keys: by its digest, or with its text if the server does not have it. That, and that the
-    /// keys have moved to another node of a cluster, say that nothing was done: asking again does it once.
+    /// Runs the script with these keys: by its digest, or with its text if the server does not have it. That says that
+    /// nothing was done: asking again does it once.
     pub(super) async fn run<T: FromRedisValue>(
         &self,
         connection: &mut impl ConnectionLike,
@@ -30,16 +30,26 @@ impl Script {
             arguments(&mut command);
             command
         };
-        const MOST_MOVES: usize = 3;
-        let (mut known, mut moves) = (true, 0);
-        loop {
-            let command = if known { command("EVALSHA", &self.hash) } else { command("EVAL", self.text) };
-            let answer = command.query_async(connection).await;
-            match answer.as_ref().map_err(RedisError::kind) {
-                Err(ErrorKind::Server(ServerErrorKind::NoScript)) if known => known = false,
-                Err(ErrorKind::Server(ServerErrorKind::Moved)) if moves < MOST_MOVES => moves += 1,
-                _ => return answer,
-            }
+        let answer = ask(connection, &command("EVALSHA", &self.hash)).await;
+        match answer.as_ref().map_err(RedisError::kind) {
+            Err(ErrorKind::Server(ServerErrorKind::NoScript)) => ask(connection, &command("EVAL", self.text)).await,
+            _ => answer,
+        }
+    }
+}
+
+/// Sends a command, also after its keys have moved to another node of a cluster: who says that has done nothing.
+pub(super) async fn ask<T: FromRedisValue>(
+    connection: &mut impl ConnectionLike,
+    command: &Cmd,
+) -> Result<T, RedisError> {
+    const MOST_MOVES: usize = 3;
+    let mut moves = 0;
+    loop {
+        let answer = command.query_async(connection).await;
+        match answer.as_ref().map_err(RedisError::kind) {
+            Err(ErrorKind::Server(ServerErrorKind::Moved)) if moves < MOST_MOVES => moves += 1,
+            _ => return answer,
         }
     }
 }

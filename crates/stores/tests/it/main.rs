@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a case says what it expects")]
 
+#[cfg(any(feature = "sqlite", feature = "redis"))]
+mod alike;
 mod engines;
 mod inbox;
 mod outbox;

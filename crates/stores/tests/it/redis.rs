@@ -1,12 +1,14 @@
-//! Counters on real servers, each started by the test that needs it. `BANKRAIL_REDIS_SERVER` and
+//! What is kept on real servers, each started by the test that needs it. `BANKRAIL_REDIS_SERVER` and
 //! `BANKRAIL_VALKEY_SERVER` name the programs.
 
 mod cluster;
 mod faults;
 mod inbox;
 mod local;
+mod proxy;
 mod same_answers;
 mod server;
+mod store;
 mod together;
 
 use bankrail_rate_limit::{Algorithm, CallType, Charge, CostError, Counting, Policy, Window};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 suite!(once_until_it_expires, keys_are_apart, one_of_many_callers_is_the_first, a_backlog_of_expired_ones_shrinks);
 
-async fn once_until_it_expires<S: ReplayStore>(store: S) {
+pub(crate) async fn once_until_it_expires<S: ReplayStore>(store: S) {
     assert!(store.claim([1; 32], at(0), at(1000)).await.unwrap());
     for now in [0, 1, 999, 1000] {
         assert!(!store.claim([1; 32], at(now), at(now + 5000)).await.unwrap(), "at {now}");
@@ -14,7 +14,7 @@ async fn once_until_it_expires<S: ReplayStore>(store: S) {
     assert!(!store.claim([1; 32], at(500), at(9000)).await.unwrap(), "a clock that steps back frees nothing");
 }
 
-async fn keys_are_apart<S: ReplayStore>(store: S) {
+pub(crate) async fn keys_are_apart<S: ReplayStore>(store: S) {
     for key in 0..=255 {
         assert!(store.claim([key; 32], at(0), at(1000)).await.unwrap());
     }
@@ -23,7 +23,7 @@ async fn keys_are_apart<S: ReplayStore>(store: S) {
     assert!(store.claim(near, at(0), at(1000)).await.unwrap());
 }
 
-async fn one_of_many_callers_is_the_first<S: ReplayStore + 'static>(store: S) {
+pub(crate) async fn one_of_many_callers_is_the_first<S: ReplayStore + 'static>(store: S) {
     let store = Arc::new(store);
     for round in 0..20 {
         let callers: Vec<_> = (0..8)
@@ -40,7 +40,7 @@ async fn one_of_many_callers_is_the_first<S: ReplayStore + 'static>(store: S) {
     }
 }
 
-async fn a_backlog_of_expired_ones_shrinks<S: ReplayStore>(store: S) {
+pub(crate) async fn a_backlog_of_expired_ones_shrinks<S: ReplayStore>(store: S) {
     for key in 0..200 {
         assert!(store.claim([key; 32], at(0), at(i64::from(key))).await.unwrap());
     }

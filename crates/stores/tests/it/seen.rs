@@ -22,7 +22,7 @@ fn day(text: &str) -> Option<Date> {
     Some(text.parse().unwrap())
 }
 
-async fn counts_are_the_highest_recorded<S: SeenEntries>(store: S) {
+pub(crate) async fn counts_are_the_highest_recorded<S: SeenEntries>(store: S) {
     let own = account("012003123456789");
     assert_eq!(store.counts(&own, &[key(1), key(2)]).await.unwrap(), [0, 0]);
     let entries = [SeenEntry::new(key(1), 1, None), SeenEntry::new(key(1), 2, None), SeenEntry::new(key(3), 1, None)];
@@ -34,13 +34,13 @@ async fn counts_are_the_highest_recorded<S: SeenEntries>(store: S) {
     assert!(store.counts(&own, &[]).await.unwrap().is_empty());
 }
 
-async fn accounts_are_apart<S: SeenEntries>(store: S) {
+pub(crate) async fn accounts_are_apart<S: SeenEntries>(store: S) {
     store.record(&account("A"), &[SeenEntry::new(key(1), 1, None)]).await.unwrap();
     assert_eq!(store.counts(&account("a"), &[key(1)]).await.unwrap(), [0]);
     assert_eq!(store.counts(&account("A"), &[key(1)]).await.unwrap(), [1]);
 }
 
-async fn days_are_forgotten<S: SeenEntries>(store: S) {
+pub(crate) async fn days_are_forgotten<S: SeenEntries>(store: S) {
     let own = account("A");
     let dated = [
         SeenEntry::new(key(1), 1, day("2024-02-28")),
@@ -57,7 +57,7 @@ async fn days_are_forgotten<S: SeenEntries>(store: S) {
     assert_eq!(store.counts(&account("B"), &keys).await.unwrap(), [1, 3, 1, 1]);
 }
 
-async fn of_two_days_the_later_counts<S: SeenEntries>(store: S) {
+pub(crate) async fn of_two_days_the_later_counts<S: SeenEntries>(store: S) {
     let own = account("A");
     let earlier = "2024-01-01";
     let later = "2024-01-03";
@@ -68,7 +68,7 @@ async fn of_two_days_the_later_counts<S: SeenEntries>(store: S) {
     assert_eq!(store.forget_before(&own, day("9999-12-31").unwrap()).await.unwrap(), 2, "one has no day");
 }
 
-async fn a_whole_page<S: SeenEntries>(store: S) {
+pub(crate) async fn a_whole_page<S: SeenEntries>(store: S) {
     let own = account("A");
     let key = |n: u32| {
         let mut key = [0; 32];

@@ -1,6 +1,5 @@
 //! What only SQLite has: a file.
 
-mod alike;
 mod crash;
 mod open;
 mod restart;

@@ -7,7 +7,7 @@ fn grant(customer: &str, from: i64, until: i64) -> TokenGrant {
     TokenGrant::new(customer.parse().unwrap(), "WRITE READ".parse().unwrap(), at(from), at(until))
 }
 
-async fn found_until_it_expires<S: TokenStore>(store: S) {
+pub(crate) async fn found_until_it_expires<S: TokenStore>(store: S) {
     let hash = AccessToken::generate().unwrap().hash();
     let given = grant("CUSTOMER-7", 0, 3_600_000);
     store.insert(hash, given.clone()).await.unwrap();
@@ -17,7 +17,7 @@ async fn found_until_it_expires<S: TokenStore>(store: S) {
     assert_eq!(store.find(TokenHash::from([0; 32]), at(0)).await.unwrap(), None);
 }
 
-async fn replaced_by_a_later_grant<S: TokenStore>(store: S) {
+pub(crate) async fn replaced_by_a_later_grant<S: TokenStore>(store: S) {
     let hash = TokenHash::from([1; 32]);
     store.insert(hash, grant("A", 0, 100)).await.unwrap();
     store.insert(hash, grant("B", 50, 60)).await.unwrap();
@@ -25,7 +25,7 @@ async fn replaced_by_a_later_grant<S: TokenStore>(store: S) {
     assert_eq!(store.find(hash, at(60)).await.unwrap(), None, "the first one's instant is forgotten");
 }
 
-async fn revoked_at_once<S: TokenStore>(store: S) {
+pub(crate) async fn revoked_at_once<S: TokenStore>(store: S) {
     let hash = TokenHash::from([2; 32]);
     assert!(!store.revoke(hash).await.unwrap());
     store.insert(hash, grant("A", 0, 100)).await.unwrap();
@@ -34,7 +34,7 @@ async fn revoked_at_once<S: TokenStore>(store: S) {
     assert!(!store.revoke(hash).await.unwrap());
 }
 
-async fn expired_ones_go_in_passing<S: TokenStore>(store: S) {
+pub(crate) async fn expired_ones_go_in_passing<S: TokenStore>(store: S) {
     for n in 0..20 {
         store.insert(TokenHash::from([n; 32]), grant("A", 0, 100)).await.unwrap();
     }

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 const SLOTS: [(&str, &str); 3] = [("0", "5460"), ("5461", "10922"), ("10923", "16383")];
 
-struct Cluster {
-    nodes: Vec<Server>,
+pub(super) struct Cluster {
+    pub(super) nodes: Vec<Server>,
 }
 
 impl Cluster {
-    async fn start(variable: &str) -> Self {
+    pub(super) async fn start(variable: &str) -> Self {
         let mut nodes = Vec::new();
         for (first, last) in SLOTS {
             let bus = free_port().to_string();
@@ -47,7 +47,7 @@ impl Cluster {
         Self { nodes }
     }
 
-    async fn connection(&self, retries: u32) -> ClusterConnection {
+    pub(super) async fn connection(&self, retries: u32) -> ClusterConnection {
         let client = ClusterClientBuilder::new(self.nodes.iter().map(Server::url)).retries(retries);
         client.min_retry_wait(1).max_retry_wait(2).build().unwrap().get_async_connection().await.unwrap()
     }
@@ -62,21 +62,21 @@ impl Cluster {
         self.place_of(&format!("bankrail:limit:payment:{customer}")).await
     }
 
-    async fn place_of(&self, key: &str) -> (usize, u16) {
+    pub(super) async fn place_of(&self, key: &str) -> (usize, u16) {
         let slot: u16 = self.nodes[0].run(&["CLUSTER", "KEYSLOT", key]).await;
         let on = SLOTS.iter().position(|(_, last)| slot <= last.parse().unwrap()).unwrap();
         (on, slot)
     }
 
     /// Lets a slot begin to move.
-    async fn begin_move(&self, slot: u16, from: &Server, to: &Server) {
+    pub(super) async fn begin_move(&self, slot: u16, from: &Server, to: &Server) {
         let (slot, from_id) = (slot.to_string(), from.run::<String>(&["CLUSTER", "MYID"]).await);
         let to_id: String = to.run(&["CLUSTER", "MYID"]).await;
         let () = to.run(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &from_id]).await;
         let () = from.run(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &to_id]).await;
     }
 
-    async fn end_move(&self, slot: u16, from: &Server, to: &Server) {
+    pub(super) async fn end_move(&self, slot: u16, from: &Server, to: &Server) {
         let to_id: String = to.run(&["CLUSTER", "MYID"]).await;
         for node in [to, from] {
             let () = node.run(&["CLUSTER", "SETSLOT", &slot.to_string(), "NODE", &to_id]).await;

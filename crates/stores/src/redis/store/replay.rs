@@ -1,0 +1,23 @@
+//! Used assertions: one script call for each claim.
+
+use super::{Hex, RedisStore, kept_for};
+use bankrail_client_assertion::ReplayStore;
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use redis::aio::ConnectionLike;
+
+pub(super) const SCRIPT: &str = include_str!("claim.lua");
+
+impl<C: ConnectionLike + Clone + Send + Sync> ReplayStore for RedisStore<C> {
+    fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            let mut owner = [0; 16];
+            getrandom::fill(&mut owner).map_err(|error| StoreError::new(StoreErrorKind::Unavailable, error))?;
+            let (key, owner) = (self.key("replay", &key), Hex(&owner).to_string());
+            let (mut connection, keys) = (self.connection.clone(), [key.as_str()]);
+            let asked = self.scripts.claim.run(&mut connection, &keys, |command| {
+                command.arg(now.unix_millis()).arg(expires.unix_millis()).arg(&owner).arg(kept_for(now, expires));
+            });
+            self.within(asked).await
+        })
+    }
+}

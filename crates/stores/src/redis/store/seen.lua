@@ -1,0 +1,80 @@
+-- The imported entries of an account; see bankrail_statement::SeenEntries. A day is the number YYYYMMDD.
+-- KEYS[1]  hash: of each key "occurrence day", or "occurrence " if it has no day
+-- KEYS[2]  sorted set: the keys that have a day, by it
+-- KEYS[3]  a key that is never made: of keys that are not all there, a node says TRYAGAIN while it gives their slot away or
+--          takes it over, before the script begins. With one of the two it would take entries for new.
+-- ARGV     the operation, then what it needs
+local days = KEYS[2]
+
+-- The highest occurrence and its day; nothing if it is unreadable.
+local function read(stored)
+  local occurrence, day = string.match(stored, '^(%d+) (%d*)$')
+  return tonumber(occurrence), tonumber(day)
+end
+local function text(number) return string.format('%.0f', number) end
+local function unreadable() return redis.error_reply('UNREADABLE seen entry') end
+
+-- keys; one HGET each, because Lua hands over a few thousand arguments at most
+if ARGV[1] == 'counts' then
+  local counts = {}
+  for at = 2, #ARGV do
+    local stored, occurrence = redis.call('HGET', KEYS[1], ARGV[at]), 0
+    if stored then occurrence = read(stored) end
+    if not occurrence then return unreadable() end
+    counts[at - 1] = occurrence
+  end
+  return counts
+end
+
+-- the most keys, milliseconds after which an idle account is dropped or "", then key, occurrence and day or "" of each
+-- entry; returns 0 and does nothing if there is no room
+if ARGV[1] == 'record' then
+  local most, idle = tonumber(ARGV[2]), ARGV[3]
+  local known, changed, new = {}, {}, 0
+  for at = 4, #ARGV, 3 do
+    local key, occurrence, day = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+    local entry = known[key]
+    if not entry then
+      local stored = redis.call('HGET', KEYS[1], key)
+      if stored then
+        local before, its_day = read(stored)
+        if not before then return unreadable() end
+        entry = {occurrence = before, day = its_day}
+      else
+        entry = {occurrence = 0, day = day}
+        new = new + 1
+      end
+      known[key] = entry
+    end
+    if occurrence > entry.occurrence then
+      entry.occurrence = occurrence
+      -- Of two days the later one is kept, and no day at all (never forgotten) before any.
+      entry.day = entry.day and day and math.max(entry.day, day)
+      if not entry.changed then changed[#changed + 1] = key end
+      entry.changed = true
+    end
+  end
+  if new > 0 and redis.call('HLEN', KEYS[1]) + new > most then return 0 end
+  for _, key in ipairs(changed) do
+    local entry = known[key]
+    -- First what a full server refuses: after the first write it lets a script go on.
+    redis.call('HSET', KEYS[1], key, text(entry.occurrence) .. ' ' .. (entry.day and text(entry.day) or ''))
+    if entry.day then redis.call('ZADD', days, text(entry.day), key) else redis.call('ZREM', days, key) end
+  end
+  for _, name in ipairs({KEYS[1], days}) do
+    if idle == '' then redis.call('PERSIST', name) else redis.call('PEXPIRE', name, idle) end
+  end
+  return 1
+end
+
+-- the day, the most; returns how many
+if ARGV[1] == 'forget' then
+  local keys = redis.call('ZRANGEBYSCORE', days, '-inf', '(' .. ARGV[2], 'LIMIT', 0, ARGV[3])
+  for _, key in ipairs(keys) do
+    redis.call('HDEL', KEYS[1], key)
+    redis.call('ZREM', days, key)
+  end
+  return #keys
+end
+
+return redis.error_reply('ERR no such operation')

@@ -1,0 +1,80 @@
+//! Statement entries that were imported: one script call for each operation.
+
+use super::RedisStore;
+use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_values::{Date, StoreError, StoreErrorKind, StoreFuture};
+use redis::aio::ConnectionLike;
+use redis::{Cmd, FromRedisValue};
+
+pub(super) const SCRIPT: &str = include_str!("seen.lua");
+
+/// At most so many keys are forgotten in one call; others are served in between.
+const FORGOTTEN: u32 = 500;
+
+impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
+    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
+        Box::pin(async move {
+            let counts: Vec<u32> = self
+                .call(account, "counts", |command| {
+                    for key in keys {
+                        command.arg(key.as_bytes());
+                    }
+                })
+                .await?;
+            if counts.len() == keys.len() { Ok(counts) } else { Err(StoreErrorKind::Corrupt.into()) }
+        })
+    }
+
+    fn record<'a>(&'a self, account: &'a AccountId, entries: &'a [SeenEntry]) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let idle = self.idle_retention.map(|idle| idle.as_millis().to_string()).unwrap_or_default();
+            let recorded = self.call(account, "record", |command| {
+                command.arg(self.seen_capacity).arg(&idle);
+                for entry in entries.iter().filter(|entry| entry.occurrence > 0) {
+                    let day = entry.day.map(number).unwrap_or_default();
+                    command.arg(entry.key.as_bytes()).arg(entry.occurrence).arg(day);
+                }
+            });
+            if recorded.await? { Ok(()) } else { Err(StoreErrorKind::Full.into()) }
+        })
+    }
+
+    fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
+        Box::pin(async move {
+            let mut forgotten = 0;
+            loop {
+                let piece = self.call(account, "forget", |command| {
+                    command.arg(number(day)).arg(FORGOTTEN);
+                });
+                match piece.await? {
+                    0 => return Ok(forgotten),
+                    piece => forgotten += piece,
+                }
+            }
+        })
+    }
+}
+
+impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
+    async fn call<T: FromRedisValue>(
+        &self,
+        account: &AccountId,
+        operation: &str,
+        arguments: impl Fn(&mut Cmd),
+    ) -> Result<T, StoreError> {
+        // An account's identifier holds no brace.
+        let key = format!("{}seen:{{{account}}}", self.prefix);
+        let (days, absent) = (format!("{key}:days"), format!("{key}:absent"));
+        let (mut connection, keys) = (self.connection.clone(), [&*key, &*days, &*absent]);
+        let asked = self.scripts.seen.run(&mut connection, &keys, |command| {
+            command.arg(operation);
+            arguments(command);
+        });
+        self.within(asked).await
+    }
+}
+
+/// YYYYMMDD: ordered as the days are.
+fn number(day: Date) -> String {
+    day.to_string().replace('-', "")
+}

@@ -1,0 +1,80 @@
+//! Access tokens, hashed: one command for each operation. Each of them does the same when it is sent again.
+
+use super::super::script::ask;
+use super::{RedisStore, kept_for};
+use bankrail_client_assertion::CustomerCode;
+use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
+use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
+use redis::aio::ConnectionLike;
+
+/// The layout of a grant: this word, when issued, when it expires, the customer, the scopes.
+const LAYOUT: &str = "1";
+
+impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
+    fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let mut command = redis::cmd("SET");
+            command.arg(self.key("token", hash.as_bytes())).arg(write(&grant));
+            command.arg("PX").arg(kept_for(grant.issued_at, grant.expires_at));
+            self.within(ask(&mut self.connection.clone(), &command)).await
+        })
+    }
+
+    fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
+        Box::pin(async move {
+            let mut command = redis::cmd("GET");
+            command.arg(self.key("token", hash.as_bytes()));
+            let found: Option<String> = self.within(ask(&mut self.connection.clone(), &command)).await?;
+            let Some(stored) = found else { return Ok(None) };
+            let grant = read(&stored).ok_or(StoreErrorKind::Corrupt)?;
+            Ok(Some(grant).filter(|grant| grant.is_valid_at(now)))
+        })
+    }
+
+    fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            let mut command = redis::cmd("DEL");
+            command.arg(self.key("token", hash.as_bytes()));
+            self.within(ask(&mut self.connection.clone(), &command)).await
+        })
+    }
+}
+
+fn write(grant: &TokenGrant) -> String {
+    let (issued, expires) = (grant.issued_at.unix_millis(), grant.expires_at.unix_millis());
+    // Neither a customer code nor a scope holds a space.
+    format!("{LAYOUT} {issued} {expires} {} {}", grant.customer, grant.scopes)
+}
+
+/// `None`: not a grant in this layout.
+fn read(stored: &str) -> Option<TokenGrant> {
+    let mut words = stored.splitn(5, ' ');
+    let mut word = || words.next();
+    (word()? == LAYOUT).then_some(())?;
+    let (issued, expires) = (instant(word()?)?, instant(word()?)?);
+    let customer = CustomerCode::parse(word()?).ok()?;
+    Some(TokenGrant::new(customer, ScopeSet::parse(word()?).ok()?, issued, expires))
+}
+
+fn instant(text: &str) -> Option<Timestamp> {
+    Timestamp::from_unix_millis(text.parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_is_read_as_it_was_written_and_nothing_else_is_believed() {
+        let at = |millis| Timestamp::from_unix_millis(millis).unwrap();
+        for scopes in ["READ", "WRITE READ"] {
+            let grant = TokenGrant::new("A/7".parse().unwrap(), scopes.parse().unwrap(), at(-1), at(3_600_000));
+            assert_eq!(read(&write(&grant)), Some(grant));
+        }
+        for bad in
+            ["", "1", "1 0 5 A", "2 0 5 A READ", "1 0 x A READ", "1 0 5 a READ", "1 0 5 A  READ", "1  0 5 A READ"]
+        {
+            assert_eq!(read(bad), None, "{bad:?}");
+        }
+    }
+}

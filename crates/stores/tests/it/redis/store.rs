@@ -1,0 +1,276 @@
+//! Used assertions, tokens and seen entries: the suites of every engine, then what is this engine's own.
+
+mod faults;
+
+use super::cluster::Cluster;
+use super::server::{SERVERS, Server};
+use crate::engines::at;
+use crate::{alike, replay, seen, tokens};
+use bankrail_client_assertion::ReplayStore;
+use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_stores::redis::RedisStore;
+use bankrail_values::StoreErrorKind;
+use redis::aio::ConnectionLike;
+use redis::cluster_async::ClusterConnection;
+use std::sync::Arc;
+use std::time::Duration;
+
+const HOUR: i64 = 3_600_000;
+
+/// Over a connection of its own.
+fn store(server: &Server) -> RedisStore {
+    // Generous, so that a busy machine fails no test that is not about time-outs.
+    RedisStore::open(&server.url()).unwrap().with_timeout(Duration::from_secs(20))
+}
+
+fn grant(from: i64, until: i64) -> TokenGrant {
+    TokenGrant::new("CUSTOMER-7".parse().unwrap(), "READ".parse().unwrap(), at(from), at(until))
+}
+
+fn account(id: &str) -> AccountId {
+    id.parse().unwrap()
+}
+
+fn entry(key: u8, occurrence: u32, day: Option<&str>) -> SeenEntry {
+    SeenEntry::new(EntryKey::from([key; 32]), occurrence, day.map(|day| day.parse().unwrap()))
+}
+
+async fn count(store: &impl SeenEntries, id: &str, key: u8) -> u32 {
+    store.counts(&account(id), &[EntryKey::from([key; 32])]).await.unwrap()[0]
+}
+
+fn key(kind: &str, octet: u8) -> String {
+    format!("bankrail:{kind}:{}", format!("{octet:02x}").repeat(32))
+}
+
+async fn passes_the_suites<C>(store: RedisStore<C>)
+where
+    C: ConnectionLike + Clone + Send + Sync + 'static,
+{
+    let mut names = 0..;
+    // Each case in a room of its own.
+    let mut make = || store.clone().with_prefix(&format!("test-{}:", names.next().unwrap()));
+    replay::once_until_it_expires(make()).await;
+    replay::keys_are_apart(make()).await;
+    replay::one_of_many_callers_is_the_first(make()).await;
+    replay::a_backlog_of_expired_ones_shrinks(make()).await;
+    tokens::found_until_it_expires(make()).await;
+    tokens::replaced_by_a_later_grant(make()).await;
+    tokens::revoked_at_once(make()).await;
+    seen::counts_are_the_highest_recorded(make()).await;
+    seen::accounts_are_apart(make()).await;
+    seen::days_are_forgotten(make()).await;
+    seen::of_two_days_the_later_counts(make()).await;
+    seen::a_whole_page(make()).await;
+    alike::answers_as_memory(make).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server and valkey-server"]
+async fn one_server_passes_the_suites() {
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        passes_the_suites(store(&server)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server and valkey-server"]
+async fn three_nodes_pass_the_suites() {
+    for variable in SERVERS {
+        let cluster = Cluster::start(variable).await;
+        passes_the_suites(in_cluster(&cluster, 0).await).await;
+        for node in &cluster.nodes {
+            assert!(node.run::<usize>(&["DBSIZE"]).await > 50);
+        }
+    }
+}
+
+async fn in_cluster(cluster: &Cluster, retries: u32) -> RedisStore<ClusterConnection> {
+    RedisStore::over(cluster.connection(retries).await).with_timeout(Duration::from_secs(20))
+}
+
+/// At no step of a move is an assertion used twice, a revoked token found or an entry taken for new.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server and valkey-server"]
+async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
+    for variable in SERVERS {
+        let cluster = Cluster::start(variable).await;
+        // One that goes where it is told to ask, and one that does not.
+        let stores = [in_cluster(&cluster, 2).await, in_cluster(&cluster, 0).await];
+        let store = &stores[0];
+        assert!(store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
+        store.insert(TokenHash::from([2; 32]), grant(0, HOUR)).await.unwrap();
+        assert!(store.revoke(TokenHash::from([2; 32])).await.unwrap());
+        store.insert(TokenHash::from([3; 32]), grant(0, HOUR)).await.unwrap();
+        store.record(&account("A"), &[entry(4, 2, Some("2024-01-02"))]).await.unwrap();
+        let look = async || {
+            for store in &stores {
+                assert!(!store.claim([1; 32], at(0), at(HOUR)).await.unwrap_or(false));
+                assert_eq!(store.find(TokenHash::from([2; 32]), at(1)).await.unwrap_or(None), None);
+                let found = store.find(TokenHash::from([3; 32]), at(1)).await;
+                assert!(found.is_err() || found.unwrap().is_some());
+                let counts = store.counts(&account("A"), &[EntryKey::from([4; 32])]).await;
+                assert!(counts.is_err() || counts.unwrap() == [2]);
+                let _ = store.record(&account("A"), &[entry(4, 1, None)]).await;
+            }
+        };
+        let seen = ["bankrail:seen:{A}".to_owned(), "bankrail:seen:{A}:days".to_owned()];
+        let tokens = [key("token", 2), key("token", 3)];
+        for keys in [&[key("replay", 1)][..], &tokens[..1], &tokens[1..], &seen] {
+            let (from, slot) = cluster.place_of(&keys[0]).await;
+            let (from, to) = (&cluster.nodes[from], &cluster.nodes[(from + 1) % 3]);
+            cluster.begin_move(slot, from, to).await;
+            look().await;
+            for key in keys {
+                let () = from.run(&["MIGRATE", "127.0.0.1", &to.port.to_string(), key, "0", "5000"]).await;
+                look().await;
+            }
+            assert_eq!(from.run::<usize>(&["CLUSTER", "COUNTKEYSINSLOT", &slot.to_string()]).await, 0);
+            cluster.end_move(slot, from, to).await;
+            look().await;
+        }
+        for store in &stores {
+            assert!(!store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
+            assert_eq!(store.find(TokenHash::from([2; 32]), at(1)).await.unwrap(), None);
+            assert_eq!(store.find(TokenHash::from([3; 32]), at(1)).await.unwrap(), Some(grant(0, HOUR)));
+            assert_eq!(count(store, "A", 4).await, 2);
+        }
+        let forgotten = store.forget_before(&account("A"), "2024-01-03".parse().unwrap()).await.unwrap();
+        assert_eq!(forgotten, 1, "its day has moved with it");
+    }
+}
+
+/// Two machines, each with a connection of its own, and one assertion.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server and valkey-server"]
+async fn of_two_machines_exactly_one_uses_an_assertion() {
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let machines = [store(&server), store(&server)].map(Arc::new);
+        let (rounds, mut won) = (500_u32, [0_u32; 2]);
+        for round in 0..rounds {
+            let mut key = [0; 32];
+            key[..4].copy_from_slice(&round.to_be_bytes());
+            let together = Arc::new(tokio::sync::Barrier::new(2));
+            let claims = machines.each_ref().map(|machine| {
+                let (machine, together) = (Arc::clone(machine), Arc::clone(&together));
+                tokio::spawn(async move {
+                    together.wait().await;
+                    machine.claim(key, at(0), at(HOUR)).await.unwrap()
+                })
+            });
+            let mut first = 0;
+            for (claim, won) in claims.into_iter().zip(&mut won) {
+                let is_first = u32::from(claim.await.unwrap());
+                first += is_first;
+                *won += is_first;
+            }
+            assert_eq!(first, 1, "round {round}");
+        }
+        assert_eq!(won.iter().sum::<u32>(), rounds);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn the_server_drops_what_has_long_expired() {
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let store = store(&server);
+        // Lifetimes by the callers' clock, whatever the server's says: those of `at` may lie before it or behind.
+        assert!(store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
+        assert!(store.claim([2; 32], at(HOUR), at(0)).await.unwrap());
+        store.insert(TokenHash::from([3; 32]), grant(0, 2 * HOUR)).await.unwrap();
+        for (name, hours) in [(key("replay", 1), 2), (key("replay", 2), 1), (key("token", 3), 3)] {
+            let left: i64 = server.run(&["PTTL", &name]).await;
+            assert!((hours * HOUR - 60_000..=hours * HOUR).contains(&left), "{name}: {left}");
+        }
+        // What has expired is claimed anew for as long as that takes.
+        assert!(store.claim([2; 32], at(1), at(HOUR)).await.unwrap());
+        assert!(server.run::<i64>(&["PTTL", &key("replay", 2)]).await > HOUR + HOUR / 2);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn seen_entries_stay_unless_idle_accounts_are_let_go() {
+    const DAY: i64 = 86_400_000;
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let names = ["bankrail:seen:{A}", "bankrail:seen:{A}:days"];
+        let store = store(&server);
+        let idle = store.clone().with_idle_retention(Duration::from_secs(400 * 86_400));
+        for (store, expected) in [(&store, -1..=-1), (&idle, 399 * DAY..=400 * DAY), (&store, -1..=-1)] {
+            store.record(&account("A"), &[entry(1, 1, Some("2024-01-02")), entry(2, 1, None)]).await.unwrap();
+            for name in names {
+                let left: i64 = server.run(&["PTTL", name]).await;
+                assert!(expected.contains(&left), "{name}: {left}");
+            }
+        }
+        let keys: Vec<String> = server.run(&["KEYS", "*"]).await;
+        assert_eq!(keys.len(), 2);
+        assert_eq!(store.forget_before(&account("A"), "2024-01-03".parse().unwrap()).await.unwrap(), 1);
+        assert_eq!(server.run::<Vec<String>>(&["KEYS", "*"]).await, [names[0]], "the one without a day");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn a_page_that_does_not_fit_is_refused_as_a_whole() {
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let store = store(&server).with_seen_capacity(2);
+        store.record(&account("A"), &[entry(1, 1, None)]).await.unwrap();
+        let page = [entry(1, 7, None), entry(2, 1, None), entry(3, 1, None)];
+        assert_eq!(store.record(&account("A"), &page).await.unwrap_err().kind(), StoreErrorKind::Full);
+        for (key, expected) in [(1, 1), (2, 0), (3, 0)] {
+            assert_eq!(count(&store, "A", key).await, expected);
+        }
+        store.record(&account("B"), &page[1..]).await.unwrap();
+        store.record(&account("A"), &[entry(1, 2, None), entry(2, 1, None), entry(2, 2, None)]).await.unwrap();
+        assert_eq!((count(&store, "A", 1).await, count(&store, "A", 2).await), (2, 2));
+    }
+}
+
+/// More than one call takes, and more than a Lua function takes arguments.
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn an_account_of_many_entries_is_kept_and_forgotten() {
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let (store, own) = (store(&server), account("A"));
+        let key = |n: u32| {
+            let mut key = [0; 32];
+            key[..4].copy_from_slice(&n.to_be_bytes());
+            EntryKey::from(key)
+        };
+        let day = Some("2024-01-02".parse().unwrap());
+        let page: Vec<_> = (0..20_000).map(|n| SeenEntry::new(key(n), 1, day)).collect();
+        store.record(&own, &page).await.unwrap();
+        let keys: Vec<_> = (0..20_001).map(key).collect();
+        assert_eq!(store.counts(&own, &keys).await.unwrap().iter().sum::<u32>(), 20_000);
+        let memory: u64 = server.run::<u64>(&["MEMORY", "USAGE", "bankrail:seen:{A}", "SAMPLES", "0"]).await
+            + server.run::<u64>(&["MEMORY", "USAGE", "bankrail:seen:{A}:days", "SAMPLES", "0"]).await;
+        assert!(memory / 20_000 < 400, "{} octets an entry", memory / 20_000);
+        assert_eq!(store.forget_before(&own, "2024-01-03".parse().unwrap()).await.unwrap(), 20_000);
+        assert_eq!(server.run::<usize>(&["DBSIZE"]).await, 0);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server and valkey-server"]
+async fn no_token_and_nothing_but_hashes_is_kept() {
+    use bankrail_client_assertion::token::AccessToken;
+    for variable in SERVERS {
+        let server = Server::start(variable).await;
+        let token = AccessToken::generate().unwrap();
+        store(&server).insert(token.hash(), grant(0, HOUR)).await.unwrap();
+        let names: Vec<String> = server.run(&["KEYS", "*"]).await;
+        let hash: String = token.hash().as_bytes().iter().map(|octet| format!("{octet:02x}")).collect();
+        assert_eq!(names, [format!("bankrail:token:{hash}")]);
+        let kept: String = server.run(&["GET", &names[0]]).await;
+        assert!(!kept.contains(token.expose_secret()), "{kept}");
+    }
+}
