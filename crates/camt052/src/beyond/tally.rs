@@ -16,14 +16,13 @@ pub(crate) struct Tally {
     all: Totals,
     /// The totals of the bank transaction codes that the summary states, in its order.
     stated: Vec<Stated>,
-    /// Where among these each code is.
-    places: HashMap<String, Vec<usize>>,
+    /// Where among these each code is; `None` for one that is stated twice, and told apart by something else.
+    places: HashMap<String, Option<usize>>,
 }
 
 /// The entries that belong to one total of a bank transaction code.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Stated {
-    code: String,
     /// Entries not yet booked only, or booked ones only.
     forecast: Option<bool>,
     totals: Totals,
@@ -48,9 +47,10 @@ impl Tally {
             return;
         }
         for total in &summary.by_bank_transaction_code {
-            let code = key(&total.bank_transaction_code);
-            self.places.entry(code.clone()).or_default().push(self.stated.len());
-            self.stated.push(Stated { code, forecast: total.forecast, totals: Totals::default() });
+            let place = Some(self.stated.len());
+            let places = self.places.entry(key(&total.bank_transaction_code));
+            places.and_modify(|place| *place = None).or_insert(place);
+            self.stated.push(Stated { forecast: total.forecast, totals: Totals::default() });
         }
     }
 
@@ -60,12 +60,11 @@ impl Tally {
             return;
         }
         let booked = entry.status == EntryStatus::Booked;
-        for place in self.places.get(&key(&entry.bank_transaction_code)).into_iter().flatten() {
-            if let Some(stated) = self.stated.get_mut(*place)
-                && stated.forecast.is_none_or(|forecast| forecast != booked)
-            {
-                stated.totals.add(&entry.direction, entry.amount.value());
-            }
+        if let Some(Some(place)) = self.places.get(&key(&entry.bank_transaction_code))
+            && let Some(stated) = self.stated.get_mut(*place)
+            && stated.forecast.is_none_or(|forecast| forecast != booked)
+        {
+            stated.totals.add(&entry.direction, entry.amount.value());
         }
     }
 
@@ -82,9 +81,9 @@ impl Tally {
             let summed = self.all.sum().map(|_| counted.sum);
             compare(&part, entries.as_ref(), *sum, counted.count, summed, &mut found);
         }
-        for (total, stated) in summary.by_bank_transaction_code.iter().zip(&self.stated) {
-            // A code that is stated twice is told apart by something else.
-            if self.places.get(&stated.code).is_some_and(|places| places.len() == 1) {
+        let totals = summary.by_bank_transaction_code.iter().zip(&self.stated).enumerate();
+        for (place, (total, stated)) in totals {
+            if self.places.get(&key(&total.bank_transaction_code)) == Some(&Some(place)) {
                 let part = Part::BankTransactionCode(spelled(&total.bank_transaction_code).into());
                 stated.totals.compare(&part, total.entries.as_ref(), total.sum, total.net.as_ref(), &mut found);
             }

@@ -37,11 +37,11 @@ impl Envelope {
 impl Node for Envelope {
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
         from.begin()?;
-        let (xml, elements, stray) = from.capture_content()?;
+        let (xml, (elements, stray)) =
+            if from.is_judging() { (String::new(), from.judge_content()?) } else { from.capture_content()? };
         if elements != 1 || stray {
             from.report(FindingKind::Envelope);
-        }
-        if let Some(why) = from.refused_document(&xml) {
+        } else if let Some(why) = from.refused_document(&xml) {
             from.report(FindingKind::EnvelopeDocument { why });
         }
         from.leave();
@@ -75,8 +75,7 @@ impl Node for Envelope {
         }
         if !is_one_element(&self.0) {
             to.report(FindingKind::Envelope);
-        }
-        if let Some(why) = refused_document(&self.0, Limits::default()) {
+        } else if let Some(why) = refused_document(&self.0, Limits::default()) {
             to.report(FindingKind::EnvelopeDocument { why });
         }
     }

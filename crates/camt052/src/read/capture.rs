@@ -18,12 +18,12 @@ impl<T: Tokens> Cursor<T> {
 
     /// Everything between the start tag just read and its end tag; how many elements there are at the top, and whether
     /// there is text beside them.
-    pub(crate) fn capture_content(&mut self) -> Result<(String, usize, bool), Halt> {
+    pub(crate) fn capture_content(&mut self) -> Result<(String, (usize, bool)), Halt> {
         let (mut xml, mut elements, mut stray) = (String::new(), 0, false);
         if self.empty {
             self.empty = false;
             self.close();
-            return Ok((xml, elements, stray));
+            return Ok((xml, (elements, stray)));
         }
         let outer = self.depth;
         loop {
@@ -37,7 +37,7 @@ impl<T: Tokens> Cursor<T> {
                 Captured::End if self.depth < outer => {
                     xml.truncate(before);
                     self.hold(xml.len())?;
-                    return Ok((xml, elements, stray));
+                    return Ok((xml, (elements, stray)));
                 }
                 Captured::End => {}
                 Captured::Content(blank) => stray |= !blank,
@@ -65,6 +65,7 @@ impl<T: Tokens> Cursor<T> {
         let needed = self.needed(xml.get(start..).unwrap_or_default(), &own);
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
             self.bound_kept(xml.len() + needed.len())?;
+            self.take_namespaces(needed.len())?;
             xml.insert_str(name_end, &needed);
         }
         Ok(())

@@ -81,6 +81,10 @@ pub(crate) struct Cursor<T> {
     pub(super) first_extra: usize,
     /// What has been used of the limits here.
     pub(super) used: Used,
+    /// Octets of the namespaces that kept parts, in all of the document, have taken from around them.
+    pub(super) taken: usize,
+    /// Documents within foreign markup are judged, and nothing is kept of what is around them.
+    pub(super) judging: bool,
     /// The element just begun should have stood before this one.
     pub(super) late: Option<&'static str>,
     /// What has been counted in the report so far.
@@ -115,6 +119,8 @@ impl<T: Tokens> Cursor<T> {
             base: 0,
             first_extra: 0,
             used: Used::default(),
+            taken: 0,
+            judging: false,
             late: None,
             tally: Tally::default(),
             #[cfg(test)]

@@ -217,7 +217,7 @@ impl<R: BufRead> Decoded<R> {
             Err(error) => {
                 let (good, rest) = piece.split_at_checked(error.valid_up_to()).unwrap_or_default();
                 self.text.push_str(std::str::from_utf8(good).unwrap_or_default());
-                if error.error_len().is_none() && !self.ended && self.failure.is_none() {
+                if error.error_len().is_none() && !self.ended {
                     self.pending = rest.to_vec();
                 } else {
                     self.failure = Some(ReadErrorKind::InvalidText { encoding: "UTF-8" });
@@ -227,7 +227,7 @@ impl<R: BufRead> Decoded<R> {
     }
 
     fn decode_other(&mut self, piece: &[u8]) {
-        let last = self.ended || self.failure.is_some();
+        let last = self.ended;
         let Some(decoder) = &mut self.decoder else { return };
         let capacity = decoder.max_utf8_buffer_length_without_replacement(piece.len()).unwrap_or(piece.len() * 4);
         self.text.reserve(capacity);

@@ -128,7 +128,7 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    fn check_root(&mut self) -> Result<(), Halt> {
+    pub(super) fn check_root(&mut self) -> Result<(), Halt> {
         let ours = self.is_ours()?;
         let local = self.tag.local_name().to_owned();
         if local != "Document" {
@@ -153,12 +153,18 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// Reads from the end of the message to the end of the document; what stood there beyond the schema.
-    pub(super) fn close_document(&mut self) -> Result<Vec<crate::extra::Extra>, Halt> {
+    /// Reads from the end of the message to the end tag of `Document`.
+    pub(super) fn leave_document(&mut self) -> Result<(), Halt> {
         while self.alternative(ROOT_FIELDS)?.is_some() {
             self.refuse_repeated(ROOT)?;
         }
         self.leave();
+        Ok(())
+    }
+
+    /// Reads from the end of the message to the end of the document; what stood there beyond the schema.
+    pub(super) fn close_document(&mut self) -> Result<Vec<crate::extra::Extra>, Halt> {
+        self.leave_document()?;
         loop {
             self.advance()?;
             let event = self.tokens.next();

@@ -14,6 +14,9 @@ use crate::model::Document;
 use crate::schema::Node;
 use bankrail_values::excerpt;
 
+/// Octets of namespaces, for each octet of the document, beyond `kept_bytes`.
+const TAKEN: usize = 4;
+
 impl<T: Tokens> Cursor<T> {
     /// The element just begun is not one of the schema here: it is kept and reported.
     #[cold]
@@ -30,6 +33,7 @@ impl<T: Tokens> Cursor<T> {
 
     /// Keeps the element just begun as it is.
     pub(super) fn keep(&mut self) -> Result<(), Halt> {
+        self.refuse_while_judging()?;
         let xml = self.capture()?;
         self.keep_part(ExtraPart::Xml(xml.into()))
     }
@@ -65,8 +69,10 @@ impl<T: Tokens> Cursor<T> {
             {
                 continue;
             }
-            let namespace = namespace.map(Box::from);
+            let namespace: Option<Box<str>> = namespace.map(Box::from);
             self.report(FindingKind::UnknownAttribute { name: shown(&attribute.name) });
+            self.refuse_while_judging()?;
+            self.take_namespaces(namespace.as_ref().map_or(0, |namespace| namespace.len()))?;
             self.keep_part(ExtraPart::Attribute {
                 name: attribute.name.into(),
                 namespace,
@@ -107,6 +113,17 @@ impl<T: Tokens> Cursor<T> {
     pub(super) fn hold(&mut self, octets: usize) -> Result<(), Halt> {
         self.bound_kept(octets)?;
         self.used.kept += octets;
+        Ok(())
+    }
+
+    /// Counts octets of namespaces declared elsewhere: a short prefix takes a long one along, in each entry again.
+    pub(super) fn take_namespaces(&mut self, octets: usize) -> Result<(), Halt> {
+        self.taken = self.taken.saturating_add(octets);
+        let most = self.options.limits.kept_bytes;
+        let read = usize::try_from(self.mark.text).unwrap_or(usize::MAX);
+        if self.taken > most.saturating_add(read.saturating_mul(TAKEN)) {
+            return Err(self.limit(LimitKind::KeptBytes, most));
+        }
         Ok(())
     }
 

@@ -63,8 +63,9 @@ pub struct Limits {
     pub text_bytes: usize,
     /// Octets of one tag, comment, processing instruction or run of text. Default: 4 MiB.
     pub token_bytes: usize,
-    /// Octets in memory of what is kept beyond the schema, supplementary data among them, counted as elements are. Default:
-    /// 64 MiB.
+    /// Octets in memory of what is kept beyond the schema, supplementary data among them, counted as elements are. Of those
+    /// that are namespaces declared around what is kept, all of a document has at most four for each of its own beyond
+    /// this. Default: 64 MiB.
     pub kept_bytes: usize,
     /// Attributes of one tag, namespace declarations among them. Default: 256.
     pub attributes: usize,

@@ -95,6 +95,9 @@ impl<T: Tokens> Cursor<T> {
 
     /// Refuses what has been found, if the options say so.
     pub(crate) fn refuse_findings(&mut self) -> Result<(), Halt> {
+        if self.options.mode == Mode::Tolerant && !self.options.deny_findings {
+            return Ok(());
+        }
         let refused = self.findings.iter().find(|finding| self.refuses(&finding.kind)).cloned();
         match refused {
             Some(Finding { kind, path, position }) => {

@@ -45,7 +45,7 @@ pub(crate) struct TextTokens<'a> {
 }
 
 /// From one known place to the next: so much is looked at to tell any place between them.
-const STRIDE: usize = 64 * 1024;
+const STRIDE: usize = 4 * 1024;
 
 impl<'a> TextTokens<'a> {
     pub(crate) fn new(text: &'a str) -> Self {

@@ -212,7 +212,8 @@ impl DateTime {
         read_date_time(trim(text)).ok_or_else(|| DateFormatError { expected: DATE_TIME, found: excerpt(text) })
     }
 
-    /// A date and time with its offset and `digits` fraction digits, at most 9; further precision is cut.
+    /// A date and time with its offset and `digits` fraction digits, at most 9; further precision is cut. The same instant in
+    /// UTC when the offset is none that XML Schema has: of seconds, or of more than 14 hours.
     ///
     /// ```
     /// use bankrail_camt052::DateTime;
@@ -223,8 +224,13 @@ impl DateTime {
     #[must_use]
     pub fn from_time(at: time::OffsetDateTime, digits: u8) -> Self {
         let digits = digits.min(9);
-        let year = without_zero(at.year());
-        let offset = Offset::from_minutes(at.offset().whole_minutes().clamp(-840, 840));
+        let minutes = Some(at.offset()).filter(|offset| offset.seconds_past_minute() == 0);
+        let offset = minutes.and_then(|offset| Offset::from_minutes(offset.whole_minutes()));
+        let (at, offset) = match offset {
+            Some(offset) => (at, offset),
+            None => (at.checked_to_offset(time::UtcOffset::UTC).unwrap_or(at), Offset(OffsetKind::Minutes(0))),
+        };
+        let (year, offset) = (without_zero(at.year()), Some(offset));
         Self {
             date: Date { year, month: u8::from(at.month()), day: at.day(), offset },
             hour: at.hour(),
@@ -331,6 +337,25 @@ mod tests {
             prop_assert_eq!(date.to_time(), Some(day));
             prop_assert_eq!(date.year(), if year > 0 { year } else { year - 1 });
         }
+    }
+
+    #[test]
+    fn an_instant_stays_what_it_is_whatever_its_offset() {
+        let noon = time::Date::from_calendar_date(2021, time::Month::July, 29).unwrap().midnight().assume_utc();
+        for (hours, minutes, seconds, written) in [
+            (0, 0, 0, "2021-07-29T00:00:00+00:00"),
+            (-14, 0, 0, "2021-07-28T10:00:00-14:00"),
+            (14, 30, 0, "2021-07-29T00:00:00+00:00"),
+            (-25, -59, -59, "2021-07-29T00:00:00+00:00"),
+            (10, 0, 30, "2021-07-29T00:00:00+00:00"),
+        ] {
+            let at = noon.to_offset(time::UtcOffset::from_hms(hours, minutes, seconds).unwrap());
+            let read = DateTime::from_time(at, 0);
+            assert_eq!(read.to_string(), written);
+            assert_eq!(read.to_time(time::UtcOffset::UTC), Some(noon));
+        }
+        let last = time::PrimitiveDateTime::MAX.assume_offset(time::UtcOffset::from_hms(-20, 0, 0).unwrap());
+        assert_eq!(DateTime::from_time(last, 0).date().year(), 9999);
     }
 
     #[test]

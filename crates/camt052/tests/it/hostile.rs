@@ -142,6 +142,63 @@ fn what_is_kept_beyond_the_schema_is_bounded() {
     assert_eq!(parsed.document.reports[0].entries.len(), 100);
 }
 
+/// Three octets may stand for a namespace of any length, in each entry again.
+#[test]
+fn namespaces_that_kept_parts_take_along_are_bounded_in_all_of_a_document() {
+    let mut options = ReadOptions::default();
+    options.limits.kept_bytes = 100_000;
+    let declared = |octets: usize| format!("<Document xmlns:long='{}'", "u".repeat(octets));
+    for odd in [ENTRY.replace("<Sts>", "<long:x/><Sts>"), ENTRY.replace("<Sts>", "<Sts long:x=''>")] {
+        let entries = |octets: usize| document("", &odd.repeat(200)).replace("<Document", &declared(octets));
+        assert_eq!(limit(&entries(5_000), options), LimitKind::KeptBytes, "{odd}");
+        assert!(read(&entries(300), options).is_ok(), "{odd}");
+    }
+}
+
+fn supplemented(data: &str) -> String {
+    let data = format!("<SplmtryData><Envlp>{data}</Envlp></SplmtryData></BkToCstmrAcctRpt>");
+    document("", "").replace("</BkToCstmrAcctRpt>", &data)
+}
+
+/// Documents within supplementary data are judged where they stand, in one pass.
+#[test]
+fn many_documents_within_supplementary_data() {
+    let inner = document("", "").replace("<MsgId>m", "<MsgId>p:");
+    let around = |inner: &str| format!("<a xmlns='urn:a' xmlns:p='{}'>{inner}</a>", "u".repeat(2_000_000));
+    assert_eq!(read(&supplemented(&around(&inner.repeat(2_000))), unlimited()).unwrap().findings, []);
+    let bad = document("", "").replace("<MsgId>m</MsgId>", "<MsgId>m</MsgId><p:x/>");
+    let findings = read(&supplemented(&around(&bad.repeat(2_000))), unlimited()).unwrap().findings;
+    assert_eq!(findings.len(), 1);
+    let why = findings[0].kind.to_string();
+    assert!(why.ends_with("no element p:x here (/Document/BkToCstmrAcctRpt/GrpHdr/p:x)"), "{why}");
+}
+
+#[test]
+fn documents_deep_within_supplementary_data() {
+    for (innermost, valid) in [(document("", ""), true), (document("", "<x/>"), false)] {
+        let mut xml = innermost;
+        for _ in 0..14 {
+            xml = supplemented(&xml);
+        }
+        let parsed = read(&xml, ReadOptions::default()).unwrap();
+        assert_eq!(parsed.findings.is_empty(), valid, "{:?}", parsed.findings);
+        assert_eq!(parsed.document.check().is_empty(), valid);
+    }
+}
+
+/// A total is found at once, however many others are of the same code.
+#[test]
+fn many_totals_of_one_code_and_many_entries() {
+    let total = "<TxsSummry><TtlNtriesPerBkTxCd><NbOfNtries>7</NbOfNtries><BkTxCd/></TtlNtriesPerBkTxCd></TxsSummry>";
+    let mut parsed = Document::parse(document(total, ENTRY)).unwrap();
+    assert_eq!(parsed.findings.len(), 1);
+    let report = &mut parsed.document.reports[0];
+    report.entries = vec![report.entries[0].clone(); 200_000];
+    let totals = &mut report.summary.as_mut().unwrap().by_bank_transaction_code;
+    *totals = vec![totals[0].clone(); 200_000];
+    assert_eq!(parsed.document.check(), []);
+}
+
 #[test]
 fn elements_outside_of_entries_are_counted_together() {
     let mut options = ReadOptions::default();
@@ -165,8 +222,7 @@ fn elements_outside_of_entries_are_counted_together() {
 #[test]
 fn many_findings_far_into_a_long_line() {
     let comment = format!("<!--{}-->", "c".repeat(1_000_000));
-    let odd = format!("{}{}", comment.repeat(12), format!("{ENTRY}<x/>").repeat(1));
-    let odd = format!("{odd}{}", "<é/>".repeat(30_000));
+    let odd = format!("{}{ENTRY}<x/>{}", comment.repeat(4), "<é/>".repeat(30_000));
     let xml = document("", "").replace("\n</Rpt>", &format!("{odd}</Rpt>"));
     let mut options = ReadOptions::default();
     options.limits.findings = 100_000;

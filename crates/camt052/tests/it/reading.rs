@@ -1,7 +1,7 @@
 //! What reading accepts and refuses beside the schema: XML, encodings, limits.
 
 use crate::findings::document;
-use bankrail_camt052::{Document, ReadError, ReadErrorKind, ReadOptions};
+use bankrail_camt052::{Document, LimitKind, ReadError, ReadErrorKind, ReadOptions};
 
 fn error(octets: impl AsRef<[u8]>) -> ReadError {
     Document::parse(octets).map(|parsed| panic!("{parsed:?}")).unwrap_err()
@@ -214,6 +214,21 @@ fn a_type_stated_in_the_document_is_the_elements_own() {
         let findings = Document::parse(&xml).unwrap_or_else(|error| panic!("{element} {name}: {error:?}")).findings;
         let refused = findings.iter().any(|finding| finding.kind.to_string().contains("xsi:type"));
         assert_eq!((refused, findings.len()), (!own, usize::from(!own)), "{element} {name}: {findings:?}");
+    }
+}
+
+#[test]
+fn a_document_cut_by_its_limit_says_so_wherever_it_is_cut() {
+    let xml = document("", "").replace("<Id>r<", "<Id>\u{e9}\u{1f44d}<");
+    let wide: Vec<u8> = format!("\u{feff}{xml}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for octets in [xml.as_bytes(), &wide] {
+        for most in 0..octets.len() {
+            let mut options = ReadOptions::default();
+            options.limits.document_bytes = most as u64;
+            let error = Document::parse_with(octets, &options).unwrap_err();
+            let limit = LimitKind::DocumentBytes;
+            assert!(matches!(error.kind(), ReadErrorKind::Limit { limit: l, .. } if *l == limit), "{most} {error:?}");
+        }
     }
 }
 
