@@ -85,6 +85,10 @@
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
 const UNREADABLE: &str = "the stored entry is unreadable";
 
+/// How many entries one look at an inbox makes ready at most: of many that come due at once, later looks see to the rest.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+const MOST_WOKEN: u32 = 1000;
+
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;

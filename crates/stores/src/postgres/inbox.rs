@@ -4,7 +4,7 @@ use super::values::{
     Unreadable, entry_id, get, instant, kind_and_headers, named, number, readable, storable, unsigned,
 };
 use super::{Fault, PostgresStore};
-use crate::UNREADABLE;
+use crate::{MOST_WOKEN, UNREADABLE};
 use bankrail_values::{StoreFuture, Timestamp};
 use bankrail_webhook::store::inbox::InboxCounts;
 use bankrail_webhook::{
@@ -23,26 +23,32 @@ const COMPLETE: &str = "UPDATE bankrail_inbox SET state = 'completed', finished 
 const COLUMNS: &str = "id, kind, request_key, message_id, correlation_id, priority, body, acknowledgement, received,
     conflicts_with, state, attempts, last_error, header_findings";
 
-const LEASE: &str = "UPDATE bankrail_inbox SET owner = $1, until = $2, attempts = attempts + 1
-    WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND due <= $3
+/// Makes ready what has waited long enough: what waits on is not looked at, and what is ready is found in its order.
+const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
+    WHERE state = 'pending' AND waits IS NOT NULL AND waits <= $1 ORDER BY waits LIMIT $2 FOR UPDATE SKIP LOCKED)";
+
+const LEASE: &str =
+    "UPDATE bankrail_inbox SET owner = $1, until = $2, waits = greatest(due, $2), attempts = attempts + 1
+    WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND due <= $3
         AND (until IS NULL OR until <= $3) AND kind = ANY ($4) ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED)
     RETURNING ";
 
-const EXTEND: &str = "UPDATE bankrail_inbox SET until = $3 WHERE id = $1 AND owner = $2";
+const EXTEND: &str = "UPDATE bankrail_inbox SET until = $3, waits = greatest(due, $3) WHERE id = $1 AND owner = $2";
 
-const RELEASE: &str = "UPDATE bankrail_inbox SET due = $3, last_error = $4, owner = NULL, until = NULL
+const RELEASE: &str = "UPDATE bankrail_inbox SET due = $3, waits = $3, last_error = $4, owner = NULL, until = NULL
     WHERE id = $1 AND owner = $2";
 
 const SET_ASIDE: &str = "UPDATE bankrail_inbox SET state = 'set_aside', finished = $3, last_error = $4, owner = NULL,
     until = NULL WHERE id = $1 AND owner = $2";
 
-const RETRY: &str = "UPDATE bankrail_inbox SET state = 'pending', due = $2, finished = NULL, attempts = 0
+const RETRY: &str = "UPDATE bankrail_inbox SET state = 'pending', due = $2, waits = NULL, finished = NULL, attempts = 0
     WHERE id = $1 AND state = 'set_aside'";
 
 const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'completed' AND finished < $1 ORDER BY finished LIMIT 500 FOR UPDATE SKIP LOCKED)";
 
-const COUNTS: &str = "SELECT (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending'),
+const COUNTS: &str = "SELECT (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL)
+        + (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL),
     (SELECT count(*) FROM bankrail_inbox WHERE state = 'completed'),
     (SELECT count(*) FROM bankrail_inbox WHERE state = 'set_aside')";
 
@@ -79,6 +85,8 @@ impl Inbox for PostgresStore {
                 (&kinds, Type::TEXT_ARRAY),
                 (&limit, Type::INT8),
             ];
+            let most = limit.max(MOST_WOKEN.into());
+            client.execute_typed(WAKE, &[(&now, Type::INT8), (&most, Type::INT8)]).await?;
             let rows = client.query_typed(&format!("{LEASE}{COLUMNS}"), &parameters).await?;
             client.give_back();
             let mut entries = Vec::with_capacity(rows.len());

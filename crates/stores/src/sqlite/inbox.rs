@@ -3,7 +3,7 @@
 use super::SqliteStore;
 use super::connection::Fault;
 use super::values::{Unreadable, count, entry_id, instant, kind_and_headers, named, number, readable};
-use crate::UNREADABLE;
+use crate::{MOST_WOKEN, UNREADABLE};
 use bankrail_values::{StoreFuture, Timestamp};
 use bankrail_webhook::store::inbox::InboxCounts;
 use bankrail_webhook::{
@@ -17,34 +17,41 @@ const KNOWN: &str = "SELECT i.id, i.fingerprint, i.state, i.acknowledgement, i.c
 
 const INSERT: &str =
     "INSERT INTO bankrail_inbox (kind, request_key, message_id, correlation_id, priority, header_findings,
-    fingerprint, acknowledgement, received, conflicts_with, state, due, owner, until, attempts, body)
+    fingerprint, acknowledgement, received, conflicts_with, state, due, owner, until, waits, attempts, body)
     VALUES (:kind, :request_key, :message_id, :correlation_id, :priority, :header_findings,
-    :fingerprint, :acknowledgement, :now, :conflicts_with, 'pending', :now, :owner, :until, :owner IS NOT NULL, :body)";
+    :fingerprint, :acknowledgement, :now, :conflicts_with, 'pending', :now, :owner, :until,
+    max(:now, :until), :owner IS NOT NULL, :body)";
 
 const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?2)";
 
-const TAKE: &str = "UPDATE bankrail_inbox SET owner = ?2, until = ?3, attempts = attempts + ?4 WHERE id = ?1";
+const TAKE: &str = "UPDATE bankrail_inbox SET owner = ?2, until = ?3, waits = max(due, ?3), attempts = attempts + ?4
+    WHERE id = ?1";
 
-const LEASE: &str = "UPDATE bankrail_inbox SET owner = :owner, until = :until, attempts = attempts + 1
-    WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND due <= :now
+/// Makes ready what has waited long enough: what waits on is not looked at, and what is ready is found in its order.
+const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
+    WHERE state = 'pending' AND waits IS NOT NULL AND waits <= :now ORDER BY waits LIMIT :most)";
+
+const LEASE: &str = "UPDATE bankrail_inbox SET owner = :owner, until = :until, waits = max(due, :until),
+    attempts = attempts + 1
+    WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND due <= :now
         AND (until IS NULL OR until <= :now) AND kind IN (:a, :b, :c, :d) ORDER BY id LIMIT :limit)
     RETURNING ";
 
 const COLUMNS: &str = "id, kind, request_key, message_id, correlation_id, priority, body, acknowledgement, received,
     conflicts_with, state, attempts, last_error, header_findings";
 
-const EXTEND: &str = "UPDATE bankrail_inbox SET until = ?3 WHERE id = ?1 AND owner = ?2";
+const EXTEND: &str = "UPDATE bankrail_inbox SET until = ?3, waits = max(due, ?3) WHERE id = ?1 AND owner = ?2";
 
 const COMPLETE: &str = "UPDATE bankrail_inbox SET state = 'completed', finished = ?3, owner = NULL, until = NULL
     WHERE id = ?1 AND owner = ?2";
 
-const RELEASE: &str = "UPDATE bankrail_inbox SET due = ?3, last_error = ?4, owner = NULL, until = NULL
+const RELEASE: &str = "UPDATE bankrail_inbox SET due = ?3, waits = ?3, last_error = ?4, owner = NULL, until = NULL
     WHERE id = ?1 AND owner = ?2";
 
 const SET_ASIDE: &str = "UPDATE bankrail_inbox SET state = 'set_aside', finished = ?3, last_error = ?4, owner = NULL,
     until = NULL WHERE id = ?1 AND owner = ?2";
 
-const RETRY: &str = "UPDATE bankrail_inbox SET state = 'pending', due = ?2, finished = NULL, attempts = 0
+const RETRY: &str = "UPDATE bankrail_inbox SET state = 'pending', due = ?2, waits = NULL, finished = NULL, attempts = 0
     WHERE id = ?1 AND state = 'set_aside'";
 
 /// A bounded piece, so that others can write in between.
@@ -52,8 +59,11 @@ const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM ban
     WHERE state = 'completed' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
 #[cfg(test)]
+pub(super) const LEASING: [&str; 2] = [WAKE, LEASE];
+
+#[cfg(test)]
 pub(super) const DAILY: &[&str] =
-    &[LEASE, KNOWN, INSERT, INSERT_KEY, TAKE, EXTEND, COMPLETE, RELEASE, SET_ASIDE, RETRY, FORGET];
+    &[WAKE, LEASE, KNOWN, INSERT, INSERT_KEY, TAKE, EXTEND, COMPLETE, RELEASE, SET_ASIDE, RETRY, FORGET];
 
 impl Inbox for SqliteStore {
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict> {
@@ -133,7 +143,9 @@ impl Inbox for SqliteStore {
         Box::pin(self.database.read(move |connection| {
             let count = |sql| count(connection, sql, []);
             Ok(InboxCounts {
-                pending: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'pending'")?,
+                // The text says which index serves.
+                pending: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL")?
+                    + count("SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL")?,
                 completed: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'completed'")?,
                 set_aside: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'set_aside'")?,
             })
@@ -246,6 +258,8 @@ fn lease_due(
     lease: Lease,
     now: Timestamp,
 ) -> Result<Vec<InboxEntry>, Fault> {
+    let most = limit.max(MOST_WOKEN);
+    connection.prepare_cached(WAKE)?.execute(named_params! {":now": now.unix_millis(), ":most": most})?;
     let mut statement = connection.prepare_cached(&format!("{LEASE}{COLUMNS}"))?;
     let parameters = named_params! {
         ":owner": lease.owner.as_bytes(),

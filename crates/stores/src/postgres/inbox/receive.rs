@@ -18,15 +18,18 @@ const KNOWN: &str = "SELECT id, fingerprint, state, acknowledgement, conflicts_w
 
 const INSERT: &str = "WITH entry AS (
         INSERT INTO bankrail_inbox (kind, request_key, message_id, correlation_id, priority, fingerprint,
-            acknowledgement, received, conflicts_with, state, due, owner, until, attempts, body, header_findings)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'pending', $8, $10, $11, ($10 IS NOT NULL)::integer, $12, $14)
+            acknowledgement, received, conflicts_with, state, due, owner, until, waits, attempts, body, header_findings)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'pending', $8, $10, $11,
+            CASE WHEN $11 IS NOT NULL THEN greatest($8, $11) END, ($10 IS NOT NULL)::integer, $12, $14)
         RETURNING id),
     keys AS (
         INSERT INTO bankrail_inbox_key (key, fingerprint, id)
         SELECT key, $6, entry.id FROM entry, unnest($13::bytea[]) AS key)
     SELECT id FROM entry";
 
-const TAKE: &str = "UPDATE bankrail_inbox SET owner = $2, until = $3, attempts = attempts + $4 WHERE id = $1";
+const TAKE: &str =
+    "UPDATE bankrail_inbox SET owner = $2, until = $3, waits = greatest(due, $3), attempts = attempts + $4
+    WHERE id = $1";
 
 /// What is known of an entry that has a key in common with a message.
 struct Known {

@@ -1,6 +1,7 @@
 -- Instants are milliseconds since the UNIX epoch. Text is compared by its octets, as the other engines do.
 
--- Received messages. A lease is an owner and an end, or neither.
+-- Received messages. A lease is an owner and an end, or neither. A pending entry waits for its time or for the end of its
+-- lease, whichever is later, or is ready: its time had come when it was last looked at.
 CREATE TABLE bankrail_inbox (
     id              BIGINT  PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     kind            TEXT    NOT NULL,
@@ -19,10 +20,12 @@ CREATE TABLE bankrail_inbox (
     until           BIGINT  CHECK ((owner IS NULL) = (until IS NULL)),
     attempts        INTEGER NOT NULL DEFAULT 0,
     last_error      TEXT,
+    waits           BIGINT,
     finished        BIGINT,
     body            BYTEA   NOT NULL
 );
-CREATE INDEX bankrail_inbox_pending ON bankrail_inbox (id) WHERE state = 'pending';
+CREATE INDEX bankrail_inbox_ready ON bankrail_inbox (id) WHERE state = 'pending' AND waits IS NULL;
+CREATE INDEX bankrail_inbox_waiting ON bankrail_inbox (waits) WHERE state = 'pending' AND waits IS NOT NULL;
 CREATE INDEX bankrail_inbox_completed ON bankrail_inbox (finished) WHERE state = 'completed';
 CREATE INDEX bankrail_inbox_set_aside ON bankrail_inbox (id) WHERE state = 'set_aside';
 

@@ -27,7 +27,8 @@ CREATE TABLE bankrail_seen (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bankrail_seen_day ON bankrail_seen (account, day) WHERE day IS NOT NULL;
 
--- Received messages. A lease is an owner and an end, or neither.
+-- Received messages. A lease is an owner and an end, or neither. A pending entry waits for its time or for the end of its
+-- lease, whichever is later, or is ready: its time had come when it was last looked at.
 CREATE TABLE bankrail_inbox (
     id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     kind            TEXT    NOT NULL,
@@ -46,10 +47,12 @@ CREATE TABLE bankrail_inbox (
     until           INTEGER CHECK ((owner IS NULL) = (until IS NULL)),
     attempts        INTEGER NOT NULL DEFAULT 0,
     last_error      TEXT,
+    waits           INTEGER,
     finished        INTEGER,
     body            BLOB    NOT NULL
 ) STRICT;
-CREATE INDEX bankrail_inbox_pending ON bankrail_inbox (id, due, until, kind) WHERE state = 'pending';
+CREATE INDEX bankrail_inbox_ready ON bankrail_inbox (id, due, until, kind) WHERE state = 'pending' AND waits IS NULL;
+CREATE INDEX bankrail_inbox_waiting ON bankrail_inbox (waits) WHERE state = 'pending' AND waits IS NOT NULL;
 CREATE INDEX bankrail_inbox_completed ON bankrail_inbox (finished) WHERE state = 'completed';
 CREATE INDEX bankrail_inbox_set_aside ON bankrail_inbox (id) WHERE state = 'set_aside';
 
