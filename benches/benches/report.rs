@@ -2,7 +2,7 @@
 //! reads this version into a smaller model, and `open-payments-iso20022-camt`, which reads and writes version 12 only and so gets
 //! the same report in that version (its own octets count, some 5 % more).
 
-use bankrail_benches::report::{indented, prefixed, report, version_12};
+use bankrail_benches::report::{indented, mixed, prefixed, report, version_12};
 use bankrail_camt052::{Document, EntryReader, Mode, ReadOptions, StreamItem, WriteOptions};
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
@@ -43,9 +43,14 @@ fn streamed(xml: &str) -> u64 {
 
 fn reading(criterion: &mut Criterion) {
     // Compact: what the service sends. Indented: a text event between any two tags. Prefixed: the same
-    // names, each under a prefix.
+    // names, each under a prefix. Mixed: CDATA, references and comments in each entry.
     let compact = report(ENTRIES);
-    let forms = [("compact", compact.clone()), ("indented", indented(&compact)), ("prefixed", prefixed(&compact))];
+    let forms = [
+        ("compact", compact.clone()),
+        ("indented", indented(&compact)),
+        ("prefixed", prefixed(&compact)),
+        ("mixed", mixed(&compact)),
+    ];
     for (name, xml) in forms {
         let mut group = criterion.benchmark_group(format!("report/parse/{name}"));
         group.throughput(Throughput::Bytes(xml.len() as u64)).sample_size(20);
@@ -64,7 +69,7 @@ fn reading(criterion: &mut Criterion) {
         group.bench_function("stream", |bencher| bencher.iter(|| streamed(black_box(&xml))));
         group.bench_function("peer_quick_xml_events", |bencher| bencher.iter(|| events(black_box(&xml))));
         group.bench_function("peer_quick_xml_resolved", |bencher| bencher.iter(|| resolved_events(black_box(&xml))));
-        if name != "prefixed" {
+        if matches!(name, "compact" | "indented") {
             reading_peers(&mut group, &xml);
         }
         group.finish();

@@ -71,3 +71,10 @@ pub fn prefixed(xml: &str) -> String {
     let named = xml.replace("</", "\u{1}").replace("<?", "\u{2}").replace('<', "<d:");
     named.replace('\u{1}', "</d:").replace('\u{2}', "<?").replace(" xmlns=", " xmlns:d=")
 }
+
+/// The same report as by many hands: CDATA, references and comments in each entry.
+#[must_use]
+pub fn mixed(xml: &str) -> String {
+    xml.replace("goods and services", "<![CDATA[goods & services]]> &amp; more<!-- as ordered -->")
+        .replace("<NtryDtls>", "<!-- one transaction --><NtryDtls>")
+}

@@ -1,7 +1,7 @@
 //! The fast reader: elements exactly as this crate writes them, compared tag by tag without events.
 //!
-//! It knows no findings and no errors. Whatever it does not expect (another order, attributes, comments, a value with a
-//! fault or a doubt, a limit) is odd, and the cursor reads the element again, with events. So both readers give the same,
+//! It knows no findings and no errors. Whatever it does not expect (another order, attributes, a value with a fault or a
+//! doubt, a limit) is odd, and the cursor reads the element again, with events. So both readers give the same,
 //! and only the cursor has to say what is wrong. Nor does it know prefixes: an element under one is stripped of it first.
 
 use super::attributes::resolve;
@@ -142,19 +142,26 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// White space before the next tag.
+    /// White space and comments before the next tag.
     #[inline(always)]
     pub(crate) fn gap(&mut self) {
-        if self.rest.as_bytes().first() != Some(&b'<') {
+        if !matches!(self.rest.as_bytes(), [b'<', next, ..] if *next != b'!') {
             self.skip_gap();
         }
     }
 
     #[inline(never)]
     fn skip_gap(&mut self) {
-        let rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
-        if self.rest.len() - rest.len() <= self.most {
+        loop {
+            let rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
+            if self.rest.len() - rest.len() > self.most {
+                return;
+            }
             self.rest = rest;
+            match comment(rest).filter(|(comment, _)| comment.len() <= self.most) {
+                Some((_, after)) => self.rest = after,
+                None => return,
+            }
         }
     }
 
@@ -189,7 +196,7 @@ impl<'a> Scanner<'a> {
         Ok(text)
     }
 
-    /// A value whose text holds references, line ends to be normalised, or CDATA.
+    /// A value whose text holds references, line ends to be normalised, CDATA or comments.
     #[cold]
     fn leaf_after<S: Simple>(&mut self, plain: &str) -> Result<S, Odd> {
         let mut text = String::from(plain);
@@ -198,21 +205,29 @@ impl<'a> Scanner<'a> {
             let end = memchr::memchr(b'<', self.rest.as_bytes()).ok_or(Odd)?;
             let (raw, rest) = self.rest.split_at_checked(end).ok_or(Odd)?;
             decode(raw, &mut text)?;
-            let literal = rest.strip_prefix("<![CDATA[").map(|rest| rest.split_once("]]>").ok_or(Odd)).transpose()?;
-            let length = end + literal.map_or(0, |(literal, _)| literal.len() + "<![CDATA[]]>".len());
-            left = left.checked_sub(length).ok_or(Odd)?;
-            match literal {
-                Some((literal, after)) => {
-                    push_lines(literal, &mut text);
-                    self.rest = after;
-                }
-                None => {
-                    self.rest = rest;
-                    return accept(&text);
-                }
-            }
+            let (literal, after) = if let Some(markup) = rest.strip_prefix("<![CDATA[") {
+                markup.split_once("]]>").ok_or(Odd)?
+            } else if let Some((_, after)) = comment(rest) {
+                ("", after)
+            } else if end <= left {
+                self.rest = rest;
+                return accept(&text);
+            } else {
+                return Err(Odd);
+            };
+            left = left.checked_sub(self.rest.len() - after.len()).ok_or(Odd)?;
+            push_lines(literal, &mut text);
+            self.rest = after;
         }
     }
+}
+
+/// The comment that a text begins with, and what follows it; `None` where it may not be well-formed.
+fn comment(text: &str) -> Option<(&str, &str)> {
+    let content = text.strip_prefix("<!--").filter(|content| !content.starts_with(['>', '-']))?;
+    let end = text.len() - content.len() + memchr::memmem::find(content.as_bytes(), b"--")?;
+    let (comment, after) = text.split_at_checked(end + "-->".len())?;
+    comment.ends_with('>').then_some((comment, after))
 }
 
 /// Appends character data with its references resolved and its line ends normalised.

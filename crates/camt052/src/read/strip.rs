@@ -15,9 +15,10 @@ pub(super) fn strip(text: &str, prefix: &str, name: &str, plain: &mut String) ->
         let (mark, named) = match tag.as_bytes() {
             [b'<', b'/', ..] => tag.split_at_checked(2)?,
             [b'<', b'!', ..] => {
-                let length = "<![CDATA[".len() + tag.strip_prefix("<![CDATA[")?.find("]]>")? + "]]>".len();
-                let (literal, after) = tag.split_at_checked(length)?;
-                plain.push_str(literal);
+                let end = if tag.starts_with("<![CDATA[") { "]]>" } else { "-->" };
+                let content = tag.strip_prefix("<![CDATA[").or_else(|| tag.strip_prefix("<!--"))?;
+                let (_, after) = content.split_once(end)?;
+                plain.push_str(tag.get(..tag.len() - after.len())?);
                 rest = after;
                 continue;
             }
@@ -49,10 +50,19 @@ mod tests {
     #[test]
     fn every_tag_loses_its_prefix_and_text_loses_nothing() {
         let mut plain = String::from("before");
-        let text = "<p:a><p:b c=\"p:\">p:é &lt;<![CDATA[<p:b></p:a>]]></p:b><p:ab/></p:a><p:a>";
+        let text = "<p:a><p:b c=\"p:\">p:é &lt;<![CDATA[<p:b></p:a>]]></p:b><!-- </p:a>]]> --><p:ab/></p:a><p:a>";
         assert_eq!(strip(text, "p:", "a", &mut plain), Some(text.len() - "<p:a>".len()));
-        assert_eq!(plain, "<a><b c=\"p:\">p:é &lt;<![CDATA[<p:b></p:a>]]></b><ab/></a>");
-        for odd in ["<p:a><b/></p:a>", "<p:a><!-- --></p:a>", "<p:a>", "<pp:a></p:a>", "", "<", "</"] {
+        assert_eq!(plain, "<a><b c=\"p:\">p:é &lt;<![CDATA[<p:b></p:a>]]></b><!-- </p:a>]]> --><ab/></a>");
+        for odd in [
+            "<p:a><b/></p:a>",
+            "<p:a><!-- -- ></p:a>",
+            "<p:a><!DOCTYPE a></p:a>",
+            "<p:a>",
+            "<pp:a></p:a>",
+            "",
+            "<",
+            "</",
+        ] {
             assert_eq!(strip(odd, "p:", "a", &mut plain), None, "{odd}");
         }
         for odd in ["<p:a></p:a ><p:a></p:a>", "<p:a></p:a\n></p:a>", "<p:a></p:a"] {

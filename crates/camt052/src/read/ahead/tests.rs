@@ -49,7 +49,7 @@ fn invented(octets: &[u8]) -> Document {
 
 /// Replaces what stands at a place, given by a number, by markup and values that a hand would write.
 fn mutated(xml: &str, place: usize, change: usize) -> String {
-    const CHANGES: [&str; 24] = [
+    const CHANGES: [&str; 28] = [
         "<",
         ">",
         "&",
@@ -58,6 +58,10 @@ fn mutated(xml: &str, place: usize, change: usize) -> String {
         "&x;",
         "]]>",
         "<!-- c -->",
+        "<!--<x>&-->",
+        "<!-- -- -->",
+        "<!--->",
+        "-->",
         "<![CDATA[x]]>",
         "<?p i?>",
         " ",
@@ -205,8 +209,10 @@ fn the_fast_reader_takes_what_this_crate_writes() {
     let narrative = "<AddtlNtryInf>a &lt; b <![CDATA[&& ]] > c]]> &gt; d &#13;\r\n</AddtlNtryInf></Ntry>";
     let xml = report(&ENTRY.replace("</Ntry>", narrative).repeat(50));
     assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0));
-    let xml = prefixed(&report(&ENTRY.repeat(50)), 0).replace("BOOK", "<![CDATA[BO]]>OK");
-    assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0));
+    for odd in ["<![CDATA[BO]]>OK", "<!-- </p:Ntry> -->BOOK<!-- -->"] {
+        let xml = prefixed(&report(&ENTRY.repeat(50)), 0).replace("BOOK", odd).replace("<p:Sts>", "<!-- - --><p:Sts>");
+        assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0));
+    }
 }
 
 #[test]
@@ -240,7 +246,9 @@ fn an_odd_entry_does_not_spoil_its_neighbours() {
         (ENTRY.replace("BOOK", "MINE"), 2),
         (ENTRY.replace("AUD", "EUR"), 0),
         (ENTRY.replace("<Sts>", "<Sts a=\"b\">"), 2),
-        (ENTRY.replace("<Sts>", "<!-- --><Sts>"), 2),
+        (ENTRY.replace("<Sts>", "<!-- --> <!--x-y>--><Sts>"), 0),
+        (ENTRY.replace("BOOK", "BO<!-- -->OK"), 0),
+        (ENTRY.replace("<Sts>", "<?p i?><Sts>"), 2),
         (ENTRY.replace("<Sts>", "<Sts >"), 2),
         (ENTRY.replace("<Sts>BOOK</Sts>", "").replace("<Amt", "<Sts>BOOK</Sts><Amt"), 2),
         (ENTRY.replace("Ntry>", "x:Ntry>").replace("<x:Ntry", "<x:Ntry xmlns:x=\"urn:x\""), 0),
