@@ -112,6 +112,7 @@ impl Worker {
                 Err(error) => tracing::error!(%error, "the inbox failed"),
             }
             tokio::select! {
+                biased;
                 () = &mut stop => break,
                 Some(_) = running.join_next() => {}
                 () = arrived, if !full => {}

@@ -6,6 +6,7 @@ mod config;
 mod pages;
 mod provider;
 mod receivers;
+mod sockets;
 mod statements;
 mod tokens;
 mod within;

@@ -126,7 +126,7 @@ impl Dispatcher {
         loop {
             // One lease for all the places that have become free meanwhile: each lease is a write to the outbox.
             while under_way.try_join_next().is_some() {}
-            let room = self.shared.options.concurrency.saturating_sub(under_way.len());
+            let room = self.shared.options.concurrency.max(1).saturating_sub(under_way.len());
             let pause = self.shared.lease_into(&mut under_way, room).await;
             tokio::select! {
                 biased;
@@ -145,7 +145,7 @@ impl Dispatcher {
     /// # Errors
     /// [`StoreError`] when the outbox does not lease.
     pub async fn run_once(&self) -> Result<usize, StoreError> {
-        let entries = self.shared.lease(self.shared.options.concurrency).await?;
+        let entries = self.shared.lease(self.shared.options.concurrency.max(1)).await?;
         let made = futures_util::future::join_all(entries.into_iter().map(|entry| self.shared.deliver(entry))).await;
         Ok(made.len())
     }
@@ -182,7 +182,7 @@ impl Shared {
         let request = LeaseRequest {
             lease: Lease { owner: self.owner, until: now.saturating_add(self.options.lease()) },
             limit: u32::try_from(room).unwrap_or(u32::MAX),
-            per_endpoint: self.options.per_endpoint,
+            per_endpoint: self.options.per_endpoint.max(1),
             except: &except,
         };
         self.outbox.lease(request, now).await

@@ -22,6 +22,8 @@ pub trait SealPayload: fmt::Debug + Send + Sync {
     fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a>;
 }
 
+/// At once, on the calling thread, of which it takes most of a millisecond: where a dispatcher with much to deliver must not
+/// hold up what else a runtime does, it runs on a runtime of its own.
 impl SealPayload for Sealer {
     fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a> {
         Box::pin(std::future::ready(Sealer::seal(self, json)))

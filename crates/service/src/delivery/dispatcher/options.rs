@@ -24,9 +24,9 @@ pub struct DispatcherOptions {
     pub schedule: Schedule,
     /// How long a receiver has to answer; before that, a sealer to seal. Default: 15 seconds.
     pub timeout: Duration,
-    /// The most attempts under way at once in this worker. Default: 64.
+    /// The most attempts under way at once in this worker, at least one. Default: 64.
     pub concurrency: usize,
-    /// The most entries of one endpoint under lease at once, over all workers. Default: 4.
+    /// The most entries of one endpoint under lease at once, over all workers, at least one. Default: 4.
     pub per_endpoint: u32,
     /// When an endpoint that keeps failing is left alone.
     pub breaker: BreakerPolicy,

@@ -34,6 +34,22 @@ async fn stopping_waits_for_what_is_under_way_and_takes_nothing_more() {
 }
 
 #[tokio::test]
+async fn a_loop_that_may_deliver_none_at_once_delivers_one() {
+    let world = Arc::new(World::with(|options| (options.concurrency, options.per_endpoint) = (0, 0)));
+    let ids = [world.enqueue_one().await, world.enqueue_one().await];
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
+    let all = async {
+        while world.pending().await > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    world.dispatcher.run(all).await;
+    for id in ids {
+        assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
+    }
+}
+
+#[tokio::test]
 async fn enqueueing_wakes_the_loop_and_a_restart_continues() {
     let world = Arc::new(World::with(|options| options.longest_idle = std::time::Duration::from_secs(3600)));
     for _ in 0..2 {
