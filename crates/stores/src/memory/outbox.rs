@@ -31,13 +31,6 @@ impl Outbox for MemoryStore {
         Box::pin(async move { Ok(lock(&self.parts.outbox).lease(request, now)) })
     }
 
-    fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(async move {
-            let mut messages = lock(&self.parts.outbox);
-            Ok(messages.owned(id, lease.owner).map(|stored| stored.lease = Some(lease)).is_some())
-        })
-    }
-
     fn record<'a>(
         &'a self,
         id: EntryId,

@@ -5,7 +5,7 @@ use super::values::{entry_id, get, instant, kind_and_headers, named, number, sto
 use super::{Fault, PostgresStore};
 use bankrail_values::{StoreFuture, Timestamp};
 use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxCounts, OutboxState, StoppedEndpoint};
-use bankrail_webhook::{Attempt, AttemptNote, EndpointId, EntryId, Lease, Outbox, OutboxEntry, Outgoing, Owner};
+use bankrail_webhook::{Attempt, AttemptNote, EndpointId, EntryId, Outbox, OutboxEntry, Outgoing, Owner};
 use std::time::Duration;
 use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Row};
@@ -21,8 +21,6 @@ const THERE: &str = " FROM bankrail_outbox WHERE endpoint = $1 AND message_id = 
 const COLUMNS: &str =
     "id, endpoint, kind, request_key, message_id, correlation_id, priority, body, state, enqueued, due,
     attempts";
-
-const EXTEND: &str = "UPDATE bankrail_outbox SET until = $3 WHERE id = $1 AND owner = $2";
 
 const RELEASE: &str = "UPDATE bankrail_outbox SET due = $3, owner = NULL, until = NULL WHERE id = $1 AND owner = $2";
 
@@ -66,10 +64,6 @@ impl Outbox for PostgresStore {
             client.give_back();
             Ok(entries)
         }))
-    }
-
-    fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.timed(self.as_owner(EXTEND, id, lease.owner, lease.until, None)))
     }
 
     fn record<'a>(

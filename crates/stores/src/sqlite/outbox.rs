@@ -5,7 +5,7 @@ use super::connection::Fault;
 use super::values::{count, entry_id, instant, kind_and_headers, named, number, readable};
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxCounts, OutboxState, StoppedEndpoint};
-use bankrail_webhook::{Attempt, AttemptNote, EndpointId, EntryId, Lease, Outbox, OutboxEntry, Outgoing, Owner};
+use bankrail_webhook::{Attempt, AttemptNote, EndpointId, EntryId, Outbox, OutboxEntry, Outgoing, Owner};
 use rusqlite::{Connection, Row, named_params, params};
 use std::time::Duration;
 
@@ -18,8 +18,6 @@ const INSERT: &str = "INSERT INTO bankrail_outbox (endpoint, kind, request_key, 
 const COLUMNS: &str =
     "id, endpoint, kind, request_key, message_id, correlation_id, priority, body, state, enqueued, due,
     attempts";
-
-const EXTEND: &str = "UPDATE bankrail_outbox SET until = ?3 WHERE id = ?1 AND owner = ?2";
 
 const RELEASE: &str = "UPDATE bankrail_outbox SET due = ?3, owner = NULL, until = NULL WHERE id = ?1 AND owner = ?2";
 
@@ -46,7 +44,7 @@ const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM ba
 pub(super) use lease::DAILY as DAILY_LEASES;
 
 #[cfg(test)]
-pub(super) const DAILY: &[&str] = &[INSERT, EXTEND, RELEASE, RECORD, INSERT_ATTEMPT, ATTEMPTS, RESEND, STOP, FORGET];
+pub(super) const DAILY: &[&str] = &[INSERT, RELEASE, RECORD, INSERT_ATTEMPT, ATTEMPTS, RESEND, STOP, FORGET];
 
 impl Outbox for SqliteStore {
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
@@ -59,12 +57,6 @@ impl Outbox for SqliteStore {
         let except = except.to_vec();
         let work = lease::Work { lease, limit, per_endpoint, except, now };
         Box::pin(self.database.write(move |connection| work.run(connection)))
-    }
-
-    fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
-        self.change(EXTEND, move |sql| {
-            sql.execute(params![number(id), lease.owner.as_bytes(), lease.until.unix_millis()])
-        })
     }
 
     fn record<'a>(

@@ -341,9 +341,6 @@ pub trait Outbox: fmt::Debug + Send + Sync {
     /// Leases pending entries that are due and free, by due time and then in order of enqueueing.
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>>;
 
-    /// Moves the end of a lease. `false`: the lease is no longer the owner's.
-    fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool>;
-
     /// Records an attempt and what becomes of the entry, in one step, and ends the lease. `false`: the lease is no
     /// longer the owner's, and nothing was recorded.
     fn record<'a>(

@@ -110,10 +110,6 @@ impl Outbox for ModelOutbox {
         ready(leased)
     }
 
-    fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
-        ready(self.as_owner(id, lease.owner, |stored| stored.lease = Some(lease)))
-    }
-
     fn record<'a>(
         &'a self,
         id: EntryId,

@@ -102,10 +102,7 @@ async fn leases_run_out(outbox: &impl Outbox) {
     assert_eq!(ids(&outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease")), [id]);
     assert_eq!(outbox.next_due().await.expect("next due"), Some(at(10)), "free when the lease runs out");
     assert!(outbox.lease(all(lease(2, 20)), at(9)).await.expect("lease").is_empty(), "not before its end");
-    assert!(outbox.extend(id, lease(1, 12), at(9)).await.expect("extend"), "the owner extends");
-    assert!(!outbox.extend(id, lease(2, 99), at(9)).await.expect("extend"), "nobody else extends");
-    assert!(outbox.lease(all(lease(2, 20)), at(11)).await.expect("lease").is_empty(), "the new end holds");
-    assert_eq!(ids(&outbox.lease(all(lease(2, 20)), at(12)).await.expect("lease")), [id], "free exactly at its end");
+    assert_eq!(ids(&outbox.lease(all(lease(2, 20)), at(10)).await.expect("lease")), [id], "free exactly at its end");
     let late = outbox.record(id, owner(1), &attempt(1), Next::Delivered, at(13)).await.expect("record");
     assert!(!late, "the late owner records nothing");
     assert!(!outbox.release(id, owner(1), at(13)).await.expect("release"), "nor releases");
@@ -172,12 +169,13 @@ async fn only_leases_that_last_count(outbox: &impl Outbox) {
         stored.push(outbox.enqueue(&outgoing(1, number), at(number.into())).await.expect("enqueue").id());
     }
     let request = |number, until| LeaseRequest { per_endpoint: 2, ..all(lease(number, until)) };
+    let leased = outbox.lease(LeaseRequest { limit: 1, ..request(1, 40) }, at(10)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[0]]);
     let leased = outbox.lease(request(1, 20), at(10)).await.expect("lease");
-    assert_eq!(ids(&leased), [stored[0], stored[1]]);
-    assert!(outbox.extend(stored[0], lease(1, 40), at(15)).await.expect("extend"));
+    assert_eq!(ids(&leased), [stored[1]]);
     // The second lease has ended, whatever became of its attempt: one place is free, for the entry that is due first.
     let leased = outbox.lease(request(2, 30), at(20)).await.expect("lease");
-    assert_eq!(ids(&leased), [stored[1]], "the first is extended and counts");
+    assert_eq!(ids(&leased), [stored[1]], "the first lease lasts and counts");
     assert!(outbox.lease(request(3, 90), at(29)).await.expect("lease").is_empty(), "both places are taken again");
     assert!(!outbox.record(stored[1], owner(1), &attempt(1), Next::Delivered, at(29)).await.expect("record"), "lost");
     let leased = outbox.lease(request(3, 90), at(40)).await.expect("lease");
@@ -279,8 +277,6 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
             8 => {
                 let got = outbox.release(theirs, lease.owner, due).await.expect("store");
                 assert_eq!(got, model.release(id, lease.owner, due).await.expect("store"), "release, {context}");
-                let got = outbox.extend(theirs, lease, now).await.expect("store");
-                assert_eq!(got, model.extend(id, lease, now).await.expect("store"), "extend, {context}");
             }
             9 => {
                 let got = outbox.dead_letters(Some(&to), None, limit).await.expect("store");
