@@ -30,7 +30,8 @@ impl Direction {
     pub fn apply(&self, value: Decimal) -> Option<Decimal> {
         match self {
             Self::Credit => Some(value),
-            Self::Debit => Some(-value),
+            // Nothing has no sign: negated, it would be spelled -0.
+            Self::Debit => Some(if value.is_zero() { value } else { -value }),
             Self::Other(_) => None,
         }
     }
@@ -205,5 +206,17 @@ impl<'a> Line<'a> {
             Direction::Debit => Some(reversal),
             Direction::Other(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_debit_of_nothing_has_no_sign() {
+        let signed = |value, scale| Direction::Debit.apply(Decimal::new(value, scale)).map(|signed| signed.to_string());
+        assert_eq!(signed(0, 2).as_deref(), Some("0.00"));
+        assert_eq!(signed(5, 2).as_deref(), Some("-0.05"));
     }
 }
