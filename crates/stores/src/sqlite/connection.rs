@@ -9,6 +9,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
@@ -50,6 +51,7 @@ impl Database {
             spawn(shown, "bankrail-read", move || read_loop(&beside, reads))?;
         }
         let gather = options.gather;
+        let connection = Guarded::new(connection).map_err(failed)?;
         spawn(shown, "bankrail-write", move || write_loop(&connection, writes, gather))?;
         Ok(Self { path: path.map(Path::to_owned), writer, reader })
     }
@@ -267,7 +269,31 @@ fn read_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
     }
 }
 
-fn write_loop(connection: &Connection, jobs: mpsc::Receiver<Box<dyn Job>>, gather: Duration) {
+/// A connection on which no work commits. Work whose transaction SQLite has rolled back, as it does by itself when the disk
+/// is full, could otherwise go on, statement by statement, and its effect would stay without the note that it happened.
+struct Guarded {
+    connection: Connection,
+    working: Arc<AtomicBool>,
+}
+
+impl Guarded {
+    fn new(mut connection: Connection) -> rusqlite::Result<Self> {
+        let working = Arc::new(AtomicBool::new(false));
+        let refuses = working.clone();
+        // A refused commit becomes a rollback.
+        connection.commit_hook(Some(move || refuses.load(Ordering::Relaxed)))?;
+        Ok(Self { connection, working })
+    }
+
+    fn run(&self, job: &mut dyn Job) -> bool {
+        self.working.store(true, Ordering::Relaxed);
+        let keep = job.run(&self.connection);
+        self.working.store(false, Ordering::Relaxed);
+        keep
+    }
+}
+
+fn write_loop(connection: &Guarded, jobs: mpsc::Receiver<Box<dyn Job>>, gather: Duration) {
     let mut queue = Queue { jobs, next: None, gather, shared: false };
     let mut batch = Vec::new();
     while queue.take(&mut batch) {
@@ -334,7 +360,8 @@ impl Queue {
 }
 
 /// Runs the jobs in one transaction. After an error none of them took effect, but for a failed commit, which may have.
-fn run_batch(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), BatchError> {
+fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchError> {
+    let connection = &guarded.connection;
     let execute = |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop);
     let unapplied = |error: rusqlite::Error| {
         // Nothing is open any more if the rollback fails too: SQLite has rolled back by itself.
@@ -344,7 +371,7 @@ fn run_batch(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), 
     execute("BEGIN IMMEDIATE").map_err(unapplied)?;
     for job in batch {
         execute("SAVEPOINT job").map_err(unapplied)?;
-        if !job.run(connection) {
+        if !guarded.run(&mut **job) {
             // Fails when SQLite has already given up the whole transaction: then nobody's work is in it.
             execute("ROLLBACK TO job").map_err(unapplied)?;
         }

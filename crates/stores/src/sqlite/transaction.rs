@@ -14,7 +14,8 @@ impl SqliteStore {
     /// what it asks of the store takes effect together, or not at all when it returns an error or panics.
     ///
     /// `work` runs on the thread that writes; every other write waits for it. It must not begin, commit or roll back
-    /// a transaction (savepoints are allowed).
+    /// a transaction (savepoints are allowed); what it writes without one, because SQLite has rolled it back after an error
+    /// such as a full disk, is refused.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {

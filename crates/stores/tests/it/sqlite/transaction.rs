@@ -60,6 +60,38 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     assert_eq!(Inbox::find(store, id).await.unwrap().unwrap().state, InboxState::Completed);
 }
 
+/// When the transaction is gone, and the note that the message was handled with it, nothing that the work goes on to write
+/// may stay: it would be written again.
+#[tokio::test]
+async fn work_that_goes_on_without_its_transaction_leaves_nothing() {
+    let engine = sqlite_file();
+    let store = &engine.store;
+    let table = "CREATE TABLE mine (x INTEGER PRIMARY KEY) STRICT; INSERT INTO mine VALUES (1)";
+    store.transaction(|t| t.connection().execute_batch(table)).await.unwrap();
+    let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
+    Inbox::lease(store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    for sql in ["INSERT OR ROLLBACK INTO mine VALUES (1)", "ROLLBACK", "COMMIT"] {
+        let careless = Work::new(move |t| {
+            let _ = t.connection().execute(sql, []);
+            t.connection().execute("INSERT INTO mine VALUES (7)", []).map(drop)
+        });
+        let swallowing = Work::new(move |t| {
+            let _ = t.connection().execute(sql, []);
+            let _ = t.connection().execute("INSERT INTO mine VALUES (8)", []);
+            Ok::<_, rusqlite::Error>(())
+        });
+        for work in [careless, swallowing] {
+            let answer = store.complete_with(id, owner(1), work, at(1)).await;
+            assert!(!matches!(answer, Ok(Completion::Committed)), "{sql}: {answer:?}");
+        }
+        assert_eq!(rows(store).await, 1, "{sql}");
+        assert_eq!(Inbox::find(store, id).await.unwrap().unwrap().state, InboxState::Pending, "{sql}");
+    }
+    let proper = Work::new(|t| t.connection().execute("INSERT INTO mine VALUES (2)", []).map(drop));
+    assert!(matches!(store.complete_with(id, owner(1), proper, at(1)).await, Ok(Completion::Committed)));
+    assert_eq!(rows(store).await, 2);
+}
+
 #[tokio::test]
 async fn messages_are_stored_with_the_callers_work_or_not_at_all() {
     let engine = sqlite_file();
