@@ -29,7 +29,10 @@
 //! | `aws-lc` or `josekit` | | the RSA back end of whatever part has RSA in it; choose one |
 //! | `x509` | `jose` | keys out of X.509 certificates |
 //! | `coarse-clock` | | `values::CoarseClock`, the system's clock as of its last tick, cheap enough for every request |
-//! | `full` | all | everything that needs only Rust and a C compiler |
+//! | `serde` | | serde for `values` and, where it is on, `camt052`'s model |
+//! | `pacer` | `rate_limit` | `rate_limit::Pacer`, which makes a client wait for its turn |
+//! | `full` | all | all above that needs only Rust and a C compiler: not `josekit` |
+//! | `arbitrary`, `testing` | `camt052`, `webhook` | for tests: invented reports; the suites of inbox and outbox engines |
 //!
 //! A provider: `bankrail = { version = "0.1", features = ["service", "sqlite", "aws-lc"] }`.
 //! A customer: `bankrail = { version = "0.1", features = ["client", "sqlite", "aws-lc"] }`.
