@@ -6,6 +6,8 @@
 //! - Workers that lease at the same time skip each other's rows; none waits for another's handler.
 //! - [`InTransaction`] does the same work inside a transaction of the caller's, on the caller's connection: a message is
 //!   stored, enqueued or completed together with the caller's own rows, or not at all.
+//! - Sessions are set up once each (isolation level, time-outs): connect to the server itself, or through a pooler that keeps
+//!   sessions.
 //! - Tables are named `bankrail_…` and stand in the first schema of the connection's search path.
 //! - Message bodies are stored as they were received, in clear: protect the database as you protect the data that they carry.
 //! - An answer is durable as far as the server's `synchronous_commit` says; leave it on.
@@ -119,7 +121,7 @@ impl PostgresOptions {
         <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
     {
         let config: Config = config.parse().map_err(ConnectError::failed)?;
-        let pool = Pool::new(config, tls, self.connections);
+        let pool = Pool::new(config, tls, self.connections, self.timeout);
         let connecting = async {
             let mut client = pool.take().await.map_err(|fault| ConnectError::failed(StoreError::from(fault)))?;
             schema::migrate(&mut client).await?;

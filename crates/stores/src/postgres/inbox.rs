@@ -94,8 +94,11 @@ impl Inbox for PostgresStore {
                 match readable(row, entry)? {
                     Ok(entry) => entries.push(entry),
                     // It would be met again at every look, and the others with it.
+                    // Should this fail, it is, and the others are not held up by it.
                     Err(Unreadable(id)) => {
-                        self.as_owner(SET_ASIDE, id, lease.owner, at, Some(UNREADABLE)).await?;
+                        if let Err(fault) = self.as_owner(SET_ASIDE, id, lease.owner, at, Some(UNREADABLE)).await {
+                            tracing::error!(entry = %id, error = ?fault, "an unreadable entry was not set aside");
+                        }
                     }
                 }
             }

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Client, Config, Error, Socket};
@@ -20,6 +21,18 @@ trait Connect: Send + Sync {
 struct Connector<T> {
     config: Config,
     tls: T,
+    session: String,
+}
+
+/// What every session begins with. The rules that keep a message from being stored twice are for this level, whatever the
+/// database's default. A worker that is cut off within a transaction must not keep its locks until the server misses it; our
+/// own time-out of an operation comes first.
+fn session(timeout: Duration) -> String {
+    let millis = timeout.as_millis().saturating_mul(2).clamp(1, 2_147_483_647);
+    format!(
+        "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
+        SET idle_in_transaction_session_timeout = {millis}; SET lock_timeout = {millis}"
+    )
 }
 
 impl<T> Connect for Connector<T>
@@ -37,6 +50,7 @@ where
                     tracing::warn!(%error, "a database connection was lost");
                 }
             });
+            client.batch_execute(&self.session).await?;
             Ok(client)
         })
     }
@@ -49,14 +63,14 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new<T>(config: Config, tls: T, most: usize) -> Self
+    pub(super) fn new<T>(config: Config, tls: T, most: usize, timeout: Duration) -> Self
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
         T::Stream: Send,
         T::TlsConnect: Send,
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
-        let connector = Box::new(Connector { config, tls });
+        let connector = Box::new(Connector { config, tls, session: session(timeout) });
         Self { connector, idle: Mutex::default(), permits: Semaphore::new(most) }
     }
 

@@ -101,6 +101,30 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
     assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Completed);
 }
 
+/// Whatever the database's defaults.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn sessions_are_set_up_as_the_rules_need() {
+    let config =
+        postgres_schema().await.replace("-c search", "-c default_transaction_isolation=serializable -c search");
+    let options = PostgresOptions::new().operation_timeout(Duration::from_secs(7));
+    let store = options.connect(&config, NoTls).await.unwrap();
+    let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
+    Inbox::lease(&store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    let work = Work::new(move |transaction| {
+        Box::pin(async move {
+            for name in ["transaction_isolation", "idle_in_transaction_session_timeout", "lock_timeout"] {
+                let row = transaction.query_one(&format!("SHOW {name}"), &[]).await?;
+                tell.send(row.get::<_, String>(0))?;
+            }
+            Ok(())
+        })
+    });
+    assert!(matches!(store.complete_with(id, owner(1), work, at(1)).await, Ok(Completion::Committed)));
+    assert_eq!(told.iter().collect::<Vec<_>>(), ["read committed", "14s", "14s"]);
+}
+
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_duplicate_is_answered_while_the_first_is_being_handled() {
