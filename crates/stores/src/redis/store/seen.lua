@@ -1,8 +1,7 @@
 -- The imported entries of an account; see bankrail_statement::SeenEntries. A day is the number YYYYMMDD.
 -- KEYS[1]  hash: of each key "occurrence day", or "occurrence " if it has no day
 -- KEYS[2]  sorted set: the keys that have a day, by it
--- KEYS[3]  a key that is never made: of keys that are not all there, a node says TRYAGAIN while it gives their slot away or
---          takes it over, before the script begins. With one of the two it would take entries for new.
+-- While their slot moves in a cluster, a node that does not have both says TRYAGAIN before the script begins.
 -- ARGV     the operation, then what it needs
 local days = KEYS[2]
 

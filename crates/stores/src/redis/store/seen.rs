@@ -64,8 +64,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
     ) -> Result<T, StoreError> {
         // An account's identifier holds no brace.
         let key = format!("{}seen:{{{account}}}", self.prefix);
-        let (days, absent) = (format!("{key}:days"), format!("{key}:absent"));
-        let (mut connection, keys) = (self.connection.clone(), [&*key, &*days, &*absent]);
+        let days = format!("{key}:days");
+        let (mut connection, keys) = (self.connection.clone(), [&*key, &*days]);
         let asked = self.scripts.seen.run(&mut connection, &keys, |command| {
             command.arg(operation);
             arguments(command);
