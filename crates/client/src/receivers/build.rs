@@ -47,7 +47,8 @@ impl Receivers {
         ReceiversBuilder::new(opening, api_key.into(), inbox)
     }
 
-    /// Starts receivers whose decryption keys live elsewhere.
+    /// Starts receivers whose decryption keys live elsewhere. A delivery for which a key does not answer within 15 s, while
+    /// its sender waits, is answered 500, so that it comes again.
     pub fn builder_remote<U: RemoteUnwrapper + Clone + 'static>(
         opener: Opener<U>,
         api_key: impl Into<SecretString>,

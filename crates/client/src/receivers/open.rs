@@ -3,6 +3,7 @@
 use super::crew::Crew;
 use bankrail_jose::remote::RemoteUnwrapper;
 use bankrail_secured_payload::{OpenError, Opened, Opener};
+use bankrail_webhook::schedule::DEFAULT_TIME_OUT;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -30,10 +31,14 @@ impl<U: RemoteUnwrapper + Clone> OpenRemote for Opener<U> {
 }
 
 impl Opening {
-    /// `None`: the runtime is shutting down, or opening panicked.
+    /// `None`: the runtime is shutting down, opening panicked, or a key elsewhere did not answer while the sender waits
+    /// (Default: "Webhooks", a time-out of 15 s).
     pub(super) async fn open(&self, compact: String) -> Option<Result<Opened, OpenError>> {
         match self {
-            Self::Elsewhere(opener) => Some(opener.open(&compact).await),
+            Self::Elsewhere(opener) => {
+                let opened = tokio::time::timeout(DEFAULT_TIME_OUT, opener.open(&compact)).await;
+                opened.inspect_err(|_| tracing::error!("the decryption key did not answer in time")).ok()
+            }
             Self::Here { opener, crew } => {
                 let opener = opener.clone();
                 crew.run(move || opener.open(&compact)).await

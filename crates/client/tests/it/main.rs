@@ -6,6 +6,7 @@ mod config;
 mod pages;
 mod provider;
 mod receivers;
+mod remote;
 mod sockets;
 mod statements;
 mod tokens;

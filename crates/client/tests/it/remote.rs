@@ -1,0 +1,58 @@
+//! Receivers whose decryption key lives elsewhere.
+
+use crate::receivers::{SIGNING, UNWRAPPING, delivery, message, seal};
+use axum::http::StatusCode;
+use bankrail_client::receivers::Receivers;
+use bankrail_jose::WrappingKey;
+use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteUnwrapper, Unwrapped};
+use bankrail_secured_payload::Opener;
+use bankrail_stores::memory::MemoryStore;
+use bankrail_webhook::{Inbox, MessageKind};
+use std::sync::Arc;
+use std::time::Duration;
+use tower::ServiceExt;
+
+/// A key service.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Service {
+    Works,
+    Down,
+    Hangs,
+}
+
+#[derive(Clone, Debug)]
+struct Key(Service, WrappingKey);
+
+impl RemoteUnwrapper for Key {
+    fn wrapping_key(&self) -> &WrappingKey {
+        &self.1
+    }
+
+    fn unwrap<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, Unwrapped> {
+        Box::pin(async move {
+            match self.0 {
+                Service::Works => Ok(UNWRAPPING.unwrap(encrypted).map_or(Unwrapped::CannotDecrypt, Unwrapped::Key)),
+                Service::Down => Err(RemoteError::retryable("no connection")),
+                Service::Hangs => std::future::pending().await,
+            }
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delivery_is_answered_whatever_the_key_service_does() {
+    let kind = MessageKind::Query;
+    for (service, status, stored) in [
+        (Service::Works, StatusCode::OK, 1),
+        (Service::Down, StatusCode::INTERNAL_SERVER_ERROR, 0),
+        (Service::Hangs, StatusCode::INTERNAL_SERVER_ERROR, 0),
+    ] {
+        let inbox = Arc::new(MemoryStore::new());
+        let opener = Opener::remote(Key(service, UNWRAPPING.wrapping_key()), SIGNING.verifying_key());
+        let receivers = Receivers::builder_remote(opener, "our-key", inbox.clone()).build().unwrap();
+        let answer = receivers.router().oneshot(delivery(kind, seal(&message(kind))));
+        let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.expect("an answer in time").unwrap();
+        assert_eq!(answer.status(), status, "{service:?}");
+        assert_eq!(Inbox::counts(&*inbox).await.unwrap().pending, stored, "{service:?}");
+    }
+}
