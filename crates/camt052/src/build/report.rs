@@ -106,23 +106,22 @@ impl ReportBuilder {
         E: TryInto<Entry>,
         BuildError: From<E::Error>,
     {
-        match entry.try_into() {
-            Ok(entry) => self.entries.push(entry),
-            Err(error) => {
-                self.failed.get_or_insert(error.into());
-            }
-        }
+        self.push(entry);
         self
     }
 
     /// Adds entries, as [`ReportBuilder::entry`] does.
     #[must_use]
-    pub fn entries<E>(self, entries: impl IntoIterator<Item = E>) -> Self
+    pub fn entries<E>(mut self, entries: impl IntoIterator<Item = E>) -> Self
     where
         E: TryInto<Entry>,
         BuildError: From<E::Error>,
     {
-        entries.into_iter().fold(self, Self::entry)
+        let entries = entries.into_iter();
+        // An entry is large, and would be moved each time that the list grows.
+        self.entries.reserve(entries.size_hint().0);
+        entries.for_each(|entry| self.push(entry));
+        self
     }
 
     /// The document.
@@ -161,6 +160,19 @@ impl ReportBuilder {
         match crate::check::first_of_schema(&document) {
             Some(finding) => Err(finding.into()),
             None => Ok(document),
+        }
+    }
+
+    fn push<E>(&mut self, entry: E)
+    where
+        E: TryInto<Entry>,
+        BuildError: From<E::Error>,
+    {
+        match entry.try_into() {
+            Ok(entry) => self.entries.push(entry),
+            Err(error) => {
+                self.failed.get_or_insert(error.into());
+            }
         }
     }
 }
