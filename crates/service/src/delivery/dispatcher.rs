@@ -1,9 +1,11 @@
 //! The worker that empties the outbox.
 
 mod options;
+mod pauses;
 
 pub use options::{DispatcherOptions, WrongBody};
 
+use self::pauses::Pauses;
 use super::attempt::{Outcome, Terms, attempt};
 use super::endpoint::{Endpoints, Health, Known};
 use super::transport::Transport;
@@ -117,6 +119,7 @@ impl Dispatcher {
     pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
         let mut stop = std::pin::pin!(stop);
         let mut under_way: JoinSet<()> = JoinSet::new();
+        let mut pauses = Pauses::new(&self.shared.options);
         // Beside the attempts, and ended with this function.
         let mut forgetting = JoinSet::new();
         if let Some(retention) = self.shared.options.retention {
@@ -127,7 +130,7 @@ impl Dispatcher {
             // One lease for all the places that have become free meanwhile: each lease is a write to the outbox.
             while under_way.try_join_next().is_some() {}
             let room = self.shared.options.concurrency.max(1).saturating_sub(under_way.len());
-            let pause = self.shared.lease_into(&mut under_way, room).await;
+            let pause = self.shared.lease_into(&mut under_way, room, &mut pauses).await;
             tokio::select! {
                 biased;
                 () = &mut stop => break,
@@ -156,22 +159,22 @@ const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 impl Shared {
     /// Starts as many deliveries as there is room for. Says how long to pause if nothing else happens.
-    async fn lease_into(self: &Arc<Self>, under_way: &mut JoinSet<()>, room: usize) -> Duration {
+    async fn lease_into(self: &Arc<Self>, under_way: &mut JoinSet<()>, room: usize, pauses: &mut Pauses) -> Duration {
         if room == 0 {
-            return self.options.longest_idle;
+            return pauses.longest();
         }
         match self.lease(room).await {
             Ok(entries) => {
-                let full = entries.len() >= room;
+                let (full, leased) = (entries.len() >= room, !entries.is_empty());
                 for entry in entries {
                     let shared = Arc::clone(self);
                     under_way.spawn(async move { shared.deliver(entry).await });
                 }
-                if full { self.options.longest_idle } else { self.until_next().await }
+                if full { pauses.longest() } else { pauses.after_look(leased, self.until_next().await) }
             }
             Err(error) => {
                 tracing::error!(error = %error, "the outbox did not lease");
-                self.options.longest_idle
+                pauses.longest()
             }
         }
     }
@@ -188,15 +191,10 @@ impl Shared {
         self.outbox.lease(request, now).await
     }
 
-    /// How long there is surely nothing to do. Entries that wait for a circuit or for a place under their endpoint's
-    /// limit are due already, hence the floor.
-    async fn until_next(&self) -> Duration {
-        match self.outbox.next_due().await {
-            Ok(Some(due)) => {
-                due.saturating_since(self.clock.now()).clamp(self.options.shortest_idle, self.options.longest_idle)
-            }
-            _ => self.options.longest_idle,
-        }
+    /// How long until the next entry is due. `None`: there is none, or the outbox does not say.
+    async fn until_next(&self) -> Option<Duration> {
+        let due = self.outbox.next_due().await.ok().flatten();
+        due.map(|due| due.saturating_since(self.clock.now()))
     }
 
     /// Makes one attempt at a leased entry and records it.

@@ -173,6 +173,7 @@ impl Endpoints {
     }
 
     /// The receivers that are left alone at `now` because they kept failing, or asked for it with a `Retry-After`.
+    /// Of several workers over one outbox each finds that out by itself.
     #[must_use]
     pub fn open_circuits(&self, now: Timestamp) -> Vec<EndpointId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);

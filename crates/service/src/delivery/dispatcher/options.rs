@@ -37,7 +37,8 @@ pub struct DispatcherOptions {
     /// The longest time between two looks at the outbox: how late a message of another process is noticed. Default: 1
     /// second.
     pub longest_idle: Duration,
-    /// The shortest such time while something is due that may not be sent. Default: 100 milliseconds.
+    /// The shortest such time while something is due that may not be sent; doubled with each look up to the longest one.
+    /// Default: 100 milliseconds.
     pub shortest_idle: Duration,
     /// When a message to an endpoint that this worker does not know is looked at again. Default: 1 minute.
     pub unknown_endpoint_pause: Duration,
