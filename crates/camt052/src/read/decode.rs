@@ -29,6 +29,8 @@ pub(crate) struct Decoded<R> {
     /// Octets of text consumed since the last `begin_token`.
     token: usize,
     at: Position,
+    /// Octets of the byte order mark, once it is consumed.
+    byte_order_mark: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +64,7 @@ impl<R: BufRead> Decoded<R> {
             read: 0,
             token: 0,
             at: Position { line: 1, column: 1, offset: 0 },
+            byte_order_mark: 0,
         }
     }
 
@@ -78,6 +81,11 @@ impl<R: BufRead> Decoded<R> {
     /// The place of the next octet to be consumed.
     pub(crate) fn position(&self) -> Position {
         self.at
+    }
+
+    /// The place of the first event: behind the byte order mark, which is consumed with it.
+    pub(crate) fn first_position(&self) -> Position {
+        Position { line: 1, column: 1, offset: self.byte_order_mark }
     }
 
     /// Why the source failed, and where.
@@ -296,6 +304,7 @@ impl<R: BufRead> BufRead for Decoded<R> {
         }
         if first && text.starts_with(&[0xEF, 0xBB, 0xBF]) && self.at.line == 1 {
             self.at.column -= 1;
+            self.byte_order_mark = number(self.source_octets(&[0xEF, 0xBB, 0xBF]));
         }
         self.at.offset += number(octets);
         self.token = self.token.saturating_add(text.len());

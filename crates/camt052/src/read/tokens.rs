@@ -134,7 +134,8 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
     }
 
     fn position(&mut self, mark: Mark) -> Position {
-        mark.known.unwrap_or_default()
+        let known = mark.known.filter(|_| mark.text > 0);
+        known.unwrap_or_else(|| self.reader.get_ref().first_position())
     }
 
     fn ahead(&self) -> &str {

@@ -81,6 +81,33 @@ fn hostile_documents_stream_as_they_parse() {
     }
 }
 
+#[test]
+fn other_encodings_stream_as_they_parse() {
+    let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+    let declared = |encoding: &str, text: &str| {
+        let xml = document("", &format!("{entry}<AddtlRptInf>{text}</AddtlRptInf>{entry}"));
+        format!("<?xml version=\"1.0\" encoding=\"{encoding}\"?>\r\n{xml}")
+    };
+    let wide = |text: &str, octets: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(octets).collect::<Vec<u8>>();
+    let marked = format!("\u{feff}{}", declared("UTF-16", "\u{e9}\u{20ac}\u{1f44d}\r\n."));
+    for (name, octets) in [
+        ("UTF-16, little end first", wide(&marked, u16::to_le_bytes)),
+        ("UTF-16, big end first", wide(&marked, u16::to_be_bytes)),
+        ("UTF-16 without a mark", wide(&marked[3..], u16::to_be_bytes)),
+        ("UTF-16 with half a character", wide(&marked, u16::to_le_bytes).into_iter().filter(|b| *b != 0x3D).collect()),
+        ("ISO-8859-15", declared("ISO-8859-15", "?\r\n?").bytes().map(|b| if b == b'?' { 0xA4 } else { b }).collect()),
+        ("UTF-8 with a mark", declared("UTF-8", "\u{feff}\u{1f44d}").replacen('<', "\u{feff}<", 1).into_bytes()),
+    ] {
+        assert_same(name, &octets);
+        for end in (0..octets.len()).step_by(7) {
+            assert_same(&format!("{name}, cut at {end}"), &octets[..end]);
+            let mut bad = octets.clone();
+            bad[end] ^= [0xFF, 0x80, 0xD8, 0x20][end % 4];
+            assert_same(&format!("{name}, octet {end} changed"), &bad);
+        }
+    }
+}
+
 /// Found by the fuzz target `entry_stream`: an octet that is no UTF-8, seen early in a large piece, took the place of
 /// the error before it.
 #[test]
