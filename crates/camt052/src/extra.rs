@@ -96,7 +96,8 @@ impl Extras {
     /// True when there is nothing beyond the schema.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_none()
+        // A list of none may have come out of JSON.
+        self.0.as_ref().is_none_or(|parts| parts.is_empty())
     }
 
     /// The parts, in the order of the document.
@@ -218,5 +219,17 @@ impl<'a> Kept<'a> {
 
     fn inside(&self, child: Option<(&str, usize)>) -> &'a [&'a Extra] {
         equal(self.parts, |part| step(part.inside.get(self.depth)), &child)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_no_parts_is_empty() {
+        let extras = Extras(Some(Box::default()));
+        assert!(extras.is_empty());
+        assert_eq!(extras, Extras::default());
     }
 }
