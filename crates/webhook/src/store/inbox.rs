@@ -251,7 +251,8 @@ pub trait Inbox: fmt::Debug + Send + Sync {
     fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict>;
 
     /// Leases up to `limit` pending entries that are due and free, of these kinds (none named: of all), in the order of
-    /// their arrival.
+    /// their arrival. Of many entries that came due again meanwhile an engine may see to the first thousand only; later
+    /// calls see to the rest.
     fn lease<'a>(
         &'a self,
         kinds: &'a [MessageKind],
