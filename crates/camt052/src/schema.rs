@@ -268,7 +268,7 @@ impl<N: Node> Slot for Vec<N> {
     }
 
     fn fill_ahead<T: Tokens>(&mut self, tag: &'static Tag, from: &mut Cursor<T>) {
-        while let Some(item) = from.scan_element(tag, self.len()) {
+        while let Ok(item) = from.scan_element(tag, self.len()) {
             self.push(item);
         }
     }

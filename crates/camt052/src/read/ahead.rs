@@ -67,23 +67,22 @@ impl<T: Tokens> Cursor<T> {
 
     /// The next element of a report, if it is a `tag` as this crate writes it, perhaps under a prefix. Otherwise nothing
     /// has been read.
-    pub(crate) fn scan_element<N: Node>(&mut self, tag: &'static Tag, index: usize) -> Option<N> {
-        let next = self.next_ahead(tag)?;
+    pub(crate) fn scan_element<N: Node>(&mut self, tag: &'static Tag, index: usize) -> Result<N, Odd> {
+        let next = self.next_ahead(tag).ok_or(Odd)?;
         // An entry is counted by itself, but its tag has to be within what the report may have.
         let entry = tag.wire == "Ntry";
         let used = self.used.elements;
         if entry && used >= self.options.limits.entry_elements {
-            return None;
+            return Err(Odd);
         }
         let mut plain = std::mem::take(&mut self.plain);
         let mut extent = Extent::default();
-        let mut node = self.element_ahead(tag, next, &mut plain, &mut extent);
+        let mut node = self.element_ahead::<N>(tag, next, &mut plain, &mut extent);
         if node.is_err() && self.end_comes(tag, next) {
             node = self.element_ahead(tag, next, &mut plain, &mut extent);
         }
         self.plain = plain;
-        let elements = self.accept(&node, extent, if entry { 0 } else { used })?;
-        let node: N = node.ok()?;
+        let elements = self.accept(&node, extent, if entry { 0 } else { used }).ok_or(Odd)?;
         self.tokens.skip(next.gap);
         let mark = self.tokens.mark();
         self.tokens.skip(extent.octets);
@@ -91,9 +90,11 @@ impl<T: Tokens> Cursor<T> {
         self.used.elements = if entry { used } else { elements };
         let extras = self.extras.len();
         self.path.push(Step { name: tag.wire, index, repeats: true, mark, last: None, extras, outer: None });
-        node.settle(self);
+        if let Ok(node) = &node {
+            node.settle(self);
+        }
         self.leave();
-        Some(node)
+        node
     }
 
     /// `None` when something else is next, or what scanning does not watch is in the way.
@@ -127,14 +128,16 @@ impl<T: Tokens> Cursor<T> {
         let stripped = if prefix.is_empty() { 0 } else { strip(ahead, prefix, tag.wire, plain).ok_or(Odd)? };
         let text = if prefix.is_empty() { ahead } else { plain };
         let mut scanner = Scanner::new(text, &self.options.limits);
-        let node = scanner.bare_element(tag)?;
-        let octets = match stripped {
-            0 => text.len() - scanner.rest().len(),
-            1.. if scanner.rest().is_empty() => stripped,
-            _ => return Err(Odd),
-        };
-        *extent = Extent { elements: scanner.elements()?, octets };
-        Ok(node)
+        let node = scanner.bare_element(tag);
+        if node.is_ok() {
+            let octets = match stripped {
+                0 => text.len() - scanner.rest().len(),
+                1.. if scanner.rest().is_empty() => stripped,
+                _ => return Err(Odd),
+            };
+            *extent = Extent { elements: scanner.elements()?, octets };
+        }
+        node
     }
 
     /// Reads on until the end of the next element is in memory, when it was not; false when it was, or is too far away.

@@ -224,7 +224,7 @@ impl<R: BufRead> EntryReader<R> {
         let at_entries = Report::FIELDS.get(self.report_at).is_some_and(|field| field.wire == "Ntry");
         if started
             && at_entries
-            && let Some(entry) = cursor.scan_element(tag!("Ntry"), self.entries)
+            && let Ok(entry) = cursor.scan_element(tag!("Ntry"), self.entries)
         {
             self.entries += 1;
             return Ok(Some(StreamItem::Entry(Box::new(entry))));

@@ -106,20 +106,25 @@ impl<'a> Scanner<'a> {
     /// An element whose start tag is next, with what follows it up to the next tag.
     #[inline(always)]
     fn element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
-        let node: N = self.bare_element(tag)?;
-        node.settle(self);
-        self.gap();
-        Ok(node)
+        let node = self.bare_element::<N>(tag);
+        if let Ok(node) = &node {
+            node.settle(self);
+            self.gap();
+        }
+        node
     }
 
     /// An element that is not looked at beyond the schema.
+    // A node is some hundred octets. It stays in the result that it came in: taken out, it would be copied each time.
     #[inline(always)]
     pub(super) fn bare_element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
         self.expect(if N::HAS_ATTRIBUTE { tag.start } else { tag.open })?;
         self.elements += 1;
-        let node = N::scan(self)?;
-        self.expect(tag.close)?;
-        Ok(node)
+        let node = N::scan(self);
+        if node.is_ok() {
+            self.expect(tag.close)?;
+        }
+        node
     }
 
     /// An element without content, written as one tag.
