@@ -16,4 +16,5 @@ mod seen;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod tokens;
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
 mod unreadable;

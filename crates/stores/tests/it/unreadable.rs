@@ -1,8 +1,13 @@
 //! A stored entry that this version cannot read, as after a later version wrote it: the others go on.
 
-use crate::engines::{at, incoming, lease, outgoing, owner, query};
-use bankrail_webhook::store::outbox::{LeaseRequest, OutboxCounts};
-use bankrail_webhook::{EntryId, Inbox, Outbox};
+use crate::engines::{at, incoming, lease, owner, query};
+use bankrail_webhook::{EntryId, Inbox};
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use {
+    crate::engines::outgoing,
+    bankrail_webhook::Outbox,
+    bankrail_webhook::store::outbox::{LeaseRequest, OutboxCounts},
+};
 
 /// `spoil` makes the entry of a number unreadable.
 pub(crate) async fn stands_in_no_inboxs_way(inbox: &impl Inbox, spoil: impl AsyncFn(EntryId)) {
@@ -26,6 +31,7 @@ pub(crate) async fn stands_in_no_inboxs_way(inbox: &impl Inbox, spoil: impl Asyn
 }
 
 /// `spoil` makes the entry of a number unreadable.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) async fn stands_in_no_outboxs_way(outbox: &impl Outbox, spoil: impl AsyncFn(EntryId)) {
     let mut ids = Vec::new();
     for number in 0..4 {
