@@ -16,8 +16,9 @@ pub(crate) enum BodyError {
     Broken,
 }
 
-/// The most octets of a body that are read only to be thrown away.
-const DRAINED: usize = 64 * 1024;
+/// The most octets of a body that are read only to be thrown away, if its sender is known and if not.
+const DRAINED: usize = 4 << 20;
+const DRAINED_OF_STRANGERS: usize = 64 << 10;
 
 /// How long that may take.
 const DRAINING: Duration = Duration::from_secs(5);
@@ -52,17 +53,18 @@ impl RequestBody {
         }
     }
 
-    /// Reads what is left, if the request was refused without it, up to a bound of octets and of time.
+    /// Reads what is left, if the request was refused without it, up to a bound of octets and of time. More is read for a
+    /// known sender: one whose API key is a customer's.
     ///
     /// A server that drops a body ends the stream with it, and then some clients lose the answer that came before: over
     /// HTTP/2 the whole answer is sent, then a reset without an error (RFC 9113 section 8.1), and curl 7.88 shows the
     /// reset. Beyond the bound that is theirs to bear.
-    pub(crate) async fn drain(mut self) {
+    pub(crate) async fn drain(mut self, known_sender: bool) {
         if !self.unread {
             return;
         }
         let read = async {
-            let mut left = DRAINED;
+            let mut left = if known_sender { DRAINED } else { DRAINED_OF_STRANGERS };
             while let Some(Ok(frame)) = self.body.frame().await {
                 let Some(after) = left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) else { return };
                 left = after;
@@ -111,9 +113,9 @@ mod tests {
 
     #[tokio::test(flavor = "current_thread")]
     async fn draining_ends_at_the_body_or_at_the_bound() {
-        for (many, read) in [(3, 3), (1000, DRAINED / 1024 + 1)] {
+        for (known, many, read) in [(false, 3, 3), (false, 5000, 64 + 1), (true, 5000, 4096 + 1)] {
             let (body, taken) = chunks(many);
-            RequestBody::new(&HeaderMap::new(), body).drain().await;
+            RequestBody::new(&HeaderMap::new(), body).drain(known).await;
             assert_eq!(taken.load(Ordering::SeqCst), read);
         }
     }
@@ -123,18 +125,18 @@ mod tests {
         let none = HeaderMap::new();
         let mut read = RequestBody::new(&none, chunks(3).0);
         assert_eq!(read.read_capped(&none, 4096).await.unwrap().len(), 3072);
-        read.drain().await;
+        read.drain(true).await;
 
         let (body, taken) = chunks(5);
         let mut too_large = RequestBody::new(&none, body);
         assert!(matches!(too_large.read_capped(&none, 1024).await, Err(BodyError::TooLarge)));
         assert_eq!(taken.load(Ordering::SeqCst), 2);
-        too_large.drain().await;
+        too_large.drain(true).await;
         assert_eq!(taken.load(Ordering::SeqCst), 5);
 
         let waiting = HeaderMap::from_iter([(EXPECT, HeaderValue::from_static("100-continue"))]);
         let (body, taken) = chunks(5);
-        RequestBody::new(&waiting, body).drain().await;
+        RequestBody::new(&waiting, body).drain(true).await;
         assert_eq!(taken.load(Ordering::SeqCst), 0);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
     let (head, body) = request.into_parts();
     let mut body = RequestBody::new(&head.headers, body);
     let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, &head, &mut body)).await;
-    body.drain().await;
+    body.drain(exchange.customer.is_some()).await;
     let mut response = match served {
         Some(Ok(response)) => response,
         Some(Err(refusal)) => refusal.into_response(&exchange, &shared.options),

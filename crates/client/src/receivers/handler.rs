@@ -119,9 +119,7 @@ impl HandlerError {
     pub fn poison(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { poison: true, error: error.into() }
     }
-}
 
-impl HandlerError {
     /// What is kept of it. A store's error says in its cause what happened, without payload.
     pub(super) fn text(&self) -> String {
         match self.error.downcast_ref::<StoreError>().and_then(Error::source) {
