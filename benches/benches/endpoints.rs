@@ -29,6 +29,7 @@ use rustls::pki_types::PrivateKeyDer;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 use tokio::task::JoinSet;
 
 /// As many connections.
@@ -128,13 +129,15 @@ struct World {
     base: String,
     token: String,
     signing: SigningKey,
+    /// Removed with the store's file at the end.
+    _folder: TempDir,
 }
 
 impl World {
     async fn start(entries: u64) -> Self {
         let signing = SigningKey::generate(RsaSize::Rsa2048).unwrap();
-        let folder = tempfile::tempdir().unwrap().keep();
-        let store = SqliteStore::open(folder.join("provider.db")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("provider.db")).unwrap();
         let scopes: ScopeSet = names::STATEMENT_READ.parse().unwrap();
         let keys = KeySet::new([signing.verifying_key()]).unwrap();
         let customer = Arc::new(Customer::new("ACME".parse().unwrap(), keys, scopes.clone()));
@@ -166,7 +169,7 @@ impl World {
             .route("/bare/statement", post(bare_statement))
             .with_state(Arc::new(bare));
         let (base, client) = serve(provider.router().merge(bare));
-        Self { client, base, token: token.expose_secret().to_owned(), signing }
+        Self { client, base, token: token.expose_secret().to_owned(), signing, _folder: folder }
     }
 
     fn form(&self) -> String {
