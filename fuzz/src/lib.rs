@@ -1,3 +1,0 @@
-//! Shared by fuzz targets.
-
-pub mod messages;
