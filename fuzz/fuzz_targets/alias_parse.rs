@@ -1,9 +1,7 @@
 //! Text in: aliases and checksums never panic; the strict rule is within the rule, and the rules are what they say.
-#![no_main]
 
 use bankrail_webhook::alias::{Alias, is_abn, is_acn};
 use bankrail_webhook::{AccountMask, AliasType};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     for alias_type in AliasType::KNOWN {

@@ -1,11 +1,9 @@
 //! Octets in, as a token and as the claims of a signed one: never panics, accepts only what obeys every rule.
-#![no_main]
 
 use bankrail_client_assertion::{Audience, ReplayPolicy, Verifier};
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::{RsaSize, SigningKey, base64url};
 use bankrail_values::Timestamp;
-use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
 const NOW: i64 = 1_795_233_600_000;

@@ -1,11 +1,9 @@
 //! Structured values in: what is built verifies and says what was asked for.
-#![no_main]
 
 use arbitrary::Arbitrary;
 use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
 use bankrail_jose::{RsaSize, SigningKey};
 use bankrail_values::Timestamp;
-use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 use std::time::Duration;
 

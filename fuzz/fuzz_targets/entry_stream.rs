@@ -1,9 +1,6 @@
 //! Entry by entry gives what a whole parse gives, or the same error, however the input is split into reads.
 
-#![no_main]
-
 use bankrail_camt052::{Document, EntryReader, Finding, ReadError, ReadErrorKind, StreamItem};
-use libfuzzer_sys::fuzz_target;
 use std::io::{BufRead, Read};
 
 /// A source that hands out pieces of the lengths given, over and over.

@@ -1,8 +1,6 @@
 //! Any text as a JSON Web Key: no panic, and what is read is written and read again as the same key.
-#![no_main]
 
 use bankrail_jose::{Jwk, PublicMaterial};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     if let Ok(key) = Jwk::parse(text) {

@@ -1,8 +1,6 @@
 //! Any text as a JWK set, any `kid`: no panic; a selected key has the name asked for, and trying is bounded.
-#![no_main]
 
 use bankrail_jose::{JwkSet, KeyOptions, KeySet, KeySizes, VerifyingKey};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (&str, Option<&str>)| {
     let (json, kid) = input;

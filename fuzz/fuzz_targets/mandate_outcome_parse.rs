@@ -1,9 +1,7 @@
 //! Octets in: mandate outcomes never panic, and what is read survives a round trip and a history.
-#![no_main]
 
 use bankrail_webhook::history::{MandateHistory, Observation};
 use bankrail_webhook::{MandateActionOutcome, ReadOptions, Rule, WebhookMessage};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|json: &[u8]| {
     let parsed = match MandateActionOutcome::from_json(json) {

@@ -1,7 +1,5 @@
 //! Structured values in: every mandate outcome that can be built is written and read back equal.
-#![no_main]
 
-use bankrail_fuzz::messages::{Plan, to_json_and_back};
-use libfuzzer_sys::fuzz_target;
+use crate::messages::{Plan, to_json_and_back};
 
 fuzz_target!(|plan: Plan<'_>| to_json_and_back(plan.outcome()));

@@ -1,10 +1,8 @@
 //! Any JSON text sealed, compressed or not, and opened: the same text. Cut anywhere or changed anywhere: refused.
-#![no_main]
 
 use arbitrary::Arbitrary;
 use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, UnwrappingKey};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
-use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
 #[derive(Arbitrary, Debug)]

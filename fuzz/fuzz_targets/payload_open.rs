@@ -1,11 +1,9 @@
 //! Any text as a secured payload, and any octets encrypted to our key: no panic, and only what is well formed opens.
 //! RSA is switched off, so that input gets past it.
-#![no_main]
 
 use arbitrary::Arbitrary;
 use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, UnwrappingKey};
 use bankrail_secured_payload::{OpenError, OpenOptions, Opener, encrypt_anything};
-use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
 #[derive(Arbitrary, Debug)]

@@ -1,9 +1,7 @@
 //! Octets in: payment outcomes never panic, and what is read survives a round trip and a history.
-#![no_main]
 
 use bankrail_webhook::history::{Observation, PaymentHistory};
 use bankrail_webhook::{PaymentOutcome, ReadOptions, Rule, WebhookMessage};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|json: &[u8]| {
     let parsed = match PaymentOutcome::from_json(json) {

@@ -1,8 +1,6 @@
 //! Any text as a key file or certificate, any octets as DER: no panic, and keys survive writing and reading.
-#![no_main]
 
 use bankrail_jose::{Certificate, PrivateMaterial, PublicMaterial};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);

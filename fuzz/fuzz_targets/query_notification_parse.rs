@@ -1,8 +1,6 @@
 //! Octets in: query notifications never panic, and what is read survives a round trip.
-#![no_main]
 
 use bankrail_webhook::{Message, MessageKind, QueryNotification, ReadOptions, Rule, RuleClass, WebhookMessage};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|json: &[u8]| {
     let parsed = match QueryNotification::from_json(json) {

@@ -1,9 +1,6 @@
 //! Octets in: reading never panics, in either mode, and the checker finds what strict reading finds.
 
-#![no_main]
-
 use bankrail_camt052::{Document, Finding, Mode, ReadOptions};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|octets: &[u8]| {
     let tolerant = Document::parse(octets);

@@ -1,11 +1,8 @@
 //! What can be written is read again as the same document, compact, indented and out of a JSON string: documents that
 //! have been read, and, out of octets that are no document, invented values of the model.
 
-#![no_main]
-
 use arbitrary::{Arbitrary, Unstructured};
 use bankrail_camt052::{Document, Finding, Mode, ReadOptions, WriteError, WriteOptions};
-use libfuzzer_sys::fuzz_target;
 
 fn assert_same_back(document: &Document) {
     let xml = match document.to_xml() {

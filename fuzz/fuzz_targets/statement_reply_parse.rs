@@ -1,10 +1,8 @@
 //! Octets in: answers and requests of the statement endpoint never panic, and what is read survives a round trip.
-#![no_main]
 
 use bankrail_statement::{
     AccountId, Checkpoint, Page, ReceivedPage, ReceivedStatement, StatementReply, StatementRequest, StatementResponse,
 };
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|body: &[u8]| {
     for status in [200, 404] {

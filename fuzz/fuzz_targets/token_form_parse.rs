@@ -1,10 +1,8 @@
 //! Octets in: a token request's form never panics, and what is read is written and read again to the same.
-#![no_main]
 
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, TokenErrorBody, TokenRequest, TokenRequestError, TokenResponse,
 };
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|body: &[u8]| {
     match TokenRequest::from_form(Some(FORM_CONTENT_TYPE), body) {

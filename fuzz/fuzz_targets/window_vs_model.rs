@@ -1,10 +1,8 @@
 //! Requests in: decisions equal a log of charges reckoned in 128-bit integers, the retry time is exact, nothing panics.
-#![no_main]
 
 use arbitrary::Arbitrary;
 use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
 use bankrail_values::Timestamp;
-use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
 
 #[derive(Arbitrary, Debug)]

@@ -1,0 +1,81 @@
+//! Every fuzz target in one program, so that the crates are compiled and linked once. The environment variable
+//! `FUZZ_TARGET` names the target to run; with the value `list` the program prints the names of all of them.
+#![no_main]
+
+use libfuzzer_sys::Corpus;
+use std::sync::LazyLock;
+
+/// Defines the function that a target's file holds: it makes the input out of bytes and gives it to the body.
+macro_rules! fuzz_target {
+    (|$input:ident: $type:ty| $body:expr) => {
+        pub fn run(bytes: &[u8]) -> libfuzzer_sys::Corpus {
+            use arbitrary::{Arbitrary, Unstructured};
+
+            #[inline(never)]
+            fn target($input: $type) {
+                $body
+            }
+
+            if bytes.len() < <$type as Arbitrary>::size_hint(0).0 {
+                return libfuzzer_sys::Corpus::Reject;
+            }
+            match <$type as Arbitrary>::arbitrary_take_rest(Unstructured::new(bytes)) {
+                Ok(input) => target(input),
+                Err(_) => return libfuzzer_sys::Corpus::Reject,
+            }
+            libfuzzer_sys::Corpus::Keep
+        }
+    };
+}
+
+/// Declares the module of each target and the table of all.
+macro_rules! targets {
+    ($($name:ident)*) => {
+        $(mod $name;)*
+
+        const TARGETS: &[(&str, fn(&[u8]) -> Corpus)] = &[$((stringify!($name), $name::run)),*];
+    };
+}
+
+mod messages;
+
+targets! {
+    alias_parse
+    assertion_verify
+    claims_to_token_and_back
+    entry_stream
+    jwk_parse
+    jwks_select
+    jws_parse
+    mandate_notification_parse
+    mandate_notification_to_json_and_back
+    mandate_outcome_parse
+    mandate_outcome_to_json_and_back
+    message_seal_and_open
+    payload_open
+    payment_outcome_parse
+    payment_outcome_to_json_and_back
+    pem_parse
+    query_notification_parse
+    query_notification_to_json_and_back
+    report_parse
+    report_to_xml_and_back
+    statement_reply_parse
+    token_form_parse
+    window_vs_model
+}
+
+static RUN: LazyLock<fn(&[u8]) -> Corpus> = LazyLock::new(|| {
+    let wanted = std::env::var("FUZZ_TARGET").unwrap_or_default();
+    if wanted == "list" {
+        TARGETS.iter().for_each(|(name, _)| println!("{name}"));
+        std::process::exit(0);
+    }
+    let found = TARGETS.iter().find(|(name, _)| *name == wanted);
+    found.map(|(_, run)| *run).unwrap_or_else(|| {
+        eprintln!("FUZZ_TARGET={wanted:?} is no target; FUZZ_TARGET=list prints their names");
+        std::process::exit(2);
+    })
+});
+
+libfuzzer_sys::fuzz_target!(init: { LazyLock::force(&RUN); }, |bytes: &[u8]| -> Corpus { RUN(bytes) });
