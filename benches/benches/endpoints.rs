@@ -17,7 +17,7 @@ use bankrail_camt052::Document;
 use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenRequest, TokenStore, names};
 use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayStore};
 use bankrail_jose::{KeySet, RsaSize, SigningKey, VerifyingKey};
-use bankrail_rate_limit::{CallType, Limiter, Limits, Policy, StoreLimiter};
+use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, Policy};
 use bankrail_service::{
     AccountFacts, ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, Provider,
     StatementQuery,
@@ -155,7 +155,7 @@ impl World {
             .ledger(bank.clone())
             .token_store(Arc::new(store.clone()))
             .replay_store(Arc::new(store.clone()))
-            .limits(Arc::new(StoreLimiter::new(limits, Arc::new(Limiter::default()))))
+            .limits(Arc::new(Limiter::new(limits, Arc::new(MemoryCounters::default()))))
             .audience(Audience::parse(AUDIENCE).unwrap())
             .build()
             .unwrap();

@@ -9,7 +9,7 @@
 
 use bankrail_benches::measuring;
 use bankrail_benches::rate_limit::{race, resident};
-use bankrail_rate_limit::{Algorithm, CallType, Capacity, Counting, Limiter, Limits, OnFull, Policy, Window};
+use bankrail_rate_limit::{Algorithm, CallType, Capacity, Counting, Limits, MemoryCounters, OnFull, Policy, Window};
 use bankrail_values::{Clock, CoarseClock, SystemClock, Timestamp};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use governor::clock::FakeRelativeClock;
@@ -30,22 +30,28 @@ fn key(n: usize) -> String {
     format!("customer-{n:07}")
 }
 
+struct Ours {
+    limits: Limits,
+    counters: MemoryCounters,
+}
+
 /// Three windows: sliding, refused requests not counted.
-fn ours(limit: u32, max_keys: usize) -> Limiter {
+fn ours(limit: u32, max_keys: usize) -> Ours {
     let windows = [Window::per_hour(limit), Window::per_minute(limit), Window::per_second(limit)];
     let windows = windows.map(|window| window.expect("within the bounds"));
     let policy = Policy::new(Algorithm::Sliding, Counting::Admitted, &windows).expect("three lengths");
     let mut limits = Limits::default();
     limits.set_default(CallType::Payment, policy);
-    Limiter::new(limits, Capacity::new(max_keys, OnFull::RefuseNew))
+    Ours { limits, counters: MemoryCounters::new(Capacity::new(max_keys, OnFull::RefuseNew)) }
 }
 
-fn ask_ours(limiter: &Limiter, key: &str) -> bool {
+fn ask_ours(limiter: &Ours, key: &str) -> bool {
     ask_ours_at(limiter, key, CoarseClock.now())
 }
 
-fn ask_ours_at(limiter: &Limiter, key: &str, now: Timestamp) -> bool {
-    limiter.check(key, CallType::Payment, now, 1).expect("there is room").is_allowed()
+fn ask_ours_at(limiter: &Ours, key: &str, now: Timestamp) -> bool {
+    let charge = limiter.limits.charge(key, CallType::Payment, now, 1).expect("it fits");
+    limiter.counters.charge(&charge).expect("there is room").is_allowed()
 }
 
 type Governor = DefaultKeyedRateLimiter<String>;

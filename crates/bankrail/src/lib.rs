@@ -23,6 +23,7 @@
 //! | `statement` | `statement` | the statement exchange's JSON, cursors, de-duplication |
 //! | `webhook` | `webhook` | the four messages, aliases, duplicate keys, ordering |
 //! | `rate-limit` | `rate_limit` | fixed and sliding windows, keyed limiter |
+//! | `http` | `http` | what both sides of HTTP share: request keys, bounded bodies, `Retry-After` |
 //! | `stores` | `stores` | engines in memory; `sqlite`, `redis`, `postgres` add theirs |
 //! | `service` | `service` | the provider's endpoints and webhook delivery |
 //! | `client` | `client` | the customer's calls and webhook receivers |
@@ -31,6 +32,7 @@
 //! | `coarse-clock` | | `values::CoarseClock`, the system's clock as of its last tick, cheap enough for every request |
 //! | `serde` | | serde for `values` and, where it is on, `camt052`'s model |
 //! | `pacer` | `rate_limit` | `rate_limit::Pacer`, which makes a client wait for its turn |
+//! | `rate-limit-layer` | `rate_limit` | `rate_limit::layer::LimitLayer`, a tower layer that limits an HTTP service |
 //! | `full` | all | all above that needs only Rust and a C compiler: not `josekit` |
 //! | `arbitrary`, `testing` | `camt052`, `webhook` | for tests: invented reports; the suites of inbox and outbox engines |
 //!
@@ -46,6 +48,8 @@ pub use bankrail_camt052 as camt052;
 pub use bankrail_client as client;
 #[cfg(feature = "client-assertion")]
 pub use bankrail_client_assertion as client_assertion;
+#[cfg(feature = "http")]
+pub use bankrail_http as http;
 #[cfg(feature = "jose")]
 pub use bankrail_jose as jose;
 #[cfg(feature = "rate-limit")]

@@ -1,89 +1,70 @@
-//! The twelve kinds of call that have limits of their own, and those limits.
+//! The kinds of call that have limits of their own, and those limits.
 
 use crate::{Algorithm, Counting, Policy, Window};
 use std::fmt;
 
-/// A kind of call with limits of its own (Specification: "Limits", the table of default rate limits).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum CallType {
+/// States the call types: for each its documentation, its variant, its name and its windows, longest first. Everything
+/// else that has to know a call type comes from here.
+macro_rules! call_types {
+    ($($(#[$doc:meta])+ $variant:ident = $name:literal [$($window:expr),+];)+) => {
+        /// A kind of call with limits of its own (Specification: "Limits", the table of default rate limits).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum CallType {
+            $($(#[$doc])+ $variant,)+
+        }
+
+        impl CallType {
+            /// All of them, in the order of the specification's table.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// A short name for keys, metrics and configuration, such as `mandate-creation`. It never changes.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// The windows of the specification's table, longest first.
+            #[must_use]
+            pub const fn default_windows(self) -> &'static [Window] {
+                match self {
+                    $(Self::$variant => const { &[$($window),+] },)+
+                }
+            }
+        }
+    };
+}
+
+call_types! {
     /// GraphQL calls: 10,000 an hour, 5 a second.
-    GraphQl,
+    GraphQl = "graphql" [per_hour(10_000), per_second(5)];
     /// Authorisation (token): 10 an hour, 2 a second.
-    Token,
+    Token = "token" [per_hour(10), per_second(2)];
     /// Foreign-exchange quote request: 500 an hour, 10 a second.
-    FxQuote,
+    FxQuote = "fx-quote" [per_hour(500), per_second(10)];
     /// Fast single payment: 30 a minute, 2 a second.
-    FastPayment,
+    FastPayment = "fast-payment" [per_minute(30), per_second(2)];
     /// Mandate status change: 10 a second.
-    MandateStatusChange,
+    MandateStatusChange = "mandate-status-change" [per_second(10)];
     /// Mandate creation: 10 a second.
-    MandateCreation,
+    MandateCreation = "mandate-creation" [per_second(10)];
     /// Payment instruction creation (MPIR): 5 a second.
-    PaymentInstruction,
+    PaymentInstruction = "payment-instruction" [per_second(5)];
     /// Mandate details retrieval: 5 a second.
-    MandateDetails,
+    MandateDetails = "mandate-details" [per_second(5)];
     /// Query resolution: 5 a second.
-    QueryResolution,
+    QueryResolution = "query-resolution" [per_second(5)];
     /// Payments: 30 a minute, 2 a second.
-    Payment,
+    Payment = "payment" [per_minute(30), per_second(2)];
     /// Payment enquiry: 90 a minute, 2 a second.
-    PaymentEnquiry,
+    PaymentEnquiry = "payment-enquiry" [per_minute(90), per_second(2)];
     /// Statement / balance and transaction reporting: 25 an hour.
-    Statement,
+    Statement = "statement" [per_hour(25)];
 }
 
 impl CallType {
-    /// All of them, in the order of the specification's table.
-    pub const ALL: [Self; 12] = [
-        Self::GraphQl,
-        Self::Token,
-        Self::FxQuote,
-        Self::FastPayment,
-        Self::MandateStatusChange,
-        Self::MandateCreation,
-        Self::PaymentInstruction,
-        Self::MandateDetails,
-        Self::QueryResolution,
-        Self::Payment,
-        Self::PaymentEnquiry,
-        Self::Statement,
-    ];
-
-    /// A short name for keys, metrics and configuration, such as `mandate-creation`. It never changes.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::GraphQl => "graphql",
-            Self::Token => "token",
-            Self::FxQuote => "fx-quote",
-            Self::FastPayment => "fast-payment",
-            Self::MandateStatusChange => "mandate-status-change",
-            Self::MandateCreation => "mandate-creation",
-            Self::PaymentInstruction => "payment-instruction",
-            Self::MandateDetails => "mandate-details",
-            Self::QueryResolution => "query-resolution",
-            Self::Payment => "payment",
-            Self::PaymentEnquiry => "payment-enquiry",
-            Self::Statement => "statement",
-        }
-    }
-
-    /// The windows of the specification's table, longest first.
-    #[must_use]
-    pub const fn default_windows(self) -> &'static [Window] {
-        match self {
-            Self::GraphQl => const { &[per_hour(10_000), per_second(5)] },
-            Self::Token => const { &[per_hour(10), per_second(2)] },
-            Self::FxQuote => const { &[per_hour(500), per_second(10)] },
-            Self::FastPayment | Self::Payment => const { &[per_minute(30), per_second(2)] },
-            Self::MandateStatusChange | Self::MandateCreation => const { &[per_second(10)] },
-            Self::PaymentInstruction | Self::MandateDetails | Self::QueryResolution => const { &[per_second(5)] },
-            Self::PaymentEnquiry => const { &[per_minute(90), per_second(2)] },
-            Self::Statement => const { &[per_hour(25)] },
-        }
-    }
-
     pub(crate) const fn index(self) -> usize {
         self as usize
     }

@@ -1,18 +1,31 @@
-//! Who may do what: the default policies, and what was agreed with single customers.
+//! The policies of all customers.
 
 use crate::call_type::default_limits;
-use crate::{CallType, Policy};
+use crate::{CallType, Charge, CostError, Policy};
 use bankrail_values::Timestamp;
 use hashbrown::HashMap;
 
-/// The policy of every call type, with what was agreed otherwise for single customers, for good or until a given time
-/// (Specification: "Limits", rule 1: "Limits may be changed on request per customer; temporary limits can be requested
-/// for ad hoc use").
+/// What happens to a request while the counters do not answer. It is chosen for each call type: a type that moves money
+/// refuses, one that only reads may go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnStoreError {
+    /// The check fails with the store's error.
+    #[default]
+    Refuse,
+    /// The request is allowed and not counted.
+    Allow,
+}
+
+/// The policies of all customers: one for each call type, and those agreed with single customers, for good or until a
+/// given time (Specification: "Limits", rule 1: "Limits may be changed on request per customer; temporary limits can be
+/// requested for ad hoc use").
 ///
-/// A temporary policy goes before a customer's own one, that one before the call type's. The counter of a window survives a
-/// change to a policy with a window of the same length: who has used 20 of 25 an hour has used 20 of 50 after the limit is
-/// raised. It is lost, and nothing is counted for it, under a policy without one: give a temporary policy every window
-/// of the policy that comes back after it, with a high limit where it should not matter.
+/// - A customer's temporary policy comes before its own policy, and that before the call type's.
+/// - The counter of a window survives a change to a policy with a window of the same length: a customer who has used 20
+///   of 25 an hour has used 20 of 50 after the limit is raised.
+/// - A policy without a window of that length loses the counter. Give a temporary policy every window of the policy that
+///   follows it, with a high limit where it should not matter.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Limits, Policy, Window, default_limits};
@@ -25,13 +38,14 @@ use hashbrown::HashMap;
 /// let noon = "2021-07-29T12:00:00.000Z".parse()?;
 /// limits.set_temporary("ACME", CallType::Statement, double, noon);
 /// let before = "2021-07-29T11:59:59.999Z".parse()?;
-/// assert_eq!(limits.policy("ACME", CallType::Statement, before), double);
-/// assert_eq!(limits.policy("ACME", CallType::Statement, noon), default_limits(CallType::Statement));
+/// assert_eq!(*limits.policy("ACME", CallType::Statement, before), double);
+/// assert_eq!(*limits.policy("ACME", CallType::Statement, noon), default_limits(CallType::Statement));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
     defaults: [Policy; CallType::ALL.len()],
+    on_store_error: [OnStoreError; CallType::ALL.len()],
     overrides: HashMap<Box<str>, Vec<Override>, foldhash::fast::RandomState>,
 }
 
@@ -43,36 +57,59 @@ struct Override {
 }
 
 impl Limits {
-    /// The specification's table for every call type; see [`default_limits`].
+    /// The specification's table for every call type (see [`default_limits`]) and [`OnStoreError::Refuse`].
     #[must_use]
     pub fn new() -> Self {
-        Self { defaults: CallType::ALL.map(default_limits), overrides: HashMap::default() }
+        let defaults = CallType::ALL.map(default_limits);
+        Self { defaults, on_store_error: Default::default(), overrides: HashMap::default() }
     }
 
-    /// The policy that holds for this customer's calls at `now`.
-    #[must_use]
-    pub fn policy(&self, customer: &str, call_type: CallType, now: Timestamp) -> Policy {
-        *self.in_force(customer, call_type, now)
-    }
-
-    /// [`Limits::policy`], not copied.
+    /// A request of `customer` under the policy in force at `now`, to be charged to counters. A cost of 0 only looks.
+    ///
+    /// # Errors
+    /// [`CostError`] when `cost` is above the limit of a window: it never fits.
     #[inline]
-    pub(crate) fn in_force(&self, customer: &str, call_type: CallType, now: Timestamp) -> &Policy {
+    pub fn charge<'a>(
+        &'a self,
+        customer: &'a str,
+        call_type: CallType,
+        now: Timestamp,
+        cost: u32,
+    ) -> Result<Charge<'a>, CostError> {
+        Charge::new(customer, call_type, *self.policy(customer, call_type, now), now, cost)
+    }
+
+    /// The policy in force for this customer's calls at `now`.
+    #[must_use]
+    #[inline]
+    pub fn policy(&self, customer: &str, call_type: CallType, now: Timestamp) -> &Policy {
         if self.overrides.is_empty() {
-            return self.default_of(call_type);
+            return self.default_policy(call_type);
         }
-        self.agreed(customer, call_type, now).unwrap_or_else(|| self.default_of(call_type))
+        self.agreed(customer, call_type, now).unwrap_or_else(|| self.default_policy(call_type))
     }
 
     /// The policy of customers with whom nothing else was agreed.
     #[must_use]
-    pub fn default_policy(&self, call_type: CallType) -> Policy {
-        *self.default_of(call_type)
+    #[inline]
+    pub fn default_policy(&self, call_type: CallType) -> &Policy {
+        self.defaults.get(call_type.index()).expect("the array has a place for every call type")
     }
 
     /// Changes the policy of customers with whom nothing else was agreed.
     pub fn set_default(&mut self, call_type: CallType, policy: Policy) {
         *self.defaults.get_mut(call_type.index()).expect("the array has a place for every call type") = policy;
+    }
+
+    /// What happens to requests of this type while the counters do not answer.
+    #[must_use]
+    pub fn on_store_error(&self, call_type: CallType) -> OnStoreError {
+        self.on_store_error.get(call_type.index()).copied().unwrap_or_default()
+    }
+
+    /// Changes what happens to requests of this type while the counters do not answer.
+    pub fn set_on_store_error(&mut self, call_type: CallType, reaction: OnStoreError) {
+        *self.on_store_error.get_mut(call_type.index()).expect("the array has a place for every call type") = reaction;
     }
 
     /// Gives a customer a policy of its own.
@@ -97,7 +134,7 @@ impl Limits {
     }
 
     /// Forgets temporary policies that have ended.
-    pub fn forget_ended(&mut self, now: Timestamp) {
+    pub fn forget_expired(&mut self, now: Timestamp) {
         self.overrides.retain(|_, agreed| {
             agreed.retain_mut(|entry| {
                 entry.temporary = entry.temporary.filter(|(_, until)| now < *until);
@@ -113,11 +150,6 @@ impl Limits {
             Some((policy, until)) if now < *until => Some(policy),
             _ => entry.own.as_ref(),
         }
-    }
-
-    #[inline]
-    fn default_of(&self, call_type: CallType) -> &Policy {
-        self.defaults.get(call_type.index()).expect("the array has a place for every call type")
     }
 
     fn override_of(&mut self, customer: &str, call_type: CallType) -> &mut Override {

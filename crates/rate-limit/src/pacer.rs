@@ -1,10 +1,12 @@
 //! The customer's side: waiting instead of being refused.
 
+mod options;
 mod pacing;
 
+pub use options::PacerOptions;
 pub use pacing::{PaceError, Pacing};
 
-use crate::{CallType, Capacity, Charge, CounterStore, Counting, Limiter, Limits, OnFull, Policy};
+use crate::{CallType, Charge, CounterStore, Counting, Policy};
 use bankrail_values::{Clock, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,16 +15,20 @@ use tokio::sync::Mutex;
 
 /// Waits until a call may be made, so that the other side never has to refuse it.
 ///
-/// The pacer keeps its own count of what was sent, under the other side's policy and [`Counting::Admitted`], and adds a
-/// guard for what it cannot see: no call is let go within the guard of a window's boundary, and each is judged as of the
-/// guard earlier. So, if every call reaches the other side when its clock shows no more than the guard before or after the
-/// time at which this clock let the call go, and nobody else spends the customer's limits, then none is refused, under
-/// either algorithm and way of counting.
+/// The pacer counts what was sent by itself, under the other side's policy and [`Counting::Admitted`]. What it cannot see
+/// is allowed for by a guard: no call is let go within the guard of a window's boundary, and each is judged as of the
+/// guard earlier. No call is refused, under either algorithm and way of counting, if both hold:
 ///
-/// - Fair: calls are let go in the order in which they began to wait, whatever they cost.
-/// - Cancellable: a call that stops waiting is as if it had never been; it charges nothing. One that is dropped while a
-///   shared store is being asked may have charged there.
-/// - Shared: with [`Pacer::with_counters`] several processes keep one count; each is fair among its own calls.
+/// - each call reaches the other side when its clock shows the time at which this clock let the call go, give or take the
+///   guard;
+/// - nobody else spends the customer's limits.
+///
+/// Waiting is:
+///
+/// - fair: calls are let go in the order in which they began to wait, whatever they cost;
+/// - cancellable: a call that stops waiting charges nothing. One that is dropped while a shared store is being asked may
+///   have charged there;
+/// - shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair among its own calls.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Pacer, default_limits};
@@ -38,16 +44,13 @@ use tokio::sync::Mutex;
 /// ```
 #[derive(Debug)]
 pub struct Pacer {
-    counters: Arc<dyn CounterStore>,
-    customer: Box<str>,
     call_type: CallType,
     policy: Policy,
     clock: Arc<dyn Clock>,
-    pacing: Pacing,
-    guard: Duration,
+    options: PacerOptions,
     /// In milliseconds; nothing is let go before.
     held_until: AtomicI64,
-    /// tokio's lock is handed on in the order of arrival; whoever is next holds it while waiting.
+    /// tokio's lock is handed on in the order of arrival; the first in line holds it while waiting.
     turn: Mutex<()>,
 }
 
@@ -55,42 +58,24 @@ pub struct Pacer {
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
 impl Pacer {
-    /// A pacer for one customer's calls of one type that waits however long, counts by itself, and keeps a guard of
-    /// 100 ms.
+    /// A pacer for one customer's calls of one type, with the default options: it waits however long, counts by itself,
+    /// and keeps a guard of 100 ms.
     #[must_use]
     pub fn new(call_type: CallType, policy: Policy, clock: Arc<dyn Clock>) -> Self {
         Self {
-            counters: Arc::new(Limiter::new(Limits::default(), Capacity::new(1, OnFull::RefuseNew))),
-            customer: Box::default(),
             call_type,
             policy: policy.with_counting(Counting::Admitted),
             clock,
-            pacing: Pacing::Wait,
-            guard: Duration::from_millis(100),
+            options: PacerOptions::default(),
             held_until: AtomicI64::new(i64::MIN),
             turn: Mutex::new(()),
         }
     }
 
-    /// Counts in this store, under this customer's name: for several pacers, or several processes, that spend the same
-    /// limits. A store that judges by a clock of its own keeps the guard at the boundaries only.
+    /// Replaces the options.
     #[must_use]
-    pub fn with_counters(mut self, counters: Arc<dyn CounterStore>, customer: &str) -> Self {
-        (self.counters, self.customer) = (counters, customer.into());
-        self
-    }
-
-    /// What happens to a call that may not go yet. [`Pacing::Fail`] also does without the guard.
-    #[must_use]
-    pub fn with_pacing(mut self, pacing: Pacing) -> Self {
-        self.pacing = pacing;
-        self
-    }
-
-    /// Allows for this much between the two clocks, the way there included; at most a quarter of the shortest window.
-    #[must_use]
-    pub fn with_guard(mut self, guard: Duration) -> Self {
-        self.guard = guard;
+    pub fn with_options(mut self, options: PacerOptions) -> Self {
+        self.options = options;
         self
     }
 
@@ -101,8 +86,8 @@ impl Pacer {
     /// when the call would have to wait longer than [`Pacing`] allows. [`PaceError::Store`] when the counters fail.
     pub async fn acquire(&self, cost: u32) -> Result<(), PaceError> {
         self.policy.check_cost(cost)?;
-        let deadline = self.pacing.deadline(self.clock.now());
-        // Whoever is in front gives up or goes by its own deadline, which is not after this one's.
+        let deadline = self.options.pacing.deadline(self.clock.now());
+        // The call in front gives up or goes by its own deadline, which is not after this one's.
         let _turn = self.turn.lock().await;
         loop {
             self.clear_of_boundaries(deadline).await?;
@@ -118,8 +103,8 @@ impl Pacer {
         }
     }
 
-    /// Lets nothing go before `at`: what to do with the `Retry-After` of a refusal that came all the same. An earlier
-    /// time than one given before changes nothing.
+    /// Lets no call go before `at`: for the `Retry-After` of a refusal that came all the same. The latest time given
+    /// counts.
     pub fn hold_until(&self, at: Timestamp) {
         self.held_until.fetch_max(at.unix_millis(), Ordering::Relaxed);
     }
@@ -160,7 +145,7 @@ impl Pacer {
 
     fn guard(&self) -> Duration {
         let shortest = self.policy.windows().iter().map(|window| window.length()).min().unwrap_or_default();
-        if self.pacing == Pacing::Fail { Duration::ZERO } else { self.guard.min(shortest / 4) }
+        if self.options.pacing == Pacing::Fail { Duration::ZERO } else { self.options.guard.min(shortest / 4) }
     }
 
     fn held(&self, now: Timestamp) -> Option<Timestamp> {
@@ -171,8 +156,8 @@ impl Pacer {
     /// Charges the call if it is allowed; when it will be if not.
     async fn charge(&self, now: Timestamp, cost: u32) -> Result<Option<Timestamp>, PaceError> {
         let judged_at = now.saturating_sub(self.guard());
-        let charge = Charge::new(&self.customer, self.call_type, self.policy, judged_at, cost)?;
-        let decision = self.counters.charge(charge).await?;
+        let charge = Charge::new(&self.options.customer, self.call_type, self.policy, judged_at, cost)?;
+        let decision = self.options.counters.charge(charge).await?;
         // From now on, whatever clock judged.
         Ok(decision.retry_after().map(|wait| now.saturating_add(wait)))
     }

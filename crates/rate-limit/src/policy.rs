@@ -2,7 +2,6 @@
 
 use crate::Window;
 use std::fmt;
-use std::num::NonZeroU32;
 
 /// The most windows in a policy: an hour, a minute and a second.
 pub const MAX_WINDOWS: usize = 3;
@@ -100,19 +99,9 @@ impl Policy {
         self
     }
 
-    /// The part of this policy that one of `parts` machines may use alone, limits rounded down; `None` if nothing of
-    /// some limit is left.
-    #[must_use]
-    pub fn share(&self, parts: NonZeroU32) -> Option<Self> {
-        let mut share = *self;
-        for window in share.windows.iter_mut().take(usize::from(self.length)) {
-            *window = Window::from_millis(window.millis(), window.limit() / parts).ok()?;
-        }
-        Some(share)
-    }
-
     /// The windows, longest first.
     #[must_use]
+    #[inline]
     pub fn windows(&self) -> &[Window] {
         self.windows.get(..usize::from(self.length)).unwrap_or(&self.windows)
     }
@@ -133,6 +122,7 @@ impl Policy {
     ///
     /// # Errors
     /// [`CostError`] when it exceeds the limit of a window: waiting would not help.
+    #[inline]
     pub fn check_cost(&self, cost: u32) -> Result<(), CostError> {
         match self.windows().iter().find(|window| cost > window.limit()) {
             Some(window) => Err(CostError { cost, window: *window }),

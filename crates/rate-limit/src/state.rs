@@ -4,14 +4,14 @@ use crate::{Algorithm, MAX_WINDOWS, Policy, Window};
 use bankrail_values::Timestamp;
 use std::fmt;
 
-/// What is remembered of one key under one policy, 44 octets, no allocation.
+/// What is remembered of one key under one policy, 44 bytes, no allocation.
 ///
 /// It holds the highest time seen, and per window its length, the count of its current piece of time and of the one
 /// before. Because it knows the lengths that it counted, it may be used with another policy at any time: windows of
 /// the same length keep their counts, be the limit raised or lowered, others start empty.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct State {
-    /// The highest time seen in milliseconds, as octets so that the whole needs no padding.
+    /// The highest time seen in milliseconds, as bytes so that the whole needs no padding.
     high_water: [u8; 8],
     slots: [Slot; MAX_WINDOWS],
 }
@@ -85,16 +85,16 @@ impl State {
         })
     }
 
-    /// The first instant from which this state is as good as new: no counter weighs anything any more under
-    /// either algorithm. `None` if that is so at any time.
+    /// The first instant from which this state is as good as a new one, because no counter weighs anything any more under
+    /// either algorithm. `None` if that holds at any time.
     #[must_use]
-    pub fn spent_at(&self) -> Option<Timestamp> {
-        self.spent_at_millis().map(Timestamp::saturating_from_unix_millis)
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        self.expires_at_millis().map(Timestamp::saturating_from_unix_millis)
     }
 
-    pub(crate) fn spent_at_millis(&self) -> Option<i64> {
+    pub(crate) fn expires_at_millis(&self) -> Option<i64> {
         let high_water = self.high_water_millis();
-        let spent = |slot: &Slot| {
+        let expiry = |slot: &Slot| {
             let length = i64::from(slot.length);
             let end = start(high_water, slot.length).saturating_add(length);
             match (slot.current, slot.previous) {
@@ -103,7 +103,7 @@ impl State {
                 _ => Some(end.saturating_add(length)),
             }
         };
-        self.slots.iter().take_while(|slot| slot.length != 0).filter_map(spent).max()
+        self.slots.iter().take_while(|slot| slot.length != 0).filter_map(expiry).max()
     }
 
     pub(crate) fn high_water_millis(&self) -> i64 {

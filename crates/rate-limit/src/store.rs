@@ -4,7 +4,8 @@ use crate::{CallType, CostError, Decision, Policy};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
 
-/// One request to be decided: whose it is, under which policy, when, and what it costs. The cost can fit the policy.
+/// One request to be decided: whose it is, under which policy, when, and what it costs. The cost is at most the limit of
+/// each of the policy's windows. [`Limits::charge`](crate::Limits::charge) makes one under the policy in force.
 #[derive(Clone, Copy, Debug)]
 pub struct Charge<'a> {
     customer: &'a str,
@@ -19,6 +20,7 @@ impl<'a> Charge<'a> {
     ///
     /// # Errors
     /// [`CostError`] when `cost` is above the limit of a window of `policy`: it never fits.
+    #[inline]
     pub fn new(
         customer: &'a str,
         call_type: CallType,
@@ -67,20 +69,13 @@ impl<'a> Charge<'a> {
     pub fn with_cost(self, cost: u32) -> Result<Self, CostError> {
         Self::new(self.customer, self.call_type, self.policy, self.now, cost)
     }
-
-    /// The same request under another policy.
-    ///
-    /// # Errors
-    /// [`CostError`] when the cost is above the limit of a window: it never fits.
-    pub fn with_policy(self, policy: Policy) -> Result<Self, CostError> {
-        Self::new(self.customer, self.call_type, policy, self.now, self.cost)
-    }
 }
 
-/// An engine that keeps counters: in this process ([`Limiter`](crate::Limiter)) or on a server that several machines
-/// share.
+/// An engine that keeps counters: in this process ([`MemoryCounters`](crate::MemoryCounters)) or on a server that several
+/// machines share.
 ///
-/// Every engine answers as [`decide`](crate::decide) does on a state kept per customer and call type.
+/// Every engine answers as [`decide`](crate::decide) does on a [`State`](crate::State) kept for each customer and call
+/// type.
 pub trait CounterStore: fmt::Debug + Send + Sync {
     /// Decides and charges in one atomic step.
     ///

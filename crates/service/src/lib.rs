@@ -1,8 +1,7 @@
 //! The provider's side over HTTP: the token endpoint, the statement endpoint, webhook delivery.
 //!
 //! What it is: [`Provider`], which is `POST /v1.0/auth` and `POST /accounts/v2.0/statement` as axum routers over stores
-//! and a ledger that the caller brings; [`delivery::Dispatcher`], which empties an outbox into the customers' receivers;
-//! and [`limit::LimitLayer`], the same rate limits for services of the caller's own.
+//! and a ledger that the caller brings; and [`delivery::Dispatcher`], which empties an outbox into the customers' receivers.
 //!
 //! What it is not: a server. It opens no port, speaks no TLS and keeps nothing: connections, certificates, the size of
 //! headers and how long a client may take to send a request are the business of whoever serves the routers, and every
@@ -72,7 +71,7 @@
 //!   [`LedgerAnswer`], [`LedgerPage`]: what there is.
 //! - [`CursorSecret`]: what makes a cursor good for its customer, account, day, order and narrative choice only.
 //! - In [`delivery`], [`Dispatcher`](delivery::Dispatcher), [`Endpoint`](delivery::Endpoint) and
-//!   [`Transport`](delivery::Transport); in [`limit`], [`LimitLayer`](limit::LimitLayer).
+//!   [`Transport`](delivery::Transport).
 //!
 //! | feature | what it adds |
 //! |---|---|
@@ -116,7 +115,6 @@ pub mod delivery;
 mod directory;
 mod fallback;
 mod ledger;
-pub mod limit;
 mod provider;
 mod statement_endpoint;
 mod token_endpoint;

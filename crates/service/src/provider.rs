@@ -5,13 +5,13 @@ mod builder;
 pub use builder::{BuildError, ProviderBuilder};
 
 use crate::fallback;
-use crate::limit::write_rate_limit;
 use crate::{CursorSecret, Directory, Ledger, statement_endpoint, token_endpoint};
 use axum::Router;
 use axum::routing::any;
 use bankrail_client_assertion::token::{Scope, TokenStore};
 use bankrail_client_assertion::{ReplayPolicy, ReplayStore, Verifier};
-use bankrail_rate_limit::{Decision, StoreLimiter};
+use bankrail_rate_limit::layer::write_rate_limit;
+use bankrail_rate_limit::{Decision, Limiter};
 use bankrail_values::Clock;
 use http::{HeaderMap, StatusCode};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct Shared {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) tokens: Arc<dyn TokenStore>,
     pub(crate) replay: Arc<dyn ReplayStore>,
-    pub(crate) limits: Arc<StoreLimiter>,
+    pub(crate) limits: Arc<Limiter>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) verifier: Verifier,
     pub(crate) cursors: CursorSecret,

@@ -8,7 +8,6 @@ use crate::answer::{self, Exchange, json};
 use crate::body::RequestBody;
 use crate::cursor::{Owner, Walk};
 use crate::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
-use crate::limit;
 use crate::provider::Shared;
 use crate::{ApiKeyHash, Customer};
 use axum::extract::{Request, State};
@@ -61,7 +60,7 @@ async fn serve(
     if !grant.scopes.contains(scope) || !customer.scopes.contains(scope) {
         return Err(Refusal::Scope);
     }
-    let decision = limit::charge(&shared.limits, customer.code.as_str(), CallType::Statement, now).await;
+    let decision = shared.limits.admit(customer.code.as_str(), CallType::Statement, now).await;
     let decision = decision.map_err(Refusal::Limit)?;
     let served = after_limit(shared, exchange, &customer, &parts.headers, body, now).await;
     let mut response = served.unwrap_or_else(|refusal| refusal.into_response(exchange, &shared.options));

@@ -2,7 +2,6 @@
 
 use crate::answer::{self, Exchange, allow_post, json};
 use crate::body::{BodyError, RequestBody};
-use crate::limit::{self, LimitRefusal};
 use crate::provider::Shared;
 use crate::{ApiKeyHash, Customer};
 use axum::extract::{Request, State};
@@ -13,6 +12,7 @@ use bankrail_client_assertion::token::{
 };
 use bankrail_client_assertion::{AssertionError, VerifiedAssertion};
 use bankrail_rate_limit::CallType;
+use bankrail_rate_limit::layer::LimitRefusal;
 use bankrail_values::{StoreError, Timestamp};
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, PRAGMA};
 use http::request::Parts;
@@ -50,7 +50,7 @@ async fn serve(
     let customer = customer(shared, &parts.headers).await?;
     exchange.customer = Some(customer.code.clone());
     let now = shared.clock.now();
-    let decision = limit::charge(&shared.limits, customer.code.as_str(), CallType::Token, now).await;
+    let decision = shared.limits.admit(customer.code.as_str(), CallType::Token, now).await;
     let decision = decision.map_err(|refusal| Refusal::Limit(refusal, shared.options.rate_limit_headers))?;
     let served = after_limit(shared, &customer, &parts.headers, body, now).await;
     let mut response = served.unwrap_or_else(|refusal| refusal.into_response(exchange));

@@ -8,13 +8,14 @@
 //! cluster needs no hash tags. Works from Redis 5 and on every Valkey; tried on Redis 7.0 and Valkey 9.1.
 //!
 //! ```no_run
-//! use bankrail_rate_limit::{CallType, Limits, OnStoreError, StoreLimiter};
+//! use bankrail_rate_limit::{CallType, Limiter, Limits, OnStoreError};
 //! use bankrail_stores::redis::RedisCounters;
 //! use std::sync::Arc;
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let counters = RedisCounters::open("redis://127.0.0.1/")?;
-//! let limiter = StoreLimiter::new(Limits::default(), Arc::new(counters))
-//!     .on_store_error(CallType::Statement, OnStoreError::Allow);
+//! let mut limits = Limits::default();
+//! limits.set_on_store_error(CallType::Statement, OnStoreError::Allow);
+//! let limiter = Limiter::new(limits, Arc::new(counters));
 //! # Ok(())
 //! # }
 //! ```

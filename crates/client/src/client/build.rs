@@ -8,7 +8,9 @@ use crate::transport::{self, TlsError, TlsRoots, Transport};
 use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::token::{ScopeSet, TokenResponse, names};
 use bankrail_client_assertion::{AssertionBuilder, Audience, AudienceError};
-use bankrail_rate_limit::{CallType, CounterStore, Limiter, Pacer, Pacing, Policy, default_limits};
+use bankrail_rate_limit::{
+    CallType, CounterStore, MemoryCounters, Pacer, PacerOptions, Pacing, Policy, default_limits,
+};
 use bankrail_values::{Clock, SystemClock};
 use http::HeaderValue;
 use std::error::Error;
@@ -192,11 +194,11 @@ impl ClientBuilder {
         let all_http = base.is_plain_http() && auth.is_plain_http();
         let transport = self.transport(all_http)?;
         let assertion = self.assertion(&auth)?;
-        let counters = self.counters.clone().unwrap_or_else(|| Arc::new(Limiter::default()));
+        let counters = self.counters.clone().unwrap_or_else(|| Arc::new(MemoryCounters::default()));
         let pacer = |call_type, policy| {
-            Pacer::new(call_type, policy, self.clock.clone())
-                .with_counters(counters.clone(), self.customer.code.as_str())
-                .with_pacing(self.pacing)
+            let options =
+                PacerOptions::new().counters(counters.clone(), self.customer.code.as_str()).pacing(self.pacing);
+            Pacer::new(call_type, policy, self.clock.clone()).with_options(options)
         };
         let tokens = TokenSource::new(Exchange {
             transport: transport.clone(),

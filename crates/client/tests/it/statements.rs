@@ -1,7 +1,7 @@
 use crate::provider::{ACCOUNT, API_KEY, Provider, Reply, document, request, request_key, start, token_text};
 use crate::tokens::chain;
 use bankrail_client::{Pacing, StatementError, TokenError, TransportError};
-use bankrail_rate_limit::{Limiter, Policy};
+use bankrail_rate_limit::{MemoryCounters, Policy};
 use bankrail_statement::{AccountId, ErrorCode, Finding, Page, ReplyError, StatementRequest, StatementResponse};
 use bankrail_values::{Clock, ManualClock};
 use std::sync::Arc;
@@ -135,7 +135,7 @@ async fn the_twenty_sixth_call_of_an_hour_is_not_sent() {
 async fn limits_can_be_others_and_counters_can_be_shared() {
     let (provider, _, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]).statements((0..60).map(|_| Reply::page(0, None)));
-    let counters = Arc::new(Limiter::default());
+    let counters = Arc::new(MemoryCounters::default());
     let shared = || provider.builder(&clock).counters(counters.clone()).build().unwrap();
     let (one, other) = (shared(), shared());
     for _ in 0..12 {

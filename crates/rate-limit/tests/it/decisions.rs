@@ -166,5 +166,5 @@ fn without_windows_everything_is_allowed() {
     let decision = decide(&mut state, &Policy::unlimited(), at(0), u32::MAX).unwrap();
     assert!(decision.is_allowed());
     assert_eq!((decision.remaining(), decision.next_chance(u32::MAX)), (None, Ok(at(0))));
-    assert_eq!(state.spent_at(), None);
+    assert_eq!(state.expires_at(), None);
 }

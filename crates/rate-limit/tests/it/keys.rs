@@ -3,22 +3,34 @@
 use crate::oracle::{shapes, steps};
 use crate::{at, policy};
 use bankrail_rate_limit::{
-    Algorithm, CallType, Capacity, Charge, CheckError, Counting, Limiter, Limits, OnFull, Policy, State, Window,
-    decide, default_limits,
+    Algorithm, CallType, Capacity, Charge, Counting, Decision, FullError, Limits, MemoryCounters, OnFull, Policy,
+    State, Window, decide, default_limits,
 };
 use proptest::prelude::*;
 use std::collections::HashMap;
 
 const PAYMENT: CallType = CallType::Payment;
 
-fn limiter(policy: Policy, max_keys: usize, on_full: OnFull) -> Limiter {
-    let mut limits = Limits::default();
-    limits.set_default(PAYMENT, policy);
-    Limiter::new(limits, Capacity::new(max_keys, on_full))
+/// Limits and counters together, as [`bankrail_rate_limit::Limiter`] has them.
+struct Keys {
+    limits: Limits,
+    counters: MemoryCounters,
 }
 
-fn allowed(limiter: &Limiter, customer: &str, millis: i64) -> bool {
-    limiter.check(customer, PAYMENT, at(millis), 1).unwrap().is_allowed()
+impl Keys {
+    fn new(policy: Policy, max_keys: usize, on_full: OnFull) -> Self {
+        let mut limits = Limits::default();
+        limits.set_default(PAYMENT, policy);
+        Self { limits, counters: MemoryCounters::new(Capacity::new(max_keys, on_full)) }
+    }
+
+    fn check(&self, customer: &str, call_type: CallType, millis: i64, cost: u32) -> Result<Decision, FullError> {
+        self.counters.charge(&self.limits.charge(customer, call_type, at(millis), cost).unwrap())
+    }
+}
+
+fn allowed(keys: &Keys, customer: &str, millis: i64) -> bool {
+    keys.check(customer, PAYMENT, millis, 1).unwrap().is_allowed()
 }
 
 proptest! {
@@ -32,13 +44,13 @@ proptest! {
         keys in proptest::collection::vec(0_usize..40, 60),
         forget in proptest::collection::vec(0_u8..5, 60),
     ) {
-        let limiter = Limiter::new(Limits::default(), Capacity::new(100, OnFull::RefuseNew));
+        let counters = MemoryCounters::new(Capacity::new(100, OnFull::RefuseNew));
         let mut states: HashMap<(String, CallType), State> = HashMap::new();
         let mut now = shape.start;
         for ((step, key), forget) in steps.iter().zip(keys).zip(forget) {
             now += shape.millis_of(step).max(0);
             if forget == 0 {
-                limiter.forget_spent(at(now));
+                counters.forget_expired(at(now));
             }
             let (customer, call_type) = (format!("C{}", key / 3), CallType::ALL[key % 3]);
             let Ok(charge) = Charge::new(&customer, call_type, *shape.policy_of(step), at(now), step.cost) else {
@@ -46,37 +58,37 @@ proptest! {
             };
             let state = states.entry((customer.clone(), call_type)).or_default();
             let expected = decide(state, charge.policy(), at(now), step.cost).unwrap();
-            let found = limiter.check_charge(&charge).unwrap();
+            let found = counters.charge(&charge).unwrap();
             prop_assert_eq!(found.is_allowed(), expected.is_allowed());
             prop_assert_eq!(found.retry_at(), expected.retry_at());
             prop_assert!(found.windows().eq(expected.windows()));
         }
-        limiter.forget_spent(at(now + (1 << 34)));
-        prop_assert!(limiter.is_empty());
+        counters.forget_expired(at(now + (1 << 34)));
+        prop_assert!(counters.is_empty());
     }
 }
 
 #[test]
 fn customers_and_call_types_are_counted_apart() {
-    let limiter = Limiter::default();
+    let limiter = Keys::new(default_limits(PAYMENT), 1_000_000, OnFull::RefuseNew);
     for customer in ["ACME", "ACM", ""] {
         for call_type in CallType::ALL {
             let limit = default_limits(call_type).windows().iter().map(|window| window.limit()).min().unwrap();
-            let allowed = |_: &u32| limiter.check(customer, call_type, at(0), 1).unwrap().is_allowed();
+            let allowed = |_: &u32| limiter.check(customer, call_type, 0, 1).unwrap().is_allowed();
             assert_eq!((0..limit + 1).filter(allowed).count(), limit as usize, "{customer} {call_type}");
         }
     }
-    assert_eq!(limiter.len(), 36);
+    assert_eq!(limiter.counters.len(), 3 * CallType::ALL.len());
 }
 
 #[test]
 fn a_forgotten_key_gets_nothing_back_from_a_clock_that_steps_back() {
     let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 1)]);
-    let limiter = limiter(policy, 10, OnFull::RefuseNew);
+    let limiter = Keys::new(policy, 10, OnFull::RefuseNew);
     assert!(allowed(&limiter, "A", 5_000));
-    limiter.forget_spent(at(9_000));
-    assert!(limiter.is_empty());
-    let again = limiter.check("A", PAYMENT, at(5_000), 1).unwrap();
+    limiter.counters.forget_expired(at(9_000));
+    assert!(limiter.counters.is_empty());
+    let again = limiter.check("A", PAYMENT, 5_000, 1).unwrap();
     assert!(again.is_allowed(), "taken to happen when the key was spent");
     assert_eq!(again.state().high_water(), Some(at(7_000)));
     assert!(!allowed(&limiter, "A", 5_000));
@@ -86,63 +98,63 @@ fn a_forgotten_key_gets_nothing_back_from_a_clock_that_steps_back() {
 
 #[test]
 fn looks_and_unlimited_calls_are_not_remembered() {
-    let limiter = limiter(Policy::unlimited(), 1, OnFull::RefuseNew);
+    let limiter = Keys::new(Policy::unlimited(), 1, OnFull::RefuseNew);
     for customer in ["A", "B", "C"] {
-        assert!(limiter.check(customer, PAYMENT, at(0), 1).unwrap().is_allowed());
-        assert!(limiter.check(customer, CallType::Token, at(0), 0).unwrap().is_allowed());
+        assert!(limiter.check(customer, PAYMENT, 0, 1).unwrap().is_allowed());
+        assert!(limiter.check(customer, CallType::Token, 0, 0).unwrap().is_allowed());
     }
-    assert!(limiter.is_empty());
+    assert!(limiter.counters.is_empty());
 }
 
 #[test]
 fn when_full_a_new_key_is_refused_until_another_is_spent() {
     let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(1_000, 1)]);
-    let limiter = limiter(policy, 3, OnFull::RefuseNew);
+    let limiter = Keys::new(policy, 3, OnFull::RefuseNew);
     for customer in ["A", "B", "C"] {
         assert!(allowed(&limiter, customer, 0));
     }
-    assert_eq!(limiter.check("D", PAYMENT, at(1_999), 1), Err(CheckError::Full));
+    assert!(matches!(limiter.check("D", PAYMENT, 1_999, 1), Err(FullError { .. })));
     assert!(!allowed(&limiter, "A", 1_999), "those who are known are judged as ever");
-    assert!(limiter.check("D", PAYMENT, at(0), 0).unwrap().is_allowed(), "a look needs no room");
+    assert!(limiter.check("D", PAYMENT, 0, 0).unwrap().is_allowed(), "a look needs no room");
     assert!(allowed(&limiter, "D", 2_000));
-    assert!(limiter.len() <= 3);
+    assert!(limiter.counters.len() <= 3);
 }
 
 #[test]
 fn when_full_the_stalest_makes_room() {
     let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(60_000, 2)]);
-    let limiter = limiter(policy, 3, OnFull::EvictStalest);
+    let limiter = Keys::new(policy, 3, OnFull::EvictStalest);
     for (customer, millis) in [("A", 1), ("B", 2), ("C", 3), ("A", 4)] {
         assert!(allowed(&limiter, customer, millis));
     }
     assert!(allowed(&limiter, "D", 5));
-    assert_eq!(limiter.len(), 3);
+    assert_eq!(limiter.counters.len(), 3);
     assert!(!allowed(&limiter, "A", 6), "kept: it had used its two");
-    assert_eq!(limiter.check("B", PAYMENT, at(6), 0).unwrap().remaining(), Some(2), "evicted");
-    assert_eq!(limiter.check("C", PAYMENT, at(6), 0).unwrap().remaining(), Some(1));
+    assert_eq!(limiter.check("B", PAYMENT, 6, 0).unwrap().remaining(), Some(2), "evicted");
+    assert_eq!(limiter.check("C", PAYMENT, 6, 0).unwrap().remaining(), Some(1));
 }
 
 #[test]
 fn the_number_of_keys_stays_bounded_and_falls_in_passing() {
     let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 1)]);
-    let limiter = limiter(policy, 1_000, OnFull::RefuseNew);
-    let admitted = (0..5_000).filter(|n| limiter.check(&n.to_string(), PAYMENT, at(0), 1).is_ok()).count();
+    let limiter = Keys::new(policy, 1_000, OnFull::RefuseNew);
+    let admitted = (0..5_000).filter(|n| limiter.check(&n.to_string(), PAYMENT, 0, 1).is_ok()).count();
     assert!((900..=1_000).contains(&admitted), "{admitted}");
-    assert_eq!(limiter.len(), admitted);
+    assert_eq!(limiter.counters.len(), admitted);
     // Ten seconds later every newcomer clears a few away.
     for n in 0..400 {
         assert!(allowed(&limiter, &format!("new {n}"), 10_000));
     }
-    assert!(limiter.len() <= 500, "{}", limiter.len());
-    limiter.forget_spent(at(20_000));
-    assert!(limiter.is_empty());
+    assert!(limiter.counters.len() <= 500, "{}", limiter.counters.len());
+    limiter.counters.forget_expired(at(20_000));
+    assert!(limiter.counters.is_empty());
 }
 
 #[test]
 fn no_capacity_refuses_everybody() {
     for on_full in [OnFull::RefuseNew, OnFull::EvictStalest] {
-        let limiter = Limiter::new(Limits::default(), Capacity::new(0, on_full));
-        assert_eq!(limiter.check("A", PAYMENT, at(0), 1), Err(CheckError::Full));
+        let limiter = Keys::new(default_limits(PAYMENT), 0, on_full);
+        assert!(matches!(limiter.check("A", PAYMENT, 0, 1), Err(FullError { .. })));
     }
 }
 
@@ -151,26 +163,25 @@ fn what_was_agreed_with_a_customer_holds_while_running() {
     let one = policy(Algorithm::Fixed, Counting::Admitted, &[(60_000, 1)]);
     let two = policy(Algorithm::Fixed, Counting::Admitted, &[(60_000, 2)]);
     let three = policy(Algorithm::Fixed, Counting::Admitted, &[(60_000, 3)]);
-    let limiter = limiter(one, 100, OnFull::RefuseNew);
+    let mut limiter = Keys::new(one, 100, OnFull::RefuseNew);
     assert!(allowed(&limiter, "A", 0));
     assert!(!allowed(&limiter, "A", 1));
-    limiter.set_override("A", PAYMENT, two);
+    limiter.limits.set_override("A", PAYMENT, two);
     assert!(allowed(&limiter, "A", 2), "one of two was used");
     assert!(!allowed(&limiter, "A", 3));
-    limiter.set_temporary("A", PAYMENT, three, at(10));
+    limiter.limits.set_temporary("A", PAYMENT, three, at(10));
     assert!(allowed(&limiter, "A", 9));
-    assert_eq!(limiter.check("A", PAYMENT, at(10), 0).unwrap().policy(), &two, "the end has come");
-    limiter.clear_override("A", PAYMENT);
-    assert_eq!(limiter.check("A", PAYMENT, at(11), 0).unwrap().policy(), &one);
+    assert_eq!(limiter.check("A", PAYMENT, 10, 0).unwrap().policy(), &two, "the end has come");
+    limiter.limits.clear("A", PAYMENT);
+    assert_eq!(limiter.check("A", PAYMENT, 11, 0).unwrap().policy(), &one);
     assert!(allowed(&limiter, "B", 12));
     assert!(!allowed(&limiter, "B", 13));
-    limiter.set_default(PAYMENT, two);
+    limiter.limits.set_default(PAYMENT, two);
     assert!(allowed(&limiter, "B", 14));
-    limiter.reset("B", PAYMENT);
-    assert_eq!(limiter.check("B", PAYMENT, at(15), 0).unwrap().remaining(), Some(2));
-    let error = limiter.check("B", PAYMENT, at(16), 3).unwrap_err();
-    assert!(matches!(error, CheckError::Cost(_)));
-    assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "a cost of 3 never fits a limit of 2 per 60s");
+    limiter.counters.reset("B", PAYMENT);
+    assert_eq!(limiter.check("B", PAYMENT, 15, 0).unwrap().remaining(), Some(2));
+    let error = limiter.limits.charge("B", PAYMENT, at(16), 3).unwrap_err();
+    assert_eq!(error.to_string(), "a cost of 3 never fits a limit of 2 per 60s");
 }
 
 /// What a policy has no window for is not counted while it holds, and is forgotten.
@@ -178,11 +189,11 @@ fn what_was_agreed_with_a_customer_holds_while_running() {
 fn a_temporary_policy_keeps_the_windows_that_it_names() {
     let hour = |limit| Policy::new(Algorithm::Fixed, Counting::Admitted, &[Window::per_hour(limit).unwrap()]).unwrap();
     for (temporary, left) in [(hour(1000), 22), (Policy::unlimited(), 24)] {
-        let limiter = limiter(hour(25), 100, OnFull::RefuseNew);
+        let mut limiter = Keys::new(hour(25), 100, OnFull::RefuseNew);
         assert!(allowed(&limiter, "A", 0));
-        limiter.set_temporary("A", PAYMENT, temporary, at(10));
+        limiter.limits.set_temporary("A", PAYMENT, temporary, at(10));
         assert!(allowed(&limiter, "A", 5));
-        assert_eq!(limiter.check("A", PAYMENT, at(10), 1).unwrap().remaining(), Some(left));
+        assert_eq!(limiter.check("A", PAYMENT, 10, 1).unwrap().remaining(), Some(left));
     }
 }
 
@@ -193,11 +204,11 @@ fn agreements_end_and_are_forgotten() {
     limits.set_override("A", PAYMENT, own);
     limits.set_temporary("A", PAYMENT, temporary, at(10));
     limits.set_temporary("A", CallType::Token, own, at(10));
-    assert_eq!(limits.policy("A", PAYMENT, at(9)), temporary);
-    limits.forget_ended(at(10));
-    assert_eq!(limits.policy("A", PAYMENT, at(9)), own, "gone even for a clock that steps back");
-    assert_eq!(limits.policy("A", CallType::Token, at(9)), default_limits(CallType::Token));
+    assert_eq!(*limits.policy("A", PAYMENT, at(9)), temporary);
+    limits.forget_expired(at(10));
+    assert_eq!(*limits.policy("A", PAYMENT, at(9)), own, "gone even for a clock that steps back");
+    assert_eq!(*limits.policy("A", CallType::Token, at(9)), default_limits(CallType::Token));
     limits.clear("A", PAYMENT);
-    assert_eq!(limits.policy("A", PAYMENT, at(9)), default_limits(PAYMENT));
+    assert_eq!(*limits.policy("A", PAYMENT, at(9)), default_limits(PAYMENT));
     limits.clear("nobody", PAYMENT);
 }

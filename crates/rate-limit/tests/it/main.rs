@@ -4,11 +4,13 @@
 
 mod decisions;
 mod keys;
+#[cfg(feature = "tower")]
+mod layer;
+mod limiter;
 mod oracle;
 #[cfg(feature = "pacer")]
 mod pacer;
 mod properties;
-mod store_limiter;
 mod stress;
 mod worked_cases;
 
@@ -36,10 +38,12 @@ fn the_types_are_what_callers_expect() {
     use bankrail_rate_limit::*;
     fn plain<T: Clone + std::fmt::Debug + PartialEq + Send + Sync + 'static>() {}
     fn shared<T: std::fmt::Debug + Send + Sync + 'static>() {}
-    plain::<(Algorithm, CallType, Capacity, CheckError, CostError, Counting, Counts)>();
+    plain::<(Algorithm, CallType, Capacity, CostError, Counting, Counts, FullError)>();
     plain::<(Decision, OnFull, OnStoreError, Policy, PolicyError, State, Window, WindowError, WindowStatus)>();
-    shared::<(Answer, Charge<'static>, Limiter, Limits, StoreCheckError, StoreLimiter)>();
+    shared::<(Answer, Charge<'static>, CheckError, Limiter, Limits, MemoryCounters)>();
     shared::<Box<dyn CounterStore>>();
     #[cfg(feature = "pacer")]
-    shared::<(Pacer, Pacing, PaceError)>();
+    shared::<(Pacer, PacerOptions, Pacing, PaceError)>();
+    #[cfg(feature = "tower")]
+    shared::<(layer::LimitKey, layer::LimitLayer, layer::LimitLayerOptions, layer::LimitRefusal, layer::RefusalBody)>();
 }

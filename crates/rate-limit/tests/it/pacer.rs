@@ -2,7 +2,8 @@
 
 use crate::{at, policy};
 use bankrail_rate_limit::{
-    Algorithm, CallType, Counting, Limiter, PaceError, Pacer, Pacing, Policy, State, decide, default_limits,
+    Algorithm, CallType, Counting, MemoryCounters, PaceError, Pacer, PacerOptions, Pacing, Policy, State, decide,
+    default_limits,
 };
 use bankrail_values::{Clock, ManualClock, Timestamp};
 use proptest::prelude::*;
@@ -40,7 +41,8 @@ const GUARD: i64 = 100;
 
 async fn bank_never_refuses(policy: Policy, start: i64, offsets: Vec<i64>) {
     let clock = clock(start);
-    let pacer = paced(policy, clock.clone()).with_guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
+    let options = PacerOptions::new().guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
+    let pacer = paced(policy, clock.clone()).with_options(options);
     let mut arrivals = Vec::new();
     for offset in offsets {
         pacer.acquire(1).await.unwrap();
@@ -128,7 +130,8 @@ async fn a_refusal_that_came_all_the_same_is_honoured_by_those_who_wait_too() {
 }
 
 fn statements(pacing: Pacing, clock: Arc<dyn Clock>) -> Pacer {
-    Pacer::new(CallType::Statement, default_limits(CallType::Statement), clock).with_pacing(pacing)
+    Pacer::new(CallType::Statement, default_limits(CallType::Statement), clock)
+        .with_options(PacerOptions::new().pacing(pacing))
 }
 
 /// Specification: "Limits", 25 statements an hour.
@@ -165,7 +168,8 @@ async fn a_bound_on_waiting_is_kept_in_both_directions() {
 async fn a_bound_on_waiting_counts_the_wait_behind_others() {
     let clock = clock(30_000);
     let two = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]);
-    let pacer = Arc::new(paced(two, clock.clone()).with_pacing(Pacing::WaitUpTo(Duration::from_secs(40))));
+    let options = PacerOptions::new().pacing(Pacing::WaitUpTo(Duration::from_secs(40)));
+    let pacer = Arc::new(paced(two, clock.clone()).with_options(options));
     pacer.acquire(1).await.unwrap();
     let in_front = tokio::spawn({
         let pacer = Arc::clone(&pacer);
@@ -201,10 +205,11 @@ async fn whoever_wants_no_waiting_is_told_when() {
 #[tokio::test(start_paused = true)]
 async fn two_pacers_spend_one_limit() {
     let clock = clock(30_000);
-    let counters = Arc::new(Limiter::default());
+    let counters = Arc::new(MemoryCounters::default());
+    let shared = |customer| PacerOptions::new().counters(counters.clone(), customer);
     let three = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 3)]);
-    let pacers = [0, 1].map(|_| paced(three, clock.clone()).with_counters(counters.clone(), "C"));
-    let other = paced(three, clock.clone()).with_counters(counters, "D");
+    let pacers = [0, 1].map(|_| paced(three, clock.clone()).with_options(shared("C")));
+    let other = paced(three, clock.clone()).with_options(shared("D"));
     let mut times = Vec::new();
     for round in 0..5 {
         pacers[round % 2].acquire(1).await.unwrap();

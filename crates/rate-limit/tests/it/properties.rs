@@ -66,7 +66,7 @@ proptest! {
     #[test]
     fn a_spent_state_is_as_good_as_new_and_not_before(shape in shapes(), steps in steps()) {
         let (state, _, _) = after(&shape, &steps);
-        let Some(spent_at) = state.spent_at() else { return Ok(()) };
+        let Some(expires_at) = state.expires_at() else { return Ok(()) };
         let windows: Vec<Window> = shape.policies[0].windows().to_vec();
         let sliding = Policy::new(Algorithm::Sliding, Counting::Admitted, &windows).unwrap();
         let fits = |millis: i64| {
@@ -75,13 +75,13 @@ proptest! {
                 allowed(&state, &alone, millis, window.limit())
             })
         };
-        prop_assert!(fits(spent_at.unix_millis()));
-        prop_assert!(!fits(spent_at.unix_millis() - 1));
+        prop_assert!(fits(expires_at.unix_millis()));
+        prop_assert!(!fits(expires_at.unix_millis() - 1));
         let mut old = state;
         let mut new = State::new();
         prop_assert_eq!(
-            decide(&mut old, &sliding, spent_at, 1).unwrap(),
-            decide(&mut new, &sliding, spent_at, 1).unwrap()
+            decide(&mut old, &sliding, expires_at, 1).unwrap(),
+            decide(&mut new, &sliding, expires_at, 1).unwrap()
         );
         prop_assert_eq!(old, new);
     }
@@ -139,7 +139,7 @@ proptest! {
                 prop_assert!(count.current <= window.ceiling() && count.previous <= window.ceiling());
             }
             prop_assert!(decision.retry_at().is_none_or(|retry| retry >= decision.asked_at()));
-            let _ = (decision.remaining(), decision.refused_by(), state.spent_at());
+            let _ = (decision.remaining(), decision.refused_by(), state.expires_at());
         }
     }
 }

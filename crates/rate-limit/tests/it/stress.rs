@@ -1,7 +1,7 @@
 //! Threads on one key.
 
 use crate::{at, policy};
-use bankrail_rate_limit::{Algorithm, CallType, Capacity, Counting, Limiter, Limits, OnFull};
+use bankrail_rate_limit::{Algorithm, CallType, Capacity, Charge, Counting, MemoryCounters, OnFull};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Lets two threads off at nearly the same moment, round after round.
@@ -25,21 +25,21 @@ impl SpinBarrier {
 #[test]
 fn two_threads_never_both_get_the_only_place() {
     const ROUNDS: usize = 100_000;
-    let mut limits = Limits::default();
-    let windows = [(3_600_000, 1_000), (1_000, 1)];
-    limits.set_default(CallType::Payment, policy(Algorithm::Fixed, Counting::Admitted, &windows));
-    let limiter = Limiter::new(limits, Capacity::new(10, OnFull::RefuseNew));
+    let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 1_000), (1_000, 1)]);
+    let counters = MemoryCounters::new(Capacity::new(10, OnFull::RefuseNew));
     let (barrier, admitted) = (SpinBarrier(AtomicUsize::new(0)), AtomicU32::new(0));
     let wrong = std::thread::scope(|scope| {
         let run = |judge: bool| {
-            let (limiter, barrier, admitted) = (&limiter, &barrier, &admitted);
+            let (counters, policy, barrier, admitted) = (&counters, &policy, &barrier, &admitted);
             move || {
                 let mut wrong = 0;
                 for round in 0..ROUNDS {
                     // A fresh hour every 500 rounds, so that the longer window never refuses.
                     let now = (round / 500) * 3_600_000 + (round % 500) * 1_000;
                     barrier.wait(3 * round + 1);
-                    let decision = limiter.check("A", CallType::Payment, at(i64::try_from(now).unwrap()), 1).unwrap();
+                    let now = at(i64::try_from(now).unwrap());
+                    let charge = Charge::new("A", CallType::Payment, *policy, now, 1).unwrap();
+                    let decision = counters.charge(&charge).unwrap();
                     admitted.fetch_add(u32::from(decision.is_allowed()), Ordering::Relaxed);
                     barrier.wait(3 * round + 2);
                     if judge {
@@ -61,9 +61,8 @@ fn two_threads_never_both_get_the_only_place() {
 fn threads_on_many_keys_admit_each_limit_exactly() {
     const THREADS: usize = 4;
     const KEYS: usize = 300;
-    let mut limits = Limits::default();
-    limits.set_default(CallType::Payment, policy(Algorithm::Sliding, Counting::Admitted, &[(60_000, 7), (1_000, 7)]));
-    let limiter = Limiter::new(limits, Capacity::new(100_000, OnFull::RefuseNew));
+    let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(60_000, 7), (1_000, 7)]);
+    let counters = MemoryCounters::new(Capacity::new(100_000, OnFull::RefuseNew));
     let admitted: usize = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..THREADS)
             .map(|_| {
@@ -71,9 +70,11 @@ fn threads_on_many_keys_admit_each_limit_exactly() {
                     let tries = (0..KEYS).flat_map(|key| std::iter::repeat_n(key, 5));
                     let allowed = |key: &usize| {
                         if key.is_multiple_of(50) {
-                            limiter.forget_spent(at(999));
+                            counters.forget_expired(at(999));
                         }
-                        limiter.check(&key.to_string(), CallType::Payment, at(999), 1).unwrap().is_allowed()
+                        let customer = key.to_string();
+                        let charge = Charge::new(&customer, CallType::Payment, policy, at(999), 1).unwrap();
+                        counters.charge(&charge).unwrap().is_allowed()
                     };
                     tries.filter(allowed).count()
                 })

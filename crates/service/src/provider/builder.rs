@@ -4,7 +4,7 @@ use super::{Options, Provider, Shared};
 use crate::{CursorSecret, CursorSecretError, Directory, Ledger};
 use bankrail_client_assertion::token::{Scope, TokenRequest, TokenResponse, TokenStore, names};
 use bankrail_client_assertion::{Audience, ReplayPolicy, ReplayStore, Verifier};
-use bankrail_rate_limit::{Limiter, Limits, StoreLimiter};
+use bankrail_rate_limit::Limiter;
 use bankrail_statement::StatementRequest;
 use bankrail_values::{Clock, SystemClock};
 use http::StatusCode;
@@ -19,7 +19,7 @@ pub struct ProviderBuilder {
     ledger: Option<Arc<dyn Ledger>>,
     tokens: Option<Arc<dyn TokenStore>>,
     replay: Option<Arc<dyn ReplayStore>>,
-    limits: Option<Arc<StoreLimiter>>,
+    limits: Option<Arc<Limiter>>,
     clock: Arc<dyn Clock>,
     verifier: Option<Verifier>,
     cursors: Option<CursorSecret>,
@@ -81,7 +81,7 @@ impl ProviderBuilder {
     }
 
     /// The limits and their counters. Default: the specification's table, counted in this process's memory.
-    pub fn limits(mut self, limits: Arc<StoreLimiter>) -> Self {
+    pub fn limits(mut self, limits: Arc<Limiter>) -> Self {
         self.limits = Some(limits);
         self
     }
@@ -207,9 +207,7 @@ impl ProviderBuilder {
             ledger: self.ledger.ok_or(BuildError::Missing { part: "ledger" })?,
             tokens: self.tokens.ok_or(BuildError::Missing { part: "token store" })?,
             replay: self.replay.ok_or(BuildError::Missing { part: "replay store" })?,
-            limits: self
-                .limits
-                .unwrap_or_else(|| Arc::new(StoreLimiter::new(Limits::default(), Arc::new(Limiter::default())))),
+            limits: self.limits.unwrap_or_default(),
             clock: self.clock,
             verifier: self.verifier.ok_or(BuildError::Missing { part: "audience" })?,
             cursors: self.cursors.map_or_else(CursorSecret::generate, Ok).map_err(BuildError::Cursors)?,

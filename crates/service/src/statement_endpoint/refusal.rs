@@ -3,9 +3,9 @@
 use super::report::PageError;
 use crate::answer::{Exchange, allow_post, json};
 use crate::body::BodyError;
-use crate::limit::LimitRefusal;
 use crate::provider::Options;
 use axum::response::Response;
+use bankrail_rate_limit::layer::LimitRefusal;
 use bankrail_statement::{AccountId, ErrorCode, RequestError, StatementErrorBody};
 use bankrail_values::StoreError;
 use http::header::WWW_AUTHENTICATE;

@@ -162,7 +162,7 @@ async fn one_assertion_presented_many_times_at_once_gets_one_token() {
     let unlimited = bankrail_rate_limit::Policy::unlimited();
     let mut limits = bankrail_rate_limit::Limits::default();
     limits.set_default(bankrail_rate_limit::CallType::Token, unlimited);
-    let limiter = bankrail_rate_limit::StoreLimiter::new(limits, Arc::new(bankrail_rate_limit::Limiter::default()));
+    let limiter = bankrail_rate_limit::Limiter::new(limits, Arc::new(bankrail_rate_limit::MemoryCounters::default()));
     let world = Arc::new(World::with(|builder| builder.limits(Arc::new(limiter))));
     let form = world.form(SCOPES);
     let all: Vec<_> = (0..32)

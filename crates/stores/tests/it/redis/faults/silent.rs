@@ -3,7 +3,7 @@
 use super::{charged, counters_at, fails, works};
 use crate::redis::proxy::Proxy;
 use crate::redis::server::{SERVERS, Server};
-use bankrail_rate_limit::{CallType, Limits, OnStoreError, StoreLimiter};
+use bankrail_rate_limit::{CallType, Limiter, Limits, OnStoreError};
 use bankrail_values::StoreErrorKind;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -17,8 +17,9 @@ async fn a_black_hole_is_left_in_time_and_the_policy_holds() {
     for _ in 0..3 {
         assert_eq!(fails(&counters).await.kind(), StoreErrorKind::Timeout);
     }
-    let limiter =
-        StoreLimiter::new(Limits::default(), Arc::new(counters)).on_store_error(CallType::GraphQl, OnStoreError::Allow);
+    let mut limits = Limits::default();
+    limits.set_on_store_error(CallType::GraphQl, OnStoreError::Allow);
+    let limiter = Limiter::new(limits, Arc::new(counters));
     assert!(limiter.check("A", CallType::GraphQl, crate::redis::at(0), 1).await.unwrap().is_allowed());
     assert!(limiter.check("A", CallType::Payment, crate::redis::at(0), 1).await.is_err());
 }

@@ -1,23 +1,15 @@
-//! The header fields that tell about limits.
+//! The headers `RateLimit` and `RateLimit-Policy`.
 
-use bankrail_rate_limit::{Decision, Window};
-use http::header::RETRY_AFTER;
+use crate::{Decision, Window};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt::Write as _;
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// `Retry-After` in whole seconds, rounded up, so that a request at that time is served.
-pub(crate) fn write_retry_after(decision: &Decision, out: &mut HeaderMap) {
-    if let Some(seconds) = decision.retry_after_seconds() {
-        out.insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
-}
-
-/// `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): each window with its quota, and what is
-/// left of it for how long.
-pub(crate) fn write_rate_limit(decision: &Decision, out: &mut HeaderMap) {
+/// Writes `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): for each window its quota and length,
+/// and what is left of it and until when, in seconds rounded up. Nothing is written for a policy without windows.
+pub fn write_rate_limit(decision: &Decision, out: &mut HeaderMap) {
     let (mut policy, mut left) = (String::new(), String::new());
     for status in decision.windows() {
         if !policy.is_empty() {
@@ -38,8 +30,8 @@ pub(crate) fn write_rate_limit(decision: &Decision, out: &mut HeaderMap) {
     }
 }
 
-/// What a window is called.
-pub(crate) fn name_of(window: Window) -> String {
+/// The name of a window.
+pub(super) fn name_of(window: Window) -> String {
     match window.millis() {
         1_000 => "second".to_owned(),
         60_000 => "minute".to_owned(),

@@ -5,7 +5,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::OccupiedEntry;
 use std::hash::{BuildHasher, Hasher};
 
-/// The keys of one shard lie side by side, a cache line each, and `index` finds them: looking for what is spent walks along
+/// The keys of one shard lie side by side, a cache line each, and `index` finds them: the look for expired keys walks along
 /// memory, and growing moves no hash table of large slots.
 #[derive(Debug, Default)]
 pub(super) struct Table {
@@ -24,7 +24,7 @@ struct Keys {
 struct Entry {
     state: State,
     call_type: CallType,
-    /// Of the customer's text in octets; [`LONG`] if it does not fit in here.
+    /// Of the customer's text in bytes; [`LONG`] if it does not fit in here.
     length: u8,
     /// The customer's text, or its place among the long ones.
     text: [u8; SHORT],
@@ -178,11 +178,11 @@ impl LongTexts {
     }
 
     fn read(text: &[u8; SHORT]) -> u32 {
-        text.first_chunk().map_or(0, |octets| u32::from_ne_bytes(*octets))
+        text.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
     }
 }
 
-/// Whether two texts are equal. Those of 8 to 16 octets, as most codes are, without a call.
+/// Whether two texts are equal. Those of 8 to 16 bytes, as most codes are, without a call.
 #[inline]
 fn same(one: &[u8], other: &[u8]) -> bool {
     let ends = |text: &[u8]| Some((*text.first_chunk::<8>()?, *text.last_chunk::<8>()?));

@@ -1,25 +1,24 @@
 //! The keys of one shard, under one lock.
 
 use super::table::Table;
-use super::{CheckError, OnFull};
+use super::{FullError, OnFull};
 use crate::decision::judge;
 use crate::state::elapsed;
-use crate::{CallType, Charge, Decision, Limits, MAX_WINDOWS, State};
+use crate::{CallType, Charge, Decision, MAX_WINDOWS, State};
 use bankrail_values::Timestamp;
 use std::hash::BuildHasher;
 
 #[derive(Debug)]
 pub(super) struct Shard {
     table: Table,
-    limits: Limits,
     turns: Turns,
     max_keys: usize,
     on_full: OnFull,
-    /// Where the next look for spent keys starts.
+    /// Where the next look for expired keys starts.
     cursor: usize,
     calls: u8,
-    /// Every forgotten key was spent by then. A new key might be one of them under a clock that stepped back, so what it
-    /// does earlier is taken to happen then.
+    /// Every forgotten key had expired by then. A new key may be one of them after the clock stepped back, so a charge
+    /// before this time counts as one at this time.
     forgotten_until: i64,
 }
 
@@ -29,10 +28,9 @@ const LOOKS: usize = 4;
 const LOOKS_WHEN_FULL: usize = 64;
 
 impl Shard {
-    pub(super) fn new(limits: Limits, max_keys: usize, on_full: OnFull) -> Self {
+    pub(super) fn new(max_keys: usize, on_full: OnFull) -> Self {
         Self {
             table: Table::default(),
-            limits,
             turns: Turns::default(),
             max_keys: max_keys.min(u32::MAX as usize),
             on_full,
@@ -42,46 +40,17 @@ impl Shard {
         }
     }
 
-    pub(super) fn limits_mut(&mut self) -> &mut Limits {
-        &mut self.limits
-    }
-
     pub(super) fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// Under the policy that holds here.
     #[inline]
-    pub(super) fn check(
-        &mut self,
-        hash: u64,
-        customer: &str,
-        call_type: CallType,
-        now: Timestamp,
-        cost: u32,
-        hasher: &impl BuildHasher,
-    ) -> Result<Decision, CheckError> {
-        self.look_in_passing(now, hasher);
-        let policy = self.limits.in_force(customer, call_type, now);
-        match self.table.find(hash, customer, call_type) {
-            Some(state) => {
-                policy.check_cost(cost)?;
-                Ok(judge(state, policy, now, cost, self.turns.of(call_type)))
-            }
-            None => {
-                let charge = Charge::new(customer, call_type, *policy, now, cost)?;
-                self.charge_new(hash, &charge, hasher)
-            }
-        }
-    }
-
-    /// Under the policy that comes with the request.
     pub(super) fn charge(
         &mut self,
         hash: u64,
         charge: &Charge<'_>,
         hasher: &impl BuildHasher,
-    ) -> Result<Decision, CheckError> {
+    ) -> Result<Decision, FullError> {
         self.look_in_passing(charge.now(), hasher);
         match self.table.find(hash, charge.customer(), charge.call_type()) {
             Some(state) => {
@@ -93,15 +62,10 @@ impl Shard {
     }
 
     #[cold]
-    fn charge_new(
-        &mut self,
-        hash: u64,
-        charge: &Charge<'_>,
-        hasher: &impl BuildHasher,
-    ) -> Result<Decision, CheckError> {
+    fn charge_new(&mut self, hash: u64, charge: &Charge<'_>, hasher: &impl BuildHasher) -> Result<Decision, FullError> {
         let remembers = charge.cost() > 0 && !charge.policy().windows().is_empty();
         if remembers {
-            self.look_for_spent(LOOKS, charge.now(), hasher);
+            self.look_for_expired(LOOKS, charge.now(), hasher);
             if self.table.len() >= self.max_keys {
                 self.make_room(charge.now(), hasher)?;
             }
@@ -121,10 +85,9 @@ impl Shard {
         }
     }
 
-    pub(super) fn forget_spent(&mut self, now: Timestamp, hasher: &impl BuildHasher) {
-        self.limits.forget_ended(now);
+    pub(super) fn forget_expired(&mut self, now: Timestamp, hasher: &impl BuildHasher) {
         self.cursor = self.table.len();
-        self.look_for_spent(self.table.len(), now, hasher);
+        self.look_for_expired(self.table.len(), now, hasher);
         self.table.shrink_to_fit(hasher);
     }
 
@@ -132,40 +95,40 @@ impl Shard {
     fn look_in_passing(&mut self, now: Timestamp, hasher: &impl BuildHasher) {
         self.calls = self.calls.wrapping_add(1);
         if self.calls.is_multiple_of(64) {
-            self.look_for_spent(LOOKS, now, hasher);
+            self.look_for_expired(LOOKS, now, hasher);
         }
     }
 
     /// Looks at the next `looks` keys, from the end to the start so that filling a gap with the last key skips none.
     #[cold]
-    fn look_for_spent(&mut self, looks: usize, now: Timestamp, hasher: &impl BuildHasher) {
+    fn look_for_expired(&mut self, looks: usize, now: Timestamp, hasher: &impl BuildHasher) {
         for _ in 0..looks.min(self.table.len()) {
             let Some(at) = self.step() else { return };
             let Some(state) = self.table.state(at) else { return };
-            match state.spent_at_millis() {
-                Some(spent_at) if spent_at > now.unix_millis() => {}
-                spent_at => {
-                    self.forgotten_until = self.forgotten_until.max(spent_at.unwrap_or(i64::MIN));
+            match state.expires_at_millis() {
+                Some(expires_at) if expires_at > now.unix_millis() => {}
+                expired_at => {
+                    self.forgotten_until = self.forgotten_until.max(expired_at.unwrap_or(i64::MIN));
                     self.table.remove(at, hasher);
                 }
             }
         }
     }
 
-    fn make_room(&mut self, now: Timestamp, hasher: &impl BuildHasher) -> Result<(), CheckError> {
+    fn make_room(&mut self, now: Timestamp, hasher: &impl BuildHasher) -> Result<(), FullError> {
         let start = self.cursor;
-        self.look_for_spent(LOOKS_WHEN_FULL, now, hasher);
+        self.look_for_expired(LOOKS_WHEN_FULL, now, hasher);
         if self.table.len() < self.max_keys {
             return Ok(());
         }
         if self.on_full == OnFull::RefuseNew {
-            return Err(CheckError::Full);
+            return Err(FullError);
         }
-        // Nothing was spent, so the same keys are still in the same places.
+        // Nothing had expired, so the same keys are still in the same places.
         self.cursor = start;
         let looked_at = (0..LOOKS_WHEN_FULL.min(self.table.len())).filter_map(|_| self.step()).collect::<Vec<_>>();
         let charged_at = |at: &usize| self.table.state(*at).map(State::high_water_millis);
-        let stalest = looked_at.into_iter().min_by_key(charged_at).ok_or(CheckError::Full)?;
+        let stalest = looked_at.into_iter().min_by_key(charged_at).ok_or(FullError)?;
         self.table.remove(stalest, hasher);
         Ok(())
     }

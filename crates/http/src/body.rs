@@ -1,0 +1,253 @@
+//! Bodies, read up to a number of bytes and within a time.
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::{CONTENT_LENGTH, EXPECT};
+use http_body::Body;
+use std::error::Error;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Reads the body of a request or an answer.
+///
+/// What is read is bounded in bytes and in time. A body that was refused can be drained, because a server that drops an
+/// unread body ends the stream with it, and some clients then lose the answer that came before: over HTTP/2 the whole
+/// answer is sent, then a reset without an error (RFC 9113 section 8.1), which curl 7.88 reports instead of the answer.
+#[derive(Debug)]
+pub struct BodyReader<B> {
+    body: B,
+    /// The `Content-Length`.
+    announced: Option<u64>,
+    /// Whether there may be more that is worth reading.
+    unread: bool,
+}
+
+/// Why a body was not read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BodyError {
+    /// There are more bytes than allowed, announced or sent.
+    #[error("expected at most {limit} bytes, found more")]
+    TooLarge {
+        /// The most bytes allowed.
+        limit: usize,
+    },
+    /// The body did not arrive in time.
+    #[error("the body did not arrive within {after:?}")]
+    TimedOut {
+        /// The time allowed.
+        after: Duration,
+    },
+    /// The connection ended or broke before the body did.
+    #[error("the connection broke before the body was complete")]
+    Broken(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl<B> BodyReader<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    /// A reader of the body that came with these headers. Pin a body that is not `Unpin` in a box.
+    pub fn new(headers: &HeaderMap, body: B) -> Self {
+        let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        // A number too large to read is more than any limit; what is no number announces nothing.
+        let announced = announced
+            .filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
+            .map(|text| text.parse().unwrap_or(u64::MAX));
+        // A sender that waits to be told to continue has sent nothing yet (RFC 9110 section 10.1.1), and would be told so.
+        Self { body, announced, unread: !headers.contains_key(EXPECT) }
+    }
+
+    /// Reads a body of at most `limit` bytes within a time. One that announces more is refused before any of it is kept,
+    /// any other at the first byte beyond the limit. A body that comes in one piece is not copied.
+    ///
+    /// # Errors
+    /// [`BodyError`].
+    pub async fn read(&mut self, limit: usize, within: Duration) -> Result<Bytes, BodyError> {
+        let (mut first, mut all) = (Bytes::new(), BytesMut::new());
+        self.read_each(limit, within, |piece| {
+            if first.is_empty() && all.is_empty() {
+                first = piece;
+            } else {
+                all.extend_from_slice(&std::mem::take(&mut first));
+                all.extend_from_slice(&piece);
+            }
+        })
+        .await?;
+        Ok(if all.is_empty() { first } else { all.freeze() })
+    }
+
+    /// Reads as [`BodyReader::read`] does, and hands on each piece as it comes. On an error, the pieces before it have
+    /// been handed on.
+    ///
+    /// # Errors
+    /// [`BodyError`].
+    pub async fn read_each(
+        &mut self,
+        limit: usize,
+        within: Duration,
+        mut keep: impl FnMut(Bytes),
+    ) -> Result<(), BodyError> {
+        if self.announced.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit)) {
+            return Err(BodyError::TooLarge { limit });
+        }
+        let mut left = limit;
+        let read = async {
+            while let Some(piece) = next_piece(&mut self.body).await? {
+                left = left.checked_sub(piece.len()).ok_or(BodyError::TooLarge { limit })?;
+                keep(piece);
+            }
+            Ok(())
+        };
+        let read = timeout(within, read).await.unwrap_or(Err(BodyError::TimedOut { after: within }));
+        // A body that broke or takes too long is not waited for any longer.
+        self.unread = matches!(read, Err(BodyError::TooLarge { .. }));
+        read
+    }
+
+    /// Reads the first `limit` bytes, or all if there are fewer. The rest is left.
+    ///
+    /// # Errors
+    /// [`BodyError::Broken`], [`BodyError::TimedOut`].
+    pub async fn read_prefix(&mut self, limit: usize, within: Duration) -> Result<Bytes, BodyError> {
+        let mut prefix = BytesMut::new();
+        let read = async {
+            while prefix.len() < limit
+                && let Some(piece) = next_piece(&mut self.body).await?
+            {
+                let room = limit.saturating_sub(prefix.len());
+                prefix.extend_from_slice(piece.get(..room).unwrap_or(&piece));
+            }
+            Ok(())
+        };
+        timeout(within, read).await.unwrap_or(Err(BodyError::TimedOut { after: within }))?;
+        Ok(prefix.freeze())
+    }
+
+    /// Reads what is left of a body that was not read, or not to its end, to throw it away: at most `limit` bytes within
+    /// a time. Nothing is read if the body was read to its end, broke, took too long, or if its sender waits to be told
+    /// to continue.
+    pub async fn drain(mut self, limit: usize, within: Duration) {
+        if !self.unread {
+            return;
+        }
+        let read = async {
+            let mut left = limit;
+            while let Ok(Some(piece)) = next_piece(&mut self.body).await {
+                let Some(after) = left.checked_sub(piece.len()) else { return };
+                left = after;
+            }
+        };
+        // Whether it ended or not: nothing of it is wanted.
+        let _ = timeout(within, read).await;
+    }
+}
+
+/// The next piece of data; trailers are skipped. `None` at the end.
+async fn next_piece<B>(body: &mut B) -> Result<Option<Bytes>, BodyError>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await {
+        if let Ok(data) = frame.map_err(|error| BodyError::Broken(error.into()))?.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::{StreamExt as _, stream};
+    use http::HeaderValue;
+    use http_body::Frame;
+    use http_body_util::{Full, StreamBody};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn the_limit_holds_whatever_is_announced() {
+        let read = |announced: Option<&'static str>, sent: usize| async move {
+            let mut headers = HeaderMap::new();
+            if let Some(length) = announced {
+                headers.insert(CONTENT_LENGTH, HeaderValue::from_static(length));
+            }
+            BodyReader::new(&headers, Full::from(vec![b'x'; sent])).read(8, SECOND).await
+        };
+        assert_eq!(read(None, 8).await.unwrap().len(), 8);
+        assert_eq!(read(Some("nonsense"), 8).await.unwrap().len(), 8);
+        assert!(matches!(read(None, 9).await, Err(BodyError::TooLarge { limit: 8 })));
+        assert!(matches!(read(Some("9"), 0).await, Err(BodyError::TooLarge { .. })));
+        assert!(matches!(read(Some("99999999999999999999"), 9).await, Err(BodyError::TooLarge { .. })));
+    }
+
+    type Chunks = Pin<Box<dyn Body<Data = Bytes, Error = std::io::Error> + Send>>;
+
+    /// Many chunks of 1 KiB; one that is asked for after the end panics. Also says how many were taken.
+    fn chunks(many: usize) -> (Chunks, Arc<AtomicUsize>) {
+        let taken = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&taken);
+        let body = stream::unfold(many, move |left| {
+            counted.fetch_add(usize::from(left > 0), Ordering::SeqCst);
+            let chunk = Ok::<_, std::io::Error>(Frame::data(Bytes::from_static(&[b'x'; 1024])));
+            std::future::ready(left.checked_sub(1).map(|left| (chunk, left)))
+        });
+        (Box::pin(StreamBody::new(body)), taken)
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn draining_ends_at_the_body_or_at_the_bound() {
+        for (kilobytes, many, read) in [(64, 3, 3), (64, 5000, 64 + 1), (4096, 5000, 4096 + 1)] {
+            let (body, taken) = chunks(many);
+            BodyReader::new(&HeaderMap::new(), body).drain(kilobytes << 10, SECOND).await;
+            assert_eq!(taken.load(Ordering::SeqCst), read);
+        }
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn what_was_read_to_its_end_or_waits_to_be_asked_for_is_not_drained() {
+        let none = HeaderMap::new();
+        let mut read = BodyReader::new(&none, chunks(3).0);
+        assert_eq!(read.read(4096, SECOND).await.unwrap().len(), 3072);
+        read.drain(4096, SECOND).await;
+
+        let (body, taken) = chunks(5);
+        let mut too_large = BodyReader::new(&none, body);
+        assert!(matches!(too_large.read(1024, SECOND).await, Err(BodyError::TooLarge { .. })));
+        assert_eq!(taken.load(Ordering::SeqCst), 2);
+        too_large.drain(1 << 20, SECOND).await;
+        assert_eq!(taken.load(Ordering::SeqCst), 5);
+
+        let waiting = HeaderMap::from_iter([(EXPECT, HeaderValue::from_static("100-continue"))]);
+        let (body, taken) = chunks(5);
+        BodyReader::new(&waiting, body).drain(1 << 20, SECOND).await;
+        assert_eq!(taken.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn a_body_that_hangs_is_given_up_and_not_drained() {
+        let pieces = stream::iter([Ok::<_, std::io::Error>(Frame::data(Bytes::from_static(b"x")))]);
+        let mut body = BodyReader::new(&HeaderMap::new(), StreamBody::new(pieces.chain(stream::pending())));
+        assert!(matches!(body.read(8, SECOND).await, Err(BodyError::TimedOut { after: SECOND })));
+        let begun = tokio::time::Instant::now();
+        body.drain(8, SECOND).await;
+        assert!(begun.elapsed().is_zero());
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_prefix_is_cut_and_the_rest_is_left() {
+        let (body, taken) = chunks(5);
+        let mut body = BodyReader::new(&HeaderMap::new(), body);
+        assert_eq!(body.read_prefix(1500, SECOND).await.unwrap().len(), 1500);
+        assert_eq!(taken.load(Ordering::SeqCst), 2);
+        let (short, _) = chunks(1);
+        assert_eq!(BodyReader::new(&HeaderMap::new(), short).read_prefix(1500, SECOND).await.unwrap().len(), 1024);
+    }
+}

@@ -1,0 +1,13 @@
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod body;
+pub mod content;
+pub mod names;
+mod request_key;
+mod retry_after;
+
+pub use body::{BodyError, BodyReader};
+pub use request_key::{RequestKey, RequestKeyFuture, RequestKeyLayer, RequestKeyService};
+pub use retry_after::RetryAfter;

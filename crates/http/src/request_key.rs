@@ -1,0 +1,214 @@
+//! The key of a request, on every answer.
+
+use crate::names::REQUEST_KEY;
+use bankrail_values::HyphenatedUuid;
+use http::{Extensions, HeaderMap, HeaderValue, Request, Response};
+use pin_project_lite::pin_project;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tower_layer::Layer;
+use tower_service::Service;
+use uuid::Uuid;
+
+/// The key that a service gives to a request (Specification: "What the service does"): a UUID, sent in the header
+/// `X-RequestKey` of the answer, by which support staff find the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RequestKey(HyphenatedUuid);
+
+impl RequestKey {
+    /// A new random (version 4) key.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(Uuid::new_v4().into())
+    }
+
+    /// The key that [`RequestKeyLayer`] put into a request's extensions.
+    #[must_use]
+    pub fn of(extensions: &Extensions) -> Option<Self> {
+        extensions.get().copied()
+    }
+
+    /// The key of the only `X-RequestKey` header. `None` if there is none, more than one, or one that is no hyphenated
+    /// UUID.
+    #[must_use]
+    pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
+        let mut values = headers.get_all(REQUEST_KEY).iter();
+        let text = values.next().filter(|_| values.next().is_none())?.to_str().ok()?;
+        HyphenatedUuid::parse(text.trim_matches([' ', '\t'])).ok().map(Self)
+    }
+
+    /// The UUID.
+    #[must_use]
+    pub const fn uuid(self) -> HyphenatedUuid {
+        self.0
+    }
+}
+
+impl fmt::Display for RequestKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
+}
+
+impl From<RequestKey> for HeaderValue {
+    fn from(key: RequestKey) -> Self {
+        let mut text = Uuid::encode_buffer();
+        let text = key.0.to_uuid().hyphenated().encode_lower(&mut text);
+        Self::from_str(text).expect("digits and hyphens are a header value")
+    }
+}
+
+/// Gives every request a [`RequestKey`]: in the request's extensions on the way in, and as the header `X-RequestKey` on
+/// the way out, whatever answers further in.
+///
+/// - A key that is in the extensions already stays, so that two layers do no harm.
+/// - Otherwise the key is new, or the request's own after [`RequestKeyLayer::accept_incoming`].
+/// - A header of that name on the answer is replaced.
+///
+/// Make it the outermost layer: an answer of a layer further out has no key.
+#[derive(Clone, Debug, Default)]
+pub struct RequestKeyLayer {
+    accept_incoming: bool,
+}
+
+impl RequestKeyLayer {
+    /// A layer that makes a new key for each request.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the key of the request's `X-RequestKey` header where it is a hyphenated UUID. For a service behind a gateway
+    /// that sets this header on each request.
+    #[must_use]
+    pub fn accept_incoming(mut self) -> Self {
+        self.accept_incoming = true;
+        self
+    }
+}
+
+impl<S> Layer<S> for RequestKeyLayer {
+    type Service = RequestKeyService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        RequestKeyService { inner, accept_incoming: self.accept_incoming }
+    }
+}
+
+/// What [`RequestKeyLayer`] makes of a service.
+#[derive(Clone, Debug)]
+pub struct RequestKeyService<S> {
+    inner: S,
+    accept_incoming: bool,
+}
+
+impl<S, A, B> Service<Request<A>> for RequestKeyService<S>
+where
+    S: Service<Request<A>, Response = Response<B>>,
+{
+    type Response = Response<B>;
+    type Error = S::Error;
+    type Future = RequestKeyFuture<S::Future>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<A>) -> Self::Future {
+        let known = RequestKey::of(request.extensions());
+        let key = known.unwrap_or_else(|| {
+            let incoming = self.accept_incoming.then(|| RequestKey::from_headers(request.headers())).flatten();
+            let key = incoming.unwrap_or_else(RequestKey::random);
+            request.extensions_mut().insert(key);
+            key
+        });
+        RequestKeyFuture { answer: self.inner.call(request), key }
+    }
+}
+
+pin_project! {
+    /// The future of [`RequestKeyService`].
+    #[derive(Debug)]
+    pub struct RequestKeyFuture<F> {
+        #[pin]
+        answer: F,
+        key: RequestKey,
+    }
+}
+
+impl<F, B, E> Future for RequestKeyFuture<F>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+{
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let mut answer = ready!(this.answer.poll(context));
+        if let Ok(answer) = &mut answer {
+            answer.headers_mut().insert(REQUEST_KEY, (*this.key).into());
+        }
+        Poll::Ready(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+    use std::future::{Ready, ready};
+
+    /// Answers with the key that it was given, under a header of its own making.
+    #[derive(Clone)]
+    struct Inner;
+
+    impl Service<Request<()>> for Inner {
+        type Response = Response<Option<RequestKey>>;
+        type Error = Infallible;
+        type Future = Ready<Result<Self::Response, Infallible>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, request: Request<()>) -> Self::Future {
+            let mut answer = Response::new(RequestKey::of(request.extensions()));
+            answer.headers_mut().append(REQUEST_KEY, HeaderValue::from_static("mine"));
+            ready(Ok(answer))
+        }
+    }
+
+    const GIVEN: &str = "b1e0a5c2-0000-4000-8000-000000000001";
+
+    async fn ask(layer: RequestKeyLayer, header: Option<&'static str>, known: Option<RequestKey>) -> RequestKey {
+        let mut request = Request::new(());
+        if let Some(header) = header {
+            request.headers_mut().insert(REQUEST_KEY, HeaderValue::from_static(header));
+        }
+        if let Some(known) = known {
+            request.extensions_mut().insert(known);
+        }
+        let answer = layer.layer(Inner).call(request).await.unwrap();
+        let key = RequestKey::from_headers(answer.headers()).expect("one key on every answer");
+        assert_eq!(*answer.body(), Some(key));
+        key
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn every_answer_has_the_key_that_the_request_was_given() {
+        let fresh = ask(RequestKeyLayer::new(), None, None).await;
+        assert_eq!(fresh.uuid().version(), 4);
+        assert_ne!(fresh, ask(RequestKeyLayer::new(), None, None).await);
+        assert_eq!(ask(RequestKeyLayer::new(), Some(GIVEN), Some(fresh)).await, fresh);
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_key_of_the_requests_own_counts_only_where_it_was_asked_for() {
+        assert_ne!(ask(RequestKeyLayer::new(), Some(GIVEN), None).await.to_string(), GIVEN);
+        let accepting = RequestKeyLayer::new().accept_incoming();
+        assert_eq!(ask(accepting.clone(), Some(GIVEN), None).await.to_string(), GIVEN);
+        assert_eq!(ask(accepting, Some("<script>"), None).await.uuid().version(), 4);
+    }
+}

@@ -1,0 +1,24 @@
+//! Rate limits over HTTP, as a [`tower_layer::Layer`] (Specification: "Limits" and "Errors").
+//!
+//! ```
+//! use bankrail_rate_limit::layer::{LimitKey, LimitLayer, LimitLayerOptions};
+//! use bankrail_rate_limit::{CallType, Limiter};
+//! use bankrail_values::SystemClock;
+//! use std::sync::Arc;
+//!
+//! let layer = LimitLayer::new(Arc::new(Limiter::default()), Arc::new(SystemClock), |request| {
+//!     // A layer further out proved who calls, and left the customer's code in the extensions.
+//!     let customer = request.extensions.get::<String>()?;
+//!     Some(LimitKey::new(customer, CallType::PaymentEnquiry))
+//! })
+//! .with_options(LimitLayerOptions::new().problem_json().rate_limit_headers(true));
+//! # let _ = layer;
+//! ```
+
+mod headers;
+mod refusal;
+mod service;
+
+pub use self::headers::write_rate_limit;
+pub use self::refusal::{LimitRefusal, RefusalBody};
+pub use self::service::{LimitKey, LimitLayer, LimitLayerOptions, LimitService};

@@ -1,0 +1,204 @@
+//! The layer, and the service that it makes.
+
+use super::headers::write_rate_limit;
+use super::refusal::{LimitRefusal, RefusalBody};
+use crate::{CallType, Limiter};
+use bankrail_http::RequestKey;
+use bankrail_values::Clock;
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Request, Response};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tower_layer::Layer;
+use tower_service::Service;
+
+/// Whose limit a request is charged to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LimitKey {
+    /// The customer, or another text that the limit is kept for.
+    pub customer: String,
+    /// The kind of call.
+    pub call_type: CallType,
+}
+
+impl LimitKey {
+    /// The limit of this customer for this kind of call.
+    #[must_use]
+    pub fn new(customer: impl Into<String>, call_type: CallType) -> Self {
+        Self { customer: customer.into(), call_type }
+    }
+}
+
+type KeyOf = dyn Fn(&Parts) -> Option<LimitKey> + Send + Sync;
+type BodyOf = dyn Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync;
+
+/// Serves a request only if a limit allows it.
+///
+/// - A refusal has the status and `Retry-After` of its [`LimitRefusal`]; its body is empty unless
+///   [`LimitLayerOptions::body`] says otherwise.
+/// - `X-RequestKey` is the business of [`RequestKeyLayer`](bankrail_http::RequestKeyLayer), which belongs further out.
+/// - A request with a key is charged whatever the services further in answer.
+/// - Put the layer behind a layer that proves who calls: a caller that can choose the key can use up the limit of others.
+#[derive(Clone)]
+pub struct LimitLayer {
+    limiter: Arc<Limiter>,
+    clock: Arc<dyn Clock>,
+    key: Arc<KeyOf>,
+    options: LimitLayerOptions,
+}
+
+/// Options of a [`LimitLayer`].
+#[derive(Clone, Default)]
+pub struct LimitLayerOptions {
+    body: Option<Arc<BodyOf>>,
+    rate_limit_headers: bool,
+}
+
+impl LimitLayerOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the body of a refusal, from the refusal and the head of the request. Default: empty.
+    #[must_use]
+    pub fn body(mut self, body: impl Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync + 'static) -> Self {
+        self.body = Some(Arc::new(body));
+        self
+    }
+
+    /// Refuses with a problem (RFC 9457); see [`RefusalBody::problem`].
+    #[must_use]
+    pub fn problem_json(self) -> Self {
+        self.body(|refusal, request| RefusalBody::problem(refusal, RequestKey::of(&request.extensions)))
+    }
+
+    /// Whether every answer to a charged request has `RateLimit-Policy` and `RateLimit`. Default: no.
+    #[must_use]
+    pub fn rate_limit_headers(mut self, wanted: bool) -> Self {
+        self.rate_limit_headers = wanted;
+        self
+    }
+}
+
+impl LimitLayer {
+    /// A layer that charges `limiter`. `key` says to whom and for what a request is charged; a request without a key
+    /// passes uncharged.
+    pub fn new(
+        limiter: Arc<Limiter>,
+        clock: Arc<dyn Clock>,
+        key: impl Fn(&Parts) -> Option<LimitKey> + Send + Sync + 'static,
+    ) -> Self {
+        Self { limiter, clock, key: Arc::new(key), options: LimitLayerOptions::default() }
+    }
+
+    /// Replaces the options.
+    #[must_use]
+    pub fn with_options(mut self, options: LimitLayerOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The headers to add to the answer, or the refusal.
+    async fn admit<B: From<Bytes>>(&self, request: &Parts) -> Result<HeaderMap, Response<B>> {
+        let mut headers = HeaderMap::new();
+        let Some(key) = (self.key)(request) else { return Ok(headers) };
+        let refusal = match self.limiter.admit(&key.customer, key.call_type, self.clock.now()).await {
+            Ok(decision) => {
+                if let Some(decision) = decision.filter(|_| self.options.rate_limit_headers) {
+                    write_rate_limit(&decision, &mut headers);
+                }
+                return Ok(headers);
+            }
+            Err(refusal) => refusal,
+        };
+        let request_key = RequestKey::of(&request.extensions).map(tracing::field::display);
+        if let LimitRefusal::Unreachable(error) = &refusal {
+            tracing::error!(request_key, call_type = %key.call_type, error = %error, "counter store failed");
+        }
+        let status = refusal.status();
+        tracing::info!(request_key, status = status.as_u16(), call_type = %key.call_type, "refused by a limit");
+        let body = self.options.body.as_ref().map(|body| body(&refusal, request)).unwrap_or_default();
+        refusal.write_headers(self.options.rate_limit_headers, &mut headers);
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(body.bytes.len()));
+        if let Some(content_type) = body.content_type {
+            headers.insert(CONTENT_TYPE, content_type);
+        }
+        let mut response = Response::new(B::from(body.bytes));
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        Err(response)
+    }
+}
+
+impl fmt::Debug for LimitLayer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("LimitLayer")
+            .field("limiter", &self.limiter)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for LimitLayerOptions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("LimitLayerOptions")
+            .field("rate_limit_headers", &self.rate_limit_headers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S> Layer<S> for LimitLayer {
+    type Service = LimitService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        LimitService { inner, layer: self.clone() }
+    }
+}
+
+/// What [`LimitLayer`] makes of a service.
+#[derive(Clone, Debug)]
+pub struct LimitService<S> {
+    inner: S,
+    layer: LimitLayer,
+}
+
+impl<S, A, B> Service<Request<A>> for LimitService<S>
+where
+    S: Service<Request<A>, Response = Response<B>> + Clone + Send + 'static,
+    S::Future: Send,
+    A: Send + 'static,
+    B: From<Bytes> + Send,
+{
+    type Response = Response<B>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<A>) -> Self::Future {
+        let (parts, body) = request.into_parts();
+        let layer = self.layer.clone();
+        // The service that was polled ready serves; the clone is polled before it serves.
+        let clone = self.inner.clone();
+        let mut inner = std::mem::replace(&mut self.inner, clone);
+        Box::pin(async move {
+            let headers = match layer.admit(&parts).await {
+                Ok(headers) => headers,
+                Err(refused) => return Ok(refused),
+            };
+            let mut response = inner.call(Request::from_parts(parts, body)).await?;
+            response.headers_mut().extend(headers);
+            Ok(response)
+        })
+    }
+}

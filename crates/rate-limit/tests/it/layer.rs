@@ -1,0 +1,154 @@
+//! The layer over a service.
+
+use bankrail_http::{RequestKey, RequestKeyLayer};
+use bankrail_rate_limit::layer::{LimitKey, LimitLayer, LimitLayerOptions, RefusalBody};
+use bankrail_rate_limit::{CallType, Charge, CounterStore, Decision, Limiter, Limits, OnStoreError};
+use bankrail_values::{ManualClock, StoreErrorKind, StoreFuture};
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tower_layer::Layer as _;
+use tower_service::Service;
+
+#[derive(Clone)]
+struct Inner;
+
+impl Service<Request<()>> for Inner {
+    type Response = Response<Bytes>;
+    type Error = Infallible;
+    type Future = std::future::Ready<Result<Response<Bytes>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Request<()>) -> Self::Future {
+        std::future::ready(Ok(Response::new(Bytes::from_static(b"served"))))
+    }
+}
+
+struct World {
+    layer: LimitLayer,
+    clock: Arc<ManualClock>,
+}
+
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    text: String,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().unwrap()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+}
+
+impl World {
+    fn new(limiter: Limiter, options: LimitLayerOptions) -> Self {
+        let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
+        let layer = LimitLayer::new(Arc::new(limiter), Arc::clone(&clock) as _, |request| {
+            let customer = request.headers.get("customer")?.to_str().ok()?;
+            Some(LimitKey::new(customer, CallType::PaymentInstruction))
+        });
+        Self { layer: layer.with_options(options), clock }
+    }
+
+    async fn ask(&self, customer: Option<&str>) -> Answer {
+        let mut request = Request::get("/");
+        if let Some(customer) = customer {
+            request = request.header("customer", customer);
+        }
+        let mut service = RequestKeyLayer::new().layer(self.layer.layer(Inner));
+        let (head, body) = service.call(request.body(()).unwrap()).await.unwrap().into_parts();
+        assert!(RequestKey::from_headers(&head.headers).is_some());
+        Answer { status: head.status, headers: head.headers, text: String::from_utf8(body.into()).unwrap() }
+    }
+
+    /// The answer to the first request that is refused.
+    async fn refused(&self) -> Answer {
+        for _ in 0..5 {
+            assert_eq!(self.ask(Some("ACME")).await.text, "served");
+        }
+        self.ask(Some("ACME")).await
+    }
+}
+
+#[tokio::test]
+async fn the_layer_refuses_by_key_and_lets_the_rest_pass() {
+    let world = World::new(Limiter::default(), LimitLayerOptions::new());
+    let refused = world.refused().await;
+    assert_eq!((refused.status, refused.text.as_str()), (StatusCode::TOO_MANY_REQUESTS, ""));
+    assert_eq!(refused.header("retry-after"), "2");
+    for _ in 0..9 {
+        assert_eq!(world.ask(None).await.status, StatusCode::OK);
+    }
+    assert_eq!(world.ask(Some("BETA")).await.status, StatusCode::OK);
+    world.clock.advance(Duration::from_secs(2));
+    assert_eq!(world.ask(Some("ACME")).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn headers_and_a_problem_where_they_are_wanted() {
+    let options = LimitLayerOptions::new().problem_json().rate_limit_headers(true);
+    let world = World::new(Limiter::default(), options);
+    let served = world.ask(Some("ACME")).await;
+    assert_eq!(served.header("ratelimit-policy"), "\"second\";q=5;w=1");
+    assert_eq!(served.header("ratelimit"), "\"second\";r=4;t=1");
+    for _ in 0..4 {
+        world.ask(Some("ACME")).await;
+    }
+    let refused = world.ask(Some("ACME")).await;
+    assert_eq!(refused.header("content-type"), "application/problem+json");
+    assert_eq!(refused.header("ratelimit"), "\"second\";r=0;t=1");
+    let expected = serde_json::json!({
+        "type": "https://iana.org/assignments/http-problem-types#quota-exceeded",
+        "title": "Too Many Requests",
+        "status": 429,
+        "instance": format!("urn:uuid:{}", refused.header("x-requestkey")),
+        "violated-policies": ["second"],
+    });
+    assert_eq!(refused.json(), expected);
+}
+
+#[tokio::test]
+async fn a_body_of_the_callers_own() {
+    let options = LimitLayerOptions::new().body(|refusal, request| {
+        let key = RequestKey::of(&request.extensions).unwrap();
+        RefusalBody::json(format!("{{\"status\":{},\"key\":\"{key}\"}}", refusal.status().as_u16()))
+    });
+    let refused = World::new(Limiter::default(), options).refused().await;
+    let json = refused.json();
+    assert_eq!((&json["status"], json["key"].as_str().unwrap()), (&429.into(), refused.header("x-requestkey")));
+}
+
+#[derive(Debug)]
+struct Down;
+
+impl CounterStore for Down {
+    fn charge<'a>(&'a self, _: Charge<'a>) -> StoreFuture<'a, Decision> {
+        Box::pin(async { Err(StoreErrorKind::Unavailable.into()) })
+    }
+}
+
+#[tokio::test]
+async fn counters_that_cannot_be_reached() {
+    let problem = || LimitLayerOptions::new().problem_json();
+    let refused = World::new(Limiter::new(Limits::default(), Arc::new(Down)), problem()).ask(Some("ACME")).await;
+    assert_eq!(
+        (refused.status, refused.json()["type"].as_str().unwrap()),
+        (StatusCode::SERVICE_UNAVAILABLE, "about:blank")
+    );
+    assert!(refused.headers.get("retry-after").is_none());
+    let mut limits = Limits::default();
+    limits.set_on_store_error(CallType::PaymentInstruction, OnStoreError::Allow);
+    let allowed = World::new(Limiter::new(limits, Arc::new(Down)), problem()).ask(Some("ACME")).await;
+    assert_eq!(allowed.text, "served");
+}

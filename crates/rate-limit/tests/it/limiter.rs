@@ -1,0 +1,57 @@
+//! Limits over counters, and counters that fail.
+
+use crate::at;
+use bankrail_rate_limit::{
+    Answer, CallType, Charge, CheckError, CounterStore, Decision, Limiter, Limits, MemoryCounters, OnStoreError, Policy,
+};
+use bankrail_values::{StoreErrorKind, StoreFuture};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct Down;
+
+impl CounterStore for Down {
+    fn charge<'a>(&'a self, _: Charge<'a>) -> StoreFuture<'a, Decision> {
+        Box::pin(async { Err(StoreErrorKind::Unavailable.into()) })
+    }
+}
+
+#[tokio::test]
+async fn counters_that_answer_decide() {
+    let limiter = Limiter::default();
+    for request in 0..26 {
+        let answer = limiter.check("A", CallType::Statement, at(0), 1).await.unwrap();
+        assert_eq!(answer.is_allowed(), request < 25);
+        assert!(matches!(answer, Answer::Decided(_)));
+    }
+    limiter.change_limits(|limits| limits.set_override("A", CallType::Statement, Policy::unlimited()));
+    assert!(limiter.check("A", CallType::Statement, at(0), 1).await.unwrap().is_allowed());
+    assert!(matches!(
+        limiter.check("B", CallType::Statement, at(0), 26).await,
+        Err(CheckError::Cost(error)) if error.cost == 26
+    ));
+}
+
+#[tokio::test]
+async fn counters_that_fail_refuse_or_allow() {
+    let mut limits = Limits::default();
+    limits.set_on_store_error(CallType::Payment, OnStoreError::Allow);
+    let limiter = Limiter::new(limits, Arc::new(Down));
+    let refused = limiter.check("A", CallType::FastPayment, at(0), 1).await.unwrap_err();
+    assert!(matches!(&refused, CheckError::Store(error) if error.kind() == StoreErrorKind::Unavailable));
+    assert_eq!(std::error::Error::source(&refused).unwrap().to_string(), "the store is unavailable");
+    for _ in 0..100 {
+        let answer = limiter.check("A", CallType::Payment, at(0), 1).await.unwrap();
+        assert!(answer.is_allowed() && answer.decision().is_none());
+    }
+    limiter.change_limits(|limits| limits.set_on_store_error(CallType::Payment, OnStoreError::Refuse));
+    assert!(limiter.check("A", CallType::Payment, at(0), 1).await.is_err());
+}
+
+#[tokio::test]
+async fn full_counters_are_a_store_that_is_full() {
+    let counters = MemoryCounters::new(bankrail_rate_limit::Capacity::new(0, bankrail_rate_limit::OnFull::RefuseNew));
+    let limiter = Limiter::new(Limits::default(), Arc::new(counters));
+    let full = limiter.check("A", CallType::Payment, at(0), 1).await.unwrap_err();
+    assert!(matches!(full, CheckError::Store(error) if error.kind() == StoreErrorKind::Full));
+}
