@@ -2,7 +2,9 @@
 
 use crate::keys::Keys;
 use bankrail::secured_payload::Sealer;
-use bankrail::service::delivery::{Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport};
+use bankrail::service::delivery::{
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions, TlsRoots,
+};
 use bankrail::values::{Clock, HyphenatedUuid, SecretString};
 use bankrail::webhook::{DeliveryHeaders, EndpointId, MessageKind, Outbox, Priority};
 use std::error::Error;
@@ -16,16 +18,17 @@ pub(crate) fn dispatcher(
     base: EndpointUrl,
     api_key: &str,
     keys: &Keys,
-    authorities: Vec<reqwest::Certificate>,
+    authorities: Vec<u8>,
     outbox: Arc<dyn Outbox>,
     clock: Arc<dyn Clock>,
 ) -> Result<Dispatcher, Box<dyn Error>> {
     let sealer = Sealer::new(keys.signing.clone(), keys.decryption.wrapping_key());
     let endpoint = Endpoint::new(EndpointId::parse(ENDPOINT)?, base, Arc::new(sealer))
-        .with_api_key(Endpoint::DEFAULT_API_KEY_HEADER, &SecretString::from(api_key))?;
+        .with_api_key(&SecretString::from(api_key))?;
     let endpoints = Endpoints::new();
     endpoints.insert(endpoint);
-    let transport = HttpsTransport::new(reqwest::Client::builder().tls_certs_only(authorities))?;
+    let roots = TlsRoots::OnlyPem(authorities);
+    let transport = HttpsTransport::new(&HttpsTransportOptions::new().tls_roots(roots))?;
     Ok(Dispatcher::new(outbox, endpoints, Arc::new(transport), clock, DispatcherOptions::new())?)
 }
 

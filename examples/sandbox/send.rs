@@ -23,9 +23,10 @@ pub(crate) async fn run(
     let data = Data::open(folder)?;
     let base =
         if danger_allow_http { EndpointUrl::danger_allow_http_on_loopback(to)? } else { EndpointUrl::parse(to)? };
-    let mut authorities = vec![reqwest::Certificate::from_pem(data.certificates.authority_pem.as_bytes())?];
+    let mut authorities = data.certificates.authority_pem.clone().into_bytes();
     if let Some(path) = authority {
-        authorities.extend(reqwest::Certificate::from_pem_bundle(&std::fs::read(path)?)?);
+        authorities.push(b'\n');
+        authorities.extend(std::fs::read(path)?);
     }
     let outbox = Arc::new(SqliteStore::open(data.path("provider.sqlite"))?);
     let clock = Arc::new(SystemClock);

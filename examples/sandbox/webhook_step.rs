@@ -39,10 +39,10 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     println!("receivers at   {}", server.base_url());
 
     let outbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("outbox.sqlite"))?);
-    let authority = reqwest::Certificate::from_pem(sandbox.certificates.authority_pem.as_bytes())?;
+    let authority = sandbox.certificates.authority_pem.clone().into_bytes();
     let base = EndpointUrl::parse(&server.base_url())?;
     let clock = sandbox.clock.clone();
-    let provider = dispatcher(base, RECEIVER_KEY, &sandbox.keys, vec![authority], outbox.clone(), clock)?;
+    let provider = dispatcher(base, RECEIVER_KEY, &sandbox.keys, authority, outbox.clone(), clock)?;
 
     let settled = Message::from(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
     let settled_headers = headers(settled.kind());

@@ -76,9 +76,10 @@ mod statement;
 mod token;
 mod transport;
 
+pub use bankrail_http::tls::{TlsError, TlsRoots};
 pub use bankrail_rate_limit::Pacing;
 pub use client::{BuildError, Client, ClientBuilder, Customer};
 pub use endpoint::{AddressError, AddressFault};
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};
 pub use token::{Token, TokenError, TokenSource};
-pub use transport::{TlsError, TlsRoots, TransportError};
+pub use transport::TransportError;

@@ -13,6 +13,7 @@ use crate::pace;
 use crate::token::{Token, TokenSource};
 use crate::transport::{Reply, Transport};
 use bankrail_camt052::ReadOptions;
+use bankrail_http::names::API_KEY;
 use bankrail_rate_limit::Pacer;
 use bankrail_statement::{AccountId, Checkpoint, StatementReply, StatementRequest};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
@@ -131,7 +132,7 @@ impl StatementClient {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(AUTHORIZATION, authorization);
-        headers.insert("apikey", parts.api_key.clone());
+        headers.insert(API_KEY, parts.api_key.clone());
         let body = request.to_json().into_bytes();
         let reply = parts.transport.post(&parts.endpoint, headers, body, parts.limit).await;
         Ok((reply.map_err(StatementError::Transport)?, token))

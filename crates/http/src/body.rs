@@ -24,6 +24,16 @@ pub struct BodyReader<B> {
     unread: bool,
 }
 
+/// Whose unread body is drained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums)] // it is one or the other
+pub enum Sender {
+    /// Its API key is known: 4 MiB are read.
+    Known,
+    /// It is not: 64 KiB are read.
+    Unknown,
+}
+
 /// Why a body was not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -127,15 +137,18 @@ where
         Ok(prefix.freeze())
     }
 
-    /// Reads what is left of a body that was not read, or not to its end, to throw it away: at most `limit` bytes within
-    /// a time. Nothing is read if the body was read to its end, broke, took too long, or if its sender waits to be told
+    /// Reads what is left of a body that was not read, or not to its end, to throw it away: at most as many bytes as
+    /// [`Sender`] says, within a time. Nothing is read if the body was read to its end, broke, took too long, or if its sender waits to be told
     /// to continue.
-    pub async fn drain(mut self, limit: usize, within: Duration) {
+    pub async fn drain(mut self, sender: Sender, within: Duration) {
         if !self.unread {
             return;
         }
         let read = async {
-            let mut left = limit;
+            let mut left: usize = match sender {
+                Sender::Known => 4 << 20,
+                Sender::Unknown => 64 << 10,
+            };
             while let Ok(Some(piece)) = next_piece(&mut self.body).await {
                 let Some(after) = left.checked_sub(piece.len()) else { return };
                 left = after;
@@ -204,9 +217,10 @@ mod tests {
 
     #[tokio::test(flavor = "current_thread")]
     async fn draining_ends_at_the_body_or_at_the_bound() {
-        for (kilobytes, many, read) in [(64, 3, 3), (64, 5000, 64 + 1), (4096, 5000, 4096 + 1)] {
+        for (sender, many, read) in [(Sender::Unknown, 3, 3), (Sender::Unknown, 5000, 65), (Sender::Known, 5000, 4097)]
+        {
             let (body, taken) = chunks(many);
-            BodyReader::new(&HeaderMap::new(), body).drain(kilobytes << 10, SECOND).await;
+            BodyReader::new(&HeaderMap::new(), body).drain(sender, SECOND).await;
             assert_eq!(taken.load(Ordering::SeqCst), read);
         }
     }
@@ -216,18 +230,18 @@ mod tests {
         let none = HeaderMap::new();
         let mut read = BodyReader::new(&none, chunks(3).0);
         assert_eq!(read.read(4096, SECOND).await.unwrap().len(), 3072);
-        read.drain(4096, SECOND).await;
+        read.drain(Sender::Known, SECOND).await;
 
         let (body, taken) = chunks(5);
         let mut too_large = BodyReader::new(&none, body);
         assert!(matches!(too_large.read(1024, SECOND).await, Err(BodyError::TooLarge { .. })));
         assert_eq!(taken.load(Ordering::SeqCst), 2);
-        too_large.drain(1 << 20, SECOND).await;
+        too_large.drain(Sender::Known, SECOND).await;
         assert_eq!(taken.load(Ordering::SeqCst), 5);
 
         let waiting = HeaderMap::from_iter([(EXPECT, HeaderValue::from_static("100-continue"))]);
         let (body, taken) = chunks(5);
-        BodyReader::new(&waiting, body).drain(1 << 20, SECOND).await;
+        BodyReader::new(&waiting, body).drain(Sender::Known, SECOND).await;
         assert_eq!(taken.load(Ordering::SeqCst), 0);
     }
 
@@ -237,7 +251,7 @@ mod tests {
         let mut body = BodyReader::new(&HeaderMap::new(), StreamBody::new(pieces.chain(stream::pending())));
         assert!(matches!(body.read(8, SECOND).await, Err(BodyError::TimedOut { after: SECOND })));
         let begun = tokio::time::Instant::now();
-        body.drain(8, SECOND).await;
+        body.drain(Sender::Known, SECOND).await;
         assert!(begun.elapsed().is_zero());
     }
 

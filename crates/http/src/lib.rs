@@ -7,7 +7,9 @@ pub mod content;
 pub mod names;
 mod request_key;
 mod retry_after;
+#[cfg(feature = "tls")]
+pub mod tls;
 
-pub use body::{BodyError, BodyReader};
+pub use body::{BodyError, BodyReader, Sender};
 pub use request_key::{RequestKey, RequestKeyFuture, RequestKeyLayer, RequestKeyService};
 pub use retry_after::RetryAfter;

@@ -1,29 +1,20 @@
-//! What every answer has: a request key, JSON, a line in the log.
+//! What every answer has: JSON, and a line in the log. Its `X-RequestKey` comes from the layer around the routers.
 
 use axum::body::Body;
 use axum::response::Response;
 use bankrail_client_assertion::CustomerCode;
+use bankrail_http::{BodyError, BodyReader, RequestKey, Sender};
 use bankrail_values::HyphenatedUuid;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use http::header::{ALLOW, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{Extensions, HeaderValue, StatusCode};
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::time::Instant;
-use uuid::Uuid;
+use std::time::{Duration, Instant};
 
-/// The header that carries the request key (Specification: "What the service does").
-pub(crate) const REQUEST_KEY: HeaderName = HeaderName::from_static("x-requestkey");
-
-/// A new random (version 4) request key.
-pub(crate) fn fresh_request_key() -> HyphenatedUuid {
-    Uuid::new_v4().into()
-}
-
-pub(crate) fn header_value(key: HyphenatedUuid) -> HeaderValue {
-    HeaderValue::try_from(key.to_string()).expect("digits and hyphens are a header value")
-}
+/// How long the unread body of a refused request may take to be drained.
+const DRAINING: Duration = Duration::from_secs(5);
 
 /// A JSON answer.
 pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
@@ -31,6 +22,15 @@ pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
+}
+
+/// The status for a body that was not read.
+pub(crate) fn body_status(error: &BodyError) -> StatusCode {
+    match error {
+        BodyError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        BodyError::TimedOut { .. } => StatusCode::REQUEST_TIMEOUT,
+        _ => StatusCode::BAD_REQUEST,
+    }
 }
 
 /// `Allow: POST`, which goes with every 405.
@@ -48,8 +48,15 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    pub(crate) fn new(endpoint: &'static str) -> Self {
-        Self { endpoint, key: fresh_request_key(), customer: None, started: Instant::now() }
+    pub(crate) fn new(endpoint: &'static str, request: &Extensions) -> Self {
+        let key = RequestKey::of(request).expect("every router of the provider is inside of the layer that gives keys");
+        Self { endpoint, key: key.uuid(), customer: None, started: Instant::now() }
+    }
+
+    /// Reads what a refused request's sender has not been let send, so that it sees the answer.
+    pub(crate) async fn drain(&self, body: BodyReader<Body>) {
+        let sender = if self.customer.is_some() { Sender::Known } else { Sender::Unknown };
+        body.drain(sender, DRAINING).await;
     }
 
     /// Logs a failure of ours with its causes.
@@ -65,9 +72,8 @@ impl Exchange {
         tracing::info!(request_key = %self.key, endpoint = self.endpoint, customer, kind, "assertion refused");
     }
 
-    /// Adds the request key and logs who, what came of it and how long it took; no secret and no content.
-    pub(crate) fn finish(self, mut response: Response) -> Response {
-        response.headers_mut().insert(REQUEST_KEY, header_value(self.key));
+    /// Logs the customer, the status and the time taken; no secret and no content.
+    pub(crate) fn finish(self, response: Response) -> Response {
         tracing::info!(
             request_key = %self.key,
             endpoint = self.endpoint,

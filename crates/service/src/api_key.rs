@@ -1,15 +1,13 @@
 //! The API key as the provider keeps it: hashed.
 
+use bankrail_http::names::API_KEY;
 use bankrail_values::SecretString;
 use http::HeaderMap;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// The header that carries the API key (Specification: "Authentication", 1 and 2).
-pub(crate) const API_KEY_HEADER: &str = "apikey";
-
-/// The most octets of a presented key that are looked at; a longer one is nobody's.
-const MAX_OCTETS: usize = 512;
+/// The longest presented key that is looked up, in bytes.
+const MAX_BYTES: usize = 512;
 
 /// The SHA-256 of an API key. A [`Directory`](crate::Directory) keeps and finds customers by it, so that the keys
 /// themselves are stored nowhere.
@@ -26,7 +24,7 @@ const MAX_OCTETS: usize = 512;
 pub struct ApiKeyHash([u8; 32]);
 
 impl ApiKeyHash {
-    /// The hash of a key as it was presented, octet for octet.
+    /// The hash of a key as it was presented, byte for byte.
     #[must_use]
     pub fn of(key: &[u8]) -> Self {
         Self(Sha256::digest(key).into())
@@ -45,11 +43,11 @@ impl ApiKeyHash {
     }
 
     /// The hash of the request's only `apikey`. `None` if there is none, more than one, or one that is empty or longer
-    /// than 512 octets.
+    /// than 512 bytes.
     pub(crate) fn of_request(headers: &HeaderMap) -> Option<Self> {
-        let mut values = headers.get_all(API_KEY_HEADER).iter();
+        let mut values = headers.get_all(API_KEY).iter();
         let key = values.next().filter(|_| values.next().is_none())?.as_bytes();
-        (!key.is_empty() && key.len() <= MAX_OCTETS).then(|| Self::of(key))
+        (!key.is_empty() && key.len() <= MAX_BYTES).then(|| Self::of(key))
     }
 }
 

@@ -16,15 +16,15 @@ mod breaker;
 mod dispatcher;
 mod endpoint;
 mod https;
-mod retry_after;
 mod transport;
 mod url;
 
 pub use self::breaker::BreakerPolicy;
 pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, NoRandomness, WrongBody};
 pub use self::endpoint::{Endpoint, EndpointError, Endpoints, SealFuture, SealPayload};
-pub use self::https::{HttpsTransport, HttpsTransportError};
+pub use self::https::{HttpsTransport, HttpsTransportError, HttpsTransportOptions};
 pub use self::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };
 pub use self::url::{EndpointUrl, EndpointUrlError};
+pub use bankrail_http::tls::TlsRoots;

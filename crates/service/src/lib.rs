@@ -109,7 +109,6 @@
 
 mod answer;
 mod api_key;
-mod body;
 mod cursor;
 pub mod delivery;
 mod directory;

@@ -10,6 +10,7 @@ use axum::Router;
 use axum::routing::any;
 use bankrail_client_assertion::token::{Scope, TokenStore};
 use bankrail_client_assertion::{ReplayPolicy, ReplayStore, Verifier};
+use bankrail_http::RequestKeyLayer;
 use bankrail_rate_limit::layer::write_rate_limit;
 use bankrail_rate_limit::{Decision, Limiter};
 use bankrail_values::Clock;
@@ -49,6 +50,7 @@ pub(crate) struct Options {
     pub(crate) statement_scope: Scope,
     pub(crate) not_found_status: StatusCode,
     pub(crate) rate_limit_headers: bool,
+    pub(crate) body_timeout: Duration,
     pub(crate) max_token_body: usize,
     pub(crate) max_statement_body: usize,
     pub(crate) reporting_source: String,
@@ -63,18 +65,18 @@ impl Provider {
 
     /// The token endpoint alone, for a host of its own. Whatever else is asked of the router is answered 404.
     pub fn token_router(&self) -> Router {
-        self.token_route().fallback(fallback::handle)
+        finished(self.token_route())
     }
 
     /// The statement endpoint alone, for a host of its own. Whatever else is asked of the router is answered 404.
     pub fn statement_router(&self) -> Router {
-        self.statement_route().fallback(fallback::handle)
+        finished(self.statement_route())
     }
 
     /// Both endpoints. Whatever else is asked of the router is answered 404; to merge it with a router that answers
     /// that itself, use [`Router::reset_fallback`].
     pub fn router(&self) -> Router {
-        self.token_route().merge(self.statement_route()).fallback(fallback::handle)
+        finished(self.token_route().merge(self.statement_route()))
     }
 
     fn token_route(&self) -> Router {
@@ -86,6 +88,11 @@ impl Provider {
         let shared = Arc::clone(&self.shared);
         Router::new().route(&self.shared.options.statement_path, any(statement_endpoint::handle)).with_state(shared)
     }
+}
+
+/// 404 for everything else, and outermost the layer that gives each request its key: no answer of the router lacks it.
+fn finished(routes: Router) -> Router {
+    routes.fallback(fallback::handle).layer(RequestKeyLayer::new())
 }
 
 impl Shared {

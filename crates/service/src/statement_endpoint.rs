@@ -5,18 +5,19 @@ mod report;
 
 use self::refusal::{BearerFault, Refusal};
 use crate::answer::{self, Exchange, json};
-use crate::body::RequestBody;
 use crate::cursor::{Owner, Walk};
 use crate::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
 use crate::provider::Shared;
 use crate::{ApiKeyHash, Customer};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bankrail_client_assertion::token::{AccessToken, TokenGrant};
+use bankrail_http::{BodyReader, content};
 use bankrail_rate_limit::CallType;
 use bankrail_statement::{Page, StatementRequest, StatementResponse};
 use bankrail_values::Timestamp;
-use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::{AUTHORIZATION, CACHE_CONTROL};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
@@ -26,11 +27,11 @@ const LONGEST_ECHO: usize = 64;
 
 /// Answers every request to the statement endpoint's path.
 pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    let mut exchange = Exchange::new("statement");
     let (head, body) = request.into_parts();
-    let mut body = RequestBody::new(&head.headers, body);
+    let mut exchange = Exchange::new("statement", &head.extensions);
+    let mut body = BodyReader::new(&head.headers, body);
     let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, &head, &mut body)).await;
-    body.drain(exchange.customer.is_some()).await;
+    exchange.drain(body).await;
     let mut response = match served {
         Some(Ok(response)) => response,
         Some(Err(refusal)) => refusal.into_response(&exchange, &shared.options),
@@ -45,7 +46,7 @@ async fn serve(
     shared: &Shared,
     exchange: &mut Exchange,
     parts: &Parts,
-    body: &mut RequestBody,
+    body: &mut BodyReader<Body>,
 ) -> Result<Response, Refusal> {
     if parts.method != Method::POST {
         return Err(Refusal::Method);
@@ -93,11 +94,12 @@ async fn after_limit(
     exchange: &Exchange,
     customer: &Customer,
     headers: &HeaderMap,
-    body: &mut RequestBody,
+    body: &mut BodyReader<Body>,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
-    let body = body.read_capped(headers, shared.options.max_statement_body).await.map_err(Refusal::Body)?;
-    if !is_plain_json(headers) {
+    let body =
+        body.read(shared.options.max_statement_body, shared.options.body_timeout).await.map_err(Refusal::Body)?;
+    if !content::is_json(headers) || content::is_encoded(headers) {
         return Err(Refusal::MediaType);
     }
     let request = StatementRequest::from_json(&body).map_err(Refusal::Request)?;
@@ -159,13 +161,4 @@ fn answer_page(
     let document = report::document(&shared.options, exchange.key, &query.account, walk.narrative, page, now);
     let body = document.and_then(|document| report::write(&response, &document)).map_err(broken)?;
     Ok(json(StatusCode::OK, body))
-}
-
-/// `application/json`, with parameters or without, once, and not compressed.
-fn is_plain_json(headers: &HeaderMap) -> bool {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    let value = values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next()).unwrap_or_default();
-    essence.trim_matches([' ', '\t']).eq_ignore_ascii_case("application/json")
-        && headers.get_all(CONTENT_ENCODING).iter().all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }

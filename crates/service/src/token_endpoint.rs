@@ -1,9 +1,9 @@
 //! `POST /v1.0/auth`: an assertion against an access token (Specification: "Obtain access token").
 
-use crate::answer::{self, Exchange, allow_post, json};
-use crate::body::{BodyError, RequestBody};
+use crate::answer::{self, Exchange, allow_post, body_status, json};
 use crate::provider::Shared;
 use crate::{ApiKeyHash, Customer};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bankrail_client_assertion::token::{
@@ -11,21 +11,22 @@ use bankrail_client_assertion::token::{
     TokenRequest, TokenRequestError, TokenResponse,
 };
 use bankrail_client_assertion::{AssertionError, VerifiedAssertion};
+use bankrail_http::{BodyError, BodyReader, content};
 use bankrail_rate_limit::CallType;
 use bankrail_rate_limit::layer::LimitRefusal;
 use bankrail_values::{StoreError, Timestamp};
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, PRAGMA};
+use http::header::{CACHE_CONTROL, PRAGMA};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 
 /// Answers every request to the token endpoint's path.
 pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    let mut exchange = Exchange::new("token");
     let (head, body) = request.into_parts();
-    let mut body = RequestBody::new(&head.headers, body);
+    let mut exchange = Exchange::new("token", &head.extensions);
+    let mut body = BodyReader::new(&head.headers, body);
     let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, &head, &mut body)).await;
-    body.drain(exchange.customer.is_some()).await;
+    exchange.drain(body).await;
     let mut response = match served {
         Some(Ok(response)) => response,
         Some(Err(refusal)) => refusal.into_response(&exchange),
@@ -42,7 +43,7 @@ async fn serve(
     shared: &Shared,
     exchange: &mut Exchange,
     parts: &Parts,
-    body: &mut RequestBody,
+    body: &mut BodyReader<Body>,
 ) -> Result<Response, Refusal> {
     if parts.method != Method::POST {
         return Err(Refusal::Method);
@@ -62,14 +63,14 @@ async fn after_limit(
     shared: &Shared,
     customer: &Customer,
     headers: &HeaderMap,
-    body: &mut RequestBody,
+    body: &mut BodyReader<Body>,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
-    let form = body.read_capped(headers, shared.options.max_token_body).await.map_err(Refusal::Body)?;
-    if headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+    let form = body.read(shared.options.max_token_body, shared.options.body_timeout).await.map_err(Refusal::Body)?;
+    if content::is_encoded(headers) {
         return Err(Refusal::Encoding);
     }
-    let request = TokenRequest::from_form(only_content_type(headers), &form).map_err(Refusal::Form)?;
+    let request = TokenRequest::from_form(content::content_type(headers), &form).map_err(Refusal::Form)?;
     drop(form);
     let verified = authenticate(shared, customer, &request, now)?;
     // Before the assertion is used up: the customer may ask for another scope with the same one.
@@ -113,12 +114,6 @@ async fn issue(
     let grant = TokenGrant::new(customer.code.clone(), granted.scopes().clone(), now, now.saturating_add(lifetime));
     shared.tokens.insert(token.hash(), grant).await.map_err(Refusal::Store)?;
     Ok(json(StatusCode::OK, TokenResponse::new(token, lifetime.as_secs(), granted).to_json()))
-}
-
-/// The request's only content type. Two are as good as none.
-fn only_content_type(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    values.next().filter(|_| values.next().is_none())?.to_str().ok()
 }
 
 fn error(status: StatusCode, code: TokenErrorCode) -> Response {
@@ -166,10 +161,8 @@ impl Refusal {
                 }
                 limited(&refusal, with_headers)
             }
-            Self::Body(BodyError::TooLarge) => error(StatusCode::PAYLOAD_TOO_LARGE, TokenErrorCode::InvalidRequest),
-            Self::Body(BodyError::Broken) | Self::Encoding => {
-                error(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest)
-            }
+            Self::Body(refused) => error(body_status(&refused), TokenErrorCode::InvalidRequest),
+            Self::Encoding => error(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest),
             // Says which field: the client's developer must know, and nobody else learns anything.
             Self::Form(error) => {
                 let body = TokenErrorBody::new(error.code()).with_description(error.to_string());

@@ -34,7 +34,7 @@ pub(crate) fn endpoints(base: &str, keys: &Keys) -> Endpoints {
     let sealer = Sealer::new(keys.signing.clone(), keys.unwrapping.wrapping_key());
     let endpoint = Endpoint::new(endpoint(), EndpointUrl::parse(base).unwrap(), Arc::new(sealer));
     let endpoints = Endpoints::new();
-    endpoints.insert(endpoint.with_api_key("apikey", &SecretString::from(API_KEY)).unwrap());
+    endpoints.insert(endpoint.with_api_key(&SecretString::from(API_KEY)).unwrap());
     endpoints
 }
 

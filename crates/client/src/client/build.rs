@@ -4,10 +4,11 @@ use super::{Client, Customer, Parts};
 use crate::endpoint::{AddressError, Endpoint};
 use crate::statement::StatementClient;
 use crate::token::{Exchange, TokenSource};
-use crate::transport::{self, TlsError, TlsRoots, Transport};
+use crate::transport::Transport;
 use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::token::{ScopeSet, TokenResponse, names};
 use bankrail_client_assertion::{AssertionBuilder, Audience, AudienceError};
+use bankrail_http::tls::{TlsError, TlsRoots, client_config};
 use bankrail_rate_limit::{
     CallType, CounterStore, MemoryCounters, Pacer, PacerOptions, Pacing, Policy, default_limits,
 };
@@ -227,7 +228,7 @@ impl ClientBuilder {
         // Over loopback http alone there is nothing to trust, and a container may have no certificates at all.
         let roots =
             if all_http { self.roots.as_ref() } else { Some(self.roots.as_ref().unwrap_or(&TlsRoots::Platform)) };
-        let tls = transport::configuration(roots).map_err(BuildError::Tls)?;
+        let tls = client_config(roots).map_err(BuildError::Tls)?;
         let mut http = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
             .https_only(!self.http_on_loopback)

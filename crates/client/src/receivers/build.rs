@@ -7,6 +7,7 @@ use super::service::Receiver;
 use super::worker::Worker;
 use axum::Router;
 use axum::routing::post_service;
+use bankrail_http::names::API_KEY;
 use bankrail_jose::remote::RemoteUnwrapper;
 use bankrail_secured_payload::Opener;
 use bankrail_values::{Clock, SecretString, SystemClock};
@@ -32,7 +33,7 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) scope: String,
     pub(super) paths: [String; 4],
-    pub(super) max_octets: usize,
+    pub(super) max_bytes: usize,
     pub(super) body_timeout: Duration,
     pub(super) read: ReadOptions,
     /// Wakes the workers when there is something new.
@@ -85,7 +86,7 @@ pub struct ReceiversBuilder {
     clock: Arc<dyn Clock>,
     scope: String,
     paths: [String; 4],
-    max_octets: usize,
+    max_bytes: usize,
     body_timeout: Duration,
     read: ReadOptions,
 }
@@ -94,13 +95,13 @@ impl ReceiversBuilder {
     fn new(opening: Opening, api_key: SecretString, inbox: Arc<dyn Inbox>) -> Self {
         Self {
             opening,
-            key_header: "apikey".to_owned(),
+            key_header: API_KEY.as_str().to_owned(),
             api_keys: vec![api_key],
             inbox,
             clock: Arc::new(SystemClock),
             scope: String::new(),
             paths: MessageKind::ALL.map(|kind| kind.default_path().to_owned()),
-            max_octets: 256 * 1024,
+            max_bytes: 256 * 1024,
             body_timeout: Duration::from_secs(15),
             read: ReadOptions::default(),
         }
@@ -136,10 +137,10 @@ impl ReceiversBuilder {
         self
     }
 
-    /// The most octets of a request body. Default: 256 KiB.
+    /// The most bytes of a request body. Default: 256 KiB.
     #[must_use]
-    pub fn max_octets(mut self, octets: usize) -> Self {
-        self.max_octets = octets;
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
         self
     }
 
@@ -198,7 +199,7 @@ impl ReceiversBuilder {
             clock: self.clock,
             scope: self.scope,
             paths: self.paths,
-            max_octets: self.max_octets,
+            max_bytes: self.max_bytes,
             body_timeout: self.body_timeout,
             read: self.read,
             arrived: Arc::new(Notify::new()),
@@ -211,7 +212,7 @@ impl fmt::Debug for ReceiversBuilder {
         out.debug_struct("ReceiversBuilder")
             .field("key_header", &self.key_header)
             .field("paths", &self.paths)
-            .field("max_octets", &self.max_octets)
+            .field("max_bytes", &self.max_bytes)
             .finish_non_exhaustive()
     }
 }

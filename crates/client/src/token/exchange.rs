@@ -7,6 +7,7 @@ use crate::pace;
 use crate::transport::{Reply, Transport, cause};
 use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse};
 use bankrail_client_assertion::{AssertionBuilder, BuildError};
+use bankrail_http::names::API_KEY;
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
 use bankrail_rate_limit::Pacer;
@@ -43,7 +44,7 @@ impl Exchange {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(FORM_CONTENT_TYPE));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers.insert("apikey", self.api_key.clone());
+        headers.insert(API_KEY, self.api_key.clone());
         let reply = self.transport.post(&self.endpoint, headers, form.into_bytes(), self.limit).await;
         let outcome = reply.map_err(TokenError::Transport).and_then(|reply| self.read(&reply, asked_at));
         match &outcome {

@@ -1,5 +1,7 @@
 //! Why an exchange brought no answer.
 
+use bankrail_http::BodyError;
+use http::StatusCode;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,10 +30,10 @@ pub enum TransportError {
     #[error("the connection broke before the answer was complete")]
     Interrupted(#[source] Arc<dyn Error + Send + Sync>),
     /// The answer is larger than allowed; what was read of it is gone.
-    #[error("expected at most {limit} octets, found more under status {status}")]
+    #[error("expected at most {limit} bytes, found more under status {status}")]
     #[non_exhaustive]
     TooLarge {
-        /// The most octets allowed.
+        /// The most bytes allowed.
         limit: usize,
         /// The HTTP status of the answer.
         status: u16,
@@ -45,8 +47,16 @@ impl TransportError {
         if connect { Self::Connect(error) } else { Self::Interrupted(error) }
     }
 
-    pub(crate) fn from_read(error: reqwest::Error) -> Self {
-        Self::Interrupted(cause(error.without_url()))
+    pub(crate) fn from_body(error: BodyError, status: StatusCode) -> Self {
+        match error {
+            BodyError::TooLarge { limit } => Self::TooLarge { limit, status: status.as_u16() },
+            BodyError::TimedOut { after } => Self::TimedOut { after },
+            BodyError::Broken(source) => Self::Interrupted(match source.downcast::<reqwest::Error>() {
+                Ok(error) => cause(error.without_url()),
+                Err(other) => cause(other),
+            }),
+            other => Self::Interrupted(cause(other)),
+        }
     }
 
     /// Whether the same call can succeed later without a change on this side.

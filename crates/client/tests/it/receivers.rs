@@ -214,7 +214,7 @@ async fn required_headers_refuse_and_optional_ones_do_not() {
 #[tokio::test]
 async fn method_type_and_size() {
     let inbox = Arc::new(MemoryStore::new());
-    let receivers = builder(inbox).max_octets(2_000).build().unwrap();
+    let receivers = builder(inbox).max_bytes(2_000).build().unwrap();
     let kind = MessageKind::Query;
     let mut get = delivery(kind, "");
     *get.method_mut() = Method::GET;

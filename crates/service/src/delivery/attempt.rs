@@ -1,10 +1,10 @@
 //! One attempt: seal, send, judge the answer.
 
 use super::endpoint::{Endpoint, Health};
-use super::retry_after::retry_after;
 use super::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };
+use bankrail_http::RetryAfter;
 use bankrail_secured_payload::SecuredPayload;
 use bankrail_values::Timestamp;
 use bankrail_webhook::{Acknowledgement, AttemptNote, Outgoing};
@@ -122,7 +122,7 @@ fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
         status if status.is_redirection() => AttemptNote::Redirected,
         _ => AttemptNote::Refused,
     });
-    outcome.retry_after = retry_after(&answer.headers, now);
+    outcome.retry_after = RetryAfter::from_headers(&answer.headers).map(|asked| asked.wait(now));
     outcome.health = match answer.status {
         // These are about the message.
         StatusCode::BAD_REQUEST

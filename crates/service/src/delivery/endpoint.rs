@@ -2,6 +2,7 @@
 
 use super::breaker::{Breaker, BreakerPolicy, Passage};
 use super::url::EndpointUrl;
+use bankrail_http::names::API_KEY;
 use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_values::{SecretString, Timestamp};
 use bankrail_webhook::{EndpointId, MessageKind};
@@ -41,20 +42,25 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The header that carries the API key unless the customer chose another (Default: "Webhooks").
-    pub const DEFAULT_API_KEY_HEADER: &'static str = "apikey";
-
     /// A receiver without an API key, at the default paths below its base.
     #[must_use]
     pub fn new(id: EndpointId, base: EndpointUrl, sealer: Arc<dyn SealPayload>) -> Self {
         Self { id, base, api_key: None, sealer, paths: HashMap::new() }
     }
 
+    /// The same receiver with an API key in the header `apikey` (Default: "Webhooks").
+    ///
+    /// # Errors
+    /// [`EndpointError`] when the value makes no header.
+    pub fn with_api_key(self, value: &SecretString) -> Result<Self, EndpointError> {
+        self.with_api_key_in(API_KEY.as_str(), value)
+    }
+
     /// The same receiver with an API key in the header of this name.
     ///
     /// # Errors
     /// [`EndpointError`] when name or value make no header, or the name is one that a delivery uses itself.
-    pub fn with_api_key(mut self, name: &str, value: &SecretString) -> Result<Self, EndpointError> {
+    pub fn with_api_key_in(mut self, name: &str, value: &SecretString) -> Result<Self, EndpointError> {
         let header = HeaderName::try_from(name).map_err(|_| EndpointError::HeaderName { found: name.to_owned() })?;
         if RESERVED.contains(&header.as_str()) {
             return Err(EndpointError::Reserved { name: header.to_string() });
@@ -257,7 +263,7 @@ mod tests {
         let keys = (SigningKey::generate(RsaSize::Rsa2048), UnwrappingKey::generate(RsaSize::Rsa2048));
         let sealer = Arc::new(Sealer::new(keys.0.unwrap(), keys.1.unwrap().wrapping_key()));
         let endpoint = Endpoint::new("acme".parse().unwrap(), EndpointUrl::parse("https://a.example").unwrap(), sealer);
-        let with = |name: &str, key: &str| endpoint.clone().with_api_key(name, &SecretString::from(key));
+        let with = |name: &str, key: &str| endpoint.clone().with_api_key_in(name, &SecretString::from(key));
         let good = with("X-Api-Key", "hunter2").unwrap();
         assert!(!format!("{good:?}").contains("hunter2"));
         assert!(matches!(with("no name", "k"), Err(EndpointError::HeaderName { .. })));

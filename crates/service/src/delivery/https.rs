@@ -3,45 +3,87 @@
 use super::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };
-use bytes::{Bytes, BytesMut};
+use bankrail_http::tls::{TlsRoots, client_config};
+use bankrail_http::{BodyError, BodyReader};
+use std::error::Error;
 use std::time::Duration;
 
-/// Deliveries by `reqwest`.
+/// Deliveries over HTTPS: HTTP/2 or HTTP/1.1 over TLS 1.2 or 1.3.
 ///
-/// The caller brings the builder, and with it the trusted roots: `ClientBuilder::tls_certs_only`, or
-/// `ClientBuilder::tls_backend_preconfigured` with a `rustls::ClientConfig`, which also chooses the crypto provider.
-/// What a delivery must not do is switched off here, whatever the builder says: redirects, proxies of the
-/// environment, referer headers.
+/// It follows no redirection, uses no proxy of the environment, sends no `Referer`, and sends each request once.
 #[derive(Clone, Debug)]
 pub struct HttpsTransport {
     client: reqwest::Client,
 }
 
+/// Options of an [`HttpsTransport`].
+#[derive(Clone, Debug)]
+pub struct HttpsTransportOptions {
+    tls_roots: TlsRoots,
+    connect_timeout: Duration,
+}
+
+impl Default for HttpsTransportOptions {
+    fn default() -> Self {
+        Self { tls_roots: TlsRoots::Platform, connect_timeout: Duration::from_secs(10) }
+    }
+}
+
+impl HttpsTransportOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Which certificate authorities are trusted. Default: those of the operating system.
+    #[must_use]
+    pub fn tls_roots(mut self, roots: TlsRoots) -> Self {
+        self.tls_roots = roots;
+        self
+    }
+
+    /// How long connecting may take. Default: 10 s.
+    #[must_use]
+    pub fn connect_timeout(mut self, longest: Duration) -> Self {
+        self.connect_timeout = longest;
+        self
+    }
+}
+
 impl HttpsTransport {
-    /// A transport out of a client builder.
+    /// A transport with these options.
     ///
     /// # Errors
-    /// [`HttpsTransportError`] when the builder's TLS settings make no client.
-    pub fn new(builder: reqwest::ClientBuilder) -> Result<Self, HttpsTransportError> {
-        let client = builder
+    /// [`HttpsTransportError`] when the trusted certificates cannot be read.
+    pub fn new(options: &HttpsTransportOptions) -> Result<Self, HttpsTransportError> {
+        let tls = client_config(Some(&options.tls_roots)).map_err(HttpsTransportError::new)?;
+        let client = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .referer(false)
-            // One attempt is one request: the outbox decides about the next.
+            // One delivery is one request: the outbox decides about the next.
             .retry(reqwest::retry::never())
-            .connect_timeout(Duration::from_secs(10))
+            .connect_timeout(options.connect_timeout)
             .build()
-            .map_err(|error| HttpsTransportError { source: Box::new(error) })?;
+            .map_err(HttpsTransportError::new)?;
         Ok(Self { client })
     }
 }
 
-/// The client builder's settings make no client.
+/// The options make no HTTPS client.
 #[derive(Debug, thiserror::Error)]
-#[error("no HTTPS client from these settings")]
+#[error("no HTTPS client from these options")]
 #[non_exhaustive]
 pub struct HttpsTransportError {
-    source: Box<dyn std::error::Error + Send + Sync>,
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl HttpsTransportError {
+    fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { source: source.into() }
+    }
 }
 
 impl Transport for HttpsTransport {
@@ -55,22 +97,22 @@ impl Transport for HttpsTransport {
                 .body(request.body)
                 .send()
                 .await;
-            let mut answer = sent.map_err(transport_error)?;
-            let (status, headers) = (answer.status(), std::mem::take(answer.headers_mut()));
-            let body = read_up_to(&mut answer, request.max_response).await?;
-            Ok(TransportResponse { status, headers, body })
+            let (head, body) = http::Response::<reqwest::Body>::from(sent.map_err(transport_error)?).into_parts();
+            // The client's time-out covers the body, too.
+            let body = BodyReader::new(&head.headers, body).read_prefix(request.max_response, request.timeout).await;
+            Ok(TransportResponse { status: head.status, headers: head.headers, body: body.map_err(body_error)? })
         })
     }
 }
 
-async fn read_up_to(answer: &mut reqwest::Response, max: usize) -> Result<Bytes, TransportError> {
-    let mut body = BytesMut::new();
-    while body.len() < max {
-        let Some(chunk) = answer.chunk().await.map_err(transport_error)? else { break };
-        let room = max.saturating_sub(body.len());
-        body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+fn body_error(error: BodyError) -> TransportError {
+    match error {
+        BodyError::Broken(source) => match source.downcast::<reqwest::Error>() {
+            Ok(error) => transport_error(*error),
+            Err(other) => TransportError::new(TransportErrorKind::Broken, other),
+        },
+        other => TransportError::new(TransportErrorKind::Timeout, other),
     }
-    Ok(body.freeze())
 }
 
 fn transport_error(error: reqwest::Error) -> TransportError {
@@ -86,11 +128,11 @@ fn transport_error(error: reqwest::Error) -> TransportError {
 }
 
 /// rustls reports through `io::Error`s of this kind. They lie inside each other, and `source` looks past the inner one.
-fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+fn is_tls(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     if io.is_some_and(|io| io.kind() == std::io::ErrorKind::InvalidData) {
         return true;
     }
-    let inner = io.and_then(std::io::Error::get_ref).map(|inner| inner as &(dyn std::error::Error + 'static));
+    let inner = io.and_then(std::io::Error::get_ref).map(|inner| inner as &(dyn Error + 'static));
     inner.or_else(|| error.source()).is_some_and(is_tls)
 }

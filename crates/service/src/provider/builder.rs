@@ -48,6 +48,7 @@ impl ProviderBuilder {
                 statement_scope: scope,
                 not_found_status: StatusCode::NOT_FOUND,
                 rate_limit_headers: false,
+                body_timeout: Duration::from_secs(15),
                 max_token_body: TokenRequest::MAX_BYTES,
                 max_statement_body: StatementRequest::MAX_BYTES,
                 reporting_source: "CMM".to_owned(),
@@ -157,15 +158,21 @@ impl ProviderBuilder {
         self
     }
 
-    /// The most octets of a token request. Default, and the most that helps: 32 KiB.
-    pub fn max_token_body(mut self, octets: usize) -> Self {
-        self.options.max_token_body = octets;
+    /// How long a request's body may take to arrive; then the answer is 408. Default: 15 s.
+    pub fn body_timeout(mut self, longest: Duration) -> Self {
+        self.options.body_timeout = longest;
         self
     }
 
-    /// The most octets of a statement request. Default, and the most that helps: 16 KiB.
-    pub fn max_statement_body(mut self, octets: usize) -> Self {
-        self.options.max_statement_body = octets;
+    /// The most bytes of a token request. Default, and the most that helps: 32 KiB.
+    pub fn max_token_body(mut self, bytes: usize) -> Self {
+        self.options.max_token_body = bytes;
+        self
+    }
+
+    /// The most bytes of a statement request. Default, and the most that helps: 16 KiB.
+    pub fn max_statement_body(mut self, bytes: usize) -> Self {
+        self.options.max_statement_body = bytes;
         self
     }
 

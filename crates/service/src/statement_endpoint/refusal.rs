@@ -1,10 +1,10 @@
 //! Why there is no statement, and how that is said.
 
 use super::report::PageError;
-use crate::answer::{Exchange, allow_post, json};
-use crate::body::BodyError;
+use crate::answer::{Exchange, allow_post, body_status, json};
 use crate::provider::Options;
 use axum::response::Response;
+use bankrail_http::BodyError;
 use bankrail_rate_limit::layer::LimitRefusal;
 use bankrail_statement::{AccountId, ErrorCode, RequestError, StatementErrorBody};
 use bankrail_values::StoreError;
@@ -72,8 +72,11 @@ impl Refusal {
                 refusal.write_headers(options.rate_limit_headers, response.headers_mut());
                 response
             }
-            Self::Body(BodyError::TooLarge) => plain(exchange, StatusCode::PAYLOAD_TOO_LARGE, "Request body too large"),
-            Self::Body(BodyError::Broken) => invalid(exchange, "Request body incomplete"),
+            Self::Body(error) => match body_status(&error) {
+                StatusCode::BAD_REQUEST => invalid(exchange, "Request body incomplete"),
+                status @ StatusCode::PAYLOAD_TOO_LARGE => plain(exchange, status, "Request body too large"),
+                status => plain(exchange, status, "Request body incomplete after the time allowed"),
+            },
             Self::MediaType => plain(exchange, StatusCode::UNSUPPORTED_MEDIA_TYPE, "Expected application/json"),
             Self::Request(error) => invalid(exchange, &with_cause(&error)),
             Self::Cursor => invalid(exchange, "Invalid cursor"),

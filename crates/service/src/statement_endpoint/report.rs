@@ -1,17 +1,17 @@
 //! The report out of a ledger's page (Specification: "Statement payload").
 
-use crate::answer::fresh_request_key;
 use crate::ledger::{LedgerEntry, LedgerPage};
 use crate::provider::Options;
 use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, WriteError};
 use bankrail_statement::{AccountId, StatementResponse, apply_narrative};
-use bankrail_values::{Date, HyphenatedUuid, Money, Timestamp};
+use bankrail_values::{Date, HyphenatedUuid, Money, SimpleUuid, Timestamp};
 use bytes::Bytes;
+use uuid::Uuid;
 
 /// Digits of the seconds' fraction in a report's times.
 const FRACTION_DIGITS: u8 = 3;
-/// A first guess at an entry's octets, so that the body seldom grows.
-const OCTETS_AN_ENTRY: usize = 1024;
+/// A first guess at an entry's length in bytes, so that the body seldom grows.
+const BYTES_AN_ENTRY: usize = 1024;
 
 /// What is wrong with a page that the ledger answered.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +41,7 @@ pub(super) fn document(
     let mut report = ReportBuilder::new(
         // Default: the message id is the request key without its hyphens.
         key.to_simple(),
-        fresh_request_key().to_simple(),
+        SimpleUuid::from(Uuid::new_v4()),
         created_at(now, options.offset_minutes),
         page.account.reporting_source.as_deref().unwrap_or(&options.reporting_source),
         account.as_str(),
@@ -59,7 +59,7 @@ pub(super) fn document(
 /// The answer's JSON around the report. The XML is written once, in its escaped form, to its place.
 pub(super) fn write(response: &StatementResponse, document: &Document) -> Result<Bytes, PageError> {
     let entries = document.reports.iter().map(|report| report.entries.len()).sum::<usize>();
-    let mut body = String::with_capacity(entries.saturating_mul(OCTETS_AN_ENTRY).saturating_add(4096));
+    let mut body = String::with_capacity(entries.saturating_mul(BYTES_AN_ENTRY).saturating_add(4096));
     response.write_json(document, &mut body)?;
     Ok(body.into())
 }

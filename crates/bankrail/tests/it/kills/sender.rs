@@ -3,14 +3,13 @@
 use super::{NEXT, Surroundings, print, read};
 use crate::both::{endpoint, endpoints, query};
 use bankrail_service::delivery::{
-    Dispatcher, DispatcherOptions, HttpsTransport, Transport, TransportFuture, TransportRequest,
+    Dispatcher, DispatcherOptions, HttpsTransport, HttpsTransportOptions, TlsRoots, Transport, TransportFuture,
+    TransportRequest,
 };
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::Clock;
 use bankrail_webhook::Outbox;
 use bankrail_webhook::schedule::Schedule;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,14 +53,8 @@ async fn process() {
 }
 
 fn transport(folder: &Path) -> HttpsTransport {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_slice(read(folder, "certificate.pem").as_bytes()).unwrap()).unwrap();
-    let config = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    HttpsTransport::new(reqwest::Client::builder().tls_backend_preconfigured(config)).unwrap()
+    let roots = TlsRoots::OnlyPem(read(folder, "certificate.pem").into_bytes());
+    HttpsTransport::new(&HttpsTransportOptions::new().tls_roots(roots)).unwrap()
 }
 
 /// Gives a permit for each answer.

@@ -5,22 +5,20 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::post;
-use bankrail_service::delivery::{Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport};
+use bankrail_service::delivery::{
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions, TlsRoots,
+};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{SecretString, SystemClock};
 use bankrail_webhook::{Acknowledgement, Attempt, AttemptNote, EndpointId, Outbox, samples};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A client that trusts no certificate at all.
+/// A client that trusts one certificate, which nobody has.
 fn transport() -> HttpsTransport {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(rustls::RootCertStore::empty())
-        .with_no_client_auth();
-    HttpsTransport::new(reqwest::Client::builder().tls_backend_preconfigured(config)).unwrap()
+    let certificate = rcgen::generate_simple_self_signed(["receiver.example".to_owned()]).unwrap().cert.pem();
+    let roots = TlsRoots::OnlyPem(certificate.into_bytes());
+    HttpsTransport::new(&HttpsTransportOptions::new().tls_roots(roots)).unwrap()
 }
 
 async fn serve(router: Router) -> String {
@@ -36,7 +34,7 @@ async fn attempt(base: &str, timeout: Duration) -> Attempt {
     let id: EndpointId = "acme".parse().unwrap();
     let url = EndpointUrl::danger_allow_http_on_loopback(base).unwrap();
     let endpoint = Endpoint::new(id.clone(), url, sealer(0));
-    endpoints.insert(endpoint.with_api_key(Endpoint::DEFAULT_API_KEY_HEADER, &SecretString::from("hunter2")).unwrap());
+    endpoints.insert(endpoint.with_api_key(&SecretString::from("hunter2")).unwrap());
     let mut options = DispatcherOptions::new();
     options.timeout = timeout;
     let outbox_handle = Arc::clone(&outbox) as Arc<dyn Outbox>;

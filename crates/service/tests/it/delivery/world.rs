@@ -184,7 +184,7 @@ fn endpoint(id: &EndpointId, customer: usize) -> Endpoint {
 
 pub(super) fn sealed_by(id: &EndpointId, sealer: Arc<dyn SealPayload>) -> Endpoint {
     let base = EndpointUrl::parse(&format!("https://{id}.example/hooks/")).unwrap();
-    Endpoint::new(id.clone(), base, sealer).with_api_key("X-Api-Key", &SecretString::from("hunter2")).unwrap()
+    Endpoint::new(id.clone(), base, sealer).with_api_key_in("X-Api-Key", &SecretString::from("hunter2")).unwrap()
 }
 
 /// Headers with keys of their own.

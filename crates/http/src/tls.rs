@@ -1,4 +1,4 @@
-//! Which certificates are trusted.
+//! Which certificates a client trusts.
 
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
@@ -15,12 +15,16 @@ pub enum TlsRoots {
     /// Those of the operating system.
     #[default]
     Platform,
-    /// Only those in this PEM text: a private authority, or a certificate made for a test.
+    /// Only those in this PEM text, such as a private authority's.
     OnlyPem(Vec<u8>),
 }
 
-/// The process's crypto provider where one is installed, AWS-LC otherwise; TLS 1.2 and 1.3.
-pub(crate) fn configuration(roots: Option<&TlsRoots>) -> Result<ClientConfig, TlsError> {
+/// A configuration for TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1, with the process's crypto provider where one is installed and
+/// AWS-LC otherwise. `None` trusts no certificate.
+///
+/// # Errors
+/// [`TlsError`].
+pub fn client_config(roots: Option<&TlsRoots>) -> Result<ClientConfig, TlsError> {
     let provider = CryptoProvider::get_default()
         .cloned()
         .unwrap_or_else(|| Arc::new(rustls::crypto::aws_lc_rs::default_provider()));
