@@ -32,6 +32,8 @@ mod clock;
 mod currency;
 mod date;
 mod decimal;
+#[cfg(feature = "json")]
+pub mod json;
 mod money;
 mod secret;
 mod store;

@@ -1,0 +1,114 @@
+//! The workspace's one JSON reader, strict and bounded, and the writing of JSON strings and flat objects.
+//!
+//! The reader accepts RFC 8259 in UTF-8, with these rules beside the grammar:
+//!
+//! - No object has two members of one name; names are compared after unescaping.
+//! - A `\u` escape names a Unicode character, alone or as a surrogate pair.
+//! - A number is kept as written, whatever its size; [`JsonNumber`] converts it.
+//! - The text is no longer, no deeper and has no more values than its [`JsonLimits`] allow.
+//! - There is no byte order mark.
+//!
+//! A string without escapes is borrowed from the text. [`JsonError`] names the place by JSON pointer and byte position
+//! and quotes no value.
+//!
+//! ```
+//! use bankrail_values::json::{self, JsonLimits, JsonValue};
+//!
+//! let body = br#"{"id":"7","amounts":["12.50"]}"#;
+//! let object = json::read_object(body, &JsonLimits::new())?;
+//! assert_eq!(object.get("id").and_then(JsonValue::as_str), Some("7"));
+//!
+//! let error = json::read_object(br#"{"a":{"b":1,"\u0062":2}}"#, &JsonLimits::new()).unwrap_err();
+//! assert_eq!(error.to_string(), "/a/b at byte 12: expected each member name once in an object");
+//! # Ok::<(), json::JsonError>(())
+//! ```
+
+mod error;
+mod reader;
+mod string;
+mod value;
+mod writer;
+
+pub use error::{JsonError, JsonFault, push_pointer_segment};
+pub use value::{JsonMember, JsonNumber, JsonObject, JsonValue};
+pub use writer::{JsonObjectWriter, write_string};
+
+use reader::Reader;
+
+/// The bounds on one JSON text: 1 MiB, 64 levels and 65,536 values unless set otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JsonLimits {
+    max_bytes: usize,
+    max_depth: usize,
+    max_values: usize,
+}
+
+impl JsonLimits {
+    /// The deepest that [`JsonLimits::max_depth`] can be set to.
+    pub const DEEPEST: usize = 128;
+
+    /// The defaults.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { max_bytes: 1024 * 1024, max_depth: 64, max_values: 65_536 }
+    }
+
+    /// The longest text that is read, in bytes.
+    #[must_use]
+    pub const fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// How many objects and arrays may stand inside each other, the outermost one included. More than
+    /// [`JsonLimits::DEEPEST`] counts as that.
+    #[must_use]
+    pub const fn max_depth(mut self, levels: usize) -> Self {
+        self.max_depth = if levels > Self::DEEPEST { Self::DEEPEST } else { levels };
+        self
+    }
+
+    /// How many values the whole text may have: each object, array, string, number, boolean and null counts as one.
+    /// A value takes up to 80 bytes of memory.
+    #[must_use]
+    pub const fn max_values(mut self, values: usize) -> Self {
+        self.max_values = values;
+        self
+    }
+}
+
+impl Default for JsonLimits {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Reads one JSON value and nothing after it.
+///
+/// # Errors
+/// [`JsonError`] if the text breaks one of the module's rules.
+pub fn read<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonValue<'a>, JsonError> {
+    Reader::read(json, limits, true)
+}
+
+/// Reads one JSON object and nothing after it.
+///
+/// # Errors
+/// [`JsonError`] if the text breaks one of the module's rules or is another value.
+pub fn read_object<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonObject<'a>, JsonError> {
+    match read(json, limits)? {
+        JsonValue::Object(object) => Ok(object),
+        _ => Err(JsonError::new(JsonFault::Syntax { expected: "an object" }, 0)),
+    }
+}
+
+/// Checks that a text is one JSON value by the module's rules, and keeps nothing of it.
+///
+/// # Errors
+/// As [`read`].
+pub fn check(json: &[u8], limits: &JsonLimits) -> Result<(), JsonError> {
+    Reader::read(json, limits, false).map(drop)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Where and why a text is not acceptable JSON.
+
+use std::fmt;
+
+/// A text that the JSON reader refuses.
+///
+/// `Display` gives the JSON pointer, the byte position and the reason in one line. It quotes no value of the text; the
+/// pointer holds member names, which the sender chose: each is cut after 64 characters and its control characters are
+/// escaped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonError {
+    fault: JsonFault,
+    offset: usize,
+    pointer: String,
+}
+
+impl JsonError {
+    pub(super) fn new(fault: JsonFault, offset: usize) -> Self {
+        Self { fault, offset, pointer: String::new() }
+    }
+
+    /// The same error, found in a member of this name or at this index.
+    pub(super) fn inside(mut self: Box<Self>, segment: &str) -> Box<Self> {
+        let mut pointer = String::with_capacity(segment.len() + 1 + self.pointer.len());
+        push_pointer_segment(&mut pointer, segment);
+        pointer.push_str(&self.pointer);
+        self.pointer = pointer;
+        self
+    }
+
+    /// Why the text is refused.
+    #[must_use]
+    pub fn fault(&self) -> JsonFault {
+        self.fault
+    }
+
+    /// Where reading stopped, in bytes from the beginning of the text.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The value that is at fault, as a JSON pointer (RFC 6901); empty for the whole text.
+    #[must_use]
+    pub fn pointer(&self) -> &str {
+        &self.pointer
+    }
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = if self.pointer.is_empty() { "" } else { " at " };
+        write!(out, "{}{at}byte {}: {}", self.pointer, self.offset, self.fault)
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+/// Why a text is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JsonFault {
+    /// Longer than [`JsonLimits::max_bytes`](super::JsonLimits::max_bytes).
+    #[error("expected at most {max} bytes of JSON, found {found}")]
+    TooLong {
+        /// The most bytes allowed.
+        max: usize,
+        /// The bytes found.
+        found: usize,
+    },
+    /// Not UTF-8.
+    #[error("expected UTF-8")]
+    NotUtf8,
+    /// Against the grammar.
+    #[error("expected {expected}")]
+    Syntax {
+        /// What the grammar asks for at this place.
+        expected: &'static str,
+    },
+    /// A member name for the second time.
+    #[error("expected each member name once in an object")]
+    DuplicateMember,
+    /// Half of a surrogate pair.
+    #[error("expected a Unicode character, found half of a surrogate pair")]
+    UnpairedSurrogate,
+    /// Deeper than [`JsonLimits::max_depth`](super::JsonLimits::max_depth).
+    #[error("expected at most {max} objects and arrays inside each other")]
+    TooDeep {
+        /// The most levels allowed.
+        max: usize,
+    },
+    /// More values than [`JsonLimits::max_values`](super::JsonLimits::max_values).
+    #[error("expected at most {max} values")]
+    TooManyValues {
+        /// The most values allowed.
+        max: usize,
+    },
+}
+
+/// Appends a segment to a JSON pointer (RFC 6901): a member name, cut after 64 characters, with control characters
+/// escaped, or an index.
+pub fn push_pointer_segment(pointer: &mut String, segment: &str) {
+    const KEPT: usize = 64;
+    pointer.push('/');
+    for (index, character) in segment.chars().enumerate() {
+        match character {
+            _ if index == KEPT => {
+                pointer.push('…');
+                break;
+            }
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            control if control.is_control() => pointer.extend(control.escape_default()),
+            other => pointer.push(other),
+        }
+    }
+}

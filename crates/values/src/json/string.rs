@@ -1,0 +1,80 @@
+//! JSON strings: where they end and what their escapes mean.
+
+use super::error::JsonFault;
+
+/// How many bytes from the beginning need no care: neither a quotation mark, a backslash nor a control character.
+pub(super) fn plain_length(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    // Bytes of `word` that are zero get their highest bit; so may bytes after the first of them.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
+    let (mut length, mut rest) = (0, bytes);
+    while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
+        let control = word.wrapping_sub(ONES * 0x20) & !word;
+        let special = zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\'))) | control;
+        let marks = special & HIGH;
+        if marks != 0 {
+            return length + usize::try_from(marks.trailing_zeros() / 8).unwrap_or(0);
+        }
+        (length, rest) = (length + 8, after);
+    }
+    length + rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count()
+}
+
+/// Undoes the escapes of what stands between the quotation marks; without `out` they are only checked. An error has its
+/// offset in `inner`.
+pub(super) fn unescape(inner: &str, mut out: Option<&mut String>) -> Result<(), (JsonFault, usize)> {
+    let mut rest = inner;
+    while let Some((plain, after)) = rest.split_once('\\') {
+        let at = inner.len() - after.len() - 1;
+        let (character, length) = escape(after).map_err(|fault| (fault, at))?;
+        if let Some(out) = &mut out {
+            out.push_str(plain);
+            out.push(character);
+        }
+        rest = after.get(length..).unwrap_or_default();
+    }
+    if let Some(out) = out {
+        out.push_str(rest);
+    }
+    Ok(())
+}
+
+/// The character of the escape whose backslash stands before `text`, and how many bytes of `text` it takes.
+fn escape(text: &str) -> Result<(char, usize), JsonFault> {
+    let simple = match text.as_bytes().first() {
+        Some(b'"') => '"',
+        Some(b'\\') => '\\',
+        Some(b'/') => '/',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => return unicode_escape(text),
+        _ => return Err(JsonFault::Syntax { expected: "an escape of JSON" }),
+    };
+    Ok((simple, 1))
+}
+
+fn unicode_escape(text: &str) -> Result<(char, usize), JsonFault> {
+    let first = hex_digits(text.get(1..))?;
+    if let Some(character) = char::from_u32(first) {
+        return Ok((character, 5));
+    }
+    let second = text.get(5..).and_then(|after| after.strip_prefix("\\u"));
+    let Some(second) = second.filter(|_| first < 0xDC00) else { return Err(JsonFault::UnpairedSurrogate) };
+    let second = hex_digits(Some(second))?;
+    if !(0xDC00..0xE000).contains(&second) {
+        return Err(JsonFault::UnpairedSurrogate);
+    }
+    let character = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+    Ok((char::from_u32(character).expect("a surrogate pair is a character"), 11))
+}
+
+fn hex_digits(text: Option<&str>) -> Result<u32, JsonFault> {
+    let digits = text.and_then(|text| text.get(..4)).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+    let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    number.ok_or(JsonFault::Syntax { expected: "four hexadecimal digits" })
+}

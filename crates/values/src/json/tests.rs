@@ -1,0 +1,250 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::Value as Peer;
+
+fn limits() -> JsonLimits {
+    JsonLimits::new()
+}
+
+fn error(json: &str) -> JsonError {
+    read(json.as_bytes(), &limits()).unwrap_err()
+}
+
+/// Whether two values say the same; numbers as doubles, since that is how the peer has them.
+fn same(ours: &JsonValue<'_>, theirs: &Peer) -> bool {
+    match (ours, theirs) {
+        (JsonValue::Null, Peer::Null) => true,
+        (JsonValue::Bool(ours), Peer::Bool(theirs)) => ours == theirs,
+        (JsonValue::Number(ours), Peer::Number(theirs)) => match (theirs.as_i64(), theirs.as_u64()) {
+            (Some(number), _) => ours.as_i64() == Some(number),
+            (None, Some(number)) => ours.as_u64() == Some(number),
+            (None, None) => {
+                let (ours, theirs) = (ours.to_f64().unwrap(), theirs.as_f64().unwrap());
+                (ours - theirs).abs() <= ours.abs() * 1e-15
+            }
+        },
+        (JsonValue::String(ours), Peer::String(theirs)) => ours == theirs,
+        (JsonValue::Array(ours), Peer::Array(theirs)) => {
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
+        }
+        (JsonValue::Object(ours), Peer::Object(theirs)) => {
+            ours.members().len() == theirs.len()
+                && ours.members().iter().all(|member| theirs.get(member.name()).is_some_and(|t| same(&member.value, t)))
+        }
+        _ => false,
+    }
+}
+
+/// Both readers agree, but for what the module's rules refuse on top of the grammar.
+fn compare(json: &[u8]) {
+    let ours = read(json, &limits());
+    assert_eq!(ours.as_ref().map(drop), check(json, &limits()).as_ref().map(drop), "{}", json.escape_ascii());
+    match (ours, serde_json::from_slice::<Peer>(json)) {
+        (Ok(ours), Ok(theirs)) => assert!(same(&ours, &theirs), "{}", json.escape_ascii()),
+        (Err(_), Err(_)) => {}
+        (Err(error), Ok(_)) => {
+            let beyond = [JsonFault::DuplicateMember, JsonFault::TooDeep { max: 64 }];
+            assert!(beyond.contains(&error.fault()), "{}: {error}", json.escape_ascii());
+        }
+        // The peer has numbers as doubles.
+        (Ok(_), Err(error)) => {
+            let reason = error.to_string();
+            assert!(reason.starts_with("number out of range"), "{}: {reason}", json.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn values_are_read_as_the_peer_reads_them() {
+    for json in [
+        r#" {"a":[1,-2,0.5,null,true,false,"x"],"b":{"c":{}},"":[]} "#,
+        r#""\"\\\/\b\f\n\r\t\u0041\u00e9\ud83d\ude00é👍""#,
+        "0",
+        "-0",
+        "-0.0e-0",
+        "18446744073709551615",
+        "18446744073709551616",
+        "1E400",
+        "-1e308",
+        "1e-999",
+        "123456789012345678901234567890",
+        "[[[[]]],{}]",
+        "\t\r\n 1 \n",
+    ] {
+        compare(json.as_bytes());
+    }
+    compare(format!("1{}", "0".repeat(308)).as_bytes());
+    compare(format!("1{}", "0".repeat(309)).as_bytes());
+    compare(format!("0.{}1", "0".repeat(400)).as_bytes());
+}
+
+#[test]
+fn numbers_are_kept_as_written_and_converted_on_request() {
+    let number = |json: &'static str| match read(json.as_bytes(), &limits()).unwrap() {
+        JsonValue::Number(number) => number,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((number("1.50").as_str(), number("1.50").as_i64(), number("1.50").to_f64()), ("1.50", None, Some(1.5)));
+    assert_eq!((number("-7").as_i64(), number("-7").as_u64()), (Some(-7), None));
+    assert_eq!((number("18446744073709551615").as_i64(), number("1e1").as_u64()), (None, None));
+    for (huge, value) in [("1e400", None), ("-1e400", None), ("1e-400", Some(0.0))] {
+        assert_eq!((number(huge).as_str(), number(huge).to_f64()), (huge, value));
+    }
+}
+
+#[test]
+fn what_is_not_json_is_refused_with_its_place() {
+    for (json, message) in [
+        ("", "byte 0: expected a value"),
+        ("\u{feff}{}", "byte 0: expected a value"),
+        ("{} x", "byte 3: expected the end of the text"),
+        (r#"{"a":}"#, "/a at byte 5: expected a value"),
+        (r#"{"a" 1}"#, "byte 5: expected a colon"),
+        (r#"{"a":1,}"#, "byte 7: expected a member name"),
+        (r#"{"a":1"#, "byte 6: expected a comma or the end of the object"),
+        ("{a:1}", "byte 1: expected a member name"),
+        ("[1,]", "/1 at byte 3: expected a value"),
+        ("[1 2]", "byte 3: expected a comma or the end of the array"),
+        (r#"{"a":[0,{"b/~c":tru}]}"#, "/a/1/b~1~0c at byte 16: expected a value"),
+        ("[01]", "byte 2: expected a comma or the end of the array"),
+        ("[1.]", "/0 at byte 3: expected a digit"),
+        ("[-]", "/0 at byte 2: expected a digit"),
+        ("[1e+]", "/0 at byte 4: expected a digit"),
+        ("[+1]", "/0 at byte 1: expected a value"),
+        ("NaN", "byte 0: expected a value"),
+        ("\"a\nb\"", "byte 2: expected no control character"),
+        ("\"a", "byte 2: expected the end of the string"),
+        (r#""a\"#, "byte 3: expected the end of the string"),
+        (r#""a\x""#, "byte 2: expected an escape of JSON"),
+        ("\"\\é\"", "byte 1: expected an escape of JSON"),
+        (r#""\u12g4""#, "byte 1: expected four hexadecimal digits"),
+        (r#""\u+123""#, "byte 1: expected four hexadecimal digits"),
+        (r#""\u12""#, "byte 1: expected four hexadecimal digits"),
+        (r#"["x\ud83d"]"#, "/0 at byte 3: expected a Unicode character, found half of a surrogate pair"),
+        (r#""\ud83d\n""#, "byte 1: expected a Unicode character, found half of a surrogate pair"),
+        (r#""\ude00\ud83d""#, "byte 1: expected a Unicode character, found half of a surrogate pair"),
+        (r#""\ud83d\ud83d""#, "byte 1: expected a Unicode character, found half of a surrogate pair"),
+        (r#"{"a":1,"\u0061":2}"#, "/a at byte 7: expected each member name once in an object"),
+        (r#"[{"x":{"a":1,"a":1}}]"#, "/0/x/a at byte 13: expected each member name once in an object"),
+    ] {
+        assert_eq!(error(json).to_string(), message, "{json}");
+        assert!(check(json.as_bytes(), &limits()).is_err(), "{json}");
+    }
+    let utf8 = read(b"[\"\xff\"]", &limits()).unwrap_err();
+    assert_eq!(utf8.to_string(), "byte 2: expected UTF-8");
+    let control = error(&format!(r#"{{"a\n{}":?}}"#, "x".repeat(100)));
+    assert_eq!(control.pointer(), format!("/a\\n{}…", "x".repeat(62)));
+}
+
+#[test]
+fn bounds_are_kept_and_named() {
+    let bounds = limits().max_bytes(24).max_depth(3).max_values(5);
+    for good in ["[[[]]]", "[1,2,3,4]", r#"{"a":1,"b":2,"c":3}"#, &" ".repeat(23).replacen(' ', "1", 1)] {
+        assert!(read(good.as_bytes(), &bounds).is_ok(), "{good}");
+    }
+    let refused = |json: &str| read(json.as_bytes(), &bounds).unwrap_err().to_string();
+    assert_eq!(refused(&" ".repeat(25)), "byte 24: expected at most 24 bytes of JSON, found 25");
+    assert_eq!(refused("[[[[]]]]"), "/0/0/0 at byte 3: expected at most 3 objects and arrays inside each other");
+    assert_eq!(refused("[1,2,3,4,5]"), "/4 at byte 9: expected at most 5 values");
+    // Levels that were left can be entered again.
+    assert!(read(b"[[[]],[[]]]", &bounds.max_values(9)).is_ok());
+    let deepest = "[".repeat(1_000_000);
+    let depth = read(deepest.as_bytes(), &limits().max_depth(usize::MAX)).unwrap_err();
+    assert_eq!(depth.fault(), JsonFault::TooDeep { max: JsonLimits::DEEPEST });
+}
+
+#[test]
+fn duplicates_are_found_among_many() {
+    let names = |count: usize| (0..count).map(|n| format!(r#""n{n}":{n}"#)).collect::<Vec<_>>();
+    for count in [1, 2, 15, 16, 17, 100] {
+        let object = format!("{{{}}}", names(count).join(","));
+        assert_eq!(read_object(object.as_bytes(), &limits()).unwrap().members().len(), count);
+        for twice in [0, count / 2, count - 1] {
+            let json = format!(r#"{{{},"\u006e{twice}":0}}"#, names(count).join(","));
+            assert_eq!(error(&json).fault(), JsonFault::DuplicateMember, "{json}");
+            assert_eq!(error(&json).pointer(), format!("/n{twice}"));
+        }
+    }
+}
+
+#[test]
+fn only_objects_are_objects() {
+    for json in ["1", "[]", "null", "\"{}\""] {
+        let error = read_object(json.as_bytes(), &limits()).unwrap_err();
+        assert_eq!(error.to_string(), "byte 0: expected an object");
+    }
+}
+
+#[test]
+fn strings_without_escapes_are_borrowed_and_members_keep_their_text() {
+    let object = read_object(br#"{"a": "x" ,"b":[ 1.50, "\u0061" ]}"#, &limits()).unwrap();
+    let [a, b] = object.members() else { panic!() };
+    assert!(matches!(a.value(), JsonValue::String(std::borrow::Cow::Borrowed("x"))));
+    assert_eq!((a.json(), b.json()), (r#""x""#, r#"[ 1.50, "\u0061" ]"#));
+}
+
+#[test]
+fn printing_shows_no_content_and_wiping_leaves_none() {
+    use zeroize::Zeroize as _;
+    let mut object = read_object(br#"{"a":"\u0078y","b":["\u007a",{"c":"\u0077"}]}"#, &limits()).unwrap();
+    assert_eq!(
+        format!("{object:?} {:?}", object.members()),
+        r#"an object of 2 members ["a": a string, "b": an array]"#
+    );
+    object.zeroize();
+    let wiped = read_object(br#"{"a":"","b":["",{"c":""}]}"#, &limits()).unwrap();
+    assert!(object.members().iter().zip(wiped.members()).all(|(a, b)| a.value == b.value));
+}
+
+#[test]
+fn an_error_is_small() {
+    assert!(size_of::<JsonError>() <= 56);
+    assert!(size_of::<JsonValue<'_>>() <= 32 && size_of::<JsonMember<'_>>() <= 72);
+}
+
+/// A value's JSON with odd spellings.
+fn any_json() -> impl Strategy<Value = String> {
+    let string = "(\\\\[\"\\\\/bfnrtu]|\\\\u[0-9a-dA-F]{4}|\\\\ud83d\\\\ude0[0-9a-f]|[ -!#-\\[\\]-~é👍]){0,12}";
+    let leaf = prop_oneof![
+        string.prop_map(|inner| format!("\"{inner}\"")),
+        "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,5})?([eE][+-]?[0-9]{1,2})?",
+        "true|false|null| 1 |-|01|tru|\"|",
+    ];
+    leaf.prop_recursive(5, 40, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(|list| format!("[{}]", list.join(","))),
+            prop::collection::vec(("[a-c]{0,2}", inner), 0..6).prop_map(|members| {
+                let members: Vec<_> = members.iter().map(|(name, value)| format!("\"{name}\" :{value}")).collect();
+                format!("{{{}}}", members.join(", "))
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn the_peer_agrees_on_documents(json in any_json()) {
+        compare(json.as_bytes());
+    }
+
+    #[test]
+    fn the_peer_agrees_on_damaged_documents(json in any_json(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut json = json.into_bytes();
+        if !json.is_empty() {
+            let at = at.index(json.len());
+            json[at] = byte;
+        }
+        compare(&json);
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_as_the_peer_writes_it(text in "(\\PC|[\\x00-\\x7f]){0,40}") {
+        let mut json = String::new();
+        write_string(&text, &mut json);
+        prop_assert_eq!(&json, &serde_json::to_string(&text).unwrap());
+        let read = read(json.as_bytes(), &limits()).unwrap();
+        prop_assert_eq!(read.as_str(), Some(text.as_str()));
+    }
+}

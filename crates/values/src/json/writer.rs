@@ -1,0 +1,101 @@
+//! Writing JSON.
+
+use super::string::plain_length;
+
+/// Writes one object, member by member, without white space.
+///
+/// ```
+/// use bankrail_values::json::JsonObjectWriter;
+/// let json = JsonObjectWriter::new().string("sub", "A\"B").optional_string("jti", None).integer("exp", 7).finish();
+/// assert_eq!(json, r#"{"sub":"A\"B","exp":7}"#);
+/// ```
+#[derive(Debug)]
+pub struct JsonObjectWriter(String);
+
+impl JsonObjectWriter {
+    /// An object without members.
+    #[must_use]
+    pub fn new() -> Self {
+        Self("{".to_owned())
+    }
+
+    /// Adds a string.
+    #[must_use]
+    pub fn string(mut self, name: &str, value: &str) -> Self {
+        self.name(name);
+        write_string(value, &mut self.0);
+        self
+    }
+
+    /// Adds a string if there is one.
+    #[must_use]
+    pub fn optional_string(self, name: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.string(name, value),
+            None => self,
+        }
+    }
+
+    /// Adds an integer.
+    #[must_use]
+    pub fn integer(mut self, name: &str, value: impl Into<i128>) -> Self {
+        self.name(name);
+        self.0.push_str(&value.into().to_string());
+        self
+    }
+
+    /// Adds an integer if there is one.
+    #[must_use]
+    pub fn optional_integer(self, name: &str, value: Option<impl Into<i128>>) -> Self {
+        match value {
+            Some(value) => self.integer(name, value),
+            None => self,
+        }
+    }
+
+    /// The object's JSON text.
+    #[must_use]
+    pub fn finish(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+
+    fn name(&mut self, name: &str) {
+        if self.0.len() > 1 {
+            self.0.push(',');
+        }
+        write_string(name, &mut self.0);
+        self.0.push(':');
+    }
+}
+
+impl Default for JsonObjectWriter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Appends `text` as a JSON string: only quotation marks, backslashes and control characters are escaped.
+pub fn write_string(text: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = text;
+    loop {
+        // Every byte that ends the plain part is a character of its own.
+        let (plain, after) = rest.split_at(plain_length(rest.as_bytes()));
+        out.push_str(plain);
+        let mut characters = after.chars();
+        match characters.next() {
+            None => break,
+            Some('"') => out.push_str("\\\""),
+            Some('\\') => out.push_str("\\\\"),
+            Some('\u{8}') => out.push_str("\\b"),
+            Some('\u{c}') => out.push_str("\\f"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some(control) => out.push_str(&format!("\\u{:04x}", u32::from(control))),
+        }
+        rest = characters.as_str();
+    }
+    out.push('"');
+}
