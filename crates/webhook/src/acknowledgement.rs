@@ -1,7 +1,7 @@
 //! The receiver's answer (Specification: "Webhook acknowledgement").
 
 use crate::error::MessageError;
-use crate::json::{self, Context, ExtraMembers, Wire, wire_object};
+use crate::json::{self, Context, ExtraMembers, Output, Wire, wire_object};
 use bankrail_values::HyphenatedUuid;
 
 wire_object! {
@@ -42,17 +42,15 @@ impl Acknowledgement {
     /// [`MessageError`].
     pub fn from_json(json: &[u8]) -> Result<Self, MessageError> {
         const MOST: usize = 64 * 1024;
-        if json.len() > MOST {
-            return Err(MessageError::TooLong { allowed: MOST, found: json.len() });
-        }
-        Self::read(json::root(json)?, &mut Context::default())
+        let value = bankrail_values::json::read(json, &json::LIMITS.max_bytes(MOST))?;
+        Self::read(&value, &mut Context::default())
     }
 
     /// Writes the body.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64);
+        let mut out = Output::plain();
         self.write(&mut out);
-        out
+        out.finish().into_bytes()
     }
 }

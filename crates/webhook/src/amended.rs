@@ -1,9 +1,8 @@
 //! What an amendment says about a member: nothing, a new value, or that it was cleared.
 
-use crate::json::{Context, Members, text};
 use crate::{Amount, CountPerPeriod, PointInTime, TimeOfDay};
 use bankrail_values::Date;
-use serde_json::value::RawValue;
+use bankrail_values::json::JsonValue;
 
 /// A member of an amendment (Default: only changed members are present; a mark stands for a cleared one).
 ///
@@ -73,15 +72,15 @@ pub(crate) trait Clearable: Sized {
     const CLEARED: &'static str;
 
     /// What a mark says, however it is escaped; `None` for any other value.
-    fn cleared(value: &RawValue) -> Option<Amended<Self>> {
+    fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {
         is_text(value, Self::CLEARED).then_some(Amended::Cleared)
     }
 }
 
 /// True when `value` is the text that `mark` quotes.
-fn is_text(value: &RawValue, mark: &str) -> bool {
+fn is_text(value: &JsonValue<'_>, mark: &str) -> bool {
     // No mark has a character that must be escaped.
-    value.get() == mark || value.get().contains('\\') && text(value).is_some_and(|text| text == mark.trim_matches('"'))
+    value.as_str() == Some(mark.trim_matches('"'))
 }
 
 /// The mark of most types.
@@ -106,7 +105,7 @@ impl Clearable for PointInTime {
 impl Clearable for TimeOfDay {
     const CLEARED: &'static str = r#""00:00:00-00:00""#;
 
-    fn cleared(value: &RawValue) -> Option<Amended<Self>> {
+    fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {
         match value {
             value if is_text(value, Self::CLEARED) => Some(Amended::Cleared),
             value if is_text(value, DASH) => Some(Amended::ClearedByDash),
@@ -118,11 +117,11 @@ impl Clearable for TimeOfDay {
 impl Clearable for Amount {
     const CLEARED: &'static str = r#"{"currency":"ZZZ"}"#;
 
-    fn cleared(value: &RawValue) -> Option<Amended<Self>> {
+    fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {
         // Only exactly this object: with any other member it is money, or an error.
-        let members = Members::split(value, &Context::default()).ok()?;
-        match members.0.as_slice() {
-            [(name, code)] if name == "currency" && is_text(code, r#""ZZZ""#) => Some(Amended::Cleared),
+        let JsonValue::Object(money) = value else { return None };
+        match money.members() {
+            [code] if code.name() == "currency" && is_text(code.value(), r#""ZZZ""#) => Some(Amended::Cleared),
             _ => None,
         }
     }

@@ -3,9 +3,9 @@
 use crate::amended::Clearable;
 use crate::error::MessageError;
 use crate::finding::Rule;
-use crate::json::{Bound, Context, Wire, write_text};
+use crate::json::{Bound, Context, Output, Wire};
 use bankrail_values::excerpt;
-use serde_json::value::RawValue;
+use bankrail_values::json::JsonValue;
 use std::fmt;
 
 /// A code that this version does not know. Only reading makes one, so it is never a known code's text.
@@ -73,11 +73,11 @@ macro_rules! codes {
         }
 
         impl Wire for $name {
-            fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+            fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
                 String::read(value, at).map(|code| Self::from(code.as_str()))
             }
-            fn write(&self, out: &mut Vec<u8>) {
-                write_text(self.as_str(), out);
+            fn write(&self, out: &mut Output) {
+                out.string(self.as_str());
             }
             fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
                 if let Self::Unknown(code) = self {

@@ -2,9 +2,9 @@
 
 use crate::error::MessageError;
 use crate::finding::Rule;
-use crate::json::{Bound, Context, Wire};
+use crate::json::{Bound, Context, Output, Wire};
 use bankrail_values::excerpt;
-use serde_json::value::RawValue;
+use bankrail_values::json::JsonValue;
 use std::fmt;
 
 macro_rules! count {
@@ -57,11 +57,11 @@ count! {
 }
 
 impl Wire for CountPerPeriod {
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         String::read(value, at).map(Self::new)
     }
-    fn write(&self, out: &mut Vec<u8>) {
-        crate::json::write_text(&self.0, out);
+    fn write(&self, out: &mut Output) {
+        out.string(&self.0);
     }
     fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
         if self.0.len() > 19 || bankrail_values::parse_decimal(&self.0).is_err() {
@@ -71,11 +71,11 @@ impl Wire for CountPerPeriod {
 }
 
 impl Wire for PointInTime {
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         String::read(value, at).map(Self::new)
     }
-    fn write(&self, out: &mut Vec<u8>) {
-        crate::json::write_text(&self.0, out);
+    fn write(&self, out: &mut Output) {
+        out.string(&self.0);
     }
     fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
         Bound::POINT_IN_TIME.check(&self.0, at);

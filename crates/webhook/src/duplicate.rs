@@ -1,7 +1,6 @@
 //! What a receiver de-duplicates by (Specification: "Events").
 
 use crate::ids::{ActionId, Uetr};
-use crate::json;
 use crate::kind::MessageKind;
 use bankrail_values::HyphenatedUuid;
 use sha2::{Digest, Sha256};
@@ -175,14 +174,11 @@ impl Fingerprint {
         &self.0
     }
 
-    /// Of JSON that a message wrote.
-    pub(crate) fn of_json(kind: MessageKind, json: &[u8]) -> Self {
+    /// Of a message's canonical JSON.
+    pub(crate) fn of(kind: MessageKind, canonical: &str) -> Self {
         let mut hash = Sha256::new_with_prefix(b"bankrail webhook fingerprint 1");
         hash.update(kind.as_str());
         hash.update([0]);
-        let mut canonical = Vec::with_capacity(json.len());
-        let value = json::root(json).expect("a message writes JSON");
-        json::canonical(value, Some("creation_date_time"), &mut canonical);
         hash.update(canonical);
         Self(hash.finalize().into())
     }

@@ -2,6 +2,7 @@
 
 use crate::finding::Finding;
 use crate::kind::MessageKind;
+use bankrail_values::json::JsonError;
 use std::borrow::Cow;
 
 /// A message that cannot be read: malformed, over a bound, or against a format rule of the specification.
@@ -12,53 +13,10 @@ use std::borrow::Cow;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// More octets than allowed.
-    #[error("expected at most {allowed} octets, found {found}")]
-    TooLong {
-        /// The most octets allowed.
-        allowed: usize,
-        /// The octets found.
-        found: usize,
-    },
-    /// The octets are not UTF-8.
-    #[error("expected UTF-8, found another octet at offset {offset}")]
-    NotUtf8 {
-        /// How many octets before it are UTF-8.
-        offset: usize,
-    },
-    /// The text is not JSON.
-    #[error("expected JSON, found something else at line {line} column {column}")]
-    Syntax {
-        /// Line, from 1.
-        line: usize,
-        /// Column, from 1.
-        column: usize,
-        /// What the JSON reader said.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// A member stands twice in one object.
-    #[error("{pointer}: expected one member of this name, found two")]
-    DuplicateMember {
-        /// The member.
-        pointer: String,
-    },
-    /// An object has more members than any message needs.
-    #[error("{pointer}: expected at most {allowed} members")]
-    TooManyMembers {
-        /// The object.
-        pointer: String,
-        /// The most members allowed.
-        allowed: usize,
-    },
-    /// Values stand deeper than any message needs.
-    #[error("{pointer}: expected at most {allowed} levels")]
-    TooDeep {
-        /// The value.
-        pointer: String,
-        /// The most levels allowed.
-        allowed: usize,
-    },
+    /// Not JSON as [`bankrail_values::json`] reads it, longer than [`crate::ReadOptions`] allow, or deeper or larger than
+    /// any message.
+    #[error(transparent)]
+    Json(#[from] JsonError),
     /// A required member is absent.
     #[error("{pointer}: expected a value, found none")]
     Missing {
@@ -123,18 +81,12 @@ impl MessageError {
     #[must_use]
     pub fn pointer(&self) -> Option<&str> {
         match self {
-            Self::DuplicateMember { pointer }
-            | Self::TooManyMembers { pointer, .. }
-            | Self::TooDeep { pointer, .. }
-            | Self::Missing { pointer }
+            Self::Json(error) => Some(error.pointer()).filter(|pointer| !pointer.is_empty()),
+            Self::Missing { pointer }
             | Self::WrongType { pointer, .. }
             | Self::BadValue { pointer, .. }
             | Self::SeveralVariants { pointer, .. } => Some(pointer),
             _ => None,
         }
-    }
-
-    pub(crate) fn syntax(error: serde_json::Error) -> Self {
-        Self::Syntax { line: error.line(), column: error.column(), source: error.into() }
     }
 }

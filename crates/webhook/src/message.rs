@@ -13,8 +13,9 @@ mod rules;
 use crate::duplicate::{DuplicateKey, Fingerprint};
 use crate::error::MessageError;
 use crate::finding::{Finding, RuleClass};
-use crate::json::{self, Context, Wire};
+use crate::json::{self, Context, Output, Wire};
 use crate::kind::MessageKind;
+use bankrail_values::json::JsonValue;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use mandate_notification::MandateNotification;
 use mandate_outcome::MandateActionOutcome;
@@ -62,6 +63,10 @@ impl ReadOptions {
         self.max_octets = octets;
         self
     }
+
+    fn read<'a>(&self, json: &'a [u8]) -> Result<JsonValue<'a>, MessageError> {
+        Ok(bankrail_values::json::read(json, &json::LIMITS.max_bytes(self.max_octets))?)
+    }
 }
 
 /// A message that was read, and what is odd about it.
@@ -105,11 +110,14 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
     /// # Errors
     /// [`MessageError`].
     fn from_json_with(json: &[u8], options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
-        if json.len() > options.max_octets {
-            return Err(MessageError::TooLong { allowed: options.max_octets, found: json.len() });
-        }
+        Self::from_value(&options.read(json)?, options)
+    }
+
+    /// Reads a message out of JSON that was parsed.
+    #[doc(hidden)]
+    fn from_value(value: &JsonValue<'_>, options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
         let mut at = Context::default();
-        let message = Self::read(json::root(json)?, &mut at)?;
+        let message = Self::read(value, &mut at)?;
         let mut findings = at.findings;
         findings.extend(message.validate());
         if options.deny_findings && findings.iter().any(|finding| finding.rule.class() != RuleClass::Consistency) {
@@ -120,9 +128,9 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
 
     /// Writes the message: the specification's names in a stable order, no nulls, unknown members last.
     fn to_json(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(1024);
+        let mut out = Output::plain();
         self.write(&mut out);
-        out
+        out.finish().into_bytes()
     }
 
     /// What is odd about the message: default bounds, unknown codes and members, and values that do not agree.
@@ -135,7 +143,9 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
 
     /// The fingerprint: SHA-256 of the canonical JSON without `creation_date_time`.
     fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of_json(Self::KIND, &self.to_json())
+        let mut canonical = Output::canonical();
+        self.write(&mut canonical);
+        Fingerprint::of(Self::KIND, &canonical.finish())
     }
 }
 
@@ -190,30 +200,31 @@ impl Message {
     /// # Errors
     /// [`MessageError`]; [`MessageError::WrongKind`] for a message that reads as another kind only.
     pub fn from_json_with(kind: MessageKind, json: &[u8], options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
-        let read = Self::read_as(kind, json, options);
+        let value = options.read(json)?;
+        let read = Self::read_as(kind, &value, options);
         if matches!(read, Err(MessageError::Missing { .. })) {
             let tolerant = ReadOptions { deny_findings: false, ..*options };
             let other = MessageKind::ALL.into_iter().filter(|other| *other != kind);
-            if let Some(found) = other.into_iter().find(|other| Self::read_as(*other, json, &tolerant).is_ok()) {
+            if let Some(found) = other.into_iter().find(|other| Self::read_as(*other, &value, &tolerant).is_ok()) {
                 return Err(MessageError::WrongKind { expected: kind, found });
             }
         }
         read
     }
 
-    fn read_as(kind: MessageKind, json: &[u8], options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
+    fn read_as(kind: MessageKind, value: &JsonValue<'_>, options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
         fn typed<T: WebhookMessage + Into<Message>>(
-            json: &[u8],
+            value: &JsonValue<'_>,
             options: &ReadOptions,
         ) -> Result<Parsed<Message>, MessageError> {
-            let Parsed { message, findings } = T::from_json_with(json, options)?;
+            let Parsed { message, findings } = T::from_value(value, options)?;
             Ok(Parsed { message: message.into(), findings })
         }
         match kind {
-            MessageKind::MandateOutcome => typed::<MandateActionOutcome>(json, options),
-            MessageKind::MandateNotification => typed::<MandateNotification>(json, options),
-            MessageKind::PaymentOutcome => typed::<PaymentOutcome>(json, options),
-            MessageKind::Query => typed::<QueryNotification>(json, options),
+            MessageKind::MandateOutcome => typed::<MandateActionOutcome>(value, options),
+            MessageKind::MandateNotification => typed::<MandateNotification>(value, options),
+            MessageKind::PaymentOutcome => typed::<PaymentOutcome>(value, options),
+            MessageKind::Query => typed::<QueryNotification>(value, options),
         }
     }
 

@@ -1,10 +1,9 @@
 //! Where in a message we are, and what was noticed there.
 
-use super::raw;
 use crate::error::MessageError;
 use crate::finding::{Finding, Rule};
 use bankrail_values::excerpt;
-use serde_json::value::RawValue;
+use bankrail_values::json::{JsonValue, push_pointer_segment};
 use std::borrow::Cow;
 
 /// A JSON pointer under way, and the findings so far.
@@ -17,12 +16,6 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn pointer(&self) -> String {
         self.pointer.clone()
-    }
-
-    pub(crate) fn pointer_to(&self, name: &str) -> String {
-        let mut pointer = self.pointer.clone();
-        push_segment(&mut pointer, name);
-        pointer
     }
 
     /// In a member that a rule names, whose name needs no care.
@@ -38,7 +31,7 @@ impl Context {
     /// In a member that no rule names.
     pub(crate) fn within_unknown<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
-        push_segment(&mut self.pointer, name);
+        push_pointer_segment(&mut self.pointer, name);
         let result = work(self);
         self.pointer.truncate(length);
         result
@@ -53,29 +46,11 @@ impl Context {
         self.findings.push(finding);
     }
 
-    pub(crate) fn wrong_type(&self, expected: &'static str, value: &RawValue) -> MessageError {
-        MessageError::WrongType { pointer: self.pointer(), expected, found: raw::kind(value) }
+    pub(crate) fn wrong_type(&self, expected: &'static str, value: &JsonValue<'_>) -> MessageError {
+        MessageError::WrongType { pointer: self.pointer(), expected, found: value.kind() }
     }
 
     pub(crate) fn bad_value(&self, expected: impl Into<Cow<'static, str>>, found: &str) -> MessageError {
         MessageError::BadValue { pointer: self.pointer(), expected: expected.into(), found: excerpt(found) }
-    }
-}
-
-/// Longer names than any rule has are cut, so that errors stay small.
-fn push_segment(pointer: &mut String, name: &str) {
-    const KEPT: usize = 64;
-    pointer.push('/');
-    for (index, character) in name.chars().enumerate() {
-        match character {
-            _ if index == KEPT => {
-                pointer.push('…');
-                break;
-            }
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            control if control.is_control() => pointer.extend(control.escape_default()),
-            other => pointer.push(other),
-        }
     }
 }

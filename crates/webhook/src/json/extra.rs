@@ -1,10 +1,8 @@
 //! Members that no rule names.
 
-use super::raw::{self, Members};
 use super::{Context, ObjectOut};
-use crate::error::MessageError;
 use crate::finding::Rule;
-use serde_json::value::RawValue;
+use bankrail_values::json::JsonObject;
 use std::fmt;
 
 /// Members that no rule names, kept as they were written and in their order, and written back after the known ones.
@@ -12,7 +10,7 @@ use std::fmt;
 /// New members appear in minor releases of the service, so a receiver keeps them; each is a
 /// [`Rule::UnknownMember`] finding.
 #[derive(Clone, Default)]
-pub struct ExtraMembers(Vec<(Box<str>, Box<RawValue>)>);
+pub struct ExtraMembers(Vec<(Box<str>, Box<str>)>);
 
 impl ExtraMembers {
     /// True when there is none.
@@ -29,7 +27,7 @@ impl ExtraMembers {
 
     /// Name and JSON text of each, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_ref(), value.get()))
+        self.0.iter().map(|(name, value)| (name.as_ref(), value.as_ref()))
     }
 
     /// The JSON text of a member.
@@ -38,24 +36,21 @@ impl ExtraMembers {
         self.iter().find_map(|(candidate, value)| (candidate == name).then_some(value))
     }
 
-    pub(crate) fn keep(rest: Members<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        let mut kept = Vec::with_capacity(rest.0.len());
-        for (name, value) in rest.0 {
-            at.within_unknown(&name, |at| raw::check_deep(value, at, 0))?;
-            kept.push((name.into(), value.to_owned()));
-        }
-        Ok(Self(kept))
+    /// The members of an object whose names are not among `known`.
+    pub(crate) fn keep(object: &JsonObject<'_>, known: &[&str]) -> Self {
+        let unknown = object.members().iter().filter(|member| !known.contains(&member.name()));
+        Self(unknown.map(|member| (member.name().into(), member.json().into())).collect())
     }
 
-    pub(crate) fn write(&self, out: &mut ObjectOut<'_>) {
-        for (name, value) in &self.0 {
-            out.member(name, |out| out.extend_from_slice(value.get().as_bytes()));
+    pub(crate) fn write<'n>(&'n self, out: &mut ObjectOut<'_, 'n>) {
+        for (name, json) in self.iter() {
+            out.raw_member(name, json);
         }
     }
 
     pub(crate) fn check(&self, at: &mut Context) {
         for (name, value) in &self.0 {
-            at.within_unknown(name, |at| at.find(Rule::UnknownMember, "no such member", raw::kind(value)));
+            at.within_unknown(name, |at| at.find(Rule::UnknownMember, "no such member", kind(value)));
         }
     }
 }
@@ -72,5 +67,17 @@ impl Eq for ExtraMembers {}
 impl fmt::Debug for ExtraMembers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// What a value is, by the first character of its JSON text.
+fn kind(json: &str) -> &'static str {
+    match json.as_bytes().first() {
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => "a number",
     }
 }

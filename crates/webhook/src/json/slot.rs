@@ -6,29 +6,25 @@ pub(crate) mod read {
     use crate::amended::Clearable;
     use crate::error::MessageError;
     use crate::finding::Rule;
-    use crate::json::raw::{Members, is_null};
     use crate::json::{Context, Wire};
+    use bankrail_values::json::{JsonObject, JsonValue};
 
-    pub(crate) fn required<T: Wire>(
-        members: &mut Members<'_>,
-        name: &str,
-        at: &mut Context,
-    ) -> Result<T, MessageError> {
-        at.within(name, |at| match members.take(name) {
+    pub(crate) fn required<T: Wire>(members: &JsonObject<'_>, name: &str, at: &mut Context) -> Result<T, MessageError> {
+        at.within(name, |at| match members.get(name) {
             None => Err(MessageError::Missing { pointer: at.pointer() }),
             Some(value) => T::read(value, at),
         })
     }
 
     pub(crate) fn optional<T: Wire>(
-        members: &mut Members<'_>,
+        members: &JsonObject<'_>,
         name: &str,
         at: &mut Context,
     ) -> Result<Option<T>, MessageError> {
-        match members.take(name) {
+        match members.get(name) {
             None => Ok(None),
             Some(value) => at.within(name, |at| {
-                if is_null(value) {
+                if *value == JsonValue::Null {
                     at.find(Rule::Null, "no member rather than null", "null");
                     return Ok(None);
                 }
@@ -38,14 +34,14 @@ pub(crate) mod read {
     }
 
     pub(crate) fn amended<T: Wire + Clearable>(
-        members: &mut Members<'_>,
+        members: &JsonObject<'_>,
         name: &str,
         at: &mut Context,
     ) -> Result<Amended<T>, MessageError> {
-        match members.take(name) {
+        match members.get(name) {
             None => Ok(Amended::Absent),
             Some(value) => at.within(name, |at| {
-                if is_null(value) {
+                if *value == JsonValue::Null {
                     at.find(Rule::Null, "no member rather than null", "null");
                     return Ok(Amended::Absent);
                 }
@@ -64,22 +60,22 @@ pub(crate) mod write {
     use crate::amended::Clearable;
     use crate::json::{ObjectOut, Wire};
 
-    pub(crate) fn required<T: Wire>(value: &T, name: &str, out: &mut ObjectOut<'_>) {
+    pub(crate) fn required<'n, T: Wire>(value: &'n T, name: &'n str, out: &mut ObjectOut<'_, 'n>) {
         out.member(name, |out| value.write(out));
     }
 
-    pub(crate) fn optional<T: Wire>(value: &Option<T>, name: &str, out: &mut ObjectOut<'_>) {
+    pub(crate) fn optional<'n, T: Wire>(value: &'n Option<T>, name: &'n str, out: &mut ObjectOut<'_, 'n>) {
         if let Some(value) = value {
             required(value, name, out);
         }
     }
 
-    pub(crate) fn amended<T: Wire + Clearable>(value: &Amended<T>, name: &str, out: &mut ObjectOut<'_>) {
+    pub(crate) fn amended<'n, T: Wire + Clearable>(value: &'n Amended<T>, name: &'n str, out: &mut ObjectOut<'_, 'n>) {
         match value {
             Amended::Absent => {}
             Amended::Changed(value) => required(value, name, out),
-            Amended::Cleared => out.member(name, |out| out.extend_from_slice(T::CLEARED.as_bytes())),
-            Amended::ClearedByDash => out.member(name, |out| out.extend_from_slice(br#""-""#)),
+            Amended::Cleared => out.member(name, |out| out.raw(T::CLEARED)),
+            Amended::ClearedByDash => out.member(name, |out| out.raw(r#""-""#)),
         }
     }
 }
@@ -89,7 +85,7 @@ pub(crate) mod check {
     use crate::Amended;
     use crate::amended::Clearable;
     use crate::finding::Rule;
-    use crate::json::{Bound, Context, Wire};
+    use crate::json::{Bound, Context, Output, Wire};
 
     pub(crate) fn required<T: Wire>(value: &T, name: &str, bound: Option<&Bound>, at: &mut Context) {
         at.within(name, |at| value.check(bound, at));
@@ -110,9 +106,9 @@ pub(crate) mod check {
         let Amended::Changed(value) = value else { return };
         required(value, name, bound, at);
         // A value is written in one way, and its mark too. A time, which has two marks, is never written as a dash.
-        let mut written = Vec::with_capacity(64);
+        let mut written = Output::plain();
         value.write(&mut written);
-        if written == T::CLEARED.as_bytes() {
+        if written.finish() == T::CLEARED {
             at.within(name, |at| at.find(Rule::ReadsAsCleared, "a value that is not the mark for cleared", "the mark"));
         }
     }

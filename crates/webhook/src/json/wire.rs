@@ -1,60 +1,31 @@
 //! Types that stand in messages: read, written and checked.
 
-use super::raw;
-use super::{Bound, Context};
+use super::{Bound, Context, Output};
 use crate::error::MessageError;
 use crate::finding::Rule;
+use bankrail_values::json::JsonValue;
 use bankrail_values::{BoundedText, Currency, Date, Decimal, HyphenatedUuid, Timestamp, excerpt, parse_decimal};
-use serde_json::value::RawValue;
 
 /// A value of a message.
 pub(crate) trait Wire: Sized {
     /// Reads the value; what breaks a rule of the specification is an error.
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError>;
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError>;
     /// Writes the value.
-    fn write(&self, out: &mut Vec<u8>);
+    fn write(&self, out: &mut Output);
     /// Reports what the value keeps but should not hold.
     fn check(&self, _bound: Option<&Bound>, _at: &mut Context) {}
 }
 
-/// An object under way.
-pub(crate) struct ObjectOut<'a> {
-    out: &'a mut Vec<u8>,
-    first: bool,
-}
-
-impl<'a> ObjectOut<'a> {
-    pub(crate) fn write(out: &'a mut Vec<u8>, members: impl FnOnce(&mut ObjectOut<'_>)) {
-        out.push(b'{');
-        let mut object = ObjectOut { out, first: true };
-        members(&mut object);
-        object.out.push(b'}');
-    }
-
-    pub(crate) fn member(&mut self, name: &str, value: impl FnOnce(&mut Vec<u8>)) {
-        if !std::mem::take(&mut self.first) {
-            self.out.push(b',');
-        }
-        raw::write_text(name, self.out);
-        self.out.push(b':');
-        value(self.out);
-    }
-}
-
-fn string<'a>(value: &'a RawValue, at: &Context) -> Result<std::borrow::Cow<'a, str>, MessageError> {
-    match raw::text(value) {
-        Some(text) => Ok(text),
-        None if value.get().starts_with('"') => Err(at.bad_value("a string of Unicode text", "a lone surrogate")),
-        None => Err(at.wrong_type("a string", value)),
-    }
+fn string<'v>(value: &'v JsonValue<'_>, at: &Context) -> Result<&'v str, MessageError> {
+    value.as_str().ok_or_else(|| at.wrong_type("a string", value))
 }
 
 impl Wire for String {
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         string(value, at).map(Into::into)
     }
-    fn write(&self, out: &mut Vec<u8>) {
-        raw::write_text(self, out);
+    fn write(&self, out: &mut Output) {
+        out.string(self);
     }
     fn check(&self, bound: Option<&Bound>, at: &mut Context) {
         if let Some(bound) = bound {
@@ -64,15 +35,14 @@ impl Wire for String {
 }
 
 impl Wire for bool {
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
-        match value.get() {
-            "true" => Ok(true),
-            "false" => Ok(false),
-            _ => Err(at.wrong_type("a boolean", value)),
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        match value {
+            JsonValue::Bool(value) => Ok(*value),
+            other => Err(at.wrong_type("a boolean", other)),
         }
     }
-    fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(if *self { b"true" } else { b"false" });
+    fn write(&self, out: &mut Output) {
+        out.raw(if *self { "true" } else { "false" });
     }
 }
 
@@ -80,12 +50,12 @@ impl Wire for bool {
 macro_rules! text_wire {
     ($(@ [$($generic:tt)*])? $name:ty, $expected:expr) => {
         impl $(<$($generic)*>)? Wire for $name {
-            fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+            fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
                 let text = string(value, at)?;
-                text.parse().map_err(|_| at.bad_value($expected, &text))
+                text.parse().map_err(|_| at.bad_value($expected, text))
             }
-            fn write(&self, out: &mut Vec<u8>) {
-                raw::write_text(&self.to_string(), out);
+            fn write(&self, out: &mut Output) {
+                out.string(&self.to_string());
             }
         }
     };
@@ -99,53 +69,53 @@ text_wire!(crate::ActionId, "a UUID of version 1 as 32 lower-case hexadecimal di
 text_wire!(crate::Uetr, "a UUID of version 4 with hyphens");
 
 impl Wire for Timestamp {
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let text = string(value, at)?;
-        match Self::parse_with_precision(&text) {
+        match Self::parse_with_precision(text) {
             Ok((instant, 3)) => Ok(instant),
             Ok((instant, digits)) => {
                 at.find(Rule::FractionDigits, "3 fractional digits", digits.to_string());
                 Ok(instant)
             }
-            Err(_) => Err(at.bad_value("a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ", &text)),
+            Err(_) => Err(at.bad_value("a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ", text)),
         }
     }
-    fn write(&self, out: &mut Vec<u8>) {
-        raw::write_text(&self.to_string(), out);
+    fn write(&self, out: &mut Output) {
+        out.string(&self.to_string());
     }
 }
 
 impl Wire for crate::TimeOfDay {
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let text = string(value, at)?;
-        match Self::parse_with_precision(&text) {
+        match Self::parse_with_precision(text) {
             Ok((time, 3)) => Ok(time),
             Ok((time, digits)) => {
                 at.find(Rule::FractionDigits, "3 fractional digits", digits.to_string());
                 Ok(time)
             }
-            Err(_) => Err(at.bad_value("a UTC time of day as hh:mm:ss.sssZ", &text)),
+            Err(_) => Err(at.bad_value("a UTC time of day as hh:mm:ss.sssZ", text)),
         }
     }
-    fn write(&self, out: &mut Vec<u8>) {
-        raw::write_text(&self.to_string(), out);
+    fn write(&self, out: &mut Output) {
+        out.string(&self.to_string());
     }
 }
 
 text_wire!(Currency, "a currency code of three upper-case letters");
 
 impl Wire for Decimal {
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let text = string(value, at)?;
-        let amount = parse_decimal(&text).map_err(|_| at.bad_value("a plain decimal of at most 28 digits", &text))?;
+        let amount = parse_decimal(text).map_err(|_| at.bad_value("a plain decimal of at most 28 digits", text))?;
         if amount.to_string() != text {
             // Leading zeros: the one spelling that is not kept.
-            at.find(Rule::DefaultBound, "no leading zeros", excerpt(&text));
+            at.find(Rule::DefaultBound, "no leading zeros", excerpt(text));
         }
         Ok(amount)
     }
-    fn write(&self, out: &mut Vec<u8>) {
-        raw::write_text(&self.to_string(), out);
+    fn write(&self, out: &mut Output) {
+        out.string(&self.to_string());
     }
     fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
         let text = self.to_string();
@@ -156,19 +126,12 @@ impl Wire for Decimal {
 }
 
 impl<T: Wire> Wire for Vec<T> {
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
-        let elements = raw::elements(value, at)?;
-        elements.into_iter().enumerate().map(|(index, value)| at.within_index(index, |at| T::read(value, at))).collect()
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        let JsonValue::Array(elements) = value else { return Err(at.wrong_type("an array", value)) };
+        elements.iter().enumerate().map(|(index, value)| at.within_index(index, |at| T::read(value, at))).collect()
     }
-    fn write(&self, out: &mut Vec<u8>) {
-        out.push(b'[');
-        for (index, element) in self.iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
-            element.write(out);
-        }
-        out.push(b']');
+    fn write(&self, out: &mut Output) {
+        out.array(self, T::write);
     }
     fn check(&self, bound: Option<&Bound>, at: &mut Context) {
         for (index, element) in self.iter().enumerate() {
@@ -178,10 +141,10 @@ impl<T: Wire> Wire for Vec<T> {
 }
 
 impl<T: Wire> Wire for Box<T> {
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         T::read(value, at).map(Box::new)
     }
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut Output) {
         T::write(self, out);
     }
     fn check(&self, bound: Option<&Bound>, at: &mut Context) {
@@ -213,18 +176,18 @@ macro_rules! wire_object {
 
         impl $crate::json::Wire for $name {
             fn read(
-                value: &serde_json::value::RawValue,
+                value: &bankrail_values::json::JsonValue<'_>,
                 at: &mut $crate::json::Context,
             ) -> Result<Self, $crate::error::MessageError> {
-                let mut members = $crate::json::Members::split(value, at)?;
+                let object = $crate::json::object(value, at)?;
                 Ok(Self {
-                    $( $member: $crate::json::read::$kind(&mut members, $wire, at)?, )*
-                    extra: $crate::json::ExtraMembers::keep(members, at)?,
+                    $( $member: $crate::json::read::$kind(object, $wire, at)?, )*
+                    extra: $crate::json::ExtraMembers::keep(object, &[$($wire),*]),
                 })
             }
 
-            fn write(&self, out: &mut Vec<u8>) {
-                $crate::json::ObjectOut::write(out, |object| {
+            fn write(&self, out: &mut $crate::json::Output) {
+                out.object(|object| {
                     $( $crate::json::write::$kind(&self.$member, $wire, object); )*
                     self.extra.write(object);
                 });

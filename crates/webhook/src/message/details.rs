@@ -7,9 +7,9 @@ use crate::Amended;
 use crate::codes::StatusChangeCode;
 use crate::error::MessageError;
 use crate::finding::Rule;
-use crate::json::{Bound, Context, ExtraMembers, Members, ObjectOut, Wire, check, read, wire_object, write};
+use crate::json::{self, Bound, Context, ExtraMembers, Output, Wire, check, read, wire_object, write};
+use bankrail_values::json::JsonValue;
 use bankrail_values::{Date, Timestamp};
-use serde_json::value::RawValue;
 
 /// What an action changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,21 +134,21 @@ const BILATERAL: &str = "bilateral_amendment";
 const STATUS: &str = "status_change";
 
 impl Wire for Details {
-    fn read(value: &RawValue, at: &mut Context) -> Result<Self, MessageError> {
-        let mut members = Members::split(value, at)?;
-        let amendment = read::optional(&mut members, AMENDMENT, at)?.map(Change::Amendment);
-        let bilateral = read::optional(&mut members, BILATERAL, at)?.map(Change::BilateralAmendment);
-        let status = read::optional(&mut members, STATUS, at)?.map(Change::StatusChange);
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        let object = json::object(value, at)?;
+        let amendment = read::optional(object, AMENDMENT, at)?.map(Change::Amendment);
+        let bilateral = read::optional(object, BILATERAL, at)?.map(Change::BilateralAmendment);
+        let status = read::optional(object, STATUS, at)?.map(Change::StatusChange);
         let mut variants = [amendment, bilateral, status].into_iter().flatten();
         let change = variants.next().unwrap_or(Change::Unknown);
         match variants.count() {
-            0 => Ok(Self { change, extra: ExtraMembers::keep(members, at)? }),
+            0 => Ok(Self { change, extra: ExtraMembers::keep(object, &[AMENDMENT, BILATERAL, STATUS]) }),
             more => Err(MessageError::SeveralVariants { pointer: at.pointer(), found: more + 1 }),
         }
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
-        ObjectOut::write(out, |object| {
+    fn write(&self, out: &mut Output) {
+        out.object(|object| {
             match &self.change {
                 Change::Amendment(change) => write::required(change, AMENDMENT, object),
                 Change::BilateralAmendment(change) => write::required(change, BILATERAL, object),

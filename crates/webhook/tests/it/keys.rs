@@ -101,6 +101,18 @@ fn the_fingerprint_is_the_content_without_its_time() {
     }
 }
 
+/// Computed by another program from the definition: stores keep fingerprints, so their value must not change.
+#[test]
+fn a_fingerprint_has_a_fixed_value() {
+    let json = r#"{"creation_date_time":"2021-07-29T01:02:03.450Z","transaction_status":"RJCT",
+        "uetr":"ba5eba11-0000-4000-8000-000000000001","account_servicer_reference":null,
+        "zeta":{"b":[true,{"y":"\u0041","x":null}],"a":"\/"},"\u0061lpha":"\u0007é\"",
+        "original_transaction_reference":{"instructed_amount":{"currency":"AUD","amount":"012.50"}}}"#;
+    let outcome = PaymentOutcome::from_json(json.as_bytes()).unwrap().message;
+    let print = format!("{:?}", WebhookMessage::fingerprint(&outcome));
+    assert_eq!(print, "3b9a3908da35a4fe3822be6de5b3678ac7b9e569192d9fc0d67112a2ce9ef839");
+}
+
 #[test]
 fn fingerprints_do_not_see_spelling_but_see_content() {
     let message = samples::payment_outcome(&TransactionStatus::Rejected);

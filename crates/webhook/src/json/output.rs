@@ -1,0 +1,130 @@
+//! Writing messages, for the wire and for fingerprints.
+
+use bankrail_values::json::{JsonValue, read, write_string};
+
+/// JSON under way.
+pub(crate) struct Output {
+    json: String,
+    /// Whether members are sorted by name and the top one of [`SKIPPED`] is left out.
+    canonical: bool,
+    /// How many objects are open.
+    depth: usize,
+}
+
+/// The member that differs in each regeneration of a message.
+const SKIPPED: &str = "creation_date_time";
+
+impl Output {
+    /// JSON as it is sent: members in the order in which they are stated.
+    pub(crate) fn plain() -> Self {
+        Self { json: String::with_capacity(1024), canonical: false, depth: 0 }
+    }
+
+    /// Canonical JSON: sorted members, no white space, one spelling of each string; numbers stay as written.
+    pub(crate) fn canonical() -> Self {
+        Self { canonical: true, ..Self::plain() }
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.json
+    }
+
+    pub(crate) fn string(&mut self, text: &str) {
+        write_string(text, &mut self.json);
+    }
+
+    /// JSON text as it is.
+    pub(crate) fn raw(&mut self, json: &str) {
+        self.json.push_str(json);
+    }
+
+    pub(crate) fn object<'n>(&mut self, members: impl FnOnce(&mut ObjectOut<'_, 'n>)) {
+        self.raw("{");
+        self.depth += 1;
+        let mut object = ObjectOut { start: self.json.len(), names: Vec::new(), out: self };
+        members(&mut object);
+        object.sort();
+        self.depth -= 1;
+        self.raw("}");
+    }
+
+    pub(crate) fn array<T>(&mut self, elements: &[T], write: impl Fn(&T, &mut Self)) {
+        self.raw("[");
+        for (index, element) in elements.iter().enumerate() {
+            if index > 0 {
+                self.raw(",");
+            }
+            write(element, self);
+        }
+        self.raw("]");
+    }
+
+    /// A value that was read.
+    pub(crate) fn value(&mut self, value: &JsonValue<'_>) {
+        match value {
+            JsonValue::Null => self.raw("null"),
+            JsonValue::Bool(true) => self.raw("true"),
+            JsonValue::Bool(false) => self.raw("false"),
+            JsonValue::Number(number) => self.raw(number.as_str()),
+            JsonValue::String(text) => self.string(text),
+            JsonValue::Array(elements) => self.array(elements, |element, out| out.value(element)),
+            JsonValue::Object(object) => self.object(|out| {
+                for member in object.members() {
+                    out.member(member.name(), |out| out.value(member.value()));
+                }
+            }),
+        }
+    }
+}
+
+/// An object under way.
+pub(crate) struct ObjectOut<'o, 'n> {
+    out: &'o mut Output,
+    /// Where the object's first member begins.
+    start: usize,
+    /// The names so far and where each member ends, if they are to be sorted.
+    names: Vec<(&'n str, usize)>,
+}
+
+impl<'n> ObjectOut<'_, 'n> {
+    pub(crate) fn member(&mut self, name: &'n str, value: impl FnOnce(&mut Output)) {
+        let canonical = self.out.canonical;
+        if canonical && self.out.depth == 1 && name == SKIPPED {
+            return;
+        }
+        if self.out.json.len() > self.start {
+            self.out.raw(",");
+        }
+        self.out.string(name);
+        self.out.raw(":");
+        value(self.out);
+        if canonical {
+            self.names.push((name, self.out.json.len()));
+        }
+    }
+
+    /// A member whose value is JSON text that was read before.
+    pub(crate) fn raw_member(&mut self, name: &'n str, json: &str) {
+        if !self.out.canonical {
+            return self.member(name, |out| out.raw(json));
+        }
+        let value = read(json.as_bytes(), &super::LIMITS.max_bytes(usize::MAX)).expect("a value that was read before");
+        self.member(name, |out| out.value(&value));
+    }
+
+    fn sort(&mut self) {
+        if self.names.is_sorted() {
+            return;
+        }
+        let mut begin = self.start;
+        let mut members: Vec<(&str, &str)> = Vec::with_capacity(self.names.len());
+        for (name, end) in &self.names {
+            members.push((name, self.out.json.get(begin..*end).unwrap_or_default()));
+            begin = end + 1;
+        }
+        members.sort_unstable();
+        let sorted = members.iter().map(|(_, json)| *json).collect::<Vec<_>>().join(",");
+        self.out.json.truncate(self.start);
+        self.out.json.push_str(&sorted);
+    }
+}
