@@ -1,7 +1,7 @@
 //! The error answer of the statement endpoint (Specification: "Statement error response").
 
-use crate::json;
 use bankrail_values::HyphenatedUuid;
+use bankrail_values::json;
 use std::borrow::Cow;
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! What a client gets back, whatever the HTTP status says.
 
 use crate::finding::Listed;
-use crate::json::{self, JsonError, Members, Value};
 use crate::{Cursor, CursorError, ErrorCode, Finding, SortOrder, StatementRequest};
+use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{HyphenatedUuid, excerpt};
 use std::fmt;
 
@@ -26,8 +26,8 @@ pub enum StatementReply {
     Error(ReceivedError),
 }
 
-const NAMES: [&str; 8] =
-    ["accountId", "extract", "sortOrder", "payload", "requestKey", "cursor", "moreTransactionsAvailable", "error"];
+/// The caller bounds the length.
+const LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX);
 
 impl StatementReply {
     /// Reads an answer. The caller bounds the body; nothing bigger than it is allocated.
@@ -36,7 +36,7 @@ impl StatementReply {
     /// [`ReplyError`] if it is neither a statement under a success status nor an error object.
     pub fn parse(status: u16, body: &[u8]) -> Result<Self, ReplyError> {
         let success = (200..=299).contains(&status);
-        let mut members = match json::read_object(body, &NAMES) {
+        let mut members = match json::read_object(body, &LIMITS) {
             Ok(members) => members,
             Err(error) if success => return Err(ReplyError::Json(error)),
             Err(_) => return Err(ReplyError::Status { status }),
@@ -44,7 +44,7 @@ impl StatementReply {
         let mut findings = Vec::new();
         match members.take("error") {
             None => {}
-            Some(Value::Null) => findings.push(Finding::NullMember { member: "error" }),
+            Some(JsonValue::Null) => findings.push(Finding::NullMember { member: "error" }),
             Some(error) => return Ok(Self::Error(ReceivedError::read(status, error, members))),
         }
         if !success {
@@ -133,7 +133,7 @@ impl ReceivedStatement {
         if self.findings.is_empty() { Ok(()) } else { Err(ReplyError::Findings { found: self.findings.clone() }) }
     }
 
-    fn read(mut members: Members<'_>, mut findings: Vec<Finding>) -> Result<Self, ReplyError> {
+    fn read(mut members: JsonObject<'_>, mut findings: Vec<Finding>) -> Result<Self, ReplyError> {
         let account_id = required_text(&mut members, "accountId")?;
         let extract = required_text(&mut members, "extract")?;
         if extract != "intraday" {
@@ -159,9 +159,9 @@ impl ReceivedStatement {
     }
 }
 
-fn read_page(members: &mut Members<'_>, findings: &mut Vec<Finding>) -> Result<ReceivedPage, ReplyError> {
+fn read_page(members: &mut JsonObject<'_>, findings: &mut Vec<Finding>) -> Result<ReceivedPage, ReplyError> {
     let more = match members.take("moreTransactionsAvailable") {
-        Some(Value::Bool(more)) => more,
+        Some(JsonValue::Bool(more)) => more,
         Some(other) => return Err(wrong("moreTransactionsAvailable", "a boolean", &other)),
         None => return Err(ReplyError::Missing { member: "moreTransactionsAvailable" }),
     };
@@ -215,23 +215,23 @@ impl ReceivedError {
         self.code.as_ref() == Some(&ErrorCode::ACCOUNT_NOT_FOUND)
     }
 
-    fn read(status: u16, error: Value<'_>, mut members: Members<'_>) -> Self {
+    fn read(status: u16, error: JsonValue<'_>, mut members: JsonObject<'_>) -> Self {
         let mut findings = Vec::new();
         let request_key = match members.take("requestKey") {
-            Some(Value::Text(key)) => HyphenatedUuid::parse(&key).ok(),
+            Some(JsonValue::String(key)) => HyphenatedUuid::parse(&key).ok(),
             _ => None,
         };
         if request_key.is_none() {
             findings.push(Finding::RequestKeyUnreadable);
         }
-        let (code, title) = match json::into_members(error) {
-            Ok(mut inner) => (
+        let (code, title) = match error {
+            JsonValue::Object(mut inner) => (
                 optional_text(&mut inner, "statusCode", &mut findings),
                 optional_text(&mut inner, "title", &mut findings),
             ),
             // OAuth gateways send `"error": "invalid_token"`.
-            Err(Value::Text(title)) => (None, Some(title.into_owned())),
-            Err(other) => {
+            JsonValue::String(title) => (None, Some(title.into_owned())),
+            other => {
                 findings.push(Finding::Type { member: "error", expected: "an object", found: other.kind() });
                 (None, None)
             }
@@ -245,24 +245,24 @@ impl ReceivedError {
     }
 }
 
-fn required_text(members: &mut Members<'_>, member: &'static str) -> Result<String, ReplyError> {
+fn required_text(members: &mut JsonObject<'_>, member: &'static str) -> Result<String, ReplyError> {
     match members.take(member) {
-        Some(Value::Text(text)) => Ok(text.into_owned()),
-        Some(other) => Err(wrong(member, "text", &other)),
+        Some(JsonValue::String(text)) => Ok(text.into_owned()),
+        Some(other) => Err(wrong(member, "a string", &other)),
         None => Err(ReplyError::Missing { member }),
     }
 }
 
-fn optional_text(members: &mut Members<'_>, member: &'static str, findings: &mut Vec<Finding>) -> Option<String> {
+fn optional_text(members: &mut JsonObject<'_>, member: &'static str, findings: &mut Vec<Finding>) -> Option<String> {
     match members.take(member)? {
-        Value::Text(text) => return Some(text.into_owned()),
-        Value::Null => findings.push(Finding::NullMember { member }),
-        other => findings.push(Finding::Type { member, expected: "text", found: other.kind() }),
+        JsonValue::String(text) => return Some(text.into_owned()),
+        JsonValue::Null => findings.push(Finding::NullMember { member }),
+        other => findings.push(Finding::Type { member, expected: "a string", found: other.kind() }),
     }
     None
 }
 
-fn wrong(member: &'static str, expected: &'static str, found: &Value<'_>) -> ReplyError {
+fn wrong(member: &'static str, expected: &'static str, found: &JsonValue<'_>) -> ReplyError {
     ReplyError::Type { member, expected, found: found.kind() }
 }
 
@@ -276,8 +276,8 @@ pub enum ReplyError {
         /// The status.
         status: u16,
     },
-    /// Not one JSON object with each member once.
-    #[error("the answer is unreadable")]
+    /// Not one JSON object as [`bankrail_values::json`] reads it.
+    #[error("the answer is not acceptable JSON")]
     Json(#[source] JsonError),
     /// A required member is absent.
     #[error("expected the member {member:?}, found none")]

@@ -1,8 +1,8 @@
 //! The body of a statement request (Specification: "Request statement"; Default: "Statement exchange").
 
-use crate::json::{self, JsonError, Members, Value};
 use crate::{AccountId, AccountIdError, Cursor, CursorError, ErrorCode};
 use bankrail_values::excerpt;
+use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonValue};
 use std::num::NonZeroU16;
 
 /// A request for one page of a statement.
@@ -31,8 +31,6 @@ pub struct StatementRequest {
     /// Whether `extract` is said. It can only be `intraday`.
     pub extract: Option<Extract>,
 }
-
-const NAMES: [&str; 6] = ["accountId", "includeNarrative", "cursor", "sortOrder", "maxEntries", "extract"];
 
 impl StatementRequest {
     /// The largest body that is read, in octets.
@@ -114,22 +112,19 @@ impl StatementRequest {
     /// # Errors
     /// [`RequestError`]: answered 400 with [`ErrorCode::VALIDATION`].
     pub fn from_json(body: &[u8]) -> Result<Self, RequestError> {
-        if body.len() > Self::MAX_BYTES {
-            return Err(RequestError::TooLarge { limit: Self::MAX_BYTES, found: body.len() });
-        }
-        let mut members = json::read_object(body, &NAMES).map_err(RequestError::Json)?;
+        let mut members = json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES))?;
         let account_id = match members.take("accountId") {
-            Some(Value::Text(text)) => text.into_owned(),
-            Some(other) => return Err(wrong("accountId", "text", other.kind())),
+            Some(JsonValue::String(text)) => text.into_owned(),
+            Some(other) => return Err(wrong("accountId", "a string", other.kind())),
             None => return Err(RequestError::Missing { member: "accountId" }),
         };
         Ok(Self {
             account_id,
             include_narrative: match members.take("includeNarrative") {
-                None | Some(Value::Null) => None,
-                Some(Value::Bool(include)) => Some(include),
-                Some(Value::Text(text)) if text == "true" => Some(true),
-                Some(Value::Text(text)) if text == "false" => Some(false),
+                None | Some(JsonValue::Null) => None,
+                Some(JsonValue::Bool(include)) => Some(include),
+                Some(JsonValue::String(text)) if text == "true" => Some(true),
+                Some(JsonValue::String(text)) if text == "false" => Some(false),
                 Some(other) => return Err(wrong("includeNarrative", "true or false", other.kind())),
             },
             cursor: text(&mut members, "cursor")?
@@ -143,7 +138,7 @@ impl StatementRequest {
                 Some(other) => return Err(unknown("sortOrder", "forward or backward", other)),
             },
             max_entries: match members.take("maxEntries") {
-                None | Some(Value::Null) => None,
+                None | Some(JsonValue::Null) => None,
                 Some(value) => Some(max_entries(&value)?),
             },
             extract: match text(&mut members, "extract")?.as_deref() {
@@ -155,19 +150,19 @@ impl StatementRequest {
     }
 }
 
-fn text(members: &mut Members<'_>, member: &'static str) -> Result<Option<String>, RequestError> {
+fn text(members: &mut JsonObject<'_>, member: &'static str) -> Result<Option<String>, RequestError> {
     match members.take(member) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Text(text)) => Ok(Some(text.into_owned())),
-        Some(other) => Err(wrong(member, "text", other.kind())),
+        None | Some(JsonValue::Null) => Ok(None),
+        Some(JsonValue::String(text)) => Ok(Some(text.into_owned())),
+        Some(other) => Err(wrong(member, "a string", other.kind())),
     }
 }
 
-fn max_entries(value: &Value<'_>) -> Result<MaxEntries, RequestError> {
+fn max_entries(value: &JsonValue<'_>) -> Result<MaxEntries, RequestError> {
     let number = match value {
-        Value::Integer(number) => u16::try_from(*number).ok(),
-        Value::Text(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok(),
-        Value::Text(_) | Value::Number => None,
+        JsonValue::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()),
+        JsonValue::String(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok(),
+        JsonValue::String(_) => None,
         other => return Err(wrong("maxEntries", "a number", other.kind())),
     };
     number.and_then(MaxEntries::new).ok_or(RequestError::MaxEntries)
@@ -246,17 +241,9 @@ impl Default for MaxEntries {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// Longer than [`StatementRequest::MAX_BYTES`].
-    #[error("expected at most {limit} octets, found {found}")]
-    TooLarge {
-        /// The bound.
-        limit: usize,
-        /// The length.
-        found: usize,
-    },
-    /// Not one JSON object with each member once.
-    #[error("the body is unreadable")]
-    Json(#[source] JsonError),
+    /// Not one JSON object of at most [`StatementRequest::MAX_BYTES`], as [`bankrail_values::json`] reads it.
+    #[error("the body is not acceptable JSON")]
+    Json(#[from] JsonError),
     /// A required member is absent.
     #[error("expected the member {member:?}, found none")]
     Missing {
@@ -349,6 +336,8 @@ mod tests {
             r#""extract":"priorday","startDate":"2021-07-01","endDate":"2021-07-02""#,
             r#""accountId":"2""#,
             r#""sortOrder":"forward","sortOrder":"forward""#,
+            r#""new":1,"new":2"#,
+            r#""new":"\ud800""#,
         ] {
             let error = StatementRequest::from_json(format!(r#"{{"accountId":"1",{more}}}"#).as_bytes()).unwrap_err();
             assert_eq!(error.code(), ErrorCode::VALIDATION, "{more}");
@@ -356,6 +345,6 @@ mod tests {
         for body in ["", "{}", "[]", "null", r#"{"accountId":1}"#, r#"{"accountId":null}"#] {
             assert!(StatementRequest::from_json(body.as_bytes()).is_err(), "{body}");
         }
-        assert!(matches!(StatementRequest::from_json(&[b' '; 16 * 1024 + 1]), Err(RequestError::TooLarge { .. })));
+        assert!(matches!(StatementRequest::from_json(&[b' '; 16 * 1024 + 1]), Err(RequestError::Json(_))));
     }
 }

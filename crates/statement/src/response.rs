@@ -1,8 +1,9 @@
 //! The successful answer, as a server sends it (Specification: "Statement response").
 
-use crate::{AccountId, Cursor, SortOrder, json};
+use crate::{AccountId, Cursor, SortOrder};
 use bankrail_camt052::{Document, WriteError};
 use bankrail_values::HyphenatedUuid;
+use bankrail_values::json;
 
 /// Whether further transactions exist beyond those returned: the two combinations of `cursor` and
 /// `moreTransactionsAvailable` that the specification allows.
@@ -58,7 +59,7 @@ impl StatementResponse {
         // Quotation marks and line ends grow.
         let mut out = String::with_capacity(payload.len() + payload.len() / 8 + 256);
         self.write_head(&mut out);
-        let mut out = json::append_string(payload, out);
+        json::write_string(payload, &mut out);
         self.write_tail(&mut out);
         out
     }

@@ -2,7 +2,7 @@
 
 use crate::seen::{EntryCounter, EntryIdentity, EntryKey, PageCounts, SeenEntry};
 use crate::{Cursor, ReceivedPage};
-use serde::{Deserialize, Serialize};
+use bankrail_values::json::{self, JsonLimits, JsonValue};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
@@ -182,13 +182,6 @@ pub struct Checkpoint {
     counter: EntryCounter,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Wire {
-    version: u8,
-    cursor: String,
-    counts: Vec<(String, u32)>,
-}
-
 impl Checkpoint {
     /// The cursor.
     #[must_use]
@@ -199,11 +192,13 @@ impl Checkpoint {
     /// Writes the checkpoint as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let hex = |key: &EntryKey| key.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut counts: Vec<(String, u32)> = self.counter.counts().map(|(key, count)| (hex(key), count)).collect();
+        let hex = |key: &EntryKey| key.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let counts = self.counter.counts().map(|(key, count)| format!(r#"["{}",{count}]"#, hex(key)));
+        let mut counts: Vec<String> = counts.collect();
         counts.sort_unstable();
-        let wire = Wire { version: 1, cursor: self.cursor.as_str().to_owned(), counts };
-        serde_json::to_string(&wire).expect("strings and integers are always written")
+        let mut json = r#"{"version":1,"cursor":"#.to_owned();
+        json::write_string(self.cursor.as_str(), &mut json);
+        json + r#","counts":["# + &counts.join(",") + "]}"
     }
 
     /// Reads what [`Checkpoint::to_json`] wrote.
@@ -211,16 +206,27 @@ impl Checkpoint {
     /// # Errors
     /// [`CheckpointError`] for anything else.
     pub fn from_json(text: &str) -> Result<Self, CheckpointError> {
-        let wire: Wire = serde_json::from_str(text).map_err(|_| CheckpointError)?;
-        if wire.version != 1 {
-            return Err(CheckpointError);
-        }
-        let counts = wire.counts.iter().map(|(key, count)| Some((EntryKey::from(unhex(key)?), *count)));
-        Ok(Self {
-            cursor: Cursor::parse(&wire.cursor).map_err(|_| CheckpointError)?,
-            counter: EntryCounter::from_counts(counts.collect::<Option<Vec<_>>>().ok_or(CheckpointError)?),
-        })
+        Self::read(text).ok_or(CheckpointError)
     }
+
+    fn read(text: &str) -> Option<Self> {
+        // Its own text, from a store that the caller trusts: any number of entries.
+        let limits = JsonLimits::new().max_bytes(usize::MAX).max_values(usize::MAX);
+        let object = json::read_object(text.as_bytes(), &limits).ok()?;
+        let (JsonValue::Number(version), JsonValue::Array(counts)) = (object.get("version")?, object.get("counts")?)
+        else {
+            return None;
+        };
+        let counts = counts.iter().map(read_count).collect::<Option<Vec<_>>>()?;
+        let cursor = Cursor::parse(object.get("cursor")?.as_str()?).ok()?;
+        (version.as_u64() == Some(1)).then(|| Self { cursor, counter: EntryCounter::from_counts(counts) })
+    }
+}
+
+fn read_count(pair: &JsonValue<'_>) -> Option<(EntryKey, u32)> {
+    let JsonValue::Array(pair) = pair else { return None };
+    let [JsonValue::String(key), JsonValue::Number(count)] = pair.as_slice() else { return None };
+    Some((EntryKey::from(unhex(key)?), count.as_u64()?.try_into().ok()?))
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {
