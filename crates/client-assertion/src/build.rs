@@ -4,8 +4,8 @@ use crate::{Audience, CustomerCode};
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::remote::RemoteSigner;
 use bankrail_jose::{SignError, SigningKey};
+use bankrail_values::json::JsonObjectWriter;
 use bankrail_values::{HyphenatedUuid, Timestamp};
-use serde::Serialize;
 use std::time::Duration;
 
 /// Makes the assertions of one customer (Specification: "Client assertion (JWT) the customer builds").
@@ -46,19 +46,6 @@ enum JwtId {
     None,
     Random,
     Text(String),
-}
-
-#[derive(Serialize)]
-struct Claims<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    iss: Option<&'a str>,
-    sub: &'a str,
-    exp: i64,
-    aud: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    iat: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    jti: Option<String>,
 }
 
 impl AssertionBuilder {
@@ -142,15 +129,14 @@ impl AssertionBuilder {
             JwtId::Text(text) if (1..=crate::MAX_JWT_ID).contains(&text.len()) => Some(text.clone()),
             JwtId::Text(text) => return Err(BuildError::JwtId { length: text.len() }),
         };
-        let claims = Claims {
-            iss: self.issuer.then_some(self.customer.as_str()),
-            sub: self.customer.as_str(),
-            exp: issued.saturating_add(lifetime),
-            aud: self.audience.as_str(),
-            iat: self.issued_at.then_some(issued),
-            jti,
-        };
-        Ok(serde_json::to_string(&claims).expect("texts and integers are always written"))
+        let claims = JsonObjectWriter::new()
+            .optional_string("iss", self.issuer.then_some(self.customer.as_str()))
+            .string("sub", self.customer.as_str())
+            .integer("exp", issued.saturating_add(lifetime))
+            .string("aud", self.audience.as_str())
+            .optional_integer("iat", self.issued_at.then_some(issued))
+            .optional_string("jti", jti.as_deref());
+        Ok(claims.finish())
     }
 
     /// Makes an assertion.

@@ -1,19 +1,30 @@
 //! The claims of an assertion, read strictly but not yet believed.
 
 use crate::{AssertionError, CustomerCode};
-use bankrail_jose::json::{self, JsonLimits};
+use bankrail_values::json::{self, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{Timestamp, excerpt};
-use serde_json::{Map, Value};
 
 /// Bounds on the claims: nobody needs more for the few that count.
-const LIMITS: JsonLimits = JsonLimits::new(12 * 1024, 8, 64);
+const LIMITS: JsonLimits = JsonLimits::new().max_bytes(12 * 1024).max_depth(8).max_values(256);
 
-pub(crate) struct Claims(Map<String, Value>);
+/// The claims that this crate looks at.
+const NAMES: [&str; 7] = ["sub", "aud", "iss", "exp", "nbf", "iat", "jti"];
+
+pub(crate) struct Claims([Claim; NAMES.len()]);
+
+enum Claim {
+    Absent,
+    Text(Box<str>),
+    Number(Instant),
+    /// A value of another JSON type.
+    Other,
+}
 
 impl Claims {
     /// Reads one JSON object without duplicates, within bounds.
     pub(crate) fn read(payload: &[u8]) -> Result<Self, AssertionError> {
-        json::read_object(payload, &LIMITS).map(Self).map_err(AssertionError::Claims)
+        let object = json::read_object(payload, &LIMITS).map_err(AssertionError::Claims)?;
+        Ok(Self(NAMES.map(|name| Claim::of(&object, name))))
     }
 
     /// `sub`, as it is claimed.
@@ -40,21 +51,17 @@ impl Claims {
 
     /// `exp`; a text of digits counts as a number only if that was allowed.
     pub(crate) fn expires_at(&self, allow_text: bool) -> Result<Instant, AssertionError> {
-        if let (true, Some(Value::String(text))) = (allow_text, self.0.get("exp")) {
+        if let (true, Claim::Text(text)) = (allow_text, self.get("exp")) {
             return numeric_text(text).ok_or_else(|| AssertionError::ClaimValue { claim: "exp", found: excerpt(text) });
         }
         self.instant("exp")?.ok_or(AssertionError::ClaimMissing { claim: "exp" })
     }
 
     pub(crate) fn instant(&self, claim: &'static str) -> Result<Option<Instant>, AssertionError> {
-        match self.0.get(claim) {
-            None => Ok(None),
-            Some(Value::Number(number)) => match (number.as_i64(), number.as_f64()) {
-                (Some(seconds), _) => Ok(Some(Instant::of_seconds(seconds))),
-                (None, Some(seconds)) => Ok(Some(Instant::of_fraction(seconds))),
-                (None, None) => Err(AssertionError::ClaimType { claim, expected: "a number" }),
-            },
-            Some(_) => Err(AssertionError::ClaimType { claim, expected: "a number" }),
+        match self.get(claim) {
+            Claim::Absent => Ok(None),
+            Claim::Number(instant) => Ok(Some(*instant)),
+            Claim::Text(_) | Claim::Other => Err(AssertionError::ClaimType { claim, expected: "a number" }),
         }
     }
 
@@ -63,10 +70,29 @@ impl Claims {
     }
 
     fn text(&self, claim: &'static str) -> Result<Option<&str>, AssertionError> {
-        match self.0.get(claim) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(AssertionError::ClaimType { claim, expected: "one text" }),
+        match self.get(claim) {
+            Claim::Absent => Ok(None),
+            Claim::Text(text) => Ok(Some(text)),
+            Claim::Number(_) | Claim::Other => Err(AssertionError::ClaimType { claim, expected: "one string" }),
+        }
+    }
+
+    fn get(&self, claim: &str) -> &Claim {
+        NAMES.iter().zip(&self.0).find(|(name, _)| **name == claim).map_or(&Claim::Absent, |(_, found)| found)
+    }
+}
+
+impl Claim {
+    fn of(object: &JsonObject<'_>, name: &str) -> Self {
+        match object.get(name) {
+            None => Self::Absent,
+            Some(JsonValue::String(text)) => Self::Text(text.as_ref().into()),
+            Some(JsonValue::Number(number)) => match (number.as_i64(), number.to_f64()) {
+                (Some(seconds), _) => Self::Number(Instant::of_seconds(seconds)),
+                (None, Some(seconds)) => Self::Number(Instant::of_fraction(seconds)),
+                (None, None) => Self::Other,
+            },
+            Some(_) => Self::Other,
         }
     }
 }
@@ -119,7 +145,8 @@ mod tests {
     use super::*;
 
     fn exp(json: &str, allow_text: bool) -> Option<(i64, i64)> {
-        let claims = Claims::read(format!(r#"{{"exp":{json}}}"#).as_bytes()).ok()?;
+        let json = format!(r#"{{"exp":{json}}}"#);
+        let claims = Claims::read(json.as_bytes()).ok()?;
         let instant = claims.expires_at(allow_text).ok()?;
         Some((instant.floor().unix_millis(), instant.ceil().unix_millis()))
     }

@@ -3,8 +3,8 @@
 use crate::token::{TokenErrorBody, TokenErrorCode};
 use crate::{CustomerCode, CustomerCodeError};
 use bankrail_jose::SelectError;
-use bankrail_jose::json::JsonError;
 use bankrail_jose::jws::ParseError;
+use bankrail_values::json::JsonError;
 use bankrail_values::{StoreError, Timestamp};
 
 /// Why an assertion is refused.

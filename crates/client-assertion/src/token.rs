@@ -27,8 +27,3 @@ pub use form::{FORM_CONTENT_TYPE, TokenRequest, TokenRequestError};
 pub use grant::{TokenGrant, TokenStore};
 pub use response::{TokenResponse, TokenResponseError};
 pub use scope::{GrantedScopes, NoScopeGranted, Scope, ScopeError, ScopeSet, names};
-
-/// Whether JSON is an object at the outside; derived readers take an array of the members for one, too.
-fn is_object(json: &[u8]) -> bool {
-    json.trim_ascii_start().starts_with(b"{")
-}

@@ -1,9 +1,8 @@
 //! JOSE headers read strictly (RFC 7515 section 4, RFC 7516 section 4).
 
 use crate::base64url;
-use crate::json::{self, JsonError, JsonLimits};
 use bankrail_values::excerpt;
-use serde_json::{Map, Value};
+use bankrail_values::json::{self, JsonError, JsonLimits, JsonMember, JsonObject, JsonValue};
 
 /// What a header must say to be read, and how long it may be.
 #[derive(Clone, Copy, Debug)]
@@ -38,14 +37,22 @@ impl HeaderRules {
 /// Members that this crate does not know are ignored, as RFC 7515 section 4 asks, and kept for [`Header::member`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    members: Map<String, Value>,
+    members: Vec<HeaderMember>,
+}
+
+/// A member of a [`Header`].
+#[derive(Clone, Debug, PartialEq)]
+struct HeaderMember {
+    name: Box<str>,
+    json: Box<str>,
+    /// The text of a string.
+    text: Option<Box<str>>,
 }
 
 /// Members that name a key, or where to fetch one, in the message itself: never used, so refused.
 const KEY_REFERENCES: [&str; 4] = ["jwk", "jku", "x5u", "x5c"];
 const TEXTS: [&str; 6] = ["alg", "enc", "kid", "typ", "cty", "zip"];
-const MAX_DEPTH: usize = 8;
-const MAX_MEMBERS: usize = 32;
+const LIMITS: JsonLimits = JsonLimits::new().max_depth(8).max_values(64);
 
 impl Header {
     /// Reads the base64url text of a protected header.
@@ -66,74 +73,88 @@ impl Header {
     /// # Errors
     /// [`HeaderError`] unless it is one JSON object that obeys `rules`.
     pub fn from_json(json: &[u8], rules: &HeaderRules) -> Result<Self, HeaderError> {
-        let members = json::read_object(json, &JsonLimits::new(rules.max_len, MAX_DEPTH, MAX_MEMBERS))?;
-        let header = Self { members };
-        header.check(rules)?;
-        Ok(header)
+        let members = json::read_object(json, &LIMITS.max_bytes(rules.max_len))?;
+        rules.check(&members)?;
+        Ok(Self { members: members.members().iter().map(HeaderMember::new).collect() })
     }
 
     /// `kid`: the sender's name for the key.
     #[must_use]
     pub fn kid(&self) -> Option<&str> {
-        self.text("kid")
+        self.member_text("kid")
     }
 
     /// `typ`: what the whole token is.
     #[must_use]
     pub fn typ(&self) -> Option<&str> {
-        self.text("typ")
+        self.member_text("typ")
     }
 
     /// `cty`: what the payload is.
     #[must_use]
     pub fn cty(&self) -> Option<&str> {
-        self.text("cty")
+        self.member_text("cty")
     }
 
     /// Whether `zip` is `DEF`: the plain text is DEFLATE data (RFC 7516 section 4.1.3).
     #[must_use]
     pub fn is_deflated(&self) -> bool {
-        self.text("zip").is_some()
+        self.member_text("zip").is_some()
     }
 
-    /// Any member, known or not.
+    /// The text of any member that is a string.
     #[must_use]
-    pub fn member(&self, name: &str) -> Option<&Value> {
-        self.members.get(name)
+    pub fn member_text(&self, name: &str) -> Option<&str> {
+        self.member(name)?.text.as_deref()
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
-        self.members.get(name)?.as_str()
+    /// The JSON text of any member, as written.
+    #[must_use]
+    pub fn member_json(&self, name: &str) -> Option<&str> {
+        self.member(name).map(|member| &*member.json)
     }
 
-    fn check(&self, rules: &HeaderRules) -> Result<(), HeaderError> {
+    fn member(&self, name: &str) -> Option<&HeaderMember> {
+        self.members.iter().find(|member| *member.name == *name)
+    }
+}
+
+impl HeaderMember {
+    fn new(member: &JsonMember<'_>) -> Self {
+        let text = member.value().as_str().map(Into::into);
+        Self { name: member.name().into(), json: member.json().into(), text }
+    }
+}
+
+impl HeaderRules {
+    fn check(&self, members: &JsonObject<'_>) -> Result<(), HeaderError> {
         for name in ["crit", "b64"].into_iter().chain(KEY_REFERENCES) {
-            if self.members.contains_key(name) {
+            if members.get(name).is_some() {
                 return Err(HeaderError::Refused { name });
             }
         }
         for name in TEXTS {
-            if self.members.get(name).is_some_and(|value| !value.is_string()) {
+            if members.get(name).is_some_and(|value| value.as_str().is_none()) {
                 return Err(HeaderError::NotText { name });
             }
         }
-        self.expect("alg", Some(rules.alg))?;
-        self.expect("enc", rules.enc)?;
-        match (self.text("zip"), rules.zip) {
+        expect(members, "alg", Some(self.alg))?;
+        expect(members, "enc", self.enc)?;
+        match (members.get("zip").and_then(JsonValue::as_str), self.zip) {
             (None, _) | (Some("DEF"), true) => Ok(()),
             (Some(_), false) => Err(HeaderError::Refused { name: "zip" }),
             (Some(found), true) => Err(HeaderError::unsupported("zip", "DEF", found)),
         }
     }
+}
 
-    fn expect(&self, name: &'static str, expected: Option<&'static str>) -> Result<(), HeaderError> {
-        match (self.text(name), expected) {
-            (None, None) => Ok(()),
-            (Some(_), None) => Err(HeaderError::Refused { name }),
-            (None, Some(_)) => Err(HeaderError::Missing { name }),
-            (Some(found), Some(expected)) if found == expected => Ok(()),
-            (Some(found), Some(expected)) => Err(HeaderError::unsupported(name, expected, found)),
-        }
+fn expect(members: &JsonObject<'_>, name: &'static str, expected: Option<&'static str>) -> Result<(), HeaderError> {
+    match (members.get(name).and_then(JsonValue::as_str), expected) {
+        (None, None) => Ok(()),
+        (Some(_), None) => Err(HeaderError::Refused { name }),
+        (None, Some(_)) => Err(HeaderError::Missing { name }),
+        (Some(found), Some(expected)) if found == expected => Ok(()),
+        (Some(found), Some(expected)) => Err(HeaderError::unsupported(name, expected, found)),
     }
 }
 
@@ -222,7 +243,8 @@ mod tests {
     fn the_profile_is_read_and_unknown_members_are_kept() {
         let header = jws(r#"{"typ":"JWT","alg":"RS256","kid":"k","x5t":"y","iat":5}"#).unwrap();
         assert_eq!((header.kid(), header.typ(), header.cty()), (Some("k"), Some("JWT"), None));
-        assert_eq!(header.member("iat"), Some(&Value::from(5)));
+        assert_eq!((header.member_text("x5t"), header.member_json("x5t")), (Some("y"), Some("\"y\"")));
+        assert_eq!((header.member_text("iat"), header.member_json("iat")), (None, Some("5")));
         assert!(jwe(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, false).is_ok());
         assert!(jwe(r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, true).unwrap().is_deflated());
     }
@@ -237,6 +259,10 @@ mod tests {
             r#"{"alg":["RS256"]}"#,
             r#"{"alg":null}"#,
             r#"{"alg":"RS256","alg":"RS256"}"#,
+            r#"{"alg":"RS256","x":{"y":1,"y":1}}"#,
+            r#"{"alg":"RS256","x":"\ud800"}"#,
+            r#"{"alg":"RS256","x":[[[[[[[[]]]]]]]]}"#,
+            &format!(r#"{{"alg":"RS256","x":[0{}]}}"#, ",0".repeat(62)),
             r#"{"alg":"none","\u0061lg":"RS256"}"#,
             r#"{"alg":"RS256","enc":"A256CBC-HS512"}"#,
             r#"{"alg":"RS256","crit":["exp"],"exp":1}"#,

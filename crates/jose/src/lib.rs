@@ -2,7 +2,7 @@
 //!
 //! What it is: the JOSE ground that signed assertions and secured payloads stand on. Keys are read and checked once and
 //! become handles for one use each: [`SigningKey`], [`VerifyingKey`], [`WrappingKey`], [`UnwrappingKey`]. [`jws`] signs
-//! and verifies; [`header`], [`json`] and [`base64url`] read what comes from outside, strictly.
+//! and verifies; [`header`] and [`base64url`] read what comes from outside, strictly.
 //!
 //! What it is not: a general JOSE library. One signature algorithm (RS256), one key encryption (RSA-OAEP), the compact
 //! form; the algorithm is fixed by type and never taken from a token.
@@ -67,7 +67,6 @@ mod backend;
 pub mod base64url;
 mod handle;
 pub mod header;
-pub mod json;
 pub mod jws;
 mod key;
 mod key_set;

@@ -1,11 +1,10 @@
 //! The JSON object that carries a payload (Specification: "Secured payload envelope").
 
-use bankrail_jose::json::{self, JsonError, JsonLimits};
-use serde_json::Value;
+use bankrail_values::json::{self, JsonError, JsonLimits, JsonObjectWriter, JsonValue};
 use std::fmt;
 
 /// `{"secured_payload":"…"}`: the body of every webhook message.
-#[derive(Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SecuredPayload {
     /// The compact JWE.
@@ -27,9 +26,9 @@ impl SecuredPayload {
     /// # Errors
     /// [`EnvelopeError`] if it is too long, not one JSON object, has a duplicate member, or lacks the text.
     pub fn from_json(json: &[u8]) -> Result<Self, EnvelopeError> {
-        let mut members = json::read_object(json, &JsonLimits::new(Self::MAX_JSON, 16, 64))?;
-        match members.remove("secured_payload") {
-            Some(Value::String(secured_payload)) => Ok(Self { secured_payload }),
+        let limits = JsonLimits::new().max_bytes(Self::MAX_JSON).max_depth(16).max_values(1024);
+        match json::read_object(json, &limits)?.take("secured_payload") {
+            Some(JsonValue::String(text)) => Ok(Self { secured_payload: text.into_owned() }),
             Some(_) => Err(EnvelopeError::NotText),
             None => Err(EnvelopeError::Missing),
         }
@@ -38,7 +37,7 @@ impl SecuredPayload {
     /// The envelope as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("a struct with one text always serialises")
+        JsonObjectWriter::new().string("secured_payload", &self.secured_payload).finish()
     }
 }
 

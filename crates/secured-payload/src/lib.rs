@@ -58,6 +58,8 @@
 
 #![forbid(unsafe_code)]
 
+use bankrail_values::json::JsonLimits;
+
 mod content;
 mod deflate;
 mod envelope;
@@ -70,7 +72,5 @@ pub use open::{Malformed, OpenError, OpenErrorKind, OpenOptions, Opened, Opener,
 pub use seal::encrypt_anything;
 pub use seal::{SealError, SealOptions, Sealer, Unsigned};
 
-/// Whether these octets are one JSON text in UTF-8.
-fn is_json(octets: &[u8]) -> bool {
-    std::str::from_utf8(octets).is_ok_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok())
-}
+/// Bounds on a message's JSON: the reader's default depth. Its length has a bound of its own.
+const JSON_LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX).max_values(usize::MAX);

@@ -8,7 +8,7 @@ use bankrail_jose::remote::{RemoteSigner, SignRequest};
 use bankrail_jose::{
     ContentKey, RandomError, SignError, SigningKey, VerifyingKey, WrapError, WrappingKey, base64url, random_octets,
 };
-use serde::Serializer as _;
+use bankrail_values::json::{self, JsonError, JsonObjectWriter};
 use zeroize::Zeroizing;
 
 /// How messages are sealed.
@@ -167,27 +167,21 @@ impl Unsigned {
 
 impl Outer {
     fn new(wrapping: WrappingKey, options: SealOptions) -> Self {
-        let members = [
-            ("alg", Some("RSA-OAEP")),
-            ("enc", Some("A256CBC-HS512")),
-            ("zip", options.deflate.then_some("DEF")),
-            ("cty", options.cty.then_some("JWT")),
-            ("kid", wrapping.kid()),
-        ];
-        let members = members.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let mut json = Vec::new();
-        serde_json::Serializer::new(&mut json).collect_map(members).expect("texts always serialise");
-        Self { header: base64url::encode(&json), wrapping, options }
+        let header = JsonObjectWriter::new()
+            .string("alg", "RSA-OAEP")
+            .string("enc", "A256CBC-HS512")
+            .optional_string("zip", options.deflate.then_some("DEF"))
+            .optional_string("cty", options.cty.then_some("JWT"))
+            .optional_string("kid", wrapping.kid())
+            .finish();
+        Self { header: base64url::encode(header.as_bytes()), wrapping, options }
     }
 
     fn check(&self, json: &[u8]) -> Result<(), SealError> {
         if json.len() > self.options.max_payload {
             return Err(SealError::TooLong { found: json.len(), max: self.options.max_payload });
         }
-        if !crate::is_json(json) {
-            return Err(SealError::NotJson);
-        }
-        Ok(())
+        Ok(json::check(json, &crate::JSON_LIMITS)?)
     }
 
     fn encrypt(&self, signed: Vec<u8>) -> Result<String, SealError> {
@@ -235,9 +229,9 @@ pub enum SealError {
         /// The most allowed.
         max: usize,
     },
-    /// The message is not JSON in UTF-8.
-    #[error("the message is not JSON")]
-    NotJson,
+    /// The message is not JSON as [`bankrail_values::json`] reads it.
+    #[error("the message is not acceptable JSON")]
+    NotJson(#[from] JsonError),
     /// It could not be signed.
     #[error("the message could not be signed")]
     Sign(#[from] SignError),

@@ -1,7 +1,6 @@
 //! The error answer of the token endpoint (RFC 6749 section 5.2).
 
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use bankrail_values::json::{self, JsonLimits, JsonObjectWriter, JsonValue};
 use std::fmt;
 
 /// An error code of the token endpoint (RFC 6749 section 5.2; the last two named ones are those of section 4.1.2.1,
@@ -58,7 +57,7 @@ impl TokenErrorCode {
         CODES.iter().find(|(code, ..)| code == self).map_or(400, |(.., status)| *status)
     }
 
-    fn from_text(text: Cow<'_, str>) -> Self {
+    fn from_text(text: &str) -> Self {
         match CODES.iter().find(|(_, known, _)| *known == text) {
             Some((code, ..)) => code.clone(),
             None => Self::Other(text.into()),
@@ -90,14 +89,6 @@ pub struct TokenErrorBody {
     pub error_description: Option<String>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    error: Cow<'a, str>,
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    error_description: Option<Cow<'a, str>>,
-}
-
 impl TokenErrorBody {
     /// The largest body that is read.
     pub const MAX_BYTES: usize = 64 * 1024;
@@ -119,10 +110,11 @@ impl TokenErrorBody {
     #[must_use]
     pub fn to_json(&self) -> String {
         let allowed = |c: char| matches!(c, ' '..='!' | '#'..='[' | ']'..='~');
-        let clean = |text: &str| text.chars().map(|c| if allowed(c) { c } else { '?' }).collect();
-        let wire =
-            Wire { error: clean(self.error.as_str()), error_description: self.error_description.as_deref().map(clean) };
-        serde_json::to_string(&wire).expect("strings are always written")
+        let clean = |text: &str| text.chars().map(|c| if allowed(c) { c } else { '?' }).collect::<String>();
+        JsonObjectWriter::new()
+            .string("error", &clean(self.error.as_str()))
+            .optional_string("error_description", self.error_description.as_deref().map(clean).as_deref())
+            .finish()
     }
 
     /// Reads the body. Other members are ignored; codes that are not in the list are kept.
@@ -130,14 +122,14 @@ impl TokenErrorBody {
     /// # Errors
     /// [`ErrorBodyError`] if the body is no such object; the endpoint then says nothing but its HTTP status.
     pub fn from_json(body: &[u8]) -> Result<Self, ErrorBodyError> {
-        if body.len() > Self::MAX_BYTES || !super::is_object(body) {
-            return Err(ErrorBodyError);
-        }
-        let wire: Wire<'_> = serde_json::from_slice(body).map_err(|_| ErrorBodyError)?;
-        Ok(Self {
-            error: TokenErrorCode::from_text(wire.error),
-            error_description: wire.error_description.map(Cow::into_owned),
-        })
+        let limits = JsonLimits::new().max_bytes(Self::MAX_BYTES);
+        let members = json::read_object(body, &limits).map_err(|_| ErrorBodyError)?;
+        let error = members.get("error").and_then(JsonValue::as_str).ok_or(ErrorBodyError)?;
+        let error_description = match members.get("error_description") {
+            None | Some(JsonValue::Null) => None,
+            Some(description) => Some(description.as_str().ok_or(ErrorBodyError)?.to_owned()),
+        };
+        Ok(Self { error: TokenErrorCode::from_text(error), error_description })
     }
 }
 

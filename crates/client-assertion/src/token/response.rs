@@ -2,9 +2,9 @@
 
 use super::{AccessToken, AccessTokenError, GrantedScopes, ScopeError, ScopeSet};
 use bankrail_values::excerpt;
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonObjectWriter, JsonValue};
 use std::time::Duration;
+use zeroize::Zeroize as _;
 
 /// The JSON body of a granted token request (Specification: "Access token response"). `token_type` is always `Bearer`.
 ///
@@ -18,17 +18,6 @@ pub struct TokenResponse {
     pub expires_in: u64,
     /// What it is limited to, where that differs from what was asked.
     pub scope: Option<ScopeSet>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Wire<'a> {
-    expires_in: u64,
-    #[serde(borrow)]
-    token_type: Cow<'a, str>,
-    #[serde(borrow)]
-    access_token: Cow<'a, str>,
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    scope: Option<Cow<'a, str>>,
 }
 
 impl TokenResponse {
@@ -54,13 +43,12 @@ impl TokenResponse {
     /// Writes the body.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let wire = Wire {
-            expires_in: self.expires_in,
-            token_type: Self::TOKEN_TYPE.into(),
-            access_token: self.access_token.expose_secret().into(),
-            scope: self.scope.as_ref().map(|scope| scope.to_string().into()),
-        };
-        serde_json::to_string(&wire).expect("strings and integers are always written")
+        JsonObjectWriter::new()
+            .integer("expires_in", self.expires_in)
+            .string("token_type", Self::TOKEN_TYPE)
+            .string("access_token", self.access_token.expose_secret())
+            .optional_string("scope", self.scope.as_ref().map(ToString::to_string).as_deref())
+            .finish()
     }
 
     /// Reads the body. Unknown members are ignored; `token_type` may be in any case (RFC 6749 section 5.1).
@@ -68,25 +56,36 @@ impl TokenResponse {
     /// # Errors
     /// [`TokenResponseError`]. No error holds the token.
     pub fn from_json(body: &[u8]) -> Result<Self, TokenResponseError> {
-        if body.len() > Self::MAX_BYTES {
-            return Err(TokenResponseError::TooLarge { limit: Self::MAX_BYTES, found: body.len() });
-        }
-        if !super::is_object(body) {
-            return Err(TokenResponseError::Json { line: 1, column: 0 });
-        }
-        // serde_json's own messages quote values, so only the place is kept.
-        let wire: Wire<'_> = serde_json::from_slice(body)
-            .map_err(|error| TokenResponseError::Json { line: error.line(), column: error.column() })?;
-        if !wire.token_type.eq_ignore_ascii_case(Self::TOKEN_TYPE) {
-            return Err(TokenResponseError::TokenType { found: excerpt(&wire.token_type) });
+        let mut members = json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES))?;
+        let read = Self::from_members(&members);
+        members.zeroize();
+        read
+    }
+
+    fn from_members(members: &JsonObject<'_>) -> Result<Self, TokenResponseError> {
+        let wrong = |member, expected| TokenResponseError::Member { member, expected };
+        let string = |member| members.get(member).and_then(JsonValue::as_str).ok_or(wrong(member, "a string"));
+        let expires_in = match members.get("expires_in") {
+            Some(JsonValue::Number(seconds)) => seconds.as_u64(),
+            _ => None,
+        };
+        let expires_in = expires_in.ok_or(wrong("expires_in", "a whole number of seconds"))?;
+        let token_type = string("token_type")?;
+        let access_token = string("access_token")?;
+        // No scope and an empty one mean the same: nothing to compare with.
+        let scope = match members.get("scope") {
+            None | Some(JsonValue::Null) => "",
+            Some(_) => string("scope")?,
+        };
+        if !token_type.eq_ignore_ascii_case(Self::TOKEN_TYPE) {
+            return Err(TokenResponseError::TokenType { found: excerpt(token_type) });
         }
         Ok(Self {
-            access_token: AccessToken::parse(&wire.access_token).map_err(TokenResponseError::AccessToken)?,
-            expires_in: wire.expires_in,
-            // An empty one means the same as none: nothing to compare with.
-            scope: match wire.scope.as_deref() {
-                None | Some("") => None,
-                Some(text) => Some(ScopeSet::parse(text).map_err(TokenResponseError::Scope)?),
+            access_token: AccessToken::parse(access_token).map_err(TokenResponseError::AccessToken)?,
+            expires_in,
+            scope: match scope {
+                "" => None,
+                text => Some(ScopeSet::parse(text).map_err(TokenResponseError::Scope)?),
             },
         })
     }
@@ -96,21 +95,16 @@ impl TokenResponse {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenResponseError {
-    /// Longer than [`TokenResponse::MAX_BYTES`].
-    #[error("expected at most {limit} octets, found {found}")]
-    TooLarge {
-        /// The bound.
-        limit: usize,
-        /// The length.
-        found: usize,
-    },
-    /// Not a JSON object with `access_token`, `token_type` and an integer `expires_in`, each once.
-    #[error("expected a token response as a JSON object, found something else at line {line}, column {column}")]
-    Json {
-        /// Where reading stopped, counted from 1.
-        line: usize,
-        /// Where reading stopped, counted from 1; 0 before the line's first character.
-        column: usize,
+    /// Not one JSON object of at most [`TokenResponse::MAX_BYTES`].
+    #[error("the token response is not acceptable JSON")]
+    Json(#[from] JsonError),
+    /// A required member is absent, or a member has another JSON type.
+    #[error("expected {expected} as the token response's member {member}")]
+    Member {
+        /// The member.
+        member: &'static str,
+        /// What it must be.
+        expected: &'static str,
     },
     /// A token type that this crate does not know how to send.
     #[error("expected the token type Bearer, found {found}")]
@@ -157,12 +151,15 @@ mod tests {
         assert!(matches!(read("\"mac\"", "1", &token, ""), Err(TokenResponseError::TokenType { .. })));
         assert!(matches!(read("\"Bearer\"", "1", "\"abc\"", ""), Err(TokenResponseError::AccessToken(_))));
         for expires in ["-1", "1.5", "\"3600\"", "null", "99999999999999999999"] {
-            assert!(matches!(read("\"Bearer\"", expires, &token, ""), Err(TokenResponseError::Json { .. })));
+            let found = read("\"Bearer\"", expires, &token, "");
+            assert!(matches!(found, Err(TokenResponseError::Member { member: "expires_in", .. })));
         }
+        let found = read("\"Bearer\"", "1", &token, r#","scope":1"#);
+        assert!(matches!(found, Err(TokenResponseError::Member { member: "scope", .. })));
         let array = format!(r#" [3600,"Bearer",{token},null]"#);
-        assert!(matches!(TokenResponse::from_json(array.as_bytes()), Err(TokenResponseError::Json { .. })));
+        assert!(matches!(TokenResponse::from_json(array.as_bytes()), Err(TokenResponseError::Json(_))));
         let twice = format!(r#","access_token":{token}"#);
-        assert!(matches!(read("\"Bearer\"", "1", &token, &twice), Err(TokenResponseError::Json { .. })));
+        assert!(matches!(read("\"Bearer\"", "1", &token, &twice), Err(TokenResponseError::Json(_))));
         let error = read("\"Bearer\"", "1", "[\"0b7c2f6e\"]", "").unwrap_err();
         assert!(!format!("{error} {error:?}").contains("0b7c"));
     }

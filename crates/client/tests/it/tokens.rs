@@ -288,7 +288,7 @@ async fn odd_answers() {
         (
             "expires_in as text",
             token(&format!(r#"{{"access_token":"{good}","token_type":"Bearer","expires_in":"3600"}}"#)),
-            |error| matches!(error, TokenError::Response { source: TokenResponseError::Json { .. }, .. }),
+            |error| matches!(error, TokenError::Response { source: TokenResponseError::Json(_), .. }),
         ),
         (
             "another token type",

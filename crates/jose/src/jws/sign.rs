@@ -4,7 +4,7 @@ use crate::base64url;
 use crate::header::HeaderError;
 use crate::remote::{RemoteSigner, SignRequest};
 use crate::{SignError, SigningKey, VerifyingKey};
-use serde::Serializer as _;
+use bankrail_values::json::JsonObjectWriter;
 use zeroize::Zeroizing;
 
 /// What a signature's header says besides `"alg":"RS256"`.
@@ -69,17 +69,12 @@ impl JwsHeader {
     /// The header as JSON, for a key of this name.
     #[must_use]
     pub fn to_json(&self, key_kid: Option<&str>) -> String {
-        let own = [
-            ("alg", Some("RS256")),
-            ("typ", self.typ.as_deref()),
-            ("cty", self.cty.as_deref()),
-            ("kid", self.kid.as_deref().or(key_kid)),
-        ];
-        let own = own.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let more = self.members.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let mut json = Vec::with_capacity(64);
-        serde_json::Serializer::new(&mut json).collect_map(own.chain(more)).expect("texts always serialise");
-        String::from_utf8(json).expect("serde_json writes UTF-8")
+        let own = JsonObjectWriter::new()
+            .string("alg", "RS256")
+            .optional_string("typ", self.typ.as_deref())
+            .optional_string("cty", self.cty.as_deref())
+            .optional_string("kid", self.kid.as_deref().or(key_kid));
+        self.members.iter().fold(own, |object, (name, value)| object.string(name, value)).finish()
     }
 }
 

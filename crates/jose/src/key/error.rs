@@ -1,7 +1,7 @@
 //! Why key material is refused.
 
 use super::Role;
-use crate::json::JsonError;
+use bankrail_values::json::JsonError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 

@@ -3,10 +3,9 @@
 use super::material::PrivateNumbers;
 use super::{KeyError, PrivateMaterial, PublicMaterial, Role};
 use crate::base64url;
-use crate::json::{self, JsonLimits};
+use bankrail_values::json::{self, JsonLimits, JsonObject, JsonObjectWriter, JsonValue};
 use rsa::BigUint;
-use serde_json::{Map, Value};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize as _, Zeroizing};
 
 /// One RSA key as a JSON Web Key: its numbers, its name, and what it may be used for.
 ///
@@ -22,7 +21,8 @@ pub struct Jwk {
     alg: Option<String>,
 }
 
-const LIMITS: JsonLimits = JsonLimits::new(super::pem::MAX_LEN, 6, 64);
+const KEY_LIMITS: JsonLimits = JsonLimits::new().max_bytes(super::pem::MAX_LEN).max_depth(6).max_values(256);
+const SET_LIMITS: JsonLimits = JsonLimits::new().max_bytes(256 * 1024).max_depth(8).max_values(8192);
 const MAX_KID: usize = 256;
 
 impl Jwk {
@@ -32,22 +32,22 @@ impl Jwk {
     /// [`KeyError`] unless it is one RSA key with acceptable numbers. A private key must have all of `p`, `q`, `dp`,
     /// `dq` and `qi` or none of them (RFC 7518 section 6.3.2), and no `oth`. With none of them, `e` must be 65537 or more.
     pub fn parse(json: &str) -> Result<Self, KeyError> {
-        let mut members = json::read_object(json.as_bytes(), &LIMITS)?;
+        let mut members = json::read_object(json.as_bytes(), &KEY_LIMITS)?;
         let read = Self::from_members(&members);
-        json::wipe(&mut members);
+        members.zeroize();
         read
     }
 
-    fn from_members(members: &Map<String, Value>) -> Result<Self, KeyError> {
+    fn from_members(members: &JsonObject<'_>) -> Result<Self, KeyError> {
         if text(members, "kty")?.as_deref() != Some("RSA") {
             return Err(KeyError::NotRsa);
         }
-        if members.contains_key("oth") {
+        if members.get("oth").is_some() {
             return Err(KeyError::MultiPrime);
         }
         let (n, e) = (number(members, "n")?, number(members, "e")?);
         let number = |name| number(members, name);
-        let private = if ["p", "q", "dp", "dq", "qi"].iter().any(|name| members.contains_key(*name)) {
+        let private = if ["p", "q", "dp", "dq", "qi"].iter().any(|name| members.get(name).is_some()) {
             Some(PrivateMaterial::from_numbers(PrivateNumbers {
                 n: n.clone(),
                 e: e.clone(),
@@ -58,7 +58,7 @@ impl Jwk {
                 dq: number("dq")?,
                 qi: number("qi")?,
             })?)
-        } else if members.contains_key("d") {
+        } else if members.get("d").is_some() {
             Some(PrivateMaterial::from_exponent(n.clone(), e.clone(), number("d")?)?)
         } else {
             None
@@ -162,14 +162,14 @@ impl JwkSet {
     /// [`KeyError`] if it is not a JSON object with an array `keys`, or has more than [`JwkSet::MAX_KEYS`]. A key that
     /// cannot be used is no error: see [`JwkSet::unusable`].
     pub fn parse(json: &str) -> Result<Self, KeyError> {
-        let mut members = json::read_object(json.as_bytes(), &JsonLimits::new(256 * 1024, 8, 64))?;
+        let mut members = json::read_object(json.as_bytes(), &SET_LIMITS)?;
         let read = Self::from_members(&members);
-        json::wipe(&mut members);
+        members.zeroize();
         read
     }
 
-    fn from_members(members: &Map<String, Value>) -> Result<Self, KeyError> {
-        let Some(Value::Array(list)) = members.get("keys") else {
+    fn from_members(members: &JsonObject<'_>) -> Result<Self, KeyError> {
+        let Some(JsonValue::Array(list)) = members.get("keys") else {
             return Err(KeyError::JwkMember { name: "keys", expected: "an array" });
         };
         if list.len() > Self::MAX_KEYS {
@@ -178,7 +178,7 @@ impl JwkSet {
         let (mut read_keys, mut unusable): (Vec<(usize, Jwk)>, Vec<UnusableKey>) = (Vec::new(), Vec::new());
         for (index, key) in list.iter().enumerate() {
             let read = match key {
-                Value::Object(members) => Jwk::from_members(members),
+                JsonValue::Object(members) => Jwk::from_members(members),
                 _ => Err(KeyError::JwkMember { name: "keys", expected: "an array of objects" }),
             };
             match read {
@@ -223,16 +223,14 @@ impl JwkSet {
 
 /// The public half as a JWK for a role: `kty`, `n`, `e`, `use`, `alg` and `kid`.
 pub(crate) fn public_jwk(public: &PublicMaterial, role: Role, kid: Option<&str>) -> String {
-    let mut members = Map::new();
-    members.insert("kty".into(), "RSA".into());
-    members.insert("use".into(), role.jwk_use().into());
-    members.insert("alg".into(), role.jwk_alg().into());
-    if let Some(kid) = kid {
-        members.insert("kid".into(), kid.into());
-    }
-    members.insert("n".into(), base64url::encode(&public.modulus()).into());
-    members.insert("e".into(), base64url::encode(&public.exponent()).into());
-    Value::Object(members).to_string()
+    JsonObjectWriter::new()
+        .string("alg", role.jwk_alg())
+        .string("e", &base64url::encode(&public.exponent()))
+        .optional_string("kid", kid)
+        .string("kty", "RSA")
+        .string("n", &base64url::encode(&public.modulus()))
+        .string("use", role.jwk_use())
+        .finish()
 }
 
 /// The whole key as a JWK for a role.
@@ -249,18 +247,18 @@ pub(crate) fn private_jwk(key: &PrivateMaterial, role: Role, kid: Option<&str>) 
     json
 }
 
-fn text(members: &Map<String, Value>, name: &'static str) -> Result<Option<String>, KeyError> {
+fn text(members: &JsonObject<'_>, name: &'static str) -> Result<Option<String>, KeyError> {
     match members.get(name) {
         None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(KeyError::JwkMember { name, expected: "text" }),
+        Some(JsonValue::String(text)) => Ok(Some(text.clone().into_owned())),
+        Some(_) => Err(KeyError::JwkMember { name, expected: "a string" }),
     }
 }
 
 /// A Base64urlUInt without leading zero octets (RFC 7518 section 2).
-fn number(members: &Map<String, Value>, name: &'static str) -> Result<BigUint, KeyError> {
+fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyError> {
     let refused = KeyError::JwkMember { name, expected: "a number in canonical base64url" };
-    let Some(Value::String(text)) = members.get(name) else { return Err(refused) };
+    let Some(JsonValue::String(text)) = members.get(name) else { return Err(refused) };
     if text.len() > 2048 {
         return Err(refused);
     }
@@ -272,17 +270,17 @@ fn number(members: &Map<String, Value>, name: &'static str) -> Result<BigUint, K
     }
 }
 
-fn key_ops(members: &Map<String, Value>) -> Result<Option<Vec<String>>, KeyError> {
-    let refused = || KeyError::JwkMember { name: "key_ops", expected: "an array of different texts" };
+fn key_ops(members: &JsonObject<'_>) -> Result<Option<Vec<String>>, KeyError> {
+    let refused = || KeyError::JwkMember { name: "key_ops", expected: "an array of different strings" };
     let list = match members.get("key_ops") {
         None => return Ok(None),
-        Some(Value::Array(list)) => list,
+        Some(JsonValue::Array(list)) => list,
         Some(_) => return Err(refused()),
     };
     let mut ops: Vec<String> = Vec::new();
     for op in list {
         match op {
-            Value::String(op) if !ops.contains(op) => ops.push(op.clone()),
+            JsonValue::String(op) if !ops.iter().any(|known| known == op) => ops.push(op.clone().into_owned()),
             _ => return Err(refused()),
         }
     }

@@ -133,8 +133,8 @@ proptest! {
     #[test]
     fn any_header_text_is_refused_or_is_the_profile(header in "\\{(\"(alg|kid|typ|crit|enc)\":(\"RS256\"|\"x\"|1|null|\\[\\]),?){0,4}\\}") {
         if let Ok(verified) = verify(&token(&header, b"{}")) {
-            prop_assert_eq!(verified.header().member("alg").unwrap(), "RS256");
-            prop_assert!(verified.header().member("crit").is_none() && verified.header().member("enc").is_none());
+            prop_assert_eq!(verified.header().member_text("alg"), Some("RS256"));
+            prop_assert!(verified.header().member_json("crit").or(verified.header().member_json("enc")).is_none());
         }
     }
 }

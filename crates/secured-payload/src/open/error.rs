@@ -3,6 +3,7 @@
 use bankrail_jose::header::HeaderError;
 use bankrail_jose::remote::RemoteError;
 use bankrail_jose::{RandomError, SelectError};
+use bankrail_values::json::JsonError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
@@ -36,9 +37,10 @@ pub enum OpenError {
     /// [`OpenOptions::with_typ_required`](super::OpenOptions::with_typ_required).
     #[error("the signed message has another typ than \"JWT\", or none")]
     OtherType,
-    /// Decrypted and verified, but the text is not JSON in UTF-8. The sender's fault, and the sender is known.
-    #[error("the message is signed but not JSON")]
-    PayloadInvalid,
+    /// Decrypted and verified, but the text is not JSON as [`bankrail_values::json`] reads it. The sender's fault, and
+    /// the sender is known.
+    #[error("the message is signed but not acceptable JSON")]
+    PayloadInvalid(#[from] JsonError),
     /// Our own side could not do its part: the key service or the system's random source.
     #[error("the message could not be opened for now")]
     Unavailable {
@@ -82,7 +84,7 @@ impl OpenError {
             Self::Rejected => OpenErrorKind::Rejected,
             Self::OtherRecipient { .. } => OpenErrorKind::OtherRecipient,
             Self::OtherType => OpenErrorKind::OtherType,
-            Self::PayloadInvalid => OpenErrorKind::PayloadInvalid,
+            Self::PayloadInvalid(_) => OpenErrorKind::PayloadInvalid,
             Self::Unavailable { .. } => OpenErrorKind::Unavailable,
         }
     }
@@ -97,7 +99,7 @@ impl OpenError {
     #[must_use]
     pub fn public_message(&self) -> &'static str {
         match self {
-            Self::PayloadInvalid => "the payload is not valid JSON",
+            Self::PayloadInvalid(_) => "the payload is not valid JSON",
             Self::Unavailable { .. } => "the payload cannot be processed at present",
             _ => "the secured payload is not valid",
         }

@@ -5,13 +5,12 @@ use super::{Malformed, OpenError, OpenOptions, Opened};
 use crate::content::{self, BLOCK_LEN, IV_LEN, TAG_LEN};
 use crate::deflate;
 use bankrail_jose::header::{Header, HeaderError, HeaderRules, is_media_type};
-use bankrail_jose::json::{self, JsonLimits};
 use bankrail_jose::jws::{self, Limits, Policy, Verified};
 use bankrail_jose::remote::{RemoteUnwrapper, Unwrapped};
 use bankrail_jose::{ContentKey, KeySet, UnwrappingKey, VerifyingKey, WrappingKey, base64url};
-use serde_json::Value;
+use bankrail_values::json::{self, JsonValue};
 use std::fmt;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize as _, Zeroizing};
 
 /// A message that is a well-formed JWE of the profile, not yet decrypted: the form of opening without I/O, for a
 /// decryption key that lives elsewhere.
@@ -187,9 +186,7 @@ impl<'a> Received<'a> {
             return Err(OpenError::OtherType);
         }
         check_recipient(&verified, &self.options)?;
-        if !crate::is_json(verified.payload()) {
-            return Err(OpenError::PayloadInvalid);
-        }
+        json::check(verified.payload(), &crate::JSON_LIMITS)?;
         let (signed_header, signing_key) = (verified.header().clone(), verified.key().clone());
         let json = verified.into_payload();
         Ok(Opened { json, header: self.header, signed_header, signing_key, encryption_key })
@@ -223,15 +220,13 @@ fn verify(signed: &[u8], options: &OpenOptions, verifying: &KeySet<VerifyingKey>
 
 fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), OpenError> {
     let Some(recipient) = &options.recipient else { return Ok(()) };
-    let names_us = |found: Option<&Value>| found.and_then(Value::as_str) == Some(&recipient.value);
+    let expected = Some(recipient.value.as_str());
     let meant = match recipient.place {
-        Place::SignedHeader => names_us(verified.header().member(&recipient.name)),
+        Place::SignedHeader => verified.header().member_text(&recipient.name) == expected,
         Place::Claim => {
-            let limits = JsonLimits::new(verified.payload().len(), 32, 1024);
-            let read = json::read_object(verified.payload(), &limits);
-            let mut members = read.map_err(|_| OpenError::PayloadInvalid)?;
-            let meant = names_us(members.get(&recipient.name));
-            json::wipe(&mut members);
+            let mut members = json::read_object(verified.payload(), &crate::JSON_LIMITS)?;
+            let meant = members.get(&recipient.name).and_then(JsonValue::as_str) == expected;
+            members.zeroize();
             meant
         }
     };
