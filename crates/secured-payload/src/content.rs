@@ -7,35 +7,62 @@ use cbc::cipher::{BlockModeDecrypt as _, BlockModeEncrypt as _, KeyIvInit as _};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha512;
 use subtle::ConstantTimeEq as _;
+use zeroize::Zeroizing;
 
 pub(crate) const IV_LEN: usize = 16;
 pub(crate) const TAG_LEN: usize = 32;
 pub(crate) const BLOCK_LEN: usize = 16;
 
-/// Encrypts `text` in place, padding included, and answers the tag over everything.
-pub(crate) fn encrypt(key: &ContentKey, iv: &[u8; IV_LEN], aad: &[u8], text: &mut Vec<u8>) -> [u8; TAG_LEN] {
-    let (mac_key, enc_key) = key.expose_secret().split_at(32);
-    let length = text.len();
-    text.resize((length / BLOCK_LEN + 1) * BLOCK_LEN, 0);
-    let cipher = cbc::Encryptor::<Aes256>::new_from_slices(enc_key, iv).expect("a key of 32 octets, an IV of 16");
-    cipher.encrypt_padded::<Pkcs7>(text, length).expect("there is room for one to 16 octets of padding");
-    tag(mac_key, aad, iv, text)
+/// An encrypted text with its tag.
+pub(crate) struct Ciphertext {
+    pub(crate) iv: [u8; IV_LEN],
+    pub(crate) text: Zeroizing<Vec<u8>>,
+    pub(crate) tag: [u8; TAG_LEN],
 }
 
-/// Whether `found` is the tag over everything, in the same time wherever they differ.
-#[must_use]
-pub(crate) fn is_authentic(key: &ContentKey, iv: &[u8; IV_LEN], aad: &[u8], text: &[u8], found: &[u8]) -> bool {
-    let (mac_key, _) = key.expose_secret().split_at(32);
-    tag(mac_key, aad, iv, text).ct_eq(found).into()
+/// A text that was decrypted after its tag had been found right. Only [`Ciphertext::open`] makes one.
+pub(crate) struct Authentic(Zeroizing<Vec<u8>>);
+
+/// Why a ciphertext was not opened.
+pub(crate) enum NotOpened {
+    /// The tag is another key's; the ciphertext is as it was.
+    WrongTag(Ciphertext),
+    /// The tag is right, the padding is not: whoever encrypted it had the key.
+    WrongPadding,
 }
 
-/// Decrypts `text` in place; `None` if its padding is wrong. Only for text whose tag was checked.
-pub(crate) fn decrypt(key: &ContentKey, iv: &[u8; IV_LEN], text: &mut Vec<u8>) -> Option<()> {
-    let (_, enc_key) = key.expose_secret().split_at(32);
-    let cipher = cbc::Decryptor::<Aes256>::new_from_slices(enc_key, iv).expect("a key of 32 octets, an IV of 16");
-    let length = cipher.decrypt_padded::<Pkcs7>(text).ok()?.len();
-    text.truncate(length);
-    Some(())
+impl Ciphertext {
+    /// Encrypts `text` in place. The tag also covers `aad`.
+    pub(crate) fn seal(key: &ContentKey, iv: [u8; IV_LEN], aad: &[u8], mut text: Zeroizing<Vec<u8>>) -> Self {
+        let (mac_key, enc_key) = key.expose_secret().split_at(32);
+        let length = text.len();
+        text.resize((length / BLOCK_LEN + 1) * BLOCK_LEN, 0);
+        let cipher = cbc::Encryptor::<Aes256>::new_from_slices(enc_key, &iv).expect("a key of 32 bytes, an IV of 16");
+        cipher.encrypt_padded::<Pkcs7>(&mut text, length).expect("there is room for 1 to 16 bytes of padding");
+        let tag = tag(mac_key, aad, &iv, &text);
+        Self { iv, text, tag }
+    }
+
+    /// Checks the tag, in the same time wherever it differs, and only then decrypts in place.
+    pub(crate) fn open(mut self, key: &ContentKey, aad: &[u8]) -> Result<Authentic, NotOpened> {
+        let (mac_key, enc_key) = key.expose_secret().split_at(32);
+        if !bool::from(tag(mac_key, aad, &self.iv, &self.text).ct_eq(&self.tag)) {
+            return Err(NotOpened::WrongTag(self));
+        }
+        let cipher = cbc::Decryptor::<Aes256>::new_from_slices(enc_key, &self.iv);
+        let cipher = cipher.expect("a key of 32 bytes, an IV of 16");
+        let plain = cipher.decrypt_padded::<Pkcs7>(&mut self.text).map_err(|_| NotOpened::WrongPadding)?;
+        let length = plain.len();
+        self.text.truncate(length);
+        Ok(Authentic(self.text))
+    }
+}
+
+impl Authentic {
+    /// The text.
+    pub(crate) fn into_bytes(self) -> Zeroizing<Vec<u8>> {
+        self.0
+    }
 }
 
 fn tag(mac_key: &[u8], aad: &[u8], iv: &[u8; IV_LEN], text: &[u8]) -> [u8; TAG_LEN] {
@@ -43,11 +70,11 @@ fn tag(mac_key: &[u8], aad: &[u8], iv: &[u8; IV_LEN], text: &[u8]) -> [u8; TAG_L
     mac.update(aad);
     mac.update(iv);
     mac.update(text);
-    // The length of the associated data in bits (RFC 7518 section 5.2.2.1): no input here comes near 2^61 octets.
+    // The length of the associated data in bits (RFC 7518 section 5.2.2.1): no input here comes near 2^61 bytes.
     mac.update(&u64::try_from(aad.len()).unwrap_or(u64::MAX).saturating_mul(8).to_be_bytes());
     let whole = mac.finalize().into_bytes();
     let (half, _) = whole.split_at(TAG_LEN);
-    half.try_into().expect("SHA-512 gives 64 octets")
+    half.try_into().expect("SHA-512 gives 64 bytes")
 }
 
 #[cfg(test)]
@@ -68,17 +95,34 @@ mod tests {
             both[..32].copy_from_slice(&key);
             both[32..].copy_from_slice(&key);
             let key = ContentKey::from(both);
-            let mut text = plain.clone();
-            let tag = encrypt(&key, &iv, &aad, &mut text);
-            prop_assert!(is_authentic(&key, &iv, &aad, &text, &tag));
-            prop_assert!(!is_authentic(&key, &iv, &aad, &text, &tag[..16]));
-            prop_assert!(!is_authentic(&key, &iv, &[&aad[..], b"x"].concat(), &text, &tag));
-            let mut changed = text.clone();
-            changed[at.index(text.len())] ^= 1;
-            prop_assert!(!is_authentic(&key, &iv, &aad, &changed, &tag));
-            prop_assert!(decrypt(&key, &iv, &mut text).is_some());
-            prop_assert_eq!(text, plain);
+            let sealed = || Ciphertext::seal(&key, iv, &aad, Zeroizing::new(plain.clone()));
+            prop_assert_eq!(opened(sealed(), &key, &aad), Some(plain.clone()));
+            prop_assert_eq!(opened(sealed(), &key, &[&aad[..], b"x"].concat()), None);
+            let mut changed = sealed();
+            let length = changed.text.len();
+            changed.text[at.index(length)] ^= 1;
+            prop_assert_eq!(opened(changed, &key, &aad), None);
+            let mut changed = sealed();
+            changed.tag[at.index(TAG_LEN)] ^= 1;
+            prop_assert_eq!(opened(changed, &key, &aad), None);
         }
+    }
+
+    fn opened(sealed: Ciphertext, key: &ContentKey, aad: &[u8]) -> Option<Vec<u8>> {
+        sealed.open(key, aad).ok().map(|text| text.into_bytes().to_vec())
+    }
+
+    #[test]
+    fn another_key_leaves_the_ciphertext_and_wrong_padding_behind_a_right_tag_is_refused() {
+        let (key, other) = (ContentKey::from([1; 64]), ContentKey::from([2; 64]));
+        let sealed = Ciphertext::seal(&key, [3; IV_LEN], b"aad", Zeroizing::new(b"plain".to_vec()));
+        let Err(NotOpened::WrongTag(same)) = sealed.open(&other, b"aad") else { panic!() };
+        assert_eq!(opened(same, &key, b"aad").as_deref(), Some(&b"plain"[..]));
+        let (mac_key, _) = key.expose_secret().split_at(32);
+        let text = Zeroizing::new(vec![0; 32]);
+        let tag = tag(mac_key, b"aad", &[3; IV_LEN], &text);
+        let found = Ciphertext { iv: [3; IV_LEN], text, tag }.open(&key, b"aad");
+        assert!(matches!(found, Err(NotOpened::WrongPadding)));
     }
 
     fn vectors(file: &str) -> Option<serde_json::Value> {
@@ -105,12 +149,10 @@ mod tests {
         let Some(file) = vectors("jose/rfc_vectors.json") else { return };
         let vector = &file["rfc7518_B.3_A256CBC-HS512"];
         let (key, iv) = key_and_iv(&vector["K"], &vector["IV"]);
-        let mut text = hex(&vector["P"]);
-        let tag = encrypt(&key, &iv, &hex(&vector["A"]), &mut text);
-        assert_eq!((&text, tag.to_vec()), (&hex(&vector["E"]), hex(&vector["T"])));
-        assert!(is_authentic(&key, &iv, &hex(&vector["A"]), &text, &tag));
-        decrypt(&key, &iv, &mut text).unwrap();
-        assert_eq!(text, hex(&vector["P"]));
+        let (plain, aad) = (hex(&vector["P"]), hex(&vector["A"]));
+        let sealed = Ciphertext::seal(&key, iv, &aad, Zeroizing::new(plain.clone()));
+        assert_eq!((sealed.text.to_vec(), sealed.tag.to_vec()), (hex(&vector["E"]), hex(&vector["T"])));
+        assert_eq!(opened(sealed, &key, &aad), Some(plain));
     }
 
     #[test]
@@ -119,14 +161,14 @@ mod tests {
         let mut run = 0;
         for case in file["testGroups"].as_array().unwrap().iter().flat_map(|group| group["tests"].as_array().unwrap()) {
             let (key, iv) = key_and_iv(&case["key"], &case["iv"]);
-            let (aad, found, mut text) = (hex(&case["aad"]), hex(&case["tag"]), hex(&case["ct"]));
-            let authentic = is_authentic(&key, &iv, &aad, &text, &found);
-            assert_eq!(authentic, case["result"] == "valid", "{case}");
-            if authentic {
-                decrypt(&key, &iv, &mut text).unwrap();
-                assert_eq!(text, hex(&case["msg"]), "{case}");
-                assert_eq!(encrypt(&key, &iv, &aad, &mut text).to_vec(), found);
-                assert_eq!(text, hex(&case["ct"]), "{case}");
+            let (aad, text) = (hex(&case["aad"]), Zeroizing::new(hex(&case["ct"])));
+            let tag: [u8; TAG_LEN] = hex(&case["tag"]).try_into().unwrap();
+            let plain = opened(Ciphertext { iv, text: text.clone(), tag }, &key, &aad);
+            assert_eq!(plain.is_some(), case["result"] == "valid", "{case}");
+            if let Some(plain) = plain {
+                assert_eq!(plain, hex(&case["msg"]), "{case}");
+                let sealed = Ciphertext::seal(&key, iv, &aad, Zeroizing::new(plain));
+                assert_eq!((sealed.tag, sealed.text), (tag, text), "{case}");
             }
             run += 1;
         }

@@ -1,6 +1,6 @@
 //! Making a secured payload: sign, then encrypt.
 
-use crate::content::{self, IV_LEN};
+use crate::content::{Ciphertext, IV_LEN};
 use crate::deflate;
 use bankrail_jose::header::HeaderError;
 use bankrail_jose::jws::{self, JwsHeader, Prepared};
@@ -192,7 +192,7 @@ impl Outer {
         if self.options.deflate {
             text = deflate::deflate(&text);
         }
-        let tag = content::encrypt(&key, &iv, self.header.as_bytes(), &mut text);
+        let Ciphertext { text, tag, .. } = Ciphertext::seal(&key, iv, self.header.as_bytes(), text);
         let wrapped = self.wrapping.wrap(key.expose_secret())?;
         let parts = [&wrapped[..], &iv, &text, &tag];
         let room = parts.iter().map(|part| base64url::encoded_len(part.len()) + 1).sum::<usize>();

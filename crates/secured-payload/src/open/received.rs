@@ -2,7 +2,7 @@
 
 use super::options::Place;
 use super::{Malformed, OpenError, OpenOptions, Opened};
-use crate::content::{self, BLOCK_LEN, IV_LEN, TAG_LEN};
+use crate::content::{Authentic, BLOCK_LEN, Ciphertext, NotOpened};
 use crate::deflate;
 use bankrail_jose::header::{Header, HeaderError, HeaderRules, is_media_type};
 use bankrail_jose::jws::{self, Limits, Policy, Verified};
@@ -10,6 +10,7 @@ use bankrail_jose::remote::{RemoteUnwrapper, Unwrapped};
 use bankrail_jose::{ContentKey, KeySet, UnwrappingKey, VerifyingKey, WrappingKey, base64url};
 use bankrail_values::json::{self, JsonValue};
 use std::fmt;
+use std::ops::ControlFlow;
 use zeroize::{Zeroize as _, Zeroizing};
 
 /// A message that is a well-formed JWE of the profile, not yet decrypted: the form of opening without I/O, for a
@@ -40,9 +41,7 @@ pub struct Received<'a> {
     /// The header as it was sent: the tag covers these octets.
     encoded_header: &'a str,
     encrypted_key: Vec<u8>,
-    iv: [u8; IV_LEN],
-    text: Zeroizing<Vec<u8>>,
-    tag: Vec<u8>,
+    ciphertext: Ciphertext,
 }
 
 impl<'a> Received<'a> {
@@ -69,14 +68,14 @@ impl<'a> Received<'a> {
 
         let length = |part, expected, found: usize| Malformed::Length { part, expected, found };
         let found = iv.len();
-        let iv = iv.try_into().map_err(|_| length("initialisation vector", "16 octets", found))?;
-        if tag.len() != TAG_LEN {
-            return Err(length("authentication tag", "32 octets", tag.len()).into());
-        }
+        let iv = iv.try_into().map_err(|_| length("initialisation vector", "16 bytes", found))?;
+        let found = tag.len();
+        let tag = tag.try_into().map_err(|_| length("authentication tag", "32 bytes", found))?;
         if text.is_empty() || !text.len().is_multiple_of(BLOCK_LEN) {
-            return Err(length("ciphertext", "one or more blocks of 16 octets", text.len()).into());
+            return Err(length("ciphertext", "one or more blocks of 16 bytes", text.len()).into());
         }
-        Ok(Self { options: options.clone(), header, encoded_header, encrypted_key, iv, text, tag })
+        let ciphertext = Ciphertext { iv, text, tag };
+        Ok(Self { options: options.clone(), header, encoded_header, encrypted_key, ciphertext })
     }
 
     /// The header, as the sender claims it: its `kid` says which key to ask.
@@ -114,34 +113,33 @@ impl<'a> Received<'a> {
     ) -> Result<Opened, OpenError> {
         self.check_for(key)?;
         let content_key = ContentKey::random()?.or(unwrapped.octets());
-        if !self.is_authentic(&content_key) {
-            return Err(OpenError::Rejected);
-        }
-        self.open_authentic(&content_key, key.clone(), verifying)
+        self.open_under(&content_key, || key.clone(), verifying).break_value().unwrap_or(Err(OpenError::Rejected))
     }
 
     /// Tries these keys, which a `kid` or its absence selected.
     pub(super) fn open_with(
-        self,
+        mut self,
         keys: &[UnwrappingKey],
         verifying: &KeySet<VerifyingKey>,
     ) -> Result<Opened, OpenError> {
-        let mut fitting = keys.iter().filter(|key| key.encrypted_len() == self.encrypted_key.len()).peekable();
-        if fitting.peek().is_none() {
-            return Err(self.wrong_length());
-        }
-        for key in fitting {
+        let mut refused = self.wrong_length();
+        for key in keys {
+            if key.encrypted_len() != self.encrypted_key.len() {
+                continue;
+            }
+            refused = OpenError::Rejected;
             let content_key = key.content_key(&self.encrypted_key)?;
-            if self.is_authentic(&content_key) {
-                return self.open_authentic(&content_key, key.wrapping_key(), verifying);
+            match self.open_under(&content_key, || key.wrapping_key(), verifying) {
+                ControlFlow::Break(opened) => return opened,
+                ControlFlow::Continue(received) => self = received,
             }
         }
-        Err(OpenError::Rejected)
+        Err(refused)
     }
 
     /// Asks these keys, which a `kid` or its absence selected.
     pub(super) async fn open_remote<U: RemoteUnwrapper>(
-        self,
+        mut self,
         keys: &[U],
         verifying: &KeySet<VerifyingKey>,
     ) -> Result<Opened, OpenError> {
@@ -153,8 +151,9 @@ impl<'a> Received<'a> {
             refused = OpenError::Rejected;
             let unwrapped = key.unwrap(&self.encrypted_key).await?;
             let content_key = ContentKey::random()?.or(unwrapped.octets());
-            if self.is_authentic(&content_key) {
-                return self.open_authentic(&content_key, key.wrapping_key().clone(), verifying);
+            match self.open_under(&content_key, || key.wrapping_key().clone(), verifying) {
+                ControlFlow::Break(opened) => return opened,
+                ControlFlow::Continue(received) => self = received,
             }
         }
         Err(refused)
@@ -165,31 +164,24 @@ impl<'a> Received<'a> {
         Malformed::Length { part, expected, found: self.encrypted_key.len() }.into()
     }
 
-    fn is_authentic(&self, content_key: &ContentKey) -> bool {
-        content::is_authentic(content_key, &self.iv, self.encoded_header.as_bytes(), &self.text, &self.tag)
-    }
-
-    fn open_authentic(
+    /// Opens the message if `content_key` is its own; goes on with the message as it was if not.
+    fn open_under(
         mut self,
         content_key: &ContentKey,
-        encryption_key: WrappingKey,
+        encryption_key: impl FnOnce() -> WrappingKey,
         verifying: &KeySet<VerifyingKey>,
-    ) -> Result<Opened, OpenError> {
-        content::decrypt(content_key, &self.iv, &mut self.text).ok_or(OpenError::Rejected)?;
-        let mut signed = self.text;
-        if self.header.is_deflated() {
-            let max = self.options.inflate.ok_or(OpenError::Rejected)?;
-            signed = deflate::inflate(&signed, max).ok_or(OpenError::Rejected)?;
+    ) -> ControlFlow<Result<Opened, OpenError>, Self> {
+        match self.ciphertext.open(content_key, self.encoded_header.as_bytes()) {
+            Ok(signed) => {
+                let Self { options, header, .. } = self;
+                ControlFlow::Break(verify(signed, options, header, encryption_key(), verifying))
+            }
+            Err(NotOpened::WrongTag(ciphertext)) => {
+                self.ciphertext = ciphertext;
+                ControlFlow::Continue(self)
+            }
+            Err(NotOpened::WrongPadding) => ControlFlow::Break(Err(OpenError::Rejected)),
         }
-        let verified = verify(&signed, &self.options, verifying).ok_or(OpenError::Rejected)?;
-        if self.options.require_typ && !verified.header().typ().is_some_and(|typ| is_media_type(typ, "JWT")) {
-            return Err(OpenError::OtherType);
-        }
-        check_recipient(&verified, &self.options)?;
-        json::check(verified.payload(), &crate::JSON_LIMITS)?;
-        let (signed_header, signing_key) = (verified.header().clone(), verified.key().clone());
-        let json = verified.into_payload();
-        Ok(Opened { json, header: self.header, signed_header, signing_key, encryption_key })
     }
 }
 
@@ -198,7 +190,7 @@ impl fmt::Debug for Received<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Received")
             .field("header", &self.header)
-            .field("len", &self.text.len())
+            .field("len", &self.ciphertext.text.len())
             .finish_non_exhaustive()
     }
 }
@@ -212,10 +204,30 @@ fn check_cty(cty: Option<&str>, required: bool) -> Result<(), HeaderError> {
     }
 }
 
-/// What is inside must be a signature of one of the sender's keys. Why not is dropped here.
-fn verify(signed: &[u8], options: &OpenOptions, verifying: &KeySet<VerifyingKey>) -> Option<Verified> {
+/// What is inside must be a signature of one of the sender's keys over a message for us.
+fn verify(
+    decrypted: Authentic,
+    options: OpenOptions,
+    header: Header,
+    encryption_key: WrappingKey,
+    verifying: &KeySet<VerifyingKey>,
+) -> Result<Opened, OpenError> {
+    let mut signed = decrypted.into_bytes();
+    if header.is_deflated() {
+        let max = options.inflate.ok_or(OpenError::Rejected)?;
+        signed = deflate::inflate(&signed, max).ok_or(OpenError::Rejected)?;
+    }
     let policy = Policy::new(Limits::new(signed.len(), options.max_header));
-    jws::verify(std::str::from_utf8(signed).ok()?, verifying, &policy).ok()
+    // Why the signature is refused is dropped here.
+    let signed = std::str::from_utf8(&signed).map_err(|_| OpenError::Rejected)?;
+    let verified = jws::verify(signed, verifying, &policy).map_err(|_| OpenError::Rejected)?;
+    if options.require_typ && !verified.header().typ().is_some_and(|typ| is_media_type(typ, "JWT")) {
+        return Err(OpenError::OtherType);
+    }
+    check_recipient(&verified, &options)?;
+    json::check(verified.payload(), &crate::JSON_LIMITS)?;
+    let (signed_header, signing_key) = (verified.header().clone(), verified.key().clone());
+    Ok(Opened { json: verified.into_payload(), header, signed_header, signing_key, encryption_key })
 }
 
 fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), OpenError> {
