@@ -27,6 +27,9 @@ mod webhook_step;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt;
+use tracing_subscriber::prelude::*;
 
 /// Both sides of the service on this machine.
 #[derive(Debug, Parser)]
@@ -86,8 +89,8 @@ enum Command {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "off".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let wanted = std::env::var("RUST_LOG").ok().and_then(|text| text.parse::<Targets>().ok()).unwrap_or_default();
+    tracing_subscriber::registry().with(fmt::layer().with_writer(std::io::stderr)).with(wanted).init();
     if rustls::crypto::aws_lc_rs::default_provider().install_default().is_err() {
         eprintln!("a TLS provider is already installed");
         return ExitCode::FAILURE;

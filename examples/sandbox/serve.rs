@@ -104,7 +104,7 @@ fn print_help(data: &Data, base_url: &str, api_key: &str, assertion: &str) {
         println!("  {:<16} {}  {}", account.id, account.currency, account.shows);
     }
     println!("  {UNKNOWN_ACCOUNT:<16}      never found\n");
-    let program = "cargo run -q --release --example sandbox --";
+    let program = "cargo run -q -p bankrail-examples --example sandbox --";
     println!("a token (its assertion is good for an hour; `{program} assertion --data '{folder}'` prints another):\n");
     println!(
         "TOKEN=$(curl -sS --cacert '{ca}' -H 'apikey: {api_key}' -d grant_type=client_credentials \
