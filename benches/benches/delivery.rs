@@ -120,9 +120,7 @@ async fn deliver(messages: u32, keys: &Keys) -> Duration {
     let endpoints = Endpoints::new();
     endpoints.insert(Endpoint::new("biller".parse().unwrap(), url, Arc::new(sealer)));
     let sent = Arc::new(Semaphore::new(0));
-    let mut options = DispatcherOptions::new();
-    options.concurrency = AT_ONCE;
-    options.per_endpoint = u32::try_from(AT_ONCE).unwrap();
+    let options = DispatcherOptions::new().concurrency(AT_ONCE).per_endpoint(u32::try_from(AT_ONCE).unwrap());
     let transport = Arc::new(Answering(sent.clone()));
     let dispatcher = Dispatcher::new(store.clone(), endpoints, transport, Arc::new(SystemClock), options).unwrap();
     let begun = Instant::now();

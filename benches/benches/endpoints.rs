@@ -15,12 +15,12 @@ use axum::routing::post;
 use axum_server::tls_rustls::RustlsConfig;
 use bankrail_camt052::Document;
 use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenRequest, TokenStore, names};
-use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayStore};
+use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayStore, Verifier};
 use bankrail_jose::{KeySet, RsaSize, SigningKey, VerifyingKey};
 use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, Policy};
 use bankrail_service::{
-    AccountFacts, ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, Provider,
-    StatementQuery,
+    ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, Provider, ProviderOptions,
+    RegisteredAccount, StatementQuery,
 };
 use bankrail_statement::EntryChannel;
 use bankrail_stores::sqlite::SqliteStore;
@@ -144,21 +144,22 @@ impl World {
         let document = Document::parse(bankrail_benches::report::report(entries)).unwrap().document;
         let held = document.reports[0].entries.iter();
         let held = held.map(|entry| LedgerEntry::new(entry.clone(), EntryChannel::FastPayment));
-        let facts = AccountFacts::new(Currency::AUD);
+        let facts = RegisteredAccount::new(Currency::AUD);
         let page = LedgerPage::new(facts, "1245500.00".parse().unwrap(), "2021-07-29".parse().unwrap());
         let bank = Arc::new(Bank { customer, page: page.with_entries(held) });
         let mut limits = Limits::default();
         limits.set_default(CallType::Token, Policy::unlimited());
         limits.set_default(CallType::Statement, Policy::unlimited());
-        let provider = Provider::builder()
-            .directory(bank.clone())
-            .ledger(bank.clone())
-            .token_store(Arc::new(store.clone()))
-            .replay_store(Arc::new(store.clone()))
-            .limits(Arc::new(Limiter::new(limits, Arc::new(MemoryCounters::default()))))
-            .audience(Audience::parse(AUDIENCE).unwrap())
-            .build()
-            .unwrap();
+        let limiter = Limiter::new(limits, Arc::new(MemoryCounters::default()));
+        let provider = Provider::new(
+            bank.clone(),
+            bank.clone(),
+            Arc::new(store.clone()),
+            Arc::new(store.clone()),
+            Verifier::new(Audience::parse(AUDIENCE).unwrap()),
+            ProviderOptions::new().limiter(Arc::new(limiter)),
+        )
+        .unwrap();
         let (token, now) = (AccessToken::generate().unwrap(), SystemClock.now());
         let until = now.saturating_add(Duration::from_secs(3600));
         store.insert(token.hash(), TokenGrant::new("ACME".parse().unwrap(), scopes, now, until)).await.unwrap();

@@ -5,7 +5,7 @@ use bankrail::camt052::{Entry, EntryBuilder};
 use bankrail::client_assertion::token::names as scope;
 use bankrail::jose::{KeySet, VerifyingKey};
 use bankrail::service::{
-    AccountFacts, ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, StatementQuery,
+    ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery,
 };
 use bankrail::statement::{EntryChannel, Position, SortOrder};
 use bankrail::values::{Currency, Date, Decimal, Money, StoreError, StoreErrorKind, StoreFuture};
@@ -53,7 +53,7 @@ impl Ledger for Bank {
 
 fn page(account: &TestAccount, query: &StatementQuery) -> Result<LedgerAnswer, Box<dyn Error>> {
     let currency = Currency::parse(account.currency)?;
-    let mut facts = AccountFacts::new(currency);
+    let mut facts = RegisteredAccount::new(currency);
     if account.has_virtual_accounts {
         facts = facts.with_virtual_accounts();
     }

@@ -5,9 +5,9 @@ use crate::bank::{Bank, CUSTOMER};
 use crate::data::Data;
 use crate::files::write_private;
 use crate::server::Server;
-use bankrail::client_assertion::Audience;
 use bankrail::client_assertion::token::names;
-use bankrail::service::{CursorSecret, Provider};
+use bankrail::client_assertion::{Audience, Verifier};
+use bankrail::service::{CursorSecret, Provider, ProviderOptions};
 use bankrail::stores::sqlite::SqliteStore;
 use serde_json::json;
 use std::error::Error;
@@ -24,16 +24,10 @@ pub(crate) async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> 
     let store = Arc::new(SqliteStore::open(data.path("provider.sqlite"))?);
     let bank = Arc::new(Bank::new(&api_key, data.keys.assertion.verifying_key())?);
     let audience = Audience::parse(AUDIENCE)?;
-    let provider = Provider::builder()
-        .directory(bank.clone())
-        .ledger(bank)
-        .token_store(store.clone())
-        .replay_store(store)
-        .audience(audience.clone())
-        .cursor_secret(cursor_secret(&data)?)
-        .report_offset_minutes(600)
-        .rate_limit_headers(true)
-        .build()?;
+    let options =
+        ProviderOptions::new().cursor_secret(cursor_secret(&data)?).report_offset_minutes(600).rate_limit_headers(true);
+    let verifier = Verifier::new(audience.clone());
+    let provider = Provider::new(bank.clone(), bank, store.clone(), store, verifier, options)?;
     let server = Server::start(provider.router(), &data.certificates, port)?;
     let base_url = server.base_url();
     let assertion = data.assertion(&audience)?;

@@ -5,10 +5,10 @@ use crate::keys::Keys;
 use crate::server::Server;
 use crate::tls::Certificates;
 use crate::{limits_step, statement_step, token_step, webhook_step};
-use bankrail::client::{Client, Customer, Pacing, TlsRoots};
-use bankrail::client_assertion::Audience;
+use bankrail::client::{Client, ClientOptions, Credentials, Pacing, TlsRoots};
+use bankrail::client_assertion::{Audience, Verifier};
 use bankrail::rate_limit::Policy;
-use bankrail::service::Provider;
+use bankrail::service::{Provider, ProviderOptions};
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{Clock, ManualClock, SystemClock};
 use std::error::Error;
@@ -81,27 +81,22 @@ fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let store = Arc::new(SqliteStore::open(folder.path().join("provider.sqlite"))?);
     let bank = Arc::new(Bank::new(API_KEY, keys.assertion.verifying_key())?);
-    let provider = Provider::builder()
-        .directory(bank.clone())
-        .ledger(bank)
-        .token_store(store.clone())
-        .replay_store(store)
-        .audience(audience.clone())
-        .clock(clock.clone())
-        .report_offset_minutes(600)
-        .build()?;
+    let options = ProviderOptions::new().clock(clock.clone()).report_offset_minutes(600);
+    let verifier = Verifier::new(audience.clone());
+    let provider = Provider::new(bank.clone(), bank, store.clone(), store, verifier, options)?;
     let server = Server::start(provider.router(), &certificates, 0)?;
     let base_url = server.base_url();
-    let customer = Customer::new(CUSTOMER.parse()?, keys.assertion.clone(), API_KEY);
+    let credentials = Credentials::new(CUSTOMER.parse()?, keys.assertion.clone(), API_KEY);
     let roots = TlsRoots::OnlyPem(certificates.authority_pem.clone().into_bytes());
     // This customer does not hold itself back: the sandbox shows that the provider does.
-    let client = Client::builder(customer, base_url.clone())
+    let options = ClientOptions::new()
         .audience(audience.as_str())
         .tls_roots(roots)
         .pacing(Pacing::Fail)
-        .limits(Policy::unlimited(), Policy::unlimited())
-        .clock(clock.clone())
-        .build()?;
+        .token_limits(Policy::unlimited())
+        .statement_limits(Policy::unlimited())
+        .clock(clock.clone());
+    let client = Client::new(credentials, &base_url, options)?;
     let authority = reqwest::Certificate::from_pem(certificates.authority_pem.as_bytes())?;
     let http = reqwest::Client::builder().tls_certs_only([authority]).https_only(true).build()?;
     Ok((Sandbox { base_url, audience, api_key: API_KEY, keys, certificates, client, http, clock, folder }, server))

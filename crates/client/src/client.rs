@@ -1,33 +1,40 @@
 //! One customer of one service: what both kinds of call share.
 
-mod build;
+mod options;
 
-pub use build::{BuildError, ClientBuilder};
+pub use options::{ClientOptions, ClientOptionsError};
 
+use crate::endpoint::Endpoint;
 use crate::statement::StatementClient;
-use crate::token::TokenSource;
-use bankrail_client_assertion::CustomerCode;
+use crate::token::{Exchange, TokenSource};
+use crate::transport::Transport;
+use bankrail_client_assertion::token::TokenResponse;
+use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode};
+use bankrail_http::tls::{TlsRoots, client_config};
 use bankrail_jose::SigningKey;
 use bankrail_jose::remote::RemoteSigner;
+use bankrail_rate_limit::{CallType, MemoryCounters, Pacer, PacerOptions, Policy};
 use bankrail_values::SecretString;
+use http::HeaderValue;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Who calls: the customer's code, the private key of its assertions, its API key.
+/// What a customer proves itself with: its code, the private key of its assertions, its API key.
 #[derive(Clone, Debug)]
-pub struct Customer {
+pub struct Credentials {
     pub(crate) code: CustomerCode,
     pub(crate) key: AssertionKey,
     pub(crate) api_key: SecretString,
 }
 
-impl Customer {
-    /// A customer. If the key has an id, assertions carry it as `kid`.
+impl Credentials {
+    /// Credentials with a key in memory. If the key has an id, assertions carry it as `kid`.
     pub fn new(code: CustomerCode, signing_key: SigningKey, api_key: impl Into<SecretString>) -> Self {
         Self { code, key: AssertionKey::Here(signing_key), api_key: api_key.into() }
     }
 
-    /// A customer whose key lives elsewhere, in an HSM or a key service. It is asked once for each token, and given as
-    /// long to answer as a call to the service.
+    /// Credentials with a key in an HSM or a key service. It is asked once for each token, and may take as long to answer
+    /// as a call to the service.
     pub fn remote(code: CustomerCode, signer: Arc<dyn RemoteSigner>, api_key: impl Into<SecretString>) -> Self {
         Self { code, key: AssertionKey::Elsewhere(signer), api_key: api_key.into() }
     }
@@ -43,7 +50,7 @@ pub(crate) enum AssertionKey {
 /// One customer of one service. Cheap to clone; clones share token, limits and connections.
 ///
 /// Make one and keep it: two clients of one customer do not know of each other's calls, unless they share
-/// [`ClientBuilder::counters`].
+/// [`ClientOptions::counters`].
 #[derive(Clone, Debug)]
 pub struct Client(pub(crate) Arc<Parts>);
 
@@ -54,10 +61,53 @@ pub(crate) struct Parts {
 }
 
 impl Client {
-    /// Starts a client of the service at `base_url`: https, with or without a path, such as
+    /// A client of the service at `base_url`: https, with or without a path, such as
     /// `https://api.example.com/corporate`.
-    pub fn builder(customer: Customer, base_url: impl Into<String>) -> ClientBuilder {
-        ClientBuilder::new(customer, base_url.into())
+    ///
+    /// # Errors
+    /// [`ClientOptionsError`].
+    pub fn new(credentials: Credentials, base_url: &str, options: ClientOptions) -> Result<Self, ClientOptionsError> {
+        let address = |text: &str| Endpoint::parse(text, options.http_on_loopback);
+        let base = address(base_url).map_err(ClientOptionsError::BaseUrl)?;
+        let auth = match &options.auth_url {
+            Some(url) => address(url).map_err(ClientOptionsError::AuthUrl)?,
+            None => base.join("v1.0/auth"),
+        };
+        let mut api_key =
+            HeaderValue::from_str(credentials.api_key.expose_secret()).map_err(|_| ClientOptionsError::ApiKey)?;
+        if api_key.is_empty() {
+            return Err(ClientOptionsError::ApiKey);
+        }
+        api_key.set_sensitive(true);
+        let all_http = base.is_plain_http() && auth.is_plain_http();
+        let transport = transport(&options, all_http)?;
+        let assertion = assertion(&options, &credentials, &auth)?;
+        let counters = options.counters.clone().unwrap_or_else(|| Arc::new(MemoryCounters::default()));
+        let pacing = PacerOptions::new().counters(counters, credentials.code.as_str()).pacing(options.pacing);
+        let pacer = |call_type, policy: Policy| {
+            Pacer::new(call_type, policy, options.clock.clone()).with_options(pacing.clone())
+        };
+        let tokens = TokenSource::new(Exchange {
+            transport: transport.clone(),
+            endpoint: auth,
+            api_key: api_key.clone(),
+            assertion,
+            key: credentials.key,
+            scopes: options.scopes.clone(),
+            clock: options.clock.clone(),
+            pacer: pacer(CallType::Token, options.token_limits),
+            limit: TokenResponse::MAX_BYTES,
+        });
+        let statements = StatementClient::new(
+            transport,
+            base.join("accounts/v2.0/statement"),
+            api_key,
+            tokens.clone(),
+            pacer(CallType::Statement, options.statement_limits),
+            options.max_statement_bytes,
+            options.read,
+        );
+        Ok(Self(Arc::new(Parts { tokens, statements })))
     }
 
     /// Its access tokens.
@@ -71,4 +121,44 @@ impl Client {
     pub fn statements(&self) -> &StatementClient {
         &self.0.statements
     }
+}
+
+fn transport(options: &ClientOptions, all_http: bool) -> Result<Transport, ClientOptionsError> {
+    // Over loopback http alone there is nothing to trust, and a container may have no certificates at all.
+    let roots =
+        if all_http { options.roots.as_ref() } else { Some(options.roots.as_ref().unwrap_or(&TlsRoots::Platform)) };
+    let tls = client_config(roots).map_err(ClientOptionsError::Tls)?;
+    let mut http = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .https_only(!options.http_on_loopback)
+        // A redirect would carry the API key, and on one host the token, to an address that nobody checked.
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .connect_timeout(options.connect_timeout)
+        .user_agent(concat!("bankrail-client/", env!("CARGO_PKG_VERSION")));
+    if options.http_on_loopback {
+        http = http.no_proxy();
+    }
+    let http = http.build().map_err(|error| ClientOptionsError::Http(Box::new(error.without_url())))?;
+    Ok(Transport { http, timeout: options.timeout })
+}
+
+fn assertion(
+    options: &ClientOptions,
+    credentials: &Credentials,
+    auth: &Endpoint,
+) -> Result<AssertionBuilder, ClientOptionsError> {
+    let audience = options.audience.as_deref().or(options.auth_url.as_deref()).unwrap_or(auth.url().as_str());
+    let audience = Audience::parse(audience).map_err(ClientOptionsError::Audience)?;
+    let mut assertion = AssertionBuilder::new(credentials.code.clone(), audience);
+    if options.jti {
+        assertion = assertion.with_random_jwt_id();
+    }
+    if let Some(lifetime) = options.assertion_lifetime {
+        if lifetime < Duration::from_secs(1) || lifetime > AssertionBuilder::MAX_LIFETIME {
+            return Err(ClientOptionsError::AssertionLifetime { found: lifetime });
+        }
+        assertion = assertion.lifetime(lifetime);
+    }
+    Ok(assertion)
 }

@@ -2,7 +2,7 @@
 
 mod error;
 
-pub use error::TransportError;
+pub use error::ExchangeError;
 pub(crate) use error::cause;
 
 use crate::endpoint::Endpoint;
@@ -38,11 +38,11 @@ impl Transport {
         headers: HeaderMap,
         body: Vec<u8>,
         limit: usize,
-    ) -> Result<Reply, TransportError> {
+    ) -> Result<Reply, ExchangeError> {
         let exchange = async {
             let request = self.http.post(to.url().clone()).headers(headers).body(body);
             let response =
-                http::Response::<reqwest::Body>::from(request.send().await.map_err(TransportError::from_send)?);
+                http::Response::<reqwest::Body>::from(request.send().await.map_err(ExchangeError::from_send)?);
             let (head, body) = response.into_parts();
             let mut reply = Reply {
                 status: head.status,
@@ -53,12 +53,12 @@ impl Transport {
             };
             let mut body = BodyReader::new(&head.headers, body);
             let read = body.read_each(limit, self.timeout, |piece| reply.body.extend_from_slice(&piece)).await;
-            read.map_err(|error| TransportError::from_body(error, head.status))?;
+            read.map_err(|error| ExchangeError::from_body(error, head.status))?;
             Ok(reply)
         };
         match tokio::time::timeout(self.timeout, exchange).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(TransportError::TimedOut { after: self.timeout }),
+            Err(_) => Err(ExchangeError::TimedOut { after: self.timeout }),
         }
     }
 }

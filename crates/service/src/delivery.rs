@@ -20,7 +20,7 @@ mod transport;
 mod url;
 
 pub use self::breaker::BreakerPolicy;
-pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, NoRandomness, WrongBody};
+pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, NoRandomness, Unacknowledged};
 pub use self::endpoint::{Endpoint, EndpointError, Endpoints, SealFuture, SealPayload};
 pub use self::https::{HttpsTransport, HttpsTransportError, HttpsTransportOptions};
 pub use self::transport::{

@@ -40,7 +40,7 @@ pub struct StatementQuery {
     /// Which account.
     pub account: AccountId,
     /// The day whose entries are asked for: where reports are dated (Default: UTC;
-    /// [`report_offset_minutes`](crate::ProviderBuilder::report_offset_minutes)), the day on which the first page was
+    /// [`report_offset_minutes`](crate::ProviderOptions::report_offset_minutes)), the day on which the first page was
     /// asked for, so that a statement whose pages are fetched around midnight stays one.
     pub day: Date,
     /// Where the page before this one ended, as the ledger said with that page; `None` for the first page.
@@ -55,8 +55,8 @@ pub struct StatementQuery {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LedgerPage {
-    /// What the account is.
-    pub account: AccountFacts,
+    /// The account.
+    pub account: RegisteredAccount,
     /// The available balance, negative when overdrawn.
     pub balance: Decimal,
     /// The day of the balance.
@@ -71,7 +71,7 @@ pub struct LedgerPage {
 impl LedgerPage {
     /// A page without entries, which is the last.
     #[must_use]
-    pub fn new(account: AccountFacts, balance: Decimal, balance_date: Date) -> Self {
+    pub fn new(account: RegisteredAccount, balance: Decimal, balance_date: Date) -> Self {
         Self { account, balance, balance_date, entries: Vec::new(), next: None }
     }
 
@@ -90,10 +90,10 @@ impl LedgerPage {
     }
 }
 
-/// What an account is.
+/// An account that is registered for statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct AccountFacts {
+pub struct RegisteredAccount {
     /// Its currency.
     pub currency: Currency,
     /// Its name, 1 to 70 characters, if it is to be shown (Default: `Acct/Nm`).
@@ -104,7 +104,7 @@ pub struct AccountFacts {
     pub reporting_source: Option<String>,
 }
 
-impl AccountFacts {
+impl RegisteredAccount {
     /// An account without name and without virtual accounts.
     #[must_use]
     pub fn new(currency: Currency) -> Self {

@@ -1,80 +1,62 @@
-//! The provider: what the endpoints work with, and the routers that they are.
+//! The provider's two endpoints as routers.
 
-mod builder;
-
-pub use builder::{BuildError, ProviderBuilder};
-
-use crate::fallback;
-use crate::{CursorSecret, Directory, Ledger, statement_endpoint, token_endpoint};
+use crate::shared::Shared;
+use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError};
+use crate::{fallback, statement_endpoint, token_endpoint};
 use axum::Router;
 use axum::routing::any;
-use bankrail_client_assertion::token::{Scope, TokenStore};
-use bankrail_client_assertion::{ReplayPolicy, ReplayStore, Verifier};
+use bankrail_client_assertion::token::TokenStore;
+use bankrail_client_assertion::{ReplayStore, Verifier};
 use bankrail_http::RequestKeyLayer;
-use bankrail_rate_limit::layer::write_rate_limit;
-use bankrail_rate_limit::{Decision, Limiter};
-use bankrail_values::Clock;
-use http::{HeaderMap, StatusCode};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The provider's two endpoints. A cheap handle: clones share everything.
 ///
-/// The routers speak HTTP and leave the rest to whoever serves them: TLS (Specification: "Authentication", 5), the
-/// number of connections, the size of headers, and how long a client may take to send a request.
+/// The routers speak HTTP. TLS (Specification: "Authentication", 5), the number of connections, the size of headers, and
+/// how long a client may take to send them are left to the server that serves the routers.
 #[derive(Clone, Debug)]
 pub struct Provider {
     shared: Arc<Shared>,
 }
 
-/// What both endpoints work with.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) directory: Arc<dyn Directory>,
-    pub(crate) ledger: Arc<dyn Ledger>,
-    pub(crate) tokens: Arc<dyn TokenStore>,
-    pub(crate) replay: Arc<dyn ReplayStore>,
-    pub(crate) limits: Arc<Limiter>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) verifier: Verifier,
-    pub(crate) cursors: CursorSecret,
-    pub(crate) options: Options,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) token_path: String,
-    pub(crate) statement_path: String,
-    pub(crate) token_lifetime: Duration,
-    pub(crate) replay: ReplayPolicy,
-    pub(crate) statement_scope: Scope,
-    pub(crate) not_found_status: StatusCode,
-    pub(crate) rate_limit_headers: bool,
-    pub(crate) body_timeout: Duration,
-    pub(crate) max_token_body: usize,
-    pub(crate) max_statement_body: usize,
-    pub(crate) reporting_source: String,
-    pub(crate) offset_minutes: i16,
-}
-
 impl Provider {
-    /// Starts to put a provider together.
-    pub fn builder() -> ProviderBuilder {
-        ProviderBuilder::new()
+    /// A provider.
+    ///
+    /// - `directory` knows the customers, `ledger` the accounts.
+    /// - `tokens` keeps access tokens, hashed; `replay` remembers used assertions.
+    /// - `verifier` checks assertions and knows the audience that they must name (Specification: "Client assertion (JWT)
+    ///   the customer builds").
+    ///
+    /// # Errors
+    /// [`ProviderOptionsError`].
+    pub fn new(
+        directory: Arc<dyn Directory>,
+        ledger: Arc<dyn Ledger>,
+        tokens: Arc<dyn TokenStore>,
+        replay: Arc<dyn ReplayStore>,
+        verifier: Verifier,
+        options: ProviderOptions,
+    ) -> Result<Self, ProviderOptionsError> {
+        let mut options = options.checked()?;
+        let limiter = options.limiter.take().unwrap_or_default();
+        let cursors = options.cursor_secret.take().map_or_else(CursorSecret::generate, Ok);
+        let cursors = cursors.map_err(ProviderOptionsError::Cursors)?;
+        let shared = Shared { directory, ledger, tokens, replay, verifier, limiter, cursors, options };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The token endpoint alone, for a host of its own. Whatever else is asked of the router is answered 404.
+    /// The token endpoint alone, for a host of its own. Any other request to the router is answered 404.
     pub fn token_router(&self) -> Router {
         finished(self.token_route())
     }
 
-    /// The statement endpoint alone, for a host of its own. Whatever else is asked of the router is answered 404.
+    /// The statement endpoint alone, for a host of its own. Any other request to the router is answered 404.
     pub fn statement_router(&self) -> Router {
         finished(self.statement_route())
     }
 
-    /// Both endpoints. Whatever else is asked of the router is answered 404; to merge it with a router that answers
-    /// that itself, use [`Router::reset_fallback`].
+    /// Both endpoints. Any other request to the router is answered 404; to merge it with a router that answers those
+    /// itself, use [`Router::reset_fallback`].
     pub fn router(&self) -> Router {
         finished(self.token_route().merge(self.statement_route()))
     }
@@ -93,13 +75,4 @@ impl Provider {
 /// 404 for everything else, and outermost the layer that gives each request its key: no answer of the router lacks it.
 fn finished(routes: Router) -> Router {
     routes.fallback(fallback::handle).layer(RequestKeyLayer::new())
-}
-
-impl Shared {
-    /// `RateLimit` and `RateLimit-Policy` where they are wanted.
-    pub(crate) fn write_rate_limit(&self, decision: Option<&Decision>, out: &mut HeaderMap) {
-        if let Some(decision) = decision.filter(|_| self.options.rate_limit_headers) {
-            write_rate_limit(decision, out);
-        }
-    }
 }

@@ -7,7 +7,7 @@ use self::refusal::{BearerFault, Refusal};
 use crate::answer::{self, Exchange, json};
 use crate::cursor::{Owner, Walk};
 use crate::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
-use crate::provider::Shared;
+use crate::shared::Shared;
 use crate::{ApiKeyHash, Customer};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -54,14 +54,14 @@ async fn serve(
     let key = ApiKeyHash::of_request(&parts.headers).ok_or(Refusal::ApiKey)?;
     let customer = shared.directory.customer_by_api_key(key).await.map_err(Refusal::Store)?.ok_or(Refusal::ApiKey)?;
     exchange.customer = Some(customer.code.clone());
-    let now = shared.clock.now();
+    let now = shared.options.clock.now();
     let grant = grant(shared, &customer, &parts.headers, now).await?;
     // What was taken from the customer since the token was issued is not the token's to give.
     let scope = shared.options.statement_scope.as_str();
     if !grant.scopes.contains(scope) || !customer.scopes.contains(scope) {
         return Err(Refusal::Scope);
     }
-    let decision = shared.limits.admit(customer.code.as_str(), CallType::Statement, now).await;
+    let decision = shared.limiter.admit(customer.code.as_str(), CallType::Statement, now).await;
     let decision = decision.map_err(Refusal::Limit)?;
     let served = after_limit(shared, exchange, &customer, &parts.headers, body, now).await;
     let mut response = served.unwrap_or_else(|refusal| refusal.into_response(exchange, &shared.options));
@@ -108,7 +108,7 @@ async fn after_limit(
     let account = request.account().map_err(|_| Refusal::Account(echoed(request.account_id())))?;
     let owner = Owner { customer: &customer.code, account: &account };
     let (walk, position) = match &request.cursor {
-        None => (Walk::of(&request, report::day_of(now, shared.options.offset_minutes)), None),
+        None => (Walk::of(&request, report::day_of(now, shared.options.report_offset_minutes)), None),
         Some(cursor) => {
             let (walk, position) = shared.cursors.open(&owner, cursor).ok_or(Refusal::Cursor)?;
             if !walk.agrees_with(&request) {

@@ -1,7 +1,7 @@
 //! `POST /v1.0/auth`: an assertion against an access token (Specification: "Obtain access token").
 
 use crate::answer::{self, Exchange, allow_post, body_status, json};
-use crate::provider::Shared;
+use crate::shared::Shared;
 use crate::{ApiKeyHash, Customer};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -50,8 +50,8 @@ async fn serve(
     }
     let customer = customer(shared, &parts.headers).await?;
     exchange.customer = Some(customer.code.clone());
-    let now = shared.clock.now();
-    let decision = shared.limits.admit(customer.code.as_str(), CallType::Token, now).await;
+    let now = shared.options.clock.now();
+    let decision = shared.limiter.admit(customer.code.as_str(), CallType::Token, now).await;
     let decision = decision.map_err(|refusal| Refusal::Limit(refusal, shared.options.rate_limit_headers))?;
     let served = after_limit(shared, &customer, &parts.headers, body, now).await;
     let mut response = served.unwrap_or_else(|refusal| refusal.into_response(exchange));
@@ -75,7 +75,7 @@ async fn after_limit(
     let verified = authenticate(shared, customer, &request, now)?;
     // Before the assertion is used up: the customer may ask for another scope with the same one.
     let granted = request.scope().granted_from(&customer.scopes).map_err(Refusal::Scope)?;
-    verified.claim(shared.options.replay, &*shared.replay, now).await?;
+    verified.claim(shared.options.replay_policy, &*shared.replay, now).await?;
     issue(shared, customer, &granted, now).await
 }
 

@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers, WorkerOptions};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Transport, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
+    Unacknowledged,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_stores::{postgres, sqlite};
@@ -208,10 +209,9 @@ impl Plan {
 }
 
 fn options_of_the_sender() -> DispatcherOptions {
-    let mut options = DispatcherOptions::new();
-    options.schedule = Schedule::new([Duration::from_secs(1); 3], 20);
-    options.wrong_body = bankrail_service::delivery::WrongBody::Retry;
-    options
+    DispatcherOptions::new()
+        .schedule(Schedule::new([Duration::from_secs(1); 3], 20))
+        .unacknowledged(Unacknowledged::Failed)
 }
 
 fn runtime() -> tokio::runtime::Runtime {

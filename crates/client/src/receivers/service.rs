@@ -14,7 +14,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tower::Service;
+use tower_service::Service;
 
 /// One of the four receivers. It looks at no path, always is ready, and never fails: what is wrong is in the answer.
 #[derive(Clone, Debug)]

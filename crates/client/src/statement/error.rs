@@ -1,7 +1,7 @@
 //! Why there is no statement.
 
 use crate::token::TokenError;
-use crate::transport::{TransportError, cause};
+use crate::transport::{ExchangeError, cause};
 use bankrail_camt052::ReadError;
 use bankrail_rate_limit::PaceError;
 use bankrail_statement::{AccountId, AccountIdError, ErrorCode, ReplyError, WalkError};
@@ -40,7 +40,7 @@ pub enum StatementError {
     Counters(#[source] Arc<dyn Error + Send + Sync>),
     /// No complete answer.
     #[error("no answer from the statement endpoint")]
-    Transport(#[source] TransportError),
+    Transport(#[source] ExchangeError),
     /// The service refused the token, and the one that was fetched after it (401).
     #[error("the statement endpoint refused the token and its successor with status 401{}", text(code))]
     #[non_exhaustive]
@@ -180,7 +180,7 @@ impl StatementError {
             Self::Unauthorized { .. } => Some(401),
             Self::TooManyCalls { .. } => Some(429),
             Self::Payload(payload) => Some(payload.status),
-            Self::Transport(TransportError::TooLarge { status, .. }) => Some(*status),
+            Self::Transport(ExchangeError::TooLarge { status, .. }) => Some(*status),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Why there is no token.
 
-use crate::transport::{TransportError, cause};
+use crate::transport::{ExchangeError, cause};
 use bankrail_client_assertion::token::{TokenErrorCode, TokenResponseError};
 use bankrail_rate_limit::PaceError;
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -35,7 +35,7 @@ pub enum TokenError {
     Counters(#[source] Arc<dyn Error + Send + Sync>),
     /// No complete answer.
     #[error("no answer from the token endpoint")]
-    Transport(#[source] TransportError),
+    Transport(#[source] ExchangeError),
     /// The service refused: 401 for the assertion, 400 for the request (Specification: "Obtain access token").
     #[error("the token endpoint refused with status {status}{}", text(code))]
     #[non_exhaustive]
@@ -132,7 +132,7 @@ impl TokenError {
             }
             Self::TooManyCalls { .. } => Some(429),
             Self::Response { .. } => Some(200),
-            Self::Transport(TransportError::TooLarge { status, .. }) => Some(*status),
+            Self::Transport(ExchangeError::TooLarge { status, .. }) => Some(*status),
             _ => None,
         }
     }

@@ -16,7 +16,7 @@ pub(crate) fn cause(error: impl Into<Box<dyn Error + Send + Sync>>) -> Cause {
 /// No complete answer came. No variant and no cause shows an address, a header or a body.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TransportError {
+pub enum ExchangeError {
     /// The service was not reached: nothing was sent.
     #[error("the service was not reached")]
     Connect(#[source] Arc<dyn Error + Send + Sync>),
@@ -40,7 +40,7 @@ pub enum TransportError {
     },
 }
 
-impl TransportError {
+impl ExchangeError {
     pub(crate) fn from_send(error: reqwest::Error) -> Self {
         let connect = error.is_connect();
         let error = cause(error.without_url());

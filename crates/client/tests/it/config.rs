@@ -1,39 +1,49 @@
 use crate::provider::{KEY, Provider};
-use bankrail_client::{AddressFault, BuildError, Client, Customer, StatementClient, TlsError, TlsRoots, TokenSource};
+use bankrail_client::{
+    AddressFault, Client, ClientOptions, ClientOptionsError, Credentials, StatementClient, TlsError, TlsRoots,
+    TokenSource,
+};
 use bankrail_client_assertion::CustomerCode;
 use std::time::Duration;
 
-fn customer(api_key: &str) -> Customer {
-    Customer::new(CustomerCode::parse("CUSTOMER").unwrap(), KEY.clone(), api_key)
+fn credentials(api_key: &str) -> Credentials {
+    Credentials::new(CustomerCode::parse("CUSTOMER").unwrap(), KEY.clone(), api_key)
+}
+
+fn loopback() -> ClientOptions {
+    ClientOptions::new().danger_allow_http_on_loopback()
 }
 
 #[test]
 fn http_is_refused_unless_it_is_loopback_and_was_asked_for() {
-    let build = |url: &str| Client::builder(customer("k"), url).build();
     for url in ["http://127.0.0.1:1", "http://api.example.com"] {
-        let Err(BuildError::BaseUrl(error)) = build(url) else { panic!("{url}") };
+        let refused = Client::new(credentials("k"), url, ClientOptions::new());
+        let Err(ClientOptionsError::BaseUrl(error)) = refused else { panic!("{url}") };
         assert_eq!(error.reason, AddressFault::NotHttps);
     }
-    let beyond = Client::builder(customer("k"), "http://api.example.com").danger_allow_http_on_loopback().build();
-    assert!(matches!(beyond, Err(BuildError::BaseUrl(error)) if error.reason == AddressFault::HttpBeyondLoopback));
-    let auth = Client::builder(customer("k"), "http://[::1]:1").danger_allow_http_on_loopback();
-    assert!(auth.clone().build().is_ok());
-    assert!(matches!(auth.auth_url("http://auth.example.com").build(), Err(BuildError::AuthUrl(_))));
+    let beyond = Client::new(credentials("k"), "http://api.example.com", loopback());
+    assert!(
+        matches!(beyond, Err(ClientOptionsError::BaseUrl(error)) if error.reason == AddressFault::HttpBeyondLoopback)
+    );
+    assert!(Client::new(credentials("k"), "http://[::1]:1", loopback()).is_ok());
+    let auth = loopback().auth_url("http://auth.example.com");
+    let refused = Client::new(credentials("k"), "http://[::1]:1", auth);
+    assert!(matches!(refused, Err(ClientOptionsError::AuthUrl(_))));
 }
 
 #[test]
-fn settings_that_make_no_client() {
-    let build = |key: &str| Client::builder(customer(key), "http://127.0.0.1:1").danger_allow_http_on_loopback();
+fn what_makes_no_client() {
+    let refused = |key: &str, options| Client::new(credentials(key), "http://127.0.0.1:1", options).unwrap_err();
     for key in ["", "a\nb"] {
-        assert!(matches!(build(key).build(), Err(BuildError::ApiKey)), "{key:?}");
+        assert!(matches!(refused(key, loopback()), ClientOptionsError::ApiKey), "{key:?}");
     }
-    assert!(matches!(build("k").audience("two words").build(), Err(BuildError::Audience(_))));
+    assert!(matches!(refused("k", loopback().audience("two words")), ClientOptionsError::Audience(_)));
     for seconds in [0, 3601] {
-        let lifetime = build("k").assertion_lifetime(Duration::from_secs(seconds)).build();
-        assert!(matches!(lifetime, Err(BuildError::AssertionLifetime { .. })), "{seconds}");
+        let options = loopback().assertion_lifetime(Duration::from_secs(seconds));
+        assert!(matches!(refused("k", options), ClientOptionsError::AssertionLifetime { .. }), "{seconds}");
     }
-    let none = build("k").tls_roots(TlsRoots::OnlyPem(Vec::new())).build();
-    assert!(matches!(none, Err(BuildError::Tls(TlsError::NoCertificate))));
+    let none = refused("k", loopback().tls_roots(TlsRoots::OnlyPem(Vec::new())));
+    assert!(matches!(none, ClientOptionsError::Tls(TlsError::NoCertificate)));
 }
 
 #[test]
@@ -42,9 +52,9 @@ fn shared_between_threads() {
     shared::<Client>();
     shared::<TokenSource>();
     shared::<StatementClient>();
-    shared::<Customer>();
+    shared::<Credentials>();
     fn sends<T: Send>(_: T) {}
-    let client = Client::builder(customer("k"), "http://127.0.0.1:1").danger_allow_http_on_loopback().build().unwrap();
+    let client = Client::new(credentials("k"), "http://127.0.0.1:1", loopback()).unwrap();
     sends(client.statements().page(&crate::provider::request()));
     sends(client.statements().pages(crate::provider::request()).collect());
     sends(client.tokens().token());
@@ -56,7 +66,8 @@ async fn a_certificate_that_nobody_vouches_for_is_refused() {
     let provider = Provider::start().await;
     let url = provider.url().replace("http://", "https://");
     let pem = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap().cert.pem();
-    let client = Client::builder(customer("k"), url).tls_roots(TlsRoots::OnlyPem(pem.into_bytes())).build().unwrap();
+    let options = ClientOptions::new().tls_roots(TlsRoots::OnlyPem(pem.into_bytes()));
+    let client = Client::new(credentials("k"), &url, options).unwrap();
     let error = client.tokens().token().await.unwrap_err();
     assert!(error.is_retryable() && error.status().is_none(), "{error:?}");
     assert!(provider.calls().is_empty());

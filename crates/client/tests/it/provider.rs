@@ -3,7 +3,7 @@
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, Uri};
-use bankrail_client::{Client, ClientBuilder, Customer, Pacing};
+use bankrail_client::{Client, ClientOptions, Credentials, Pacing};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_jose::{RsaSize, SigningKey};
 use bankrail_statement::{AccountId, Cursor, Page, StatementRequest, StatementResponse};
@@ -168,18 +168,19 @@ impl Provider {
         }
     }
 
-    pub(crate) fn builder(&self, clock: &Arc<ManualClock>) -> ClientBuilder {
-        let code = CustomerCode::parse("CUSTOMER").unwrap();
-        Client::builder(Customer::new(code, KEY.clone(), API_KEY), self.url())
-            .danger_allow_http_on_loopback()
-            .pacing(Pacing::Fail)
-            .clock(clock.clone())
+    pub(crate) fn options(&self, clock: &Arc<ManualClock>) -> ClientOptions {
+        ClientOptions::new().danger_allow_http_on_loopback().pacing(Pacing::Fail).clock(clock.clone())
+    }
+
+    pub(crate) fn client_with(&self, options: ClientOptions) -> Client {
+        let credentials = Credentials::new(CustomerCode::parse("CUSTOMER").unwrap(), KEY.clone(), API_KEY);
+        Client::new(credentials, &self.url(), options).unwrap()
     }
 
     pub(crate) async fn client() -> (Self, Client, Arc<ManualClock>) {
         let provider = Self::start().await;
         let clock = Arc::new(ManualClock::new(start()));
-        let client = provider.builder(&clock).build().unwrap();
+        let client = provider.client_with(provider.options(&clock));
         (provider, client, clock)
     }
 }

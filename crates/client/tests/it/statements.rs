@@ -1,6 +1,6 @@
 use crate::provider::{ACCOUNT, API_KEY, Provider, Reply, document, request, request_key, start, token_text};
 use crate::tokens::chain;
-use bankrail_client::{Pacing, StatementError, TokenError, TransportError};
+use bankrail_client::{ExchangeError, Pacing, StatementError, TokenError};
 use bankrail_rate_limit::{MemoryCounters, Policy};
 use bankrail_statement::{AccountId, ErrorCode, Finding, Page, ReplyError, StatementRequest, StatementResponse};
 use bankrail_values::{Clock, ManualClock};
@@ -100,7 +100,7 @@ async fn no_token_no_call() {
 async fn a_call_that_waited_goes_out_with_a_token_that_still_lasts() {
     let provider = Provider::start().await;
     let clock = Arc::new(ManualClock::new(start()));
-    let client = provider.builder(&clock).pacing(Pacing::Wait).build().unwrap();
+    let client = provider.client_with(provider.options(&clock).pacing(Pacing::Wait));
     provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]).statements((0..26).map(|_| Reply::page(0, None)));
     for _ in 0..25 {
         client.statements().page(&request()).await.unwrap();
@@ -136,7 +136,7 @@ async fn limits_can_be_others_and_counters_can_be_shared() {
     let (provider, _, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]).statements((0..60).map(|_| Reply::page(0, None)));
     let counters = Arc::new(MemoryCounters::default());
-    let shared = || provider.builder(&clock).counters(counters.clone()).build().unwrap();
+    let shared = || provider.client_with(provider.options(&clock).counters(counters.clone()));
     let (one, other) = (shared(), shared());
     for _ in 0..12 {
         one.statements().page(&request()).await.unwrap();
@@ -147,7 +147,8 @@ async fn limits_can_be_others_and_counters_can_be_shared() {
 
     let (provider, _, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]).statements((0..30).map(|_| Reply::page(0, None)));
-    let free = provider.builder(&clock).limits(Policy::unlimited(), Policy::unlimited()).build().unwrap();
+    let free = provider
+        .client_with(provider.options(&clock).token_limits(Policy::unlimited()).statement_limits(Policy::unlimited()));
     for _ in 0..30 {
         free.statements().page(&request()).await.unwrap();
     }
@@ -205,7 +206,7 @@ async fn odd_answers() {
             |error| matches!(error, StatementError::Payload(payload) if payload.xml() == "<Document>hunter2"),
         ),
         ("more than allowed", Reply::new(200, vec![b' '; 100_001]), |error| {
-            matches!(error, StatementError::Transport(TransportError::TooLarge { limit: 100_000, .. }))
+            matches!(error, StatementError::Transport(ExchangeError::TooLarge { limit: 100_000, .. }))
         }),
         ("an internal error", Reply::new(200, NOT_FOUND.replace("EC20001", "EC20005")), |error| {
             matches!(error, StatementError::Service { status: 200, .. }) && error.is_retryable()
@@ -217,7 +218,7 @@ async fn odd_answers() {
     ];
     for (name, reply, expected) in cases {
         let (provider, _, clock) = Provider::client().await;
-        let client = provider.builder(&clock).max_statement_bytes(100_000).build().unwrap();
+        let client = provider.client_with(provider.options(&clock).max_statement_bytes(100_000));
         provider.tokens([Reply::token(1, 3600)]).statements([reply]);
         let error = client.statements().page(&request()).await.unwrap_err();
         assert!(expected(&error), "{name}: {error:?}");
@@ -236,7 +237,7 @@ async fn findings_are_kept_and_can_be_denied() {
     assert_eq!(page.received.findings, [Finding::MoreWithoutEntries]);
     let mut strict = bankrail_camt052::ReadOptions::default();
     strict.deny_findings = true;
-    let client = provider.builder(&clock).read_options(strict).build().unwrap();
+    let client = provider.client_with(provider.options(&clock).read_options(strict));
     let error = client.statements().page(&request()).await.unwrap_err();
     let denied = matches!(error, StatementError::Reply { source: ReplyError::Findings { .. }, .. })
         || matches!(error, StatementError::Payload(_));
@@ -265,7 +266,7 @@ async fn waiting_has_a_bound_if_wanted() {
     let (provider, _, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]).statements((0..30).map(|_| Reply::page(0, None)));
     clock.advance(Duration::from_millis(500)); // clear of every window's turn
-    let client = provider.builder(&clock).pacing(Pacing::WaitUpTo(Duration::from_secs(60))).build().unwrap();
+    let client = provider.client_with(provider.options(&clock).pacing(Pacing::WaitUpTo(Duration::from_secs(60))));
     for _ in 0..25 {
         client.statements().page(&request()).await.unwrap();
     }

@@ -1,5 +1,5 @@
 use crate::provider::{API_KEY, KEY, Provider, Reply, request_key, start, token_text};
-use bankrail_client::{Client, Customer, Pacing, TokenError, TransportError};
+use bankrail_client::{Client, Credentials, ExchangeError, Pacing, TokenError};
 use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError};
 use bankrail_client_assertion::{Audience, Verifier};
 use bankrail_jose::VerifyingKey;
@@ -42,9 +42,10 @@ async fn the_request_is_what_the_specification_says() {
 async fn audience_scopes_and_jti_are_settings() {
     let (provider, _, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]);
-    let builder = provider.builder(&clock).audience("https://auth.example.com/x").scopes("A B".parse().unwrap());
+    let options = provider.options(&clock).audience("https://auth.example.com/x").scopes("A B".parse().unwrap());
     let auth = format!("{}/elsewhere/auth", provider.url());
-    let client = builder.without_jti().assertion_lifetime(seconds(60)).auth_url(auth).build().unwrap();
+    let options = options.jti(false).assertion_lifetime(seconds(60)).auth_url(auth);
+    let client = provider.client_with(options);
     assert_eq!(client.tokens().token().await.unwrap().scopes.to_string(), "A B");
     let call = &provider.calls()[0];
     assert_eq!(call.path, "/base/elsewhere/auth");
@@ -89,9 +90,9 @@ async fn the_key_may_live_elsewhere() {
     let client = |signer| {
         // Only the one that hangs has to be given up.
         let patience = seconds(if matches!(signer, Elsewhere::Hangs(_)) { 1 } else { 30 });
-        let customer = Customer::remote("CUSTOMER".parse().unwrap(), Arc::new(signer), API_KEY);
-        let builder = Client::builder(customer, provider.url()).danger_allow_http_on_loopback().clock(clock.clone());
-        builder.pacing(Pacing::Fail).timeouts(patience, patience).build().unwrap()
+        let credentials = Credentials::remote("CUSTOMER".parse().unwrap(), Arc::new(signer), API_KEY);
+        let options = provider.options(&clock).connect_timeout(patience).timeout(patience);
+        Client::new(credentials, &provider.url(), options).unwrap()
     };
     let key = || KEY.verifying_key();
     assert!(client(Elsewhere::Signs(key())).tokens().token().await.is_ok());
@@ -318,7 +319,7 @@ async fn odd_answers() {
             matches!(error, TokenError::Refused { status: 403, code: None, .. })
         }),
         ("a body beyond the limit", Reply::new(200, vec![b' '; 65_537]), |error| {
-            matches!(error, TokenError::Transport(TransportError::TooLarge { limit: 65_536, status: 200, .. }))
+            matches!(error, TokenError::Transport(ExchangeError::TooLarge { limit: 65_536, status: 200, .. }))
         }),
     ];
     for (name, reply, expected) in cases {
@@ -351,9 +352,9 @@ async fn nobody_there() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let client = provider.builder(&clock).auth_url(format!("http://{address}/v1.0/auth")).build().unwrap();
+    let client = provider.client_with(provider.options(&clock).auth_url(format!("http://{address}/v1.0/auth")));
     let error = client.tokens().token().await.unwrap_err();
-    assert!(matches!(&error, TokenError::Transport(TransportError::Connect(_))), "{error:?}");
+    assert!(matches!(&error, TokenError::Transport(ExchangeError::Connect(_))), "{error:?}");
     assert!(error.is_retryable());
     assert!(!format!("{error:?}").contains("/v1.0/auth"), "{error:?}");
 }
@@ -363,9 +364,10 @@ async fn an_answer_that_never_ends_is_given_up() {
     let (provider, _, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]);
     provider.hold().await;
-    let client = provider.builder(&clock).timeouts(seconds(1), Duration::from_millis(20)).build().unwrap();
+    let client =
+        provider.client_with(provider.options(&clock).connect_timeout(seconds(1)).timeout(Duration::from_millis(20)));
     let error = client.tokens().token().await.unwrap_err();
-    assert!(matches!(&error, TokenError::Transport(TransportError::TimedOut { .. })), "{error:?}");
+    assert!(matches!(&error, TokenError::Transport(ExchangeError::TimedOut { .. })), "{error:?}");
     provider.release();
 }
 
@@ -374,7 +376,7 @@ async fn printing_shows_no_secret() {
     let (provider, client, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]);
     let token = client.tokens().token().await.unwrap();
-    let text = format!("{client:?} {token:?} {:?}", provider.builder(&clock).pacing(Pacing::Wait));
+    let text = format!("{client:?} {token:?} {:?}", provider.options(&clock).pacing(Pacing::Wait));
     assert!(!text.contains(&token_text(1)) && !text.contains(API_KEY), "{text}");
 }
 

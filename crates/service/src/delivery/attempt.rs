@@ -1,9 +1,7 @@
 //! One attempt: seal, send, judge the answer.
 
 use super::endpoint::{Endpoint, Health};
-use super::transport::{
-    Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
-};
+use super::transport::{Transport, TransportErrorKind, TransportRequest, TransportResponse};
 use bankrail_http::RetryAfter;
 use bankrail_secured_payload::SecuredPayload;
 use bankrail_values::Timestamp;
@@ -17,7 +15,7 @@ use std::time::Duration;
 pub(super) struct Terms {
     pub(super) timeout: Duration,
     pub(super) max_response: usize,
-    pub(super) retry_wrong_body: bool,
+    pub(super) retry_unacknowledged: bool,
 }
 
 /// What came of an attempt.
@@ -54,18 +52,14 @@ pub(super) async fn attempt(
     let Some(request) = request(endpoint, message, terms).await else {
         return Outcome::without_answer(AttemptNote::NotSealed, Health::Unknown);
     };
-    match within(terms.timeout, transport.post(request)).await {
+    let sent = tokio::time::timeout(terms.timeout, transport.post(request)).await;
+    match sent.unwrap_or_else(|_| Err(TransportErrorKind::Timeout.into())) {
         Ok(answer) => judge(&answer, terms, now),
         Err(error) => {
             tracing::debug!(endpoint = %endpoint.id(), kind = %error.kind(), "no answer");
             Outcome::without_answer(note_of(error.kind()), Health::Bad)
         }
     }
-}
-
-async fn within(timeout: Duration, sending: TransportFuture<'_>) -> Result<TransportResponse, TransportError> {
-    let ended = tokio::time::timeout(timeout, sending).await;
-    ended.unwrap_or_else(|_| Err(TransportErrorKind::Timeout.into()))
 }
 
 /// The request with exactly the headers of the specification's table, the receiver's API key and the media types.
@@ -113,7 +107,7 @@ fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
         let acknowledged = Acknowledgement::from_json(&answer.body).is_ok_and(|body| body.is_received());
         if !acknowledged {
             outcome.note = Some(AttemptNote::WrongBody);
-            outcome.delivered = !terms.retry_wrong_body;
+            outcome.delivered = !terms.retry_unacknowledged;
         }
         return outcome;
     }

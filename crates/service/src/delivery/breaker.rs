@@ -5,19 +5,44 @@ use std::time::Duration;
 
 /// When an endpoint's circuit opens, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct BreakerPolicy {
-    /// Failures in a row that open it. Default: 5.
-    pub failures: u32,
-    /// How long it stays open the first time; doubled each time the trial after it fails. Default: 30 seconds.
-    pub first_pause: Duration,
-    /// The longest it stays open. Default: 10 minutes.
-    pub longest_pause: Duration,
+    failures: u32,
+    first_pause: Duration,
+    longest_pause: Duration,
 }
 
 impl Default for BreakerPolicy {
     fn default() -> Self {
         Self { failures: 5, first_pause: Duration::from_secs(30), longest_pause: Duration::from_secs(600) }
+    }
+}
+
+impl BreakerPolicy {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Failures in a row that open it. Default: 5.
+    #[must_use]
+    pub fn failures(mut self, failures: u32) -> Self {
+        self.failures = failures;
+        self
+    }
+
+    /// How long it stays open the first time; doubled each time the trial after it fails. Default: 30 seconds.
+    #[must_use]
+    pub fn first_pause(mut self, pause: Duration) -> Self {
+        self.first_pause = pause;
+        self
+    }
+
+    /// The longest time that it stays open. Default: 10 minutes.
+    #[must_use]
+    pub fn longest_pause(mut self, pause: Duration) -> Self {
+        self.longest_pause = pause;
+        self
     }
 }
 
@@ -156,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_abandoned_trial_lets_the_next_one_pass() {
-        let policy = BreakerPolicy { failures: 1, ..BreakerPolicy::default() };
+        let policy = BreakerPolicy::new().failures(1);
         let mut breaker = Breaker::default();
         breaker.failed(at(0), &policy);
         assert_eq!(breaker.ask(at(30)), Passage::Free);

@@ -3,7 +3,7 @@
 mod options;
 mod pauses;
 
-pub use options::{DispatcherOptions, WrongBody};
+pub use options::{DispatcherOptions, Unacknowledged};
 
 use self::pauses::Pauses;
 use super::attempt::{Outcome, Terms, attempt};
@@ -242,7 +242,7 @@ impl Shared {
         let terms = Terms {
             timeout: self.options.timeout,
             max_response: self.options.max_response,
-            retry_wrong_body: self.options.wrong_body == WrongBody::Retry,
+            retry_unacknowledged: self.options.unacknowledged == Unacknowledged::Failed,
         };
         let made = attempt(&known.endpoint, &entry.message, &*self.transport, &terms, now);
         // A transport or a sealer of the caller's own that panics must not leave the circuit's trial running.

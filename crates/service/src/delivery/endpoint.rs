@@ -3,6 +3,8 @@
 use super::breaker::{Breaker, BreakerPolicy, Passage};
 use super::url::EndpointUrl;
 use bankrail_http::names::API_KEY;
+use bankrail_jose::SignError;
+use bankrail_jose::remote::RemoteError;
 use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_values::{SecretString, Timestamp};
 use bankrail_webhook::{EndpointId, MessageKind};
@@ -23,11 +25,17 @@ pub trait SealPayload: fmt::Debug + Send + Sync {
     fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a>;
 }
 
-/// At once, on the calling thread, of which it takes most of a millisecond: where a dispatcher with much to deliver must not
-/// hold up what else a runtime does, it runs on a runtime of its own.
+/// On a thread for blocking work: the RSA operations take most of a millisecond of one core.
 impl SealPayload for Sealer {
     fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a> {
-        Box::pin(std::future::ready(Sealer::seal(self, json)))
+        let (sealer, json) = (self.clone(), json.to_vec());
+        Box::pin(async move {
+            let sealed = tokio::task::spawn_blocking(move || Sealer::seal(&sealer, &json)).await;
+            sealed.unwrap_or_else(|ended| match ended.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(SignError::Remote(RemoteError::retryable("the runtime is shutting down")).into()),
+            })
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Why there is no statement, and how that is said.
 
 use super::report::PageError;
+use crate::ProviderOptions;
 use crate::answer::{Exchange, allow_post, body_status, json};
-use crate::provider::Options;
 use axum::response::Response;
 use bankrail_http::BodyError;
 use bankrail_rate_limit::layer::LimitRefusal;
@@ -39,7 +39,7 @@ pub(super) enum BearerFault {
 }
 
 impl Refusal {
-    pub(super) fn into_response(self, exchange: &Exchange, options: &Options) -> Response {
+    pub(super) fn into_response(self, exchange: &Exchange, options: &ProviderOptions) -> Response {
         match self {
             Self::Method => {
                 let mut response = plain(exchange, StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
@@ -81,7 +81,7 @@ impl Refusal {
             Self::Request(error) => invalid(exchange, &with_cause(&error)),
             Self::Cursor => invalid(exchange, "Invalid cursor"),
             Self::Account(asked) => {
-                answer(options.not_found_status, &StatementErrorBody::account_not_found(exchange.key, &asked))
+                answer(options.account_not_found_status, &StatementErrorBody::account_not_found(exchange.key, &asked))
             }
             Self::Ledger(account, error) => {
                 exchange.log_failure("ledger", &error);

@@ -1,7 +1,7 @@
 //! The report out of a ledger's page (Specification: "Statement payload").
 
+use crate::ProviderOptions;
 use crate::ledger::{LedgerEntry, LedgerPage};
-use crate::provider::Options;
 use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, WriteError};
 use bankrail_statement::{AccountId, StatementResponse, apply_narrative};
 use bankrail_values::{Date, HyphenatedUuid, Money, SimpleUuid, Timestamp};
@@ -30,7 +30,7 @@ pub(super) enum PageError {
 
 /// The report, without what the customer is not to see.
 pub(super) fn document(
-    options: &Options,
+    options: &ProviderOptions,
     key: HyphenatedUuid,
     account: &AccountId,
     narrative: bool,
@@ -42,7 +42,7 @@ pub(super) fn document(
         // Default: the message id is the request key without its hyphens.
         key.to_simple(),
         SimpleUuid::from(Uuid::new_v4()),
-        created_at(now, options.offset_minutes),
+        created_at(now, options.report_offset_minutes),
         page.account.reporting_source.as_deref().unwrap_or(&options.reporting_source),
         account.as_str(),
         // In the currency's own decimals where that loses nothing.

@@ -8,7 +8,7 @@ mod world;
 
 use self::world::{Reply, World, fresh_headers};
 use bankrail_secured_payload::SecuredPayload;
-use bankrail_service::delivery::{EnqueueError, WrongBody};
+use bankrail_service::delivery::{EnqueueError, Unacknowledged};
 use bankrail_webhook::store::outbox::{Enqueued, OutboxState};
 use bankrail_webhook::{AttemptNote, DeliveryHeaders, Message, MessageKind, OutgoingError, Priority, samples};
 
@@ -97,16 +97,16 @@ async fn one_message_id_is_stored_once() {
 #[tokio::test]
 async fn a_2xx_with_another_body_is_delivered_with_a_finding_or_tried_again() {
     for (wrong_body, body, state) in [
-        (WrongBody::Delivered, "", OutboxState::Delivered),
-        (WrongBody::Delivered, "<html>", OutboxState::Delivered),
+        (Unacknowledged::Delivered, "", OutboxState::Delivered),
+        (Unacknowledged::Delivered, "<html>", OutboxState::Delivered),
         (
-            WrongBody::Delivered,
+            Unacknowledged::Delivered,
             r#"{"id":"9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11","status":"RJCT"}"#,
             OutboxState::Delivered,
         ),
-        (WrongBody::Retry, "", OutboxState::Pending),
+        (Unacknowledged::Failed, "", OutboxState::Pending),
     ] {
-        let world = World::with(|options| options.wrong_body = wrong_body);
+        let world = World::with(|options| options.unacknowledged(wrong_body));
         world.receiver.script([Reply::Body(202, body.to_owned())]);
         let id = world.enqueue_one().await;
         world.dispatcher.run_once().await.unwrap();

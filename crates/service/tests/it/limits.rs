@@ -27,7 +27,7 @@ async fn the_26th_statement_within_the_hour_waits() {
 
 #[tokio::test]
 async fn failed_requests_count_and_headers_tell_when_wanted() {
-    let world = World::with(|builder| builder.rate_limit_headers(true));
+    let world = World::with(|options| options.rate_limit_headers(true));
     let answer = world.statement("no JSON").await;
     assert_eq!(answer.status, StatusCode::BAD_REQUEST);
     assert_eq!(answer.header("ratelimit-policy"), "\"hour\";q=25;w=3600");
@@ -51,12 +51,12 @@ impl CounterStore for Down {
 #[tokio::test]
 async fn counters_that_cannot_be_reached() {
     let refusing = Arc::new(Limiter::new(Limits::default(), Arc::new(Down)));
-    let world = World::with(|builder| builder.limits(refusing));
+    let world = World::with(|options| options.limiter(refusing));
     let answer = world.statement(r#"{"accountId":"2"}"#).await;
     assert_eq!((answer.status, answer.error_code()), (StatusCode::SERVICE_UNAVAILABLE, "EC503"));
     let mut limits = Limits::default();
     limits.set_on_store_error(CallType::Statement, OnStoreError::Allow);
     let allowing = Arc::new(Limiter::new(limits, Arc::new(Down)));
-    let world = World::with(|builder| builder.limits(allowing));
+    let world = World::with(|options| options.limiter(allowing));
     assert_eq!(world.statement(r#"{"accountId":"2"}"#).await.status, StatusCode::OK);
 }

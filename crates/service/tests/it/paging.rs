@@ -75,7 +75,7 @@ async fn a_cursor_is_good_for_its_own_walk_only() {
     let body = serde_json::json!({ "accountId": "1", "cursor": cursor }).to_string();
     let answer = world.send(statement_request(OTHER_KEY, &token, body.clone())).await;
     assert_eq!((answer.status, answer.error_code()), (StatusCode::BAD_REQUEST, "EC42001"), "another customer");
-    let elsewhere = World::with(|builder| builder.cursor_secret(CursorSecret::from_bytes([8; 32])));
+    let elsewhere = World::with(|options| options.cursor_secret(CursorSecret::from_bytes([8; 32])));
     assert_eq!(elsewhere.statement(&body).await.status, StatusCode::BAD_REQUEST, "another provider");
     let restarted = World::new();
     assert_eq!(restarted.statement(&body).await.status, StatusCode::OK, "the secret survives a restart");
@@ -130,7 +130,7 @@ async fn a_position_that_the_ledger_no_longer_knows_is_an_invalid_cursor() {
 /// The second page is asked for after midnight, where reports are dated, and still is of the first page's day.
 #[tokio::test]
 async fn a_statement_fetched_around_midnight_is_of_one_day() {
-    let world = World::with(|builder| builder.report_offset_minutes(600));
+    let world = World::with(|options| options.report_offset_minutes(600));
     world.clock.set("2021-07-29T13:59:58.000Z".parse().unwrap());
     let cursor = first_cursor(&world, "").await;
     world.clock.set("2021-07-29T14:00:01.000Z".parse().unwrap());

@@ -1,8 +1,8 @@
 //! Every answer has a request key and a JSON body, whatever was asked.
 
-use crate::world::{API_KEY, Fault, World, send, token_request};
+use crate::world::{API_KEY, Fault, World, provider, send, token_request};
 use axum::body::Body;
-use bankrail_service::{BuildError, Provider};
+use bankrail_service::{ProviderOptions, ProviderOptionsError};
 use http::{Method, Request, StatusCode};
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ async fn a_panic_is_an_answer_too() {
 
 #[tokio::test]
 async fn paths_below_a_base() {
-    let world = World::with(|builder| builder.base_path("/bank/").token_path("/token").statement_path("/statement"));
+    let world = World::with(|options| options.base_path("/bank/").token_path("/token").statement_path("/statement"));
     for path in ["/bank/token", "/bank/statement"] {
         assert_eq!(world.send(request(Method::POST, path)).await.status, StatusCode::UNAUTHORIZED, "{path}");
     }
@@ -65,18 +65,40 @@ async fn paths_below_a_base() {
 
 #[test]
 fn what_makes_no_provider() {
-    let missing = Provider::builder().build().unwrap_err();
-    assert_eq!(missing, BuildError::Missing { part: "directory" });
+    let world = World::new();
+    let refused = |change: fn(ProviderOptions) -> ProviderOptions| {
+        provider(&world.book, &world.ledger, &world.stores, change(ProviderOptions::new())).unwrap_err()
+    };
     for path in ["", "/", "token", "/{all}", "/*rest", "/a//b", "/a b", "/a?b", "/:a", "/a/:b"] {
-        let refused = Provider::builder().token_path(path).build().unwrap_err();
-        assert!(matches!(refused, BuildError::Path { .. }), "{path}: {refused}");
+        let options = ProviderOptions::new().token_path(path);
+        let refused = provider(&world.book, &world.ledger, &world.stores, options).unwrap_err();
+        assert!(matches!(refused, ProviderOptionsError::Path { .. }), "{path}: {refused}");
     }
-    let twice = Provider::builder().token_path("/a").statement_path("/a").build().unwrap_err();
-    assert!(matches!(twice, BuildError::SamePath { .. }));
-    assert_eq!(Provider::builder().reporting_source("").build().unwrap_err(), BuildError::ReportingSource);
-    let brief = Provider::builder().token_lifetime(Duration::from_millis(999)).build();
-    assert!(matches!(brief, Err(BuildError::TokenLifetime)));
-    assert!(matches!(Provider::builder().report_offset_minutes(841).build(), Err(BuildError::Offset { found: 841 })));
+    let twice = refused(|options| options.token_path("/a").statement_path("/a"));
+    assert!(matches!(twice, ProviderOptionsError::SamePath { .. }));
+    assert_eq!(refused(|options| options.reporting_source("")), ProviderOptionsError::ReportingSource);
+    let brief = refused(|options| options.token_lifetime(Duration::from_millis(999)));
+    assert_eq!(brief, ProviderOptionsError::TokenLifetime);
+    let far = refused(|options| options.report_offset_minutes(841));
+    assert_eq!(far, ProviderOptionsError::Offset { found: 841 });
+}
+
+/// H10: no answer of the routers lacks a request key, whatever the framework answers by itself.
+#[tokio::test]
+async fn every_answer_has_a_request_key() {
+    let world = World::new();
+    let routers = [world.provider.router(), world.provider.token_router(), world.provider.statement_router()];
+    for router in routers {
+        for method in ["GET", "HEAD", "POST", "OPTIONS", "TRACE", "PROPFIND"] {
+            for path in ["/", "/v1.0/auth", "/accounts/v2.0/statement", "/accounts/v2.0/statement/", "//", "/%ff", "*"]
+            {
+                let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+                let answer = send(router.clone(), request).await;
+                let key = answer.header("x-requestkey");
+                assert!(key.parse::<bankrail_values::HyphenatedUuid>().is_ok(), "{method} {path}: {key:?}");
+            }
+        }
+    }
 }
 
 #[test]

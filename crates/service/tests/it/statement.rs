@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 #[tokio::test]
 async fn the_payload_is_what_the_specification_says() {
-    let world = World::with(|builder| builder.report_offset_minutes(600));
+    let world = World::with(|options| options.report_offset_minutes(600));
     let answer = world.statement(r#"{"accountId":"1"}"#).await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
     assert_eq!(answer.header("content-type"), "application/json");
@@ -121,7 +121,7 @@ async fn an_account_that_is_not_there_not_registered_or_no_account_is_answered_a
     }
     let long = world.statement(&serde_json::json!({ "accountId": "7".repeat(5000) }).to_string()).await;
     assert_eq!(long.json["error"]["title"], format!("Account Id: '{}' not found", "7".repeat(64)));
-    let world = World::with(|builder| builder.account_not_found_status(StatusCode::OK));
+    let world = World::with(|options| options.account_not_found_status(StatusCode::OK));
     let answer = world.statement(r#"{"accountId":"000000000000000"}"#).await;
     assert_eq!((answer.status, answer.error_code()), (StatusCode::OK, "EC20001"));
 }
@@ -197,7 +197,7 @@ async fn the_scope_is_asked_for_before_the_limit_is_charged() {
         assert_eq!(answer.header("www-authenticate"), expected);
     }
     assert_eq!(world.statement(r#"{"accountId":"2"}"#).await.status, StatusCode::OK);
-    let world = World::with(|builder| builder.statement_scope(names::MANDATE_READ.parse().unwrap()));
+    let world = World::with(|options| options.statement_scope(names::MANDATE_READ.parse().unwrap()));
     let token = world.token("ACME", names::MANDATE_READ).await;
     let answer = world.send(statement_request(API_KEY, &token, r#"{"accountId":"2"}"#)).await;
     assert_eq!(answer.status, StatusCode::OK);
@@ -205,7 +205,7 @@ async fn the_scope_is_asked_for_before_the_limit_is_charged() {
 
 #[tokio::test]
 async fn a_scope_taken_from_the_customer_is_taken_from_its_tokens() {
-    let world = World::with(|builder| builder.statement_scope("NEW.SCOPE".parse().unwrap()));
+    let world = World::with(|options| options.statement_scope("NEW.SCOPE".parse().unwrap()));
     let token = world.token("ACME", "NEW.SCOPE").await;
     let answer = world.send(statement_request(API_KEY, &token, r#"{"accountId":"2"}"#)).await;
     assert_eq!((answer.status, answer.error_code()), (StatusCode::FORBIDDEN, "EC403"));

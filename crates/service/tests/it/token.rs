@@ -163,7 +163,7 @@ async fn one_assertion_presented_many_times_at_once_gets_one_token() {
     let mut limits = bankrail_rate_limit::Limits::default();
     limits.set_default(bankrail_rate_limit::CallType::Token, unlimited);
     let limiter = bankrail_rate_limit::Limiter::new(limits, Arc::new(bankrail_rate_limit::MemoryCounters::default()));
-    let world = Arc::new(World::with(|builder| builder.limits(Arc::new(limiter))));
+    let world = Arc::new(World::with(|options| options.limiter(Arc::new(limiter))));
     let form = world.form(SCOPES);
     let all: Vec<_> = (0..32)
         .map(|_| {
@@ -195,7 +195,7 @@ async fn replay_policies() {
         (ReplayPolicy::RequireJti, 401, 401),
         (ReplayPolicy::Off, 200, 200),
     ] {
-        let world = World::with(|builder| builder.replay_policy(policy));
+        let world = World::with(|options| options.replay_policy(policy));
         let form = plain(&world);
         for expected in [first, second] {
             let answer = world.send(token_request(API_KEY, form.clone())).await;
@@ -206,7 +206,7 @@ async fn replay_policies() {
 
 #[tokio::test]
 async fn a_scope_that_is_refused_uses_up_no_assertion() {
-    let world = World::with(|builder| builder.replay_policy(ReplayPolicy::WholeAssertion));
+    let world = World::with(|options| options.replay_policy(ReplayPolicy::WholeAssertion));
     let (code, audience) = (CustomerCode::parse("ACME").unwrap(), Audience::parse(AUDIENCE).unwrap());
     let assertion = AssertionBuilder::new(code, audience).sign(&keys()[0], world.clock.now()).unwrap();
     for (scope, status) in [(names::MANDATE_WRITE, 400), (names::STATEMENT_READ, 200), (names::STATEMENT_READ, 401)] {
@@ -258,7 +258,7 @@ async fn the_third_in_a_second_and_the_eleventh_in_an_hour_wait() {
 
 #[tokio::test]
 async fn too_large_comes_before_malformed() {
-    let world = World::with(|builder| builder.max_token_body(2000));
+    let world = World::with(|options| options.max_token_body(2000));
     let mut request = token_request(API_KEY, vec![b'x'; 2001]);
     request.headers_mut().insert("content-type", "text/plain".parse().unwrap());
     assert_eq!(world.send(request).await.status, StatusCode::PAYLOAD_TOO_LARGE);

@@ -7,11 +7,11 @@ use bankrail_camt052::{
     Direction, Entry, EntryDetails, EntryStatus, OtherAccountId, Party, Remittance, Transaction, TransactionParties,
 };
 use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenHash, TokenRequest, TokenStore, names};
-use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayStore};
+use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayStore, Verifier};
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_service::{
-    AccountFacts, ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage,
-    Provider, ProviderBuilder, StatementQuery,
+    ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, Provider,
+    ProviderOptions, ProviderOptionsError, RegisteredAccount, StatementQuery,
 };
 use bankrail_statement::{EntryChannel, Position, SortOrder};
 use bankrail_stores::memory::MemoryStore;
@@ -76,7 +76,7 @@ impl Directory for Book {
 
 #[derive(Debug)]
 struct Held {
-    facts: AccountFacts,
+    facts: RegisteredAccount,
     balance: Decimal,
     entries: Vec<LedgerEntry>,
 }
@@ -207,10 +207,10 @@ impl Answer {
 
 impl World {
     pub(crate) fn new() -> Self {
-        Self::with(|builder| builder)
+        Self::with(|options| options)
     }
 
-    pub(crate) fn with(change: impl FnOnce(ProviderBuilder) -> ProviderBuilder) -> Self {
+    pub(crate) fn with(change: impl FnOnce(ProviderOptions) -> ProviderOptions) -> Self {
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
         let [acme, beta] = keys();
         let mut book = Book::default();
@@ -222,15 +222,10 @@ impl World {
             book.customers.insert(ApiKeyHash::of(api_key.as_bytes()), Arc::new(customer));
         }
         let (book, ledger, stores) = (Arc::new(book), Arc::new(accounts()), Arc::new(Stores::default()));
-        let builder = Provider::builder()
-            .directory(Arc::clone(&book) as Arc<dyn Directory>)
-            .ledger(Arc::clone(&ledger) as Arc<dyn Ledger>)
-            .token_store(Arc::clone(&stores) as Arc<dyn TokenStore>)
-            .replay_store(Arc::clone(&stores) as Arc<dyn ReplayStore>)
+        let options = ProviderOptions::new()
             .clock(Arc::clone(&clock) as Arc<dyn Clock>)
-            .audience(Audience::parse(AUDIENCE).unwrap())
             .cursor_secret(CursorSecret::from_bytes([9; 32]));
-        let provider = change(builder).build().unwrap();
+        let provider = provider(&book, &ledger, &stores, change(options)).unwrap();
         Self { router: provider.router(), provider, clock, book, ledger, stores }
     }
 
@@ -268,6 +263,23 @@ impl World {
     }
 }
 
+pub(crate) fn provider(
+    book: &Arc<Book>,
+    ledger: &Arc<Accounts>,
+    stores: &Arc<Stores>,
+    options: ProviderOptions,
+) -> Result<Provider, ProviderOptionsError> {
+    let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap());
+    Provider::new(
+        Arc::clone(book) as Arc<dyn Directory>,
+        Arc::clone(ledger) as Arc<dyn Ledger>,
+        Arc::clone(stores) as Arc<dyn TokenStore>,
+        Arc::clone(stores) as Arc<dyn ReplayStore>,
+        verifier,
+        options,
+    )
+}
+
 pub(crate) async fn send(router: Router, request: Request<Body>) -> Answer {
     let response = router.oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
@@ -300,11 +312,12 @@ pub(crate) const NARRATIVE: &str = "Rent <July> & \"more\" \\ 👍";
 /// 1 too, and 9.
 fn accounts() -> Accounts {
     let mut accounts = Accounts::default();
-    let mut hold = |customer: &str, account: &str, facts: AccountFacts, balance: &str, entries: Vec<LedgerEntry>| {
-        let held = Held { facts, balance: balance.parse().unwrap(), entries };
-        accounts.held.insert((customer.to_owned(), account.to_owned()), held);
-    };
-    let aud = AccountFacts::new(Currency::AUD);
+    let mut hold =
+        |customer: &str, account: &str, facts: RegisteredAccount, balance: &str, entries: Vec<LedgerEntry>| {
+            let held = Held { facts, balance: balance.parse().unwrap(), entries };
+            accounts.held.insert((customer.to_owned(), account.to_owned()), held);
+        };
+    let aud = RegisteredAccount::new(Currency::AUD);
     let five = [
         ("10.00", Direction::Credit, EntryChannel::FastPayment),
         ("2.50", Direction::Debit, EntryChannel::Ordinary),
@@ -317,7 +330,7 @@ fn accounts() -> Accounts {
     hold("ACME", "2", aud.clone(), "-3", Vec::new());
     hold("ACME", "3", aud.clone().with_virtual_accounts(), "0", vec![virtual_entry()]);
     let dong = entry("1500", Currency::VND, Direction::Debit, EntryChannel::Ordinary);
-    hold("ACME", "4", AccountFacts::new(Currency::VND), "7", vec![dong]);
+    hold("ACME", "4", RegisteredAccount::new(Currency::VND), "7", vec![dong]);
     let wrong = entry("1.00", Currency::USD, Direction::Credit, EntryChannel::Ordinary);
     hold("ACME", "5", aud.clone(), "7", vec![wrong]);
     hold("BETA", "1", aud.clone(), "99", Vec::new());

@@ -3,8 +3,8 @@
 use super::{NEXT, Surroundings, print, read};
 use crate::both::{endpoint, endpoints, query};
 use bankrail_service::delivery::{
-    Dispatcher, DispatcherOptions, HttpsTransport, HttpsTransportOptions, TlsRoots, Transport, TransportFuture,
-    TransportRequest,
+    BreakerPolicy, Dispatcher, DispatcherOptions, HttpsTransport, HttpsTransportOptions, TlsRoots, Transport,
+    TransportFuture, TransportRequest,
 };
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::Clock;
@@ -26,13 +26,13 @@ async fn process() {
     let outbox = Arc::new(SqliteStore::open(folder.join("outbox.db")).unwrap());
     let answered = Arc::new(Semaphore::new(AHEAD));
     let transport = Counting { inner: transport(&folder), answered: answered.clone() };
-    let mut options = DispatcherOptions::new();
-    options.schedule = Schedule::new(std::iter::repeat_n(Duration::from_millis(20), 100_000), 50);
-    options.timeout = Duration::from_secs(10);
-    options.per_endpoint = 16;
-    options.breaker.failures = u32::MAX;
-    options.longest_idle = Duration::from_millis(20);
-    options.shortest_idle = Duration::from_millis(5);
+    let options = DispatcherOptions::new()
+        .schedule(Schedule::new(std::iter::repeat_n(Duration::from_millis(20), 100_000), 50))
+        .timeout(Duration::from_secs(10))
+        .per_endpoint(16)
+        .breaker(BreakerPolicy::new().failures(u32::MAX))
+        .longest_idle(Duration::from_millis(20))
+        .shortest_idle(Duration::from_millis(5));
     let endpoints = endpoints(&format!("https://localhost:{port}/"), &keys);
     let clock: Arc<dyn Clock> = Arc::new(clock);
     let dispatcher = Dispatcher::new(outbox.clone(), endpoints, Arc::new(transport), clock, options).unwrap();

@@ -1,4 +1,4 @@
-//! How deliveries are made.
+//! Options of a dispatcher.
 
 use crate::delivery::BreakerPolicy;
 use bankrail_webhook::schedule::{DEFAULT_TIME_OUT, Schedule};
@@ -7,44 +7,29 @@ use std::time::Duration;
 /// What a 2xx answer without an acknowledgement counts as. It is recorded as a finding either way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WrongBody {
-    /// Delivered: the receiver said that it took the message.
+pub enum Unacknowledged {
+    /// As delivered: the status says that the receiver took the message.
     #[default]
     Delivered,
-    /// Not delivered: tried again on the schedule.
-    Retry,
+    /// As a failure: the message is delivered again on the schedule.
+    Failed,
 }
 
-/// How a [`Dispatcher`](super::Dispatcher) delivers. Start from the defaults and set fields (Default: "Webhooks", what the
-/// best senders do).
+/// Options of a [`Dispatcher`](super::Dispatcher). The defaults are those of well-known webhook senders (Default:
+/// "Webhooks").
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct DispatcherOptions {
-    /// When to try again. Default: ten attempts over some three days, with 20 % jitter.
-    pub schedule: Schedule,
-    /// How long a receiver has to answer; before that, a sealer to seal. Default: 15 seconds.
-    pub timeout: Duration,
-    /// The most attempts under way at once in this worker, at least one. Default: 64.
-    pub concurrency: usize,
-    /// The most entries of one endpoint under lease at once, over all workers, at least one. Default: 4.
-    pub per_endpoint: u32,
-    /// When an endpoint that keeps failing is left alone.
-    pub breaker: BreakerPolicy,
-    /// What a 2xx answer without an acknowledgement counts as. Default: delivered.
-    pub wrong_body: WrongBody,
-    /// The most octets of an answer that are read. Default: 64 KiB.
-    pub max_response: usize,
-    /// The longest time between two looks at the outbox: how late a message of another process is noticed. Default: 1
-    /// second.
-    pub longest_idle: Duration,
-    /// The shortest such time while something is due that may not be sent; doubled with each look up to the longest one.
-    /// Default: 100 milliseconds.
-    pub shortest_idle: Duration,
-    /// When a message to an endpoint that this worker does not know is looked at again. Default: 1 minute.
-    pub unknown_endpoint_pause: Duration,
-    /// How long delivered messages are kept, with their attempts. Then [`Dispatcher::run`](super::Dispatcher::run) forgets
-    /// them, once an hour. Dead letters stay. Default: `None`, for ever.
-    pub retention: Option<Duration>,
+    pub(in crate::delivery) schedule: Schedule,
+    pub(in crate::delivery) timeout: Duration,
+    pub(in crate::delivery) concurrency: usize,
+    pub(in crate::delivery) per_endpoint: u32,
+    pub(in crate::delivery) breaker: BreakerPolicy,
+    pub(in crate::delivery) unacknowledged: Unacknowledged,
+    pub(in crate::delivery) max_response: usize,
+    pub(in crate::delivery) longest_idle: Duration,
+    pub(in crate::delivery) shortest_idle: Duration,
+    pub(in crate::delivery) unknown_endpoint_pause: Duration,
+    pub(in crate::delivery) retention: Option<Duration>,
 }
 
 impl Default for DispatcherOptions {
@@ -55,7 +40,7 @@ impl Default for DispatcherOptions {
             concurrency: 64,
             per_endpoint: 4,
             breaker: BreakerPolicy::default(),
-            wrong_body: WrongBody::default(),
+            unacknowledged: Unacknowledged::default(),
             max_response: 64 * 1024,
             longest_idle: Duration::from_secs(1),
             shortest_idle: Duration::from_millis(100),
@@ -72,7 +57,87 @@ impl DispatcherOptions {
         Self::default()
     }
 
-    /// Long enough for an attempt, sealing and recording included; after a crash, the time until the next one.
+    /// When a failed delivery is made again. Default: ten times over some three days, with 20 % jitter.
+    #[must_use]
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.schedule = schedule;
+        self
+    }
+
+    /// How long a receiver has to answer, and before that a sealer to seal. Default: 15 seconds.
+    #[must_use]
+    pub fn timeout(mut self, longest: Duration) -> Self {
+        self.timeout = longest;
+        self
+    }
+
+    /// The most deliveries under way at once in this worker; at least one. Default: 64.
+    #[must_use]
+    pub fn concurrency(mut self, deliveries: usize) -> Self {
+        self.concurrency = deliveries;
+        self
+    }
+
+    /// The most messages to one endpoint under lease at once, over all workers; at least one. Default: 4.
+    #[must_use]
+    pub fn per_endpoint(mut self, messages: u32) -> Self {
+        self.per_endpoint = messages;
+        self
+    }
+
+    /// When an endpoint that keeps failing is left alone. Default: [`BreakerPolicy::default`].
+    #[must_use]
+    pub fn breaker(mut self, policy: BreakerPolicy) -> Self {
+        self.breaker = policy;
+        self
+    }
+
+    /// What a 2xx answer without an acknowledgement counts as. Default: delivered.
+    #[must_use]
+    pub fn unacknowledged(mut self, meaning: Unacknowledged) -> Self {
+        self.unacknowledged = meaning;
+        self
+    }
+
+    /// The most bytes of an answer that are read. Default: 64 KiB.
+    #[must_use]
+    pub fn max_response(mut self, bytes: usize) -> Self {
+        self.max_response = bytes;
+        self
+    }
+
+    /// The longest time between two looks at the outbox, and so the delay with which a message of another process is noticed.
+    /// Default: 1 second.
+    #[must_use]
+    pub fn longest_idle(mut self, pause: Duration) -> Self {
+        self.longest_idle = pause;
+        self
+    }
+
+    /// The shortest such time while a message is due that may not be sent; doubled with each look up to the longest one.
+    /// Default: 100 milliseconds.
+    #[must_use]
+    pub fn shortest_idle(mut self, pause: Duration) -> Self {
+        self.shortest_idle = pause;
+        self
+    }
+
+    /// When a message to an endpoint that this worker does not know is looked at again. Default: 1 minute.
+    #[must_use]
+    pub fn unknown_endpoint_pause(mut self, pause: Duration) -> Self {
+        self.unknown_endpoint_pause = pause;
+        self
+    }
+
+    /// How long delivered messages are kept, with their deliveries. After that [`Dispatcher::run`](super::Dispatcher::run)
+    /// forgets them, once an hour. Dead letters stay. Default: for ever.
+    #[must_use]
+    pub fn retention(mut self, retention: Duration) -> Self {
+        self.retention = Some(retention);
+        self
+    }
+
+    /// Long enough for a delivery, sealing and recording included; after a crash, the time until the next one.
     pub(super) fn lease(&self) -> Duration {
         self.timeout.saturating_mul(2).saturating_add(Duration::from_secs(30))
     }

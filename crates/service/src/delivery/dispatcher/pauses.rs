@@ -42,10 +42,8 @@ mod tests {
     use super::*;
 
     fn pauses(shortest: u64, longest: u64) -> Pauses {
-        let mut options = DispatcherOptions::new();
-        (options.shortest_idle, options.longest_idle) =
-            (Duration::from_millis(shortest), Duration::from_millis(longest));
-        Pauses::new(&options)
+        let [shortest, longest] = [shortest, longest].map(Duration::from_millis);
+        Pauses::new(&DispatcherOptions::new().shortest_idle(shortest).longest_idle(longest))
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Endpoints that keep failing, and how much one endpoint may have at once.
 
 use super::world::{Reply, World};
+use bankrail_service::delivery::BreakerPolicy;
 use bankrail_values::Clock as _;
 use bankrail_webhook::store::outbox::OutboxState;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use tokio::sync::oneshot;
 
 #[tokio::test]
 async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
-    let world = World::with(|options| options.per_endpoint = 1);
+    let world = World::with(|options| options.per_endpoint(1));
     world.receiver.always(Reply::Status(500));
     for _ in 0..8 {
         world.enqueue_one().await;
@@ -35,10 +36,7 @@ async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
 
 #[tokio::test]
 async fn of_several_entries_only_one_is_the_trial_and_no_attempt_is_lost() {
-    let world = World::with(|options| {
-        options.per_endpoint = 4;
-        options.breaker.failures = 4;
-    });
+    let world = World::with(|options| options.per_endpoint(4).breaker(BreakerPolicy::new().failures(4)));
     world.receiver.always(Reply::Status(500));
     let mut ids = Vec::new();
     for _ in 0..8 {
@@ -59,11 +57,10 @@ async fn of_several_entries_only_one_is_the_trial_and_no_attempt_is_lost() {
 /// What a running trial keeps waiting is left in the outbox, not taken and given back over and over.
 #[tokio::test]
 async fn a_running_trial_is_waited_for_in_peace() {
+    let hour = Duration::from_secs(3600);
     let world = Arc::new(World::with(|options| {
-        options.per_endpoint = 2;
-        options.breaker.failures = 1;
-        options.longest_idle = Duration::from_secs(3600);
-        options.shortest_idle = Duration::from_secs(3600);
+        let breaker = BreakerPolicy::new().failures(1);
+        options.per_endpoint(2).breaker(breaker).longest_idle(hour).shortest_idle(hour)
     }));
     world.receiver.script([Reply::Status(500), Reply::Status(500)]);
     let mut ids = Vec::new();
@@ -102,7 +99,7 @@ async fn a_running_trial_is_waited_for_in_peace() {
 
 #[tokio::test]
 async fn a_trial_that_is_dropped_stands_in_nobodys_way() {
-    let world = Arc::new(World::with(|options| options.breaker.failures = 1));
+    let world = Arc::new(World::with(|options| options.breaker(BreakerPolicy::new().failures(1))));
     world.receiver.script([Reply::Status(500)]);
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
@@ -138,14 +135,14 @@ async fn refusals_of_the_message_say_nothing_against_the_endpoint() {
 
 #[tokio::test]
 async fn one_endpoint_has_no_more_than_its_share() {
-    let world = World::with(|options| options.per_endpoint = 2);
+    let world = World::with(|options| options.per_endpoint(2));
     for _ in 0..5 {
         world.enqueue_one().await;
     }
     for expected in [2, 2, 1, 0] {
         assert_eq!(world.dispatcher.run_once().await.unwrap(), expected);
     }
-    let world = World::with(|options| options.concurrency = 3);
+    let world = World::with(|options| options.concurrency(3));
     for _ in 0..5 {
         world.enqueue_one().await;
     }

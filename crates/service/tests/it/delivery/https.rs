@@ -35,8 +35,7 @@ async fn attempt(base: &str, timeout: Duration) -> Attempt {
     let url = EndpointUrl::danger_allow_http_on_loopback(base).unwrap();
     let endpoint = Endpoint::new(id.clone(), url, sealer(0));
     endpoints.insert(endpoint.with_api_key(&SecretString::from("hunter2")).unwrap());
-    let mut options = DispatcherOptions::new();
-    options.timeout = timeout;
+    let options = DispatcherOptions::new().timeout(timeout);
     let outbox_handle = Arc::clone(&outbox) as Arc<dyn Outbox>;
     let clock = Arc::new(SystemClock);
     let dispatcher = Dispatcher::new(outbox_handle, endpoints, Arc::new(transport()), clock, options).unwrap();
@@ -105,7 +104,7 @@ async fn an_endless_answer_is_cut() {
 async fn no_answer_no_listener_and_no_tls() {
     let router = Router::new().route(PATH, post(|| async { std::future::pending::<()>().await }));
     let address = serve(router).await;
-    let made = attempt(&format!("http://{address}/"), Duration::from_millis(50)).await;
+    let made = attempt(&format!("http://{address}/"), Duration::from_secs(1)).await;
     assert_eq!(made.note, Some(AttemptNote::TimedOut));
     // What listens there does not speak TLS.
     let made = attempt(&format!("https://{address}/"), LONG).await;

@@ -1,7 +1,7 @@
 //! Failing, waiting, trying again, giving up.
 
 use super::world::{Reply, World, sealed_by};
-use bankrail_service::delivery::{SealFuture, SealPayload, TransportErrorKind};
+use bankrail_service::delivery::{BreakerPolicy, SealFuture, SealPayload, TransportErrorKind};
 use bankrail_values::Clock as _;
 use bankrail_webhook::schedule::DEFAULT_DELAYS;
 use bankrail_webhook::store::outbox::OutboxState;
@@ -18,7 +18,7 @@ async fn move_to_due(world: &World, id: EntryId) -> Duration {
 
 #[tokio::test]
 async fn ten_attempts_on_the_schedule_then_a_dead_letter_that_can_be_sent_again() {
-    let world = World::with(|options| options.breaker.failures = u32::MAX);
+    let world = World::with(|options| options.breaker(BreakerPolicy::new().failures(u32::MAX)));
     world.receiver.always(Reply::Status(500));
     let id = world.enqueue_one().await;
     for (made, delay) in DEFAULT_DELAYS.iter().enumerate() {
@@ -70,9 +70,9 @@ async fn every_failure_is_recorded_as_what_it_was() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_receiver_that_never_answers_is_cut_off() {
-    let world = World::with(|options| options.timeout = Duration::ZERO);
+    let world = World::new();
     world.receiver.script([Reply::Never]);
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
@@ -89,9 +89,9 @@ impl SealPayload for Hangs {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_sealer_that_never_answers_is_cut_off_too() {
-    let world = World::with(|options| options.timeout = Duration::ZERO);
+    let world = World::new();
     world.endpoints.insert(sealed_by(&world.acme, std::sync::Arc::new(Hangs)));
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
@@ -121,7 +121,7 @@ async fn retry_after_is_honoured_up_to_a_day() {
 #[tokio::test]
 async fn a_busy_receiver_is_left_alone_as_long_as_it_asks() {
     for (status, rests) in [(429, true), (503, true), (500, false)] {
-        let world = World::with(|options| options.per_endpoint = 2);
+        let world = World::with(|options| options.per_endpoint(2));
         world.receiver.script([Reply::Asking(status, "3600".to_owned()), Reply::Good]);
         let ids = [world.enqueue_one().await, world.enqueue_one().await, world.enqueue_one().await];
         let other = world.enqueue_to(&world.beta.clone()).await;

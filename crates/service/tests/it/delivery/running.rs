@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 #[tokio::test]
 async fn stopping_waits_for_what_is_under_way_and_takes_nothing_more() {
-    let world = Arc::new(World::with(|options| options.concurrency = 1));
+    let world = Arc::new(World::with(|options| options.concurrency(1)));
     // Nobody is answered before the gate opens.
     let permits = world.receiver.gate.available_permits();
     world.receiver.gate.forget_permits(permits);
@@ -35,7 +35,7 @@ async fn stopping_waits_for_what_is_under_way_and_takes_nothing_more() {
 
 #[tokio::test]
 async fn a_loop_that_may_deliver_none_at_once_delivers_one() {
-    let world = Arc::new(World::with(|options| (options.concurrency, options.per_endpoint) = (0, 0)));
+    let world = Arc::new(World::with(|options| options.concurrency(0).per_endpoint(0)));
     let ids = [world.enqueue_one().await, world.enqueue_one().await];
     assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
     let all = async {
@@ -51,7 +51,7 @@ async fn a_loop_that_may_deliver_none_at_once_delivers_one() {
 
 #[tokio::test]
 async fn enqueueing_wakes_the_loop_and_a_restart_continues() {
-    let world = Arc::new(World::with(|options| options.longest_idle = std::time::Duration::from_secs(3600)));
+    let world = Arc::new(World::with(|options| options.longest_idle(std::time::Duration::from_secs(3600))));
     for _ in 0..2 {
         let (stop, stopped) = oneshot::channel::<()>();
         let running = tokio::spawn({
@@ -73,7 +73,7 @@ async fn enqueueing_wakes_the_loop_and_a_restart_continues() {
 #[tokio::test]
 async fn what_was_delivered_long_ago_is_forgotten() {
     let day = std::time::Duration::from_secs(86_400);
-    let world = Arc::new(World::with(|options| options.retention = Some(day)));
+    let world = Arc::new(World::with(|options| options.retention(day)));
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
     for (more, left) in [(day, true), (day / 2, false)] {

@@ -117,12 +117,11 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new() -> Self {
-        Self::with(|_| {})
+        Self::with(|options| options)
     }
 
-    pub(super) fn with(change: impl FnOnce(&mut DispatcherOptions)) -> Self {
-        let mut options = DispatcherOptions::new();
-        change(&mut options);
+    pub(super) fn with(change: impl FnOnce(DispatcherOptions) -> DispatcherOptions) -> Self {
+        let options = change(DispatcherOptions::new());
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
         let receiver = Arc::new(Receiver {
             script: Mutex::default(),

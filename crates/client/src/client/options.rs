@@ -1,0 +1,215 @@
+//! Options of a client.
+
+use crate::endpoint::AddressError;
+use bankrail_camt052::ReadOptions;
+use bankrail_client_assertion::AudienceError;
+use bankrail_client_assertion::token::{ScopeSet, names};
+use bankrail_http::tls::{TlsError, TlsRoots};
+use bankrail_rate_limit::{CallType, CounterStore, Pacing, Policy, default_limits};
+use bankrail_values::{Clock, SystemClock};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Options of a [`Client`](super::Client).
+#[derive(Clone, Debug)]
+pub struct ClientOptions {
+    pub(super) auth_url: Option<String>,
+    pub(super) audience: Option<String>,
+    pub(super) scopes: ScopeSet,
+    pub(super) assertion_lifetime: Option<Duration>,
+    pub(super) jti: bool,
+    pub(super) roots: Option<TlsRoots>,
+    pub(super) http_on_loopback: bool,
+    pub(super) connect_timeout: Duration,
+    pub(super) timeout: Duration,
+    pub(super) max_statement_bytes: usize,
+    pub(super) read: ReadOptions,
+    pub(super) pacing: Pacing,
+    pub(super) token_limits: Policy,
+    pub(super) statement_limits: Policy,
+    pub(super) counters: Option<Arc<dyn CounterStore>>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            auth_url: None,
+            audience: None,
+            scopes: ScopeSet::parse(names::STATEMENT_READ).expect("the documented scope name is well formed"),
+            assertion_lifetime: None,
+            jti: true,
+            roots: None,
+            http_on_loopback: false,
+            connect_timeout: Duration::from_secs(10),
+            timeout: Duration::from_secs(60),
+            max_statement_bytes: 32 << 20,
+            read: ReadOptions::default(),
+            pacing: Pacing::default(),
+            token_limits: default_limits(CallType::Token),
+            statement_limits: default_limits(CallType::Statement),
+            counters: None,
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+impl ClientOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The full address of the token endpoint. Default: `{base_url}/v1.0/auth` (Specification: "Obtain access token").
+    #[must_use]
+    pub fn auth_url(mut self, url: impl Into<String>) -> Self {
+        self.auth_url = Some(url.into());
+        self
+    }
+
+    /// The assertion's `aud`, sent exactly as given. Default: the address of the token endpoint. In practice it can be
+    /// another text than the address that is called (Default: "Token endpoint").
+    #[must_use]
+    pub fn audience(mut self, audience: impl Into<String>) -> Self {
+        self.audience = Some(audience.into());
+        self
+    }
+
+    /// The scopes that tokens are asked for. Default: the documented scope of statements.
+    #[must_use]
+    pub fn scopes(mut self, scopes: ScopeSet) -> Self {
+        self.scopes = scopes;
+        self
+    }
+
+    /// How long an assertion lives; at most 60 minutes (Specification: "Client assertion (JWT) the customer builds").
+    /// Default: [`AssertionBuilder::DEFAULT_LIFETIME`].
+    #[must_use]
+    pub fn assertion_lifetime(mut self, lifetime: Duration) -> Self {
+        self.assertion_lifetime = Some(lifetime);
+        self
+    }
+
+    /// Whether assertions have a random `jti`, which the specification does not list. Without it, two assertions that
+    /// expire in the same second are the same text, which a service that refuses replays may refuse. Default: yes.
+    #[must_use]
+    pub fn jti(mut self, wanted: bool) -> Self {
+        self.jti = wanted;
+        self
+    }
+
+    /// Which certificate authorities are trusted. Default: those of the operating system.
+    #[must_use]
+    pub fn tls_roots(mut self, roots: TlsRoots) -> Self {
+        self.roots = Some(roots);
+        self
+    }
+
+    /// Allows `http://` for loopback hosts, and then ignores the environment's proxies. **For tests on one machine
+    /// only**: API key, assertion and token are readable for whoever can read the loopback interface.
+    #[must_use]
+    pub fn danger_allow_http_on_loopback(mut self) -> Self {
+        self.http_on_loopback = true;
+        self
+    }
+
+    /// How long connecting may take. Default: 10 s.
+    #[must_use]
+    pub fn connect_timeout(mut self, longest: Duration) -> Self {
+        self.connect_timeout = longest;
+        self
+    }
+
+    /// How long a whole exchange may take, from connecting to the last byte of the answer. Waiting for the rate limit is
+    /// not counted. Default: 60 s.
+    #[must_use]
+    pub fn timeout(mut self, longest: Duration) -> Self {
+        self.timeout = longest;
+        self
+    }
+
+    /// The most bytes of a statement's answer. Default: 32 MiB; a page has at most 1000 entries. A token's answer is
+    /// held to [`TokenResponse::MAX_BYTES`].
+    #[must_use]
+    pub fn max_statement_bytes(mut self, bytes: usize) -> Self {
+        self.max_statement_bytes = bytes;
+        self
+    }
+
+    /// How documents are read; [`ReadOptions::deny_findings`] also refuses answers that have findings. Default: tolerant.
+    #[must_use]
+    pub fn read_options(mut self, options: ReadOptions) -> Self {
+        self.read = options;
+        self
+    }
+
+    /// What happens to a call that the limits do not allow yet. Default: it waits.
+    #[must_use]
+    pub fn pacing(mut self, pacing: Pacing) -> Self {
+        self.pacing = pacing;
+        self
+    }
+
+    /// The limits of token calls, where others than the specification's were agreed; [`Policy::unlimited`] for none.
+    /// Default: 10 an hour and 2 a second.
+    #[must_use]
+    pub fn token_limits(mut self, limits: Policy) -> Self {
+        self.token_limits = limits;
+        self
+    }
+
+    /// The limits of statement calls, where others than the specification's were agreed; [`Policy::unlimited`] for none.
+    /// Default: 25 an hour.
+    #[must_use]
+    pub fn statement_limits(mut self, limits: Policy) -> Self {
+        self.statement_limits = limits;
+        self
+    }
+
+    /// Counters that several processes share, for a customer that calls from more than one. Default: counted in this
+    /// client alone.
+    #[must_use]
+    pub fn counters(mut self, counters: Arc<dyn CounterStore>) -> Self {
+        self.counters = Some(counters);
+        self
+    }
+
+    /// The clock of assertions, token lifetimes and limits. Default: the system's.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+}
+
+/// Credentials, an address or options that make no [`Client`](super::Client).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientOptionsError {
+    /// The base address.
+    #[error("the base address is refused")]
+    BaseUrl(#[source] AddressError),
+    /// The address of the token endpoint.
+    #[error("the address of the token endpoint is refused")]
+    AuthUrl(#[source] AddressError),
+    /// The audience.
+    #[error("the audience is refused")]
+    Audience(#[source] AudienceError),
+    /// A lifetime under a second or over an hour.
+    #[error("expected an assertion lifetime of 1 to 3600 seconds, found {found:?}")]
+    AssertionLifetime {
+        /// The lifetime.
+        found: Duration,
+    },
+    /// The API key is empty or has characters that a header cannot carry.
+    #[error("expected an API key of visible characters")]
+    ApiKey,
+    /// TLS could not be set up.
+    #[error("TLS could not be set up")]
+    Tls(#[source] TlsError),
+    /// The HTTP client could not be set up.
+    #[error("the HTTP client could not be set up")]
+    Http(#[source] Box<dyn Error + Send + Sync>),
+}

@@ -1,0 +1,240 @@
+//! Options of a provider.
+
+use crate::{CursorSecret, CursorSecretError};
+use bankrail_client_assertion::ReplayPolicy;
+use bankrail_client_assertion::token::{Scope, TokenRequest, TokenResponse, names};
+use bankrail_rate_limit::Limiter;
+use bankrail_statement::StatementRequest;
+use bankrail_values::{Clock, SystemClock};
+use http::StatusCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Options of a [`Provider`](crate::Provider).
+#[derive(Clone, Debug)]
+pub struct ProviderOptions {
+    pub(crate) limiter: Option<Arc<Limiter>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) cursor_secret: Option<CursorSecret>,
+    pub(crate) base_path: String,
+    pub(crate) token_path: String,
+    pub(crate) statement_path: String,
+    pub(crate) token_lifetime: Duration,
+    pub(crate) replay_policy: ReplayPolicy,
+    pub(crate) statement_scope: Scope,
+    pub(crate) account_not_found_status: StatusCode,
+    pub(crate) rate_limit_headers: bool,
+    pub(crate) body_timeout: Duration,
+    pub(crate) max_token_body: usize,
+    pub(crate) max_statement_body: usize,
+    pub(crate) reporting_source: String,
+    pub(crate) report_offset_minutes: i16,
+}
+
+impl Default for ProviderOptions {
+    fn default() -> Self {
+        Self {
+            limiter: None,
+            clock: Arc::new(SystemClock),
+            cursor_secret: None,
+            base_path: String::new(),
+            token_path: "/v1.0/auth".to_owned(),
+            statement_path: "/accounts/v2.0/statement".to_owned(),
+            token_lifetime: Duration::from_secs(TokenResponse::DEFAULT_LIFETIME),
+            replay_policy: ReplayPolicy::default(),
+            statement_scope: Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
+            account_not_found_status: StatusCode::NOT_FOUND,
+            rate_limit_headers: false,
+            body_timeout: Duration::from_secs(15),
+            max_token_body: TokenRequest::MAX_BYTES,
+            max_statement_body: StatementRequest::MAX_BYTES,
+            reporting_source: "CMM".to_owned(),
+            report_offset_minutes: 0,
+        }
+    }
+}
+
+impl ProviderOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The limits and their counters. Default: the specification's table, counted in this process's memory.
+    #[must_use]
+    pub fn limiter(mut self, limiter: Arc<Limiter>) -> Self {
+        self.limiter = Some(limiter);
+        self
+    }
+
+    /// Where the time comes from. Default: the operating system.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The secret that seals cursors. Default: a new one for each provider, so that the cursors of another process, or of
+    /// one before a restart, are refused.
+    #[must_use]
+    pub fn cursor_secret(mut self, secret: CursorSecret) -> Self {
+        self.cursor_secret = Some(secret);
+        self
+    }
+
+    /// What comes before the paths of both endpoints, such as `/bank`. Default: nothing.
+    #[must_use]
+    pub fn base_path(mut self, path: impl Into<String>) -> Self {
+        self.base_path = path.into();
+        self
+    }
+
+    /// The token endpoint's path below the base. Default: `/v1.0/auth`.
+    #[must_use]
+    pub fn token_path(mut self, path: impl Into<String>) -> Self {
+        self.token_path = path.into();
+        self
+    }
+
+    /// The statement endpoint's path below the base. Default: `/accounts/v2.0/statement`.
+    #[must_use]
+    pub fn statement_path(mut self, path: impl Into<String>) -> Self {
+        self.statement_path = path.into();
+        self
+    }
+
+    /// How long a token is valid: a second or more, in whole seconds. Default: 3600 seconds.
+    #[must_use]
+    pub fn token_lifetime(mut self, lifetime: Duration) -> Self {
+        self.token_lifetime = Duration::from_secs(lifetime.as_secs());
+        self
+    }
+
+    /// What counts as an assertion presented again. Default: [`ReplayPolicy::JtiIfPresent`].
+    #[must_use]
+    pub fn replay_policy(mut self, policy: ReplayPolicy) -> Self {
+        self.replay_policy = policy;
+        self
+    }
+
+    /// The scope that a statement needs. Default: `GBL.INSTO.ACCOUNTS.STATEMENT.READ`.
+    #[must_use]
+    pub fn statement_scope(mut self, scope: Scope) -> Self {
+        self.statement_scope = scope;
+        self
+    }
+
+    /// The status that goes with `EC20001`, which the specification leaves open. Default: 404.
+    #[must_use]
+    pub fn account_not_found_status(mut self, status: StatusCode) -> Self {
+        self.account_not_found_status = status;
+        self
+    }
+
+    /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default: no; `Retry-After` comes with
+    /// each 429 in any case.
+    #[must_use]
+    pub fn rate_limit_headers(mut self, wanted: bool) -> Self {
+        self.rate_limit_headers = wanted;
+        self
+    }
+
+    /// How long the body of a request may take to arrive; then the answer is 408. Default: 15 s.
+    #[must_use]
+    pub fn body_timeout(mut self, longest: Duration) -> Self {
+        self.body_timeout = longest;
+        self
+    }
+
+    /// The most bytes of a token request. Default, and the most that helps: 32 KiB.
+    #[must_use]
+    pub fn max_token_body(mut self, bytes: usize) -> Self {
+        self.max_token_body = bytes;
+        self
+    }
+
+    /// The most bytes of a statement request. Default, and the most that helps: 16 KiB.
+    #[must_use]
+    pub fn max_statement_body(mut self, bytes: usize) -> Self {
+        self.max_statement_body = bytes;
+        self
+    }
+
+    /// `RptgSrc/Prtry` of reports whose account names none: 1 to 35 characters. Default: `CMM`.
+    #[must_use]
+    pub fn reporting_source(mut self, source: impl Into<String>) -> Self {
+        self.reporting_source = source.into();
+        self
+    }
+
+    /// The offset from UTC in which reports state their times: −840 to 840 minutes. Default: 0.
+    #[must_use]
+    pub fn report_offset_minutes(mut self, minutes: i16) -> Self {
+        self.report_offset_minutes = minutes;
+        self
+    }
+
+    /// The same options with whole paths.
+    pub(crate) fn checked(mut self) -> Result<Self, ProviderOptionsError> {
+        for path in [&mut self.token_path, &mut self.statement_path] {
+            *path = checked_path(&self.base_path, path)?;
+        }
+        if self.token_path == self.statement_path {
+            return Err(ProviderOptionsError::SamePath { path: self.token_path });
+        }
+        if !(1..=35).contains(&self.reporting_source.chars().count()) {
+            return Err(ProviderOptionsError::ReportingSource);
+        }
+        if !(-840..=840).contains(&self.report_offset_minutes) {
+            return Err(ProviderOptionsError::Offset { found: self.report_offset_minutes });
+        }
+        if self.token_lifetime.is_zero() {
+            return Err(ProviderOptionsError::TokenLifetime);
+        }
+        Ok(self)
+    }
+}
+
+/// A literal path. Braces and asterisks would be patterns to the router.
+fn checked_path(base: &str, path: &str) -> Result<String, ProviderOptionsError> {
+    let literal = |c: u8| c.is_ascii_alphanumeric() || b"/-._~!$&'()+,;=:@".contains(&c);
+    let whole = format!("{}{path}", base.trim_end_matches('/'));
+    // A segment that begins with a colon was a pattern once, and the router refuses it.
+    let plain = !whole.contains("//") && !whole.contains("/:");
+    let good = path.len() > 1 && path.starts_with('/') && whole.starts_with('/') && plain;
+    if good && whole.bytes().all(literal) { Ok(whole) } else { Err(ProviderOptionsError::Path { found: whole }) }
+}
+
+/// Options that make no [`Provider`](crate::Provider).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProviderOptionsError {
+    /// A path that is not absolute and literal.
+    #[error("expected an absolute path of literal segments, found {found:?}")]
+    Path {
+        /// The base and the path.
+        found: String,
+    },
+    /// Both endpoints at one path.
+    #[error("expected two paths, found {path:?} twice")]
+    SamePath {
+        /// The path.
+        path: String,
+    },
+    /// The reporting source is empty or longer than 35 characters.
+    #[error("expected a reporting source of 1 to 35 characters")]
+    ReportingSource,
+    /// An offset from UTC of more than 14 hours.
+    #[error("expected an offset of at most 840 minutes, found {found}")]
+    Offset {
+        /// The offset in minutes.
+        found: i16,
+    },
+    /// A token lifetime below a second.
+    #[error("expected a token lifetime of a second or more")]
+    TokenLifetime,
+    /// The operating system gave no random bytes for a cursor secret.
+    #[error("no random bytes for a cursor secret")]
+    Cursors(#[source] CursorSecretError),
+}
