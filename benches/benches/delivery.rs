@@ -12,6 +12,7 @@ use axum::body::Body;
 use axum::http::Request;
 use bankrail_client::receivers::Receivers;
 use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_mailbox::{Inbox, Outbox, OutboxCounts};
 use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, Transport, TransportFuture, TransportRequest,
@@ -19,8 +20,7 @@ use bankrail_service::delivery::{
 };
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::{HyphenatedUuid, SystemClock};
-use bankrail_webhook::store::outbox::OutboxCounts;
-use bankrail_webhook::{Acknowledgement, CaseType, DeliveryHeaders, Inbox, Message, MessageKind, Outbox, samples};
+use bankrail_webhook::{Acknowledgement, CaseType, DeliveryHeaders, Message, MessageKind, samples};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -114,7 +114,7 @@ impl Transport for Answering {
 
 async fn deliver(messages: u32, keys: &Keys) -> Duration {
     let folder = tempfile::tempdir().unwrap();
-    let store = Arc::new(SqliteStore::open(folder.path().join("outbox.db")).unwrap());
+    let store = Arc::new(SqliteStore::open(folder.path().join("outbox.db")).unwrap().outbox());
     let sealer = Sealer::new(keys.signing.clone(), keys.unwrapping.wrapping_key());
     let url = EndpointUrl::parse("https://biller.example/").unwrap();
     let endpoints = Endpoints::new();
@@ -139,14 +139,14 @@ async fn deliver(messages: u32, keys: &Keys) -> Duration {
     }
     running.await.unwrap();
     let took = begun.elapsed();
-    let counts = Outbox::counts(&*store, None).await.unwrap();
-    assert_eq!(counts, OutboxCounts { pending: 0, delivered: messages.into(), dead: 0 });
+    let counts = store.counts(None).await.unwrap();
+    assert_eq!(counts, OutboxCounts { pending: 0, delivered: messages.into(), dead_letters: 0 });
     took
 }
 
 async fn receive(messages: u32, keys: &Keys) -> Duration {
     let folder = tempfile::tempdir().unwrap();
-    let store = Arc::new(SqliteStore::open(folder.path().join("inbox.db")).unwrap());
+    let store = Arc::new(SqliteStore::open(folder.path().join("inbox.db")).unwrap().inbox());
     let opener = Opener::new(keys.unwrapping.clone(), keys.signing.verifying_key());
     let sealer = Arc::new(Sealer::new(keys.signing.clone(), keys.unwrapping.wrapping_key()));
     let receivers = Receivers::builder(opener, "our-key", store.clone()).build().unwrap();
@@ -180,6 +180,6 @@ async fn receive(messages: u32, keys: &Keys) -> Duration {
     }
     room.acquire_many(u32::try_from(AT_ONCE).unwrap()).await.unwrap().forget();
     let took = begun.elapsed();
-    assert_eq!(Inbox::counts(&*store).await.unwrap().pending, u64::from(messages));
+    assert_eq!(store.counts().await.unwrap().pending, u64::from(messages));
     took
 }

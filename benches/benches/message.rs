@@ -1,6 +1,6 @@
 //! Webhook messages: reading with all findings, writing, validating and fingerprinting, one of each kind.
 
-use bankrail_webhook::{ActionStatus, ActionType, Outgoing};
+use bankrail_webhook::{ActionStatus, ActionType};
 use bankrail_webhook::{CaseType, Message, MessageKind, TransactionStatus, Trigger, samples};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -45,10 +45,10 @@ fn message(criterion: &mut Criterion) {
 
 fn enqueue_check(criterion: &mut Criterion) {
     let message = Message::from(samples::query(&CaseType::Mandate));
-    let endpoint: bankrail_webhook::EndpointId = "endpoint".parse().expect("a short name");
+    let endpoint: bankrail_mailbox::EndpointId = "endpoint".parse().expect("a short name");
     let headers = samples::headers(MessageKind::Query);
     criterion.bench_function("message/outgoing/query", |b| {
-        b.iter(|| Outgoing::new(endpoint.clone(), black_box(&message), headers).expect("a sample can be sent"));
+        b.iter(|| black_box(&message).outgoing(endpoint.clone(), &headers).expect("a sample can be sent"));
     });
 }
 

@@ -1,12 +1,13 @@
 //! The provider's side of webhooks: one endpoint, and a dispatcher for it.
 
 use crate::keys::Keys;
+use bankrail::mailbox::{EndpointId, Outbox};
 use bankrail::secured_payload::Sealer;
 use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions, TlsRoots,
 };
 use bankrail::values::{Clock, HyphenatedUuid, SecretString};
-use bankrail::webhook::{DeliveryHeaders, EndpointId, MessageKind, Outbox, Priority};
+use bankrail::webhook::{DeliveryHeaders, MessageKind, Priority};
 use std::error::Error;
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Receives until Ctrl-C. Messages and acknowledgements are kept in the folder's database.
 pub(crate) async fn run(folder: &Path, port: u16, api_key: &str) -> Result<(), Box<dyn Error>> {
     let data = Data::open(folder)?;
-    let inbox = Arc::new(SqliteStore::open(data.path("customer.sqlite"))?);
+    let inbox = Arc::new(SqliteStore::open(data.path("customer.sqlite"))?.inbox());
     let opener = Opener::new(data.keys.decryption.clone(), data.keys.signing.verifying_key())
         .with_options(OpenOptions::customer());
     let receivers = Receivers::builder(opener, api_key, inbox).build()?;

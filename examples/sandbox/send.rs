@@ -28,7 +28,7 @@ pub(crate) async fn run(
         authorities.push(b'\n');
         authorities.extend(std::fs::read(path)?);
     }
-    let outbox = Arc::new(SqliteStore::open(data.path("provider.sqlite"))?);
+    let outbox = Arc::new(SqliteStore::open(data.path("provider.sqlite"))?.outbox());
     let clock = Arc::new(SystemClock);
     let provider = dispatcher(base, api_key, &data.keys, authorities, outbox.clone(), clock)?;
     for status in [TransactionStatus::SettlementCompleted, TransactionStatus::Warehoused] {

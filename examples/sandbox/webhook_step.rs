@@ -4,14 +4,15 @@ use crate::delivery::{ENDPOINT, dispatcher, headers};
 use crate::server::Server;
 use crate::tour::{Sandbox, expect};
 use bankrail::client::receivers::{HandlerError, Handlers, Received, Receivers};
+use bankrail::mailbox::{EndpointId, Outbox};
 use bankrail::secured_payload::{OpenOptions, Opener, Sealer, SecuredPayload};
 use bankrail::service::delivery::{Dispatcher, EndpointUrl};
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::HyphenatedUuid;
 use bankrail::webhook::history::{PaymentHistory, PaymentState};
 use bankrail::webhook::{
-    Acknowledgement, CaseType, DeliveryHeaders, EndpointId, Message, MessageKind, Outbox, PaymentOutcome,
-    TransactionStatus, Trigger, samples,
+    Acknowledgement, CaseType, DeliveryHeaders, Message, MessageKind, PaymentOutcome, TransactionStatus, Trigger,
+    samples,
 };
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +31,7 @@ type Shared = Arc<Mutex<Seen>>;
 
 pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let seen = Shared::default();
-    let inbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("customer.sqlite"))?);
+    let inbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("customer.sqlite"))?.inbox());
     let opener = Opener::new(sandbox.keys.decryption.clone(), sandbox.keys.signing.verifying_key())
         .with_options(OpenOptions::customer());
     let receivers = Receivers::builder(opener, RECEIVER_KEY, inbox).clock(sandbox.clock.clone()).build()?;
@@ -38,7 +39,7 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let server = Server::start(receivers.router(), &sandbox.certificates, 0)?;
     println!("receivers at   {}", server.base_url());
 
-    let outbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("outbox.sqlite"))?);
+    let outbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("outbox.sqlite"))?.outbox());
     let authority = sandbox.certificates.authority_pem.clone().into_bytes();
     let base = EndpointUrl::parse(&server.base_url())?;
     let clock = sandbox.clock.clone();
@@ -86,7 +87,7 @@ pub(crate) async fn deliver(
 ) -> Result<(), Box<dyn Error>> {
     let entry = provider.enqueue(&EndpointId::parse(ENDPOINT)?, message, headers).await?.id();
     provider.run_once().await?;
-    let attempts = outbox.attempts(entry).await?;
+    let attempts = outbox.deliveries(entry).await?;
     let [attempt] = attempts.as_slice() else { return Err("expected one attempt".into()) };
     println!(
         "delivered      {:<22} X-Message-Id {}  {} in {} ms",

@@ -22,9 +22,10 @@
 //! | `secured-payload` | `secured_payload` | sealing and opening webhook bodies |
 //! | `statement` | `statement` | the statement exchange's JSON, cursors, de-duplication |
 //! | `webhook` | `webhook` | the four messages, aliases, duplicate keys, ordering |
+//! | `mailbox` | `mailbox` | inbox and outbox: store traits, leases, retry schedule |
 //! | `rate-limit` | `rate_limit` | fixed and sliding windows, keyed limiter |
 //! | `http` | `http` | what both sides of HTTP share: request keys, bounded bodies, `Retry-After` |
-//! | `stores` | `stores` | engines in memory; `sqlite`, `redis`, `postgres` add theirs |
+//! | `memory`, `sqlite`, `postgres`, `redis` | `stores` | each an engine, for the store traits of the parts that are on |
 //! | `service` | `service` | the provider's endpoints and webhook delivery |
 //! | `client` | `client` | the customer's calls and webhook receivers |
 //! | `aws-lc` or `josekit` | | the RSA back end of whatever part has RSA in it; choose one |
@@ -34,7 +35,7 @@
 //! | `pacer` | `rate_limit` | `rate_limit::Pacer`, which makes a client wait for its turn |
 //! | `rate-limit-layer` | `rate_limit` | `rate_limit::layer::LimitLayer`, a tower layer that limits an HTTP service |
 //! | `full` | all | all above that needs only Rust and a C compiler: not `josekit` |
-//! | `arbitrary`, `testing` | `camt052`, `webhook` | for tests: invented reports; the suites of inbox and outbox engines |
+//! | `arbitrary`, `testing` | `camt052`, `mailbox` | for tests: invented reports; the suites of inbox and outbox engines |
 //!
 //! A provider: `bankrail = { version = "0.1", features = ["service", "sqlite", "aws-lc"] }`.
 //! A customer: `bankrail = { version = "0.1", features = ["client", "sqlite", "aws-lc"] }`.
@@ -52,6 +53,8 @@ pub use bankrail_client_assertion as client_assertion;
 pub use bankrail_http as http;
 #[cfg(feature = "jose")]
 pub use bankrail_jose as jose;
+#[cfg(feature = "mailbox")]
+pub use bankrail_mailbox as mailbox;
 #[cfg(feature = "rate-limit")]
 pub use bankrail_rate_limit as rate_limit;
 #[cfg(feature = "secured-payload")]

@@ -33,7 +33,7 @@
 //! }
 //!
 //! let (mine, theirs) = (UnwrappingKey::generate(RsaSize::Rsa2048)?, SigningKey::generate(RsaSize::Rsa2048)?);
-//! let inbox = Arc::new(SqliteStore::open_in_memory()?);
+//! let inbox = Arc::new(SqliteStore::open_in_memory()?.inbox());
 //! // Senders in the wild compress: without inflating, bounded, their messages are refused.
 //! let opener = Opener::new(mine, theirs.verifying_key()).with_options(OpenOptions::customer());
 //! let receivers = Receivers::builder(opener, "our-api-key", inbox).build()?;
@@ -49,8 +49,8 @@
 //!
 //! Messages are kept after they were handled, so that a duplicate is recognised: for ever, unless
 //! [`WorkerOptions::retention`] or a retention of the inbox's own says how long, or the caller runs
-//! [`Inbox::forget`](bankrail_webhook::Inbox::forget). Longer than any sender tries again: published schedules take some three
-//! days, and dead letters are sent again by hand later. What was set aside stays until it is retried.
+//! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Longer than any sender tries again: published schedules take some three
+//! days, and dead letters are sent again by hand later. Dead letters stay until they are resent.
 
 mod answer;
 mod build;

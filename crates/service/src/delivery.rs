@@ -8,7 +8,7 @@
 //! - [`Transport`] carries requests; [`HttpsTransport`] is the one of this crate.
 //!
 //! Delivered messages stay in the outbox, for support and so that nothing is enqueued twice: for ever, unless
-//! [`DispatcherOptions::retention`] says how long, or the caller runs [`Outbox::forget`](bankrail_webhook::Outbox::forget).
+//! [`DispatcherOptions::retention`] says how long, or the caller runs [`Outbox::forget`](bankrail_mailbox::Outbox::forget).
 //! Messages lie in it as plain JSON and are sealed anew for each attempt, with the keys of that time.
 
 mod attempt;

@@ -5,17 +5,25 @@
 //! a message that waits would be worse than to refuse a new one. Expired records go in passing.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+#[cfg(feature = "client-assertion")]
 mod expiring;
+#[cfg(feature = "mailbox")]
 mod inbox;
+#[cfg(feature = "mailbox")]
 mod outbox;
+#[cfg(feature = "client-assertion")]
 mod replay;
+#[cfg(feature = "statement")]
 mod seen;
+#[cfg(feature = "client-assertion")]
 mod tokens;
 
-/// At most so many expired records go with each write. More than one, so that a backlog shrinks.
-const SWEPT: usize = 8;
+#[cfg(feature = "mailbox")]
+pub use {inbox::MemoryInbox, outbox::MemoryOutbox};
 
 /// Every store of the workspace in memory. A cheap handle: clones share the records.
 ///
@@ -31,17 +39,23 @@ const SWEPT: usize = 8;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct MemoryStore {
     parts: Arc<Parts>,
 }
 
+#[derive(Default)]
 struct Parts {
     capacity: usize,
+    #[cfg(feature = "mailbox")]
     inbox: Mutex<inbox::Messages>,
+    #[cfg(feature = "mailbox")]
     outbox: Mutex<outbox::Messages>,
+    #[cfg(feature = "client-assertion")]
     replay: Mutex<replay::Claims>,
+    #[cfg(feature = "statement")]
     seen: Mutex<seen::Accounts>,
+    #[cfg(feature = "client-assertion")]
     tokens: Mutex<tokens::Grants>,
 }
 
@@ -58,16 +72,21 @@ impl MemoryStore {
     /// A store for at most `records` of each kind. Memory is taken as they come.
     #[must_use]
     pub fn with_capacity(records: usize) -> Self {
-        Self {
-            parts: Arc::new(Parts {
-                capacity: records,
-                inbox: Mutex::default(),
-                outbox: Mutex::default(),
-                replay: Mutex::default(),
-                seen: Mutex::default(),
-                tokens: Mutex::default(),
-            }),
-        }
+        Self { parts: Arc::new(Parts { capacity: records, ..Parts::default() }) }
+    }
+
+    /// Its inbox.
+    #[cfg(feature = "mailbox")]
+    #[must_use]
+    pub fn inbox(&self) -> MemoryInbox {
+        MemoryInbox { parts: Arc::clone(&self.parts) }
+    }
+
+    /// Its outbox.
+    #[cfg(feature = "mailbox")]
+    #[must_use]
+    pub fn outbox(&self) -> MemoryOutbox {
+        MemoryOutbox { parts: Arc::clone(&self.parts) }
     }
 }
 
@@ -77,13 +96,14 @@ impl Default for MemoryStore {
     }
 }
 
-impl fmt::Debug for MemoryStore {
+impl fmt::Debug for Parts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("MemoryStore").field("capacity", &self.parts.capacity).finish_non_exhaustive()
+        out.debug_struct("Parts").field("capacity", &self.capacity).finish_non_exhaustive()
     }
 }
 
 /// No operation of this module can panic half way, so what a poisoned lock guards is whole.
+#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
 fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -27,6 +27,8 @@ mod schema;
 mod transaction;
 mod values;
 
+pub use inbox::PostgresInbox;
+pub use outbox::PostgresOutbox;
 pub use transaction::{InTransaction, Work, WorkFuture};
 
 /// The PostgreSQL client whose transactions [`InTransaction`] works in.
@@ -39,10 +41,10 @@ use pool::{Pool, Pooled};
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// use bankrail_stores::postgres::PostgresStore;
-/// use bankrail_webhook::Inbox;
+/// use bankrail_mailbox::Inbox;
 ///
 /// let store = PostgresStore::connect("host=/run/postgresql user=bankrail dbname=bankrail").await?;
-/// println!("{} messages wait", store.counts().await?.pending);
+/// println!("{} messages wait", store.inbox().counts().await?.pending);
 /// # Ok(())
 /// # }
 /// ```
@@ -64,6 +66,18 @@ impl PostgresStore {
     /// [`ConnectError`].
     pub async fn connect(config: &str) -> Result<Self, ConnectError> {
         PostgresOptions::new().connect(config, NoTls).await
+    }
+
+    /// Its inbox.
+    #[must_use]
+    pub fn inbox(&self) -> PostgresInbox {
+        PostgresInbox { store: self.clone() }
+    }
+
+    /// Its outbox.
+    #[must_use]
+    pub fn outbox(&self) -> PostgresOutbox {
+        PostgresOutbox { store: self.clone() }
     }
 
     /// Runs an operation within its time. Its connection is used again only if it succeeds; otherwise it is closed,

@@ -31,13 +31,18 @@
 //! - Memory pressure must not evict counters: run the server with `maxmemory-policy noeviction`. A failover that loses
 //!   acknowledged writes gives back what they charged.
 
+#[cfg(feature = "rate-limit")]
 mod counters;
+#[cfg(feature = "mailbox")]
 mod inbox;
-mod remembered;
 mod script;
+#[cfg(any(feature = "client-assertion", feature = "statement"))]
 mod store;
 
+#[cfg(feature = "rate-limit")]
 pub use counters::RedisCounters;
+#[cfg(feature = "mailbox")]
 pub use inbox::RedisInbox;
 pub use script::OpenError;
+#[cfg(any(feature = "client-assertion", feature = "statement"))]
 pub use store::RedisStore;

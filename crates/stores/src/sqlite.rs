@@ -16,22 +16,33 @@
 //!   as you protect the data that they carry.
 //! - What has expired goes in passing, a bounded number of rows with each write: no sweeper is needed.
 
-use bankrail_values::{StoreError, StoreFuture, Timestamp};
+#[cfg(any(feature = "client-assertion", feature = "mailbox"))]
+use bankrail_values::Timestamp;
+#[cfg(feature = "mailbox")]
+use bankrail_values::{StoreError, StoreFuture};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 mod connection;
+#[cfg(feature = "mailbox")]
 mod inbox;
+#[cfg(feature = "mailbox")]
 mod outbox;
+#[cfg(feature = "client-assertion")]
 mod replay;
 mod schema;
+#[cfg(feature = "statement")]
 mod seen;
+#[cfg(feature = "client-assertion")]
 mod tokens;
 mod transaction;
+#[cfg(feature = "mailbox")]
 mod values;
 
-pub use transaction::{Transaction, TransactionError, Work};
+pub use transaction::{Transaction, TransactionError};
+#[cfg(feature = "mailbox")]
+pub use {inbox::SqliteInbox, outbox::SqliteOutbox, transaction::Work};
 
 /// The SQLite binding whose connection a [`Transaction`] hands out.
 pub use rusqlite;
@@ -39,15 +50,29 @@ pub use rusqlite;
 use connection::Database;
 
 /// At most so many expired rows go with each write. More than one, so that a backlog shrinks.
+#[cfg(feature = "client-assertion")]
 const SWEPT: u32 = 8;
 
 /// At most so many entries are forgotten in one transaction.
+#[cfg(feature = "mailbox")]
 const FORGOTTEN: u32 = 500;
 
 /// The statements of each kind of record, so that a test can look at their plans.
 #[cfg(test)]
-const DAILY: [&[&str]; 6] =
-    [replay::DAILY, tokens::DAILY, seen::DAILY, inbox::DAILY, outbox::DAILY, outbox::DAILY_LEASES];
+const DAILY: &[&[&str]] = &[
+    #[cfg(feature = "client-assertion")]
+    replay::DAILY,
+    #[cfg(feature = "client-assertion")]
+    tokens::DAILY,
+    #[cfg(feature = "statement")]
+    seen::DAILY,
+    #[cfg(feature = "mailbox")]
+    inbox::DAILY,
+    #[cfg(feature = "mailbox")]
+    outbox::DAILY,
+    #[cfg(feature = "mailbox")]
+    outbox::DAILY_LEASES,
+];
 
 /// Every store of the workspace in one SQLite file, or in memory for tests.
 ///
@@ -88,6 +113,23 @@ impl SqliteStore {
         self.database.flush().await;
     }
 
+    /// Its inbox.
+    #[cfg(feature = "mailbox")]
+    #[must_use]
+    pub fn inbox(&self) -> SqliteInbox {
+        SqliteInbox { store: self.clone() }
+    }
+
+    /// Its outbox.
+    #[cfg(feature = "mailbox")]
+    #[must_use]
+    pub fn outbox(&self) -> SqliteOutbox {
+        SqliteOutbox { store: self.clone() }
+    }
+}
+
+#[cfg(feature = "mailbox")]
+impl SqliteStore {
     /// Runs a statement that changes one row or none.
     fn change(
         &self,
@@ -114,6 +156,13 @@ impl SqliteStore {
             }
         }
     }
+}
+
+/// Reads an instant. One that is none is a corrupt record.
+#[cfg(any(feature = "client-assertion", feature = "mailbox"))]
+fn instant(millis: i64) -> Result<Timestamp, connection::Fault> {
+    let none = || connection::Fault::corrupt(format!("no such instant: {millis} ms"));
+    Timestamp::from_unix_millis(millis).ok_or_else(none)
 }
 
 /// How a [`SqliteStore`] is opened.

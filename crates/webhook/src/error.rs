@@ -1,7 +1,7 @@
 //! Why a received message is refused.
 
 use crate::finding::Finding;
-use crate::kind::MessageKind;
+use crate::message::MessageKind;
 use bankrail_values::json::JsonError;
 use std::borrow::Cow;
 

@@ -29,24 +29,24 @@ impl Finding {
     pub fn severity(&self) -> Severity {
         self.rule.severity()
     }
+}
 
-    /// Findings as a JSON text, for stores.
-    #[must_use]
-    pub fn list_to_json(findings: &[Self]) -> String {
-        let rows: Vec<_> = findings.iter().map(|f| (f.rule.as_str(), &f.pointer, &f.expected, &f.found)).collect();
-        serde_json::to_string(&rows).expect("texts are JSON")
+/// As the list of rule, pointer, expected and found.
+impl serde::Serialize for Finding {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        (self.rule.as_str(), &self.pointer, &self.expected, &self.found).serialize(out)
     }
+}
 
-    /// Findings of [`Finding::list_to_json`]. `None`: the text is not such a list. A rule that this version does not know
-    /// becomes [`Rule::OtherVersion`], its name the first word of [`Finding::expected`].
-    #[must_use]
-    pub fn list_from_json(json: &str) -> Option<Vec<Self>> {
-        let rows: Vec<(String, String, String, String)> = serde_json::from_str(json).ok()?;
-        let finding = |(rule, pointer, expected, found): (String, _, String, _)| match Rule::from_name(&rule) {
+/// A rule that this version does not know becomes [`Rule::OtherVersion`], and its name the first word of
+/// [`Finding::expected`].
+impl<'de> serde::Deserialize<'de> for Finding {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let (rule, pointer, expected, found) = <(String, String, String, String)>::deserialize(from)?;
+        Ok(match Rule::from_name(&rule) {
             Some(rule) => Self::new(rule, pointer, expected.into(), found),
             None => Self::new(Rule::OtherVersion, pointer, format!("{rule}: {expected}").into(), found),
-        };
-        Some(rows.into_iter().map(finding).collect())
+        })
     }
 }
 
@@ -198,11 +198,12 @@ mod tests {
     #[test]
     fn findings_of_another_version_are_kept() {
         let stored = r#"[["a_new_rule","/a","a colour","\"red\""],["null","/b","no null","null"]]"#;
-        let read = Finding::list_from_json(stored).unwrap();
+        let read = serde_json::from_str::<Vec<Finding>>(stored).unwrap();
         assert_eq!((read[0].rule, &*read[0].expected), (Rule::OtherVersion, "a_new_rule: a colour"));
         assert_eq!((read[0].pointer.as_str(), read[0].found.as_str()), ("/a", "\"red\""));
         assert_eq!(read[1].rule, Rule::Null);
-        assert_eq!(Finding::list_from_json(&Finding::list_to_json(&read)), Some(read));
-        assert_eq!(Finding::list_from_json("[7]"), None);
+        let again = serde_json::to_string(&read).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<Finding>>(&again).unwrap(), read);
+        assert!(serde_json::from_str::<Vec<Finding>>("[7]").is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The headers that go with a message (Specification: "Webhook receivers").
 
 use crate::finding::{Finding, Rule};
-use crate::kind::MessageKind;
+use crate::message::MessageKind;
 use bankrail_values::{HyphenatedUuid, excerpt};
 use std::fmt;
 
@@ -15,7 +15,8 @@ pub const CORRELATION_ID: &str = "X-Correlation-Id";
 pub const PRIORITY: &str = "priority";
 
 /// Whether a person waits for the outcome. Not a processing priority.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 #[allow(clippy::exhaustive_enums, reason = "a header outside the list is malformed, not unknown")]
 pub enum Priority {
     /// `ATTENDED`
@@ -51,16 +52,19 @@ impl fmt::Display for Priority {
 ///
 /// `request_key` and `correlation_id` are echoed from the caller's original request and given at enqueue: this crate
 /// never makes them up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct DeliveryHeaders {
     /// `X-RequestKey`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_key: Option<HyphenatedUuid>,
     /// `X-Message-Id`.
     pub message_id: HyphenatedUuid,
     /// `X-Correlation-Id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<HyphenatedUuid>,
     /// `priority`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
 }
 

@@ -1,11 +1,10 @@
 //! Webhook messages about mandates, payments and queries: typed, validated, each processed once, in the right order.
 //!
 //! What it is: the four messages with every member ([`MandateActionOutcome`], [`MandateNotification`],
-//! [`PaymentOutcome`], [`QueryNotification`]), what a receiver and a sender must do with them, and the store traits
-//! that they need.
+//! [`PaymentOutcome`], [`QueryNotification`]) and what a receiver and a sender must do with them.
 //!
-//! What it is not: it seals and opens nothing (that is `bankrail-secured-payload`), sends and receives nothing, reads
-//! no clock, and holds no database: `now` is an argument, engines of [`Inbox`] and [`Outbox`] live elsewhere.
+//! What it is not: it seals and opens nothing (that is `bankrail-secured-payload`), sends and receives nothing, and stores
+//! nothing (that is `bankrail-mailbox`).
 //!
 //! ```
 //! use bankrail_values::HyphenatedUuid;
@@ -23,7 +22,7 @@
 //! assert_eq!(rules, [Rule::UnknownMember, Rule::RejectionReason]);
 //! let message_id: HyphenatedUuid = "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11".parse()?;
 //! let key = parsed.message.duplicate_key("CUSTOMERCODE", message_id);
-//! assert_eq!(key.keys().len(), 1);
+//! assert_eq!(key.hashes().len(), 1);
 //!
 //! // What a sender builds: the same rules, before anything is sent.
 //! let outcome = PaymentOutcome::new("2021-07-29T01:02:03.450Z".parse()?, TransactionStatus::Warehoused)
@@ -39,7 +38,7 @@
 //! breaks a format or bound of the specification. Everything else odd about it is a [`Finding`]: bounds that are only
 //! documented defaults, `null` for an optional member, other than three fractional digits, unknown codes and members,
 //! values that do not agree. Unknown codes and members are kept and written back. [`ReadOptions::deny_findings`]
-//! refuses findings too, those of consistency excepted. What is sent has none but of consistency: [`Outgoing::new`]
+//! refuses findings too, those of consistency excepted. What is sent has none but of consistency: [`Message::outgoing`]
 //! sees to it.
 //!
 //! Read values are kept, spellings are not: timestamps are written with three fractional digits, UUIDs in lower case,
@@ -52,24 +51,19 @@
 //! | [`Message`], [`MessageKind`] | any of the four, and which; the path each is received at |
 //! | [`alias`] | payment aliases, plain and strict, and the ABN and ACN checksums |
 //! | [`headers`] | the headers that go with each kind |
-//! | [`DuplicateKey`], [`Fingerprint`] | the same message again, or another under the same key |
+//! | [`Message::duplicate_key`], [`Message::fingerprint`] | the same message again, or another under the same key |
+//! | [`Message::incoming`], [`Message::outgoing`] | into an inbox, into an outbox |
 //! | [`Acknowledgement`] | the answer |
-//! | [`store`] | [`Inbox`] for receivers, [`Outbox`] for senders |
-//! | [`schedule`] | when to try again |
 //! | [`history`] | where a payment or a mandate stands, from messages in any order |
 //! | [`samples`] | one good message for each status, trigger and kind of case |
 //!
-//! | feature | what it adds |
-//! |---|---|
-//! | `testing` | the suites that every engine of the store traits runs, and models of both |
-//!
 //! # Security
 //!
-//! - Reading allocates in proportion to the message, which is bounded ([`ReadOptions::max_octets`], 256 members an
+//! - Reading allocates in proportion to the message, which is bounded ([`ReadOptions::max_bytes`], 256 members an
 //!   object, 32 levels).
 //! - Errors and findings quote a piece of the message, cut to 40 characters and escaped, in `found`: where payload must
 //!   stay out of logs, log `rule` and `pointer`. Messages themselves print in `Debug`; stored entries do not.
-//! - [`Incoming`] must come from a payload that was opened and verified: nothing here tells a forged message from a
+//! - [`Message::incoming`] must get a payload that was opened and verified: nothing here tells a forged message from a
 //!   true one.
 //! - The outbox holds plain JSON, and so does the inbox: protect both as the ledger is protected.
 
@@ -85,7 +79,7 @@ mod error;
 mod finding;
 mod ids;
 mod json;
-mod kind;
+mod mailbox;
 mod mask;
 mod time_of_day;
 
@@ -94,23 +88,18 @@ pub mod headers;
 pub mod history;
 pub mod message;
 pub mod samples;
-pub mod schedule;
-pub mod store;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use acknowledgement::Acknowledgement;
 pub use amended::Amended;
 pub use amount::Amount;
 pub use codes::*;
 pub use counts::{CountPerPeriod, PointInTime};
-pub use duplicate::{DuplicateKey, Fingerprint, KeyHash, KeySource};
 pub use error::{BuildError, MessageError};
 pub use finding::{Finding, Rule, RuleClass, Severity};
 pub use headers::{DeliveryHeaders, HeaderError, Priority};
 pub use ids::{ActionId, IdError, MandateId, Uetr};
 pub use json::ExtraMembers;
-pub use kind::MessageKind;
+pub use mailbox::{MAX_OUTGOING_BYTES, OutgoingError};
 pub use mask::AccountMask;
 pub use message::details::{Amendment, BilateralAmendment, Change, Details, StatusChange};
 pub use message::mandate_notification::{MandateNotification, ResolutionEvent};
@@ -119,8 +108,5 @@ pub use message::parties::{AmendedDebtor, CreditorInformation, DebtorInformation
 pub use message::payment_information::{AmendedPaymentInformation, PaymentInformation};
 pub use message::payment_outcome::{OriginalTransaction, PaymentOutcome};
 pub use message::query_notification::{MandateDetails, PaymentDetails, QueryNotification};
-pub use message::{Message, Parsed, ReadOptions, WebhookMessage};
-pub use store::inbox::{Completion, Inbox, InboxEntry, InboxState, Incoming, TransactionalInbox, Verdict};
-pub use store::outbox::{Attempt, AttemptNote, EndpointId, Outbox, OutboxEntry, Outgoing, OutgoingError};
-pub use store::{EntryId, Lease, Owner};
+pub use message::{Message, MessageKind, Parsed, ReadOptions, WebhookMessage};
 pub use time_of_day::{TimeOfDay, TimeOfDayError};

@@ -1,10 +1,11 @@
 //! What the two sides share in every test.
 
 use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_mailbox::EndpointId;
 use bankrail_secured_payload::{Opener, Sealer};
 use bankrail_service::delivery::{Endpoint, EndpointUrl, Endpoints};
 use bankrail_values::{HyphenatedUuid, SecretString};
-use bankrail_webhook::{CaseType, DeliveryHeaders, EndpointId, Message, samples};
+use bankrail_webhook::{CaseType, DeliveryHeaders, Message, samples};
 use std::sync::Arc;
 
 pub(crate) const API_KEY: &str = "the-receivers-key";

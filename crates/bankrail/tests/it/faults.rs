@@ -5,6 +5,7 @@ use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;
 use axum::http::HeaderMap;
 use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers, WorkerOptions};
+use bankrail_mailbox::{EntryId, Inbox, Outbox, OutboxState, Schedule};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Transport, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
     Unacknowledged,
@@ -12,8 +13,7 @@ use bankrail_service::delivery::{
 use bankrail_stores::memory::MemoryStore;
 use bankrail_stores::{postgres, sqlite};
 use bankrail_values::{Clock, ManualClock};
-use bankrail_webhook::schedule::Schedule;
-use bankrail_webhook::{EntryId, Inbox, Outbox, OutboxEntry, QueryNotification};
+use bankrail_webhook::QueryNotification;
 use http_body_util::BodyExt;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -139,13 +139,13 @@ fn plan() -> impl Strategy<Value = Plan> {
 impl Plan {
     /// Delivers and handles everything, dead letters when they are sent again, and says how many those were. `handlers`
     /// are given what says whether the next attempt fails.
-    async fn run<S: Inbox + Outbox + 'static>(
+    async fn run(
         self,
-        store: Arc<S>,
+        (inbox, outbox): (Arc<dyn Inbox>, Arc<dyn Outbox>),
         handlers: impl FnOnce(Arc<dyn Fn() -> bool + Send + Sync>) -> Handlers,
     ) -> usize {
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
-        let receivers = Receivers::builder(KEYS.opener(), API_KEY, store.clone()).clock(clock.clone());
+        let receivers = Receivers::builder(KEYS.opener(), API_KEY, inbox.clone()).clock(clock.clone());
         let receivers = receivers.build().unwrap();
         let failing = Mutex::new(VecDeque::from(self.failing));
         let mut options = WorkerOptions::default();
@@ -161,7 +161,7 @@ impl Plan {
         let dispatcher = || {
             let clock: Arc<dyn Clock> = clock.clone();
             let endpoints = endpoints("https://biller.example/", &KEYS);
-            Dispatcher::new(store.clone(), endpoints, line.clone(), clock, options_of_the_sender()).unwrap()
+            Dispatcher::new(outbox.clone(), endpoints, line.clone(), clock, options_of_the_sender()).unwrap()
         };
         let mut sender = dispatcher();
         let (mut enqueued, mut resent) = (Vec::new(), 0);
@@ -169,7 +169,7 @@ impl Plan {
             let (message, headers) = query(number);
             enqueued.push(sender.enqueue(&endpoint(), &message, headers).await.unwrap().id());
         }
-        while Outbox::counts(&*store, None).await.unwrap().pending > 0 {
+        while outbox.counts(None).await.unwrap().pending > 0 {
             let died = tokio::select! {
                 biased;
                 () = line.death.notified() => true,
@@ -180,7 +180,7 @@ impl Plan {
             }
             line.late_ones_arrive().await;
             worker.run_due().await.unwrap();
-            for dead in store.dead_letters(None, None, u32::MAX).await.unwrap() {
+            for dead in outbox.dead_letters(None, None, u32::MAX).await.unwrap() {
                 assert!(sender.resend(dead.id).await.unwrap());
                 resent += 1;
             }
@@ -189,16 +189,16 @@ impl Plan {
         }
         worker.run_due().await.unwrap();
         for id in enqueued {
-            let entry: OutboxEntry = Outbox::find(&*store, id).await.unwrap().unwrap();
-            assert_eq!(entry.state, bankrail_webhook::store::outbox::OutboxState::Delivered);
+            let entry = outbox.find(id).await.unwrap().unwrap();
+            assert_eq!(entry.state, OutboxState::Delivered);
         }
-        let counts = Inbox::counts(&*store).await.unwrap();
+        let counts = inbox.counts().await.unwrap();
         let all = u64::from(self.messages);
-        assert_eq!((counts.pending, counts.completed, counts.set_aside), (0, all, 0));
+        assert_eq!((counts.pending, counts.completed, counts.dead_letters), (0, all, 0));
         // An engine may leave ids out where a message came again.
         let mut found = 0;
         for number in 1..=200 {
-            if let Some(entry) = Inbox::find(&*store, EntryId::new(number)).await.unwrap() {
+            if let Some(entry) = inbox.find(EntryId::new(number)).await.unwrap() {
                 assert_eq!(entry.conflicts_with, None);
                 found += 1;
             }
@@ -212,6 +212,11 @@ fn options_of_the_sender() -> DispatcherOptions {
     DispatcherOptions::new()
         .schedule(Schedule::new([Duration::from_secs(1); 3], 20))
         .unacknowledged(Unacknowledged::Failed)
+}
+
+fn in_memory() -> (Arc<dyn Inbox>, Arc<dyn Outbox>) {
+    let store = MemoryStore::new();
+    (Arc::new(store.inbox()), Arc::new(store.outbox()))
 }
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -237,7 +242,7 @@ async fn a_dead_letter_that_had_arrived_is_one_message_when_it_is_sent_again() {
         *counted.lock().unwrap() += 1;
         std::future::ready(Ok(()))
     });
-    assert_eq!(plan.run(Arc::new(MemoryStore::new()), |_| handlers).await, 1);
+    assert_eq!(plan.run(in_memory(), |_| handlers).await, 1);
     assert_eq!(*handled.lock().unwrap(), 1);
 }
 
@@ -250,7 +255,7 @@ proptest! {
         let messages = plan.messages;
         let effects: Arc<Mutex<BTreeMap<String, i64>>> = Arc::default();
         let noted = effects.clone();
-        runtime().block_on(plan.run(Arc::new(MemoryStore::new()), |fails| {
+        runtime().block_on(plan.run(in_memory(), |fails| {
             Handlers::new().query(move |received: Received<QueryNotification>| {
                 *noted.lock().unwrap().entry(received.message.case_id.to_string()).or_default() += 1;
                 let result = if fails() { Err(HandlerError::retry("after its effect")) } else { Ok(()) };
@@ -270,12 +275,12 @@ proptest! {
         use sqlite::{SqliteStore, Work, rusqlite};
         let messages = plan.messages;
         let effects = runtime().block_on(async {
-            let store = Arc::new(SqliteStore::open_in_memory().unwrap());
+            let store = SqliteStore::open_in_memory().unwrap();
             let table = "CREATE TABLE effect (case_id TEXT NOT NULL) STRICT";
             store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
-            let own = store.clone();
-            plan.run(store.clone(), |fails| {
-                Handlers::new().within(own, move |received: Received<QueryNotification>| {
+            let inbox = Arc::new(store.inbox());
+            plan.run((inbox.clone(), Arc::new(store.outbox())), |fails| {
+                Handlers::new().within(inbox, move |received: Received<QueryNotification>| {
                     let (case, fails) = (received.message.case_id.to_string(), fails());
                     std::future::ready(Ok(Work::new(move |transaction| {
                         transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;
@@ -313,10 +318,10 @@ proptest! {
             tokio::spawn(connection);
             let table = "CREATE TABLE effect (case_id TEXT NOT NULL)";
             client.batch_execute(&format!("CREATE SCHEMA {schema}; {table}")).await.unwrap();
-            let store = Arc::new(PostgresStore::connect(&config).await.unwrap());
-            let own = store.clone();
-            plan.run(store, |fails| {
-                Handlers::new().within(own, move |received: Received<QueryNotification>| {
+            let store = PostgresStore::connect(&config).await.unwrap();
+            let inbox = Arc::new(store.inbox());
+            plan.run((inbox.clone(), Arc::new(store.outbox())), |fails| {
+                Handlers::new().within(inbox, move |received: Received<QueryNotification>| {
                     let (case, fails) = (received.message.case_id.to_string(), fails());
                     std::future::ready(Ok(Work::new(move |transaction| Box::pin(async move {
                         transaction.execute("INSERT INTO effect VALUES ($1)", &[&case]).await?;

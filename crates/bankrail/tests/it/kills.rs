@@ -10,9 +10,9 @@ mod receiver;
 mod sender;
 
 use crate::both::Keys;
+use bankrail_mailbox::{Inbox, Outbox};
 use bankrail_stores::sqlite::{SqliteStore, rusqlite};
 use bankrail_values::{Clock, SystemClock, Timestamp};
-use bankrail_webhook::{Inbox, Outbox};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -159,12 +159,12 @@ fn check(folder: &Path, enqueued: &BTreeSet<u32>) {
     runtime.block_on(async {
         let clock = LaterClock(Duration::from_secs(1_000_000));
         receiver::work_off(folder, clock).await;
-        let outbox = SqliteStore::open(folder.join("outbox.db")).unwrap();
-        let inbox = SqliteStore::open(folder.join("inbox.db")).unwrap();
-        let sent = Outbox::counts(&outbox, None).await.unwrap();
-        let received = Inbox::counts(&inbox).await.unwrap();
-        assert_eq!((sent.pending, sent.dead), (0, 0));
-        assert_eq!((received.pending, received.set_aside, received.completed), (0, 0, sent.delivered));
+        let outbox = SqliteStore::open(folder.join("outbox.db")).unwrap().outbox();
+        let inbox = SqliteStore::open(folder.join("inbox.db")).unwrap().inbox();
+        let sent = outbox.counts(None).await.unwrap();
+        let received = inbox.counts().await.unwrap();
+        assert_eq!((sent.pending, sent.dead_letters), (0, 0));
+        assert_eq!((received.pending, received.dead_letters, received.completed), (0, 0, sent.delivered));
     });
     let connection = rusqlite::Connection::open(folder.join("inbox.db")).unwrap();
     let mut effects = connection.prepare("SELECT case_id, count(*) FROM effect GROUP BY case_id").unwrap();

@@ -1,7 +1,7 @@
 //! The answers to a delivery.
 
 use axum::body::Body;
-use bankrail_webhook::Acknowledgement;
+use bankrail_mailbox::OpaqueBytes;
 use http::header::{ALLOW, CONNECTION, CONTENT_TYPE};
 use http::{HeaderValue, Response, StatusCode};
 
@@ -10,8 +10,8 @@ const REFUSED: &str = r#"{"status":"400","title":"Bad Request","detail":"The del
 const FAILED: &str =
     r#"{"status":"500","title":"Internal Server Error","detail":"The delivery was not stored. Deliver it again."}"#;
 
-pub(super) fn acknowledged(acknowledgement: &Acknowledgement) -> Response<Body> {
-    json(StatusCode::OK, Body::from(acknowledgement.to_json()))
+pub(super) fn acknowledged(acknowledgement: OpaqueBytes) -> Response<Body> {
+    json(StatusCode::OK, Body::from(acknowledgement.into_vec()))
 }
 
 pub(super) fn refused() -> Response<Body> {

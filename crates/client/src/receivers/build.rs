@@ -9,9 +9,10 @@ use axum::Router;
 use axum::routing::post_service;
 use bankrail_http::names::API_KEY;
 use bankrail_jose::remote::RemoteUnwrapper;
+use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::Opener;
 use bankrail_values::{Clock, SecretString, SystemClock};
-use bankrail_webhook::{Inbox, MessageKind, ReadOptions};
+use bankrail_webhook::{MessageKind, ReadOptions};
 use http::HeaderName;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -32,7 +33,7 @@ pub(super) struct Shared {
     pub(super) inbox: Arc<dyn Inbox>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) scope: String,
-    pub(super) paths: [String; 4],
+    pub(super) paths: [String; MessageKind::ALL.len()],
     pub(super) max_bytes: usize,
     pub(super) body_timeout: Duration,
     pub(super) read: ReadOptions,
@@ -85,7 +86,7 @@ pub struct ReceiversBuilder {
     inbox: Arc<dyn Inbox>,
     clock: Arc<dyn Clock>,
     scope: String,
-    paths: [String; 4],
+    paths: [String; MessageKind::ALL.len()],
     max_bytes: usize,
     body_timeout: Duration,
     read: ReadOptions,

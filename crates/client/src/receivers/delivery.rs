@@ -3,8 +3,9 @@
 use super::answer;
 use super::build::Shared;
 use axum::body::Body;
+use bankrail_mailbox::ReceiveOutcome;
 use bankrail_secured_payload::{OpenErrorKind, SecuredPayload};
-use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Incoming, Message, MessageKind, Verdict};
+use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind};
 use http::{HeaderMap, Response};
 
 pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
@@ -33,7 +34,7 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
         }
     };
     let message_id = delivery.message_id;
-    if shared.read.deny_findings && !header_findings.is_empty() {
+    if shared.read.denies_findings() && !header_findings.is_empty() {
         tracing::warn!(%kind, %message_id, findings = header_findings.len(), "delivery with odd headers");
         return answer::refused();
     }
@@ -48,15 +49,15 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
     };
     let findings = header_findings.len() + parsed.findings.len();
     let acknowledgement = Acknowledgement::received(uuid::Uuid::new_v4().into());
-    let mut incoming = Incoming::new(&shared.scope, &parsed.message, opened.json().to_vec(), delivery, acknowledgement);
-    incoming.header_findings = header_findings;
+    let body = opened.json().to_vec();
+    let incoming = parsed.message.incoming(&shared.scope, &delivery, &header_findings, body, &acknowledgement);
     match shared.inbox.receive(&incoming, shared.clock.now()).await {
-        Ok(verdict) => {
-            log(kind, &delivery, &verdict, findings);
-            if verdict.is_work() {
+        Ok(received) => {
+            log(kind, &delivery, &received, findings);
+            if received.is_work() {
                 shared.arrived.notify_waiters();
             }
-            answer::acknowledged(verdict.acknowledgement())
+            answer::acknowledged(received.into_acknowledgement())
         }
         Err(error) => {
             tracing::error!(%kind, %message_id, %error, "the inbox failed");
@@ -65,16 +66,16 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
     }
 }
 
-fn log(kind: MessageKind, delivery: &DeliveryHeaders, verdict: &Verdict, findings: usize) {
-    let outcome = match verdict {
-        Verdict::New { .. } => "new",
-        Verdict::Duplicate { .. } => "duplicate",
-        Verdict::InProgress { .. } => "in progress",
-        Verdict::Conflict { .. } => "conflict",
+fn log(kind: MessageKind, delivery: &DeliveryHeaders, received: &ReceiveOutcome, findings: usize) {
+    let outcome = match received {
+        ReceiveOutcome::New { .. } => "new",
+        ReceiveOutcome::Duplicate { .. } => "duplicate",
+        ReceiveOutcome::InProgress { .. } => "in progress",
+        ReceiveOutcome::Conflict { .. } => "conflict",
     };
     let DeliveryHeaders { message_id, request_key, .. } = delivery;
-    let entry = verdict.id();
-    if let Verdict::Conflict { with, .. } = verdict {
+    let entry = received.id();
+    if let ReceiveOutcome::Conflict { with, .. } = received {
         tracing::warn!(%kind, %message_id, ?request_key, %entry, %with, findings, "delivery that contradicts an earlier one");
     } else {
         tracing::info!(%kind, %message_id, ?request_key, %entry, outcome, findings, "delivery stored");

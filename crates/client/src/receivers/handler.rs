@@ -1,10 +1,10 @@
 //! What a customer does with a message.
 
+use bankrail_mailbox::{Completion, EntryId, InboxEntry, LeaseOwner, TransactionalInbox};
 use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::{
-    Acknowledgement, Completion, DeliveryHeaders, EntryId, Finding, InboxEntry, MandateActionOutcome,
-    MandateNotification, MessageKind, Owner, Parsed, PaymentOutcome, QueryNotification, ReadOptions,
-    TransactionalInbox, WebhookMessage,
+    Acknowledgement, DeliveryHeaders, Finding, MandateActionOutcome, MandateNotification, MessageKind, Parsed,
+    PaymentOutcome, QueryNotification, ReadOptions, WebhookMessage,
 };
 use std::error::Error;
 use std::fmt;
@@ -137,7 +137,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for HandlerError {
 
 /// Who handles an entry, and when.
 pub(super) struct Holder {
-    pub(super) owner: Owner,
+    pub(super) owner: LeaseOwner,
     pub(super) clock: Arc<dyn Clock>,
 }
 
@@ -194,11 +194,11 @@ impl Handlers {
     ///
     /// ```
     /// use bankrail_client::receivers::{Handlers, Received};
-    /// use bankrail_stores::sqlite::{SqliteStore, Work, rusqlite};
+    /// use bankrail_stores::sqlite::{SqliteInbox, Work, rusqlite};
     /// use bankrail_webhook::PaymentOutcome;
     /// use std::sync::Arc;
     ///
-    /// # fn example(inbox: Arc<SqliteStore>) -> Handlers {
+    /// # fn example(inbox: Arc<SqliteInbox>) -> Handlers {
     /// Handlers::new().within(inbox, |received: Received<PaymentOutcome>| async move {
     ///     let status = received.message.transaction_status.to_string();
     ///     Ok(Work::new(move |transaction| {
@@ -229,14 +229,14 @@ impl Handlers {
         })
     }
 
-    /// The kinds that have a handler.
+    /// The kinds of messages that have a handler.
     #[must_use]
     pub fn kinds(&self) -> Vec<MessageKind> {
         self.0.iter().map(|(kind, _)| *kind).collect()
     }
 
     pub(super) fn handle(&self, entry: InboxEntry, holder: Holder) -> Option<HandlerFuture> {
-        self.0.iter().find(|(kind, _)| *kind == entry.kind).map(|(_, handle)| handle(entry, holder))
+        self.0.iter().find(|(kind, _)| kind.as_str() == entry.kind.as_str()).map(|(_, handle)| handle(entry, holder))
     }
 
     fn with<M: WebhookMessage>(self, handler: impl Handler<M>) -> Self {
@@ -259,17 +259,18 @@ impl Handlers {
 
 fn received<M: WebhookMessage>(entry: InboxEntry) -> Result<Received<M>, HandlerError> {
     // It was read before it was stored, under the bounds of then. Another version of this crate may have stored it.
-    let options = ReadOptions::default().max_octets(entry.body.len());
-    let Parsed { message, findings, .. } = M::from_json_with(&entry.body, &options)
-        .map_err(|_| HandlerError::poison("the stored message is unreadable"))?;
+    let options = ReadOptions::default().max_bytes(entry.body.len());
+    let unreadable = || HandlerError::poison("the stored message is unreadable");
+    let Parsed { message, findings, .. } = M::from_json_with(&entry.body, &options).map_err(|_| unreadable())?;
+    let (headers, header_findings) = DeliveryHeaders::from_attributes(&entry.attributes).ok_or_else(unreadable)?;
     Ok(Received {
         id: entry.id,
         message,
-        findings: entry.header_findings.into_iter().chain(findings).collect(),
-        headers: entry.headers,
+        findings: header_findings.into_iter().chain(findings).collect(),
+        headers,
         received_at: entry.received_at,
         conflicts_with: entry.conflicts_with,
-        acknowledgement: entry.acknowledgement,
+        acknowledgement: Acknowledgement::from_json(&entry.acknowledgement).map_err(|_| unreadable())?,
         attempt: entry.attempts,
     })
 }

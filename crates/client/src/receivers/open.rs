@@ -2,8 +2,8 @@
 
 use super::crew::Crew;
 use bankrail_jose::remote::RemoteUnwrapper;
+use bankrail_mailbox::DEFAULT_TIME_OUT;
 use bankrail_secured_payload::{OpenError, Opened, Opener};
-use bankrail_webhook::schedule::DEFAULT_TIME_OUT;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

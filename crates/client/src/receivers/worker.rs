@@ -1,10 +1,9 @@
 //! Working off the inbox.
 
 use super::handler::{Handled, HandlerError, Handlers, Holder};
+use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner, Schedule};
 use bankrail_values::{Clock, StoreError, Timestamp};
-use bankrail_webhook::schedule::Schedule;
-use bankrail_webhook::store::outbox::Next;
-use bankrail_webhook::{EntryId, Inbox, InboxEntry, Lease, Owner};
+use bankrail_webhook::DeliveryHeaders;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ pub struct WorkerOptions {
     /// How long a message is the worker's without a sign of life, and so how long after a crash another takes it. The
     /// worker extends it while a handler runs, three times in each such time. 60 s at first.
     pub lease: Duration,
-    /// When a message is tried again whose handler failed, and after how many attempts it is set aside. At first 12
+    /// When a message is tried again whose handler failed, and after how many attempts it becomes a dead letter. At first 12
     /// attempts, 1 s after the first, then twice as long each time up to 15 min, with 20 % jitter.
     pub schedule: Schedule,
     /// How often the inbox is looked at when nothing arrives. 1 s at first.
@@ -58,7 +57,7 @@ impl Default for WorkerOptions {
 /// - A message is leased, handled, and marked handled; if the process dies in between, the lease runs out and another
 ///   worker, or this one after a restart, takes it.
 /// - A handler that fails, panics or takes too long sees the message again on [`WorkerOptions::schedule`]; at its end the
-///   message is set aside ([`Inbox::list_set_aside`]), where it is visible and does not stand in the way. [`Inbox::retry`]
+///   message becomes a dead letter ([`Inbox::dead_letters`]), where it is visible and does not stand in the way. [`Inbox::resend`]
 ///   brings it back.
 #[derive(Clone)]
 pub struct Worker {
@@ -67,12 +66,12 @@ pub struct Worker {
     clock: Arc<dyn Clock>,
     arrived: Arc<Notify>,
     options: WorkerOptions,
-    owner: Owner,
+    owner: LeaseOwner,
 }
 
 impl Worker {
     pub(super) fn new(inbox: Arc<dyn Inbox>, handlers: Handlers, clock: Arc<dyn Clock>, arrived: Arc<Notify>) -> Self {
-        let owner = Owner::from_random_bytes(uuid::Uuid::new_v4().into_bytes());
+        let owner = LeaseOwner::from_random_bytes(uuid::Uuid::new_v4().into_bytes());
         Self { inbox, handlers, clock, arrived, options: WorkerOptions::default(), owner }
     }
 
@@ -150,7 +149,7 @@ impl Worker {
 
     async fn lease(&self, running: usize) -> Result<Vec<InboxEntry>, StoreError> {
         let free = self.options.concurrency.max(1).saturating_sub(u32::try_from(running).unwrap_or(u32::MAX));
-        let kinds = self.handlers.kinds();
+        let kinds: Vec<Kind> = self.handlers.kinds().into_iter().map(Kind::from).collect();
         if free == 0 || kinds.is_empty() {
             return Ok(Vec::new());
         }
@@ -163,8 +162,9 @@ impl Worker {
     }
 
     async fn work(&self, entry: InboxEntry) {
-        let (id, kind, attempts) = (entry.id, entry.kind, entry.attempts);
-        let message_id = entry.headers.message_id;
+        let (id, kind, attempts) = (entry.id, entry.kind.clone(), entry.attempts);
+        let headers = DeliveryHeaders::from_attributes(&entry.attributes);
+        let message_id = headers.map(|(headers, _)| tracing::field::display(headers.message_id));
         // A message that killed the process again and again never got as far as failing.
         let outcome = if usize::try_from(attempts).is_ok_and(|attempts| attempts > self.options.schedule.attempts()) {
             Err(HandlerError::poison("handling was begun too often and never ended"))
@@ -178,10 +178,10 @@ impl Worker {
             Err(error) => self.put_back(id, attempts, error).await,
         };
         match (&outcome, &noted) {
-            (_, Err(error)) => tracing::error!(%kind, %message_id, entry = %id, %error, "the inbox failed"),
-            (_, Ok(false)) => tracing::warn!(%kind, %message_id, entry = %id, "the lease ran out while it was handled"),
-            (Ok(_), Ok(true)) => tracing::debug!(%kind, %message_id, entry = %id, "handled"),
-            (Err(_), Ok(true)) => tracing::warn!(%kind, %message_id, entry = %id, attempts, "not handled"),
+            (_, Err(error)) => tracing::error!(%kind, message_id, entry = %id, %error, "the inbox failed"),
+            (_, Ok(false)) => tracing::warn!(%kind, message_id, entry = %id, "the lease ran out while it was handled"),
+            (Ok(_), Ok(true)) => tracing::debug!(%kind, message_id, entry = %id, "handled"),
+            (Err(_), Ok(true)) => tracing::warn!(%kind, message_id, entry = %id, attempts, "not handled"),
         }
     }
 
@@ -237,10 +237,10 @@ impl Worker {
         // Spreads the jitter.
         let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
         match self.options.schedule.after_failure(attempts, now, None, random) {
-            Next::Retry(due) if !error.poison => self.inbox.release(id, self.owner, due, &text).await,
+            Disposition::RetryAt(due) if !error.poison => self.inbox.release(id, self.owner, due, &text).await,
             _ => {
-                tracing::error!(entry = %id, attempts, "a message was set aside");
-                self.inbox.set_aside(id, self.owner, &text, now).await
+                tracing::error!(entry = %id, attempts, "a message became a dead letter");
+                self.inbox.dead_letter(id, self.owner, &text, now).await
             }
         }
     }

@@ -3,11 +3,12 @@ use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, Response, StatusCode};
 use bankrail_client::receivers::{Receivers, ReceiversBuilder, ReceiversError};
 use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_mailbox::{EntryId, Inbox, InboxState};
 use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::ManualClock;
-use bankrail_webhook::{Acknowledgement, EntryId, Inbox, InboxState, MessageKind};
+use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind};
 use http_body_util::BodyExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -81,22 +82,23 @@ const REFUSED: &str = r#"{"status":"400","title":"Bad Request","detail":"The del
 
 #[tokio::test]
 async fn each_message_on_its_path_is_stored_and_acknowledged() {
-    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap());
+    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
     let receivers = builder(inbox.clone()).build().unwrap();
     for (number, kind) in (1..).zip(MessageKind::ALL) {
         let acknowledgement = deliver(&receivers, kind, &message(kind)).await;
         assert!(acknowledgement.is_received());
         let entry = inbox.find(EntryId::new(number)).await.unwrap().unwrap();
-        assert_eq!((entry.kind, entry.state), (kind, InboxState::Pending));
-        assert_eq!(entry.body, message(kind).into_bytes());
-        assert_eq!(entry.acknowledgement, acknowledgement);
-        assert_eq!((entry.headers.message_id.to_string().as_str(), entry.received_at), (UUID, start()));
+        assert_eq!((entry.kind.as_str(), entry.state), (kind.as_str(), InboxState::Pending));
+        assert_eq!(*entry.body, *message(kind).as_bytes());
+        assert_eq!(*entry.acknowledgement, acknowledgement.to_json());
+        let (headers, _) = DeliveryHeaders::from_attributes(&entry.attributes).unwrap();
+        assert_eq!((headers.message_id.to_string().as_str(), entry.received_at), (UUID, start()));
     }
 }
 
 #[tokio::test]
 async fn the_same_again_gets_the_same_acknowledgement_and_a_contradiction_its_own() {
-    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap());
+    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
     let receivers = builder(inbox.clone()).build().unwrap();
     let kind = MessageKind::PaymentOutcome;
     let first = deliver(&receivers, kind, &message(kind)).await;
@@ -115,7 +117,7 @@ async fn the_same_again_gets_the_same_acknowledgement_and_a_contradiction_its_ow
 
 #[tokio::test]
 async fn customers_that_share_an_inbox_are_told_apart() {
-    let inbox = Arc::new(MemoryStore::new());
+    let inbox = Arc::new(MemoryStore::new().inbox());
     let kind = MessageKind::MandateOutcome;
     let one = deliver(&builder(inbox.clone()).scope("one").build().unwrap(), kind, &message(kind)).await;
     let two = deliver(&builder(inbox.clone()).scope("two").build().unwrap(), kind, &message(kind)).await;
@@ -124,7 +126,7 @@ async fn customers_that_share_an_inbox_are_told_apart() {
 
 #[tokio::test]
 async fn the_api_key_comes_first() {
-    let inbox = Arc::new(MemoryStore::new());
+    let inbox = Arc::new(MemoryStore::new().inbox());
     let receivers = builder(inbox.clone()).also_api_key("their-new-key").build().unwrap();
     let kind = MessageKind::Query;
     let with = |keys: &[&str]| {
@@ -150,7 +152,7 @@ async fn the_api_key_comes_first() {
 
 #[tokio::test]
 async fn whatever_is_wrong_with_a_message_looks_the_same() {
-    let inbox = Arc::new(MemoryStore::new());
+    let inbox = Arc::new(MemoryStore::new().inbox());
     let receivers = builder(inbox.clone()).build().unwrap();
     let kind = MessageKind::PaymentOutcome;
     let good = seal(&message(kind));
@@ -182,7 +184,7 @@ async fn whatever_is_wrong_with_a_message_looks_the_same() {
 
 #[tokio::test]
 async fn required_headers_refuse_and_optional_ones_do_not() {
-    let inbox = Arc::new(MemoryStore::new());
+    let inbox = Arc::new(MemoryStore::new().inbox());
     let receivers = builder(inbox.clone()).build().unwrap();
     for kind in MessageKind::ALL {
         let sealed = seal(&message(kind));
@@ -213,7 +215,7 @@ async fn required_headers_refuse_and_optional_ones_do_not() {
 
 #[tokio::test]
 async fn method_type_and_size() {
-    let inbox = Arc::new(MemoryStore::new());
+    let inbox = Arc::new(MemoryStore::new().inbox());
     let receivers = builder(inbox).max_bytes(2_000).build().unwrap();
     let kind = MessageKind::Query;
     let mut get = delivery(kind, "");
@@ -261,7 +263,7 @@ fn chunks(many: usize) -> (Body, Arc<AtomicUsize>) {
 /// Else some senders would see their stream end instead of the answer.
 #[tokio::test]
 async fn a_refused_body_is_read_to_its_end_within_reason() {
-    let receivers = builder(Arc::new(MemoryStore::new())).build().unwrap();
+    let receivers = builder(Arc::new(MemoryStore::new().inbox())).build().unwrap();
     let (too_large, unauthorized) = (StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNAUTHORIZED);
     for (key, waits, many, status, read) in [
         ("our-key", false, 3_000, too_large, 3_000),
@@ -284,7 +286,7 @@ async fn a_refused_body_is_read_to_its_end_within_reason() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_does_not_arrive_is_given_up() {
-    let receivers = builder(Arc::new(MemoryStore::new())).build().unwrap();
+    let receivers = builder(Arc::new(MemoryStore::new().inbox())).build().unwrap();
     let (never, _held) = tokio::sync::oneshot::channel::<()>();
     let body = http_body_util::StreamBody::new(futures_util::stream::once(async move {
         let _held = never;
@@ -298,7 +300,7 @@ async fn a_body_that_does_not_arrive_is_given_up() {
 
 #[tokio::test]
 async fn when_the_inbox_fails_the_sender_is_asked_to_deliver_again() {
-    let inbox = Arc::new(MemoryStore::with_capacity(1));
+    let inbox = Arc::new(MemoryStore::with_capacity(1).inbox());
     let receivers = builder(inbox).build().unwrap();
     let kind = MessageKind::PaymentOutcome;
     deliver(&receivers, kind, &message(kind)).await;
@@ -309,7 +311,7 @@ async fn when_the_inbox_fails_the_sender_is_asked_to_deliver_again() {
 
 #[tokio::test]
 async fn deliveries_at_once_are_one_message() {
-    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap());
+    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
     let receivers = builder(inbox.clone()).concurrency(2.try_into().unwrap()).build().unwrap();
     let kind = MessageKind::MandateNotification;
     let sealed = seal(&message(kind));
@@ -330,7 +332,7 @@ async fn deliveries_at_once_are_one_message() {
 
 #[test]
 fn paths_and_headers_are_settings() {
-    let build = || builder(Arc::new(MemoryStore::new()));
+    let build = || builder(Arc::new(MemoryStore::new().inbox()));
     assert!(build().path(MessageKind::Query, "/hooks/q").build().is_ok());
     for bad in ["q", "/q/{id}", "/*", "/payto/mpirs/outcomes"] {
         let error = build().path(MessageKind::Query, bad).build().unwrap_err();

@@ -5,9 +5,10 @@ use axum::http::StatusCode;
 use bankrail_client::receivers::Receivers;
 use bankrail_jose::WrappingKey;
 use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteUnwrapper, Unwrapped};
+use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::Opener;
 use bankrail_stores::memory::MemoryStore;
-use bankrail_webhook::{Inbox, MessageKind};
+use bankrail_webhook::MessageKind;
 use std::sync::Arc;
 use std::time::Duration;
 use tower::ServiceExt;
@@ -47,12 +48,12 @@ async fn a_delivery_is_answered_whatever_the_key_service_does() {
         (Service::Down, StatusCode::INTERNAL_SERVER_ERROR, 0),
         (Service::Hangs, StatusCode::INTERNAL_SERVER_ERROR, 0),
     ] {
-        let inbox = Arc::new(MemoryStore::new());
+        let inbox = Arc::new(MemoryStore::new().inbox());
         let opener = Opener::remote(Key(service, UNWRAPPING.wrapping_key()), SIGNING.verifying_key());
         let receivers = Receivers::builder_remote(opener, "our-key", inbox.clone()).build().unwrap();
         let answer = receivers.router().oneshot(delivery(kind, seal(&message(kind))));
         let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.expect("an answer in time").unwrap();
         assert_eq!(answer.status(), status, "{service:?}");
-        assert_eq!(Inbox::counts(&*inbox).await.unwrap().pending, stored, "{service:?}");
+        assert_eq!(inbox.counts().await.unwrap().pending, stored, "{service:?}");
     }
 }

@@ -19,7 +19,7 @@ fn client() -> reqwest::ClientBuilder {
 
 #[tokio::test]
 async fn a_sender_of_too_much_gets_its_answer() {
-    let router = builder(Arc::new(MemoryStore::new())).build().unwrap().router();
+    let router = builder(Arc::new(MemoryStore::new().inbox())).build().unwrap().router();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}{}", listener.local_addr().unwrap(), MessageKind::Query.default_path());
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });

@@ -3,10 +3,10 @@
 use crate::provider::start;
 use crate::receivers::{builder, deliver, message};
 use bankrail_client::receivers::{Handlers, Received, Worker, WorkerOptions};
+use bankrail_mailbox::{EntryId, InboxState, Schedule, TransactionalInbox};
 use bankrail_stores::{postgres, sqlite};
 use bankrail_values::ManualClock;
-use bankrail_webhook::schedule::Schedule;
-use bankrail_webhook::{EntryId, InboxState, MessageKind, PaymentOutcome, TransactionalInbox};
+use bankrail_webhook::{MessageKind, PaymentOutcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -32,17 +32,17 @@ struct Gate {
 }
 
 /// A worker over a store with one message, delivered twice; its first attempt goes as `first` says.
-async fn worker<I, W>(store: &Arc<I>, clock: &Arc<ManualClock>, first: Then, work: W) -> Worker
+async fn worker<I, W>(inbox: &Arc<I>, clock: &Arc<ManualClock>, first: Then, work: W) -> Worker
 where
     I: TransactionalInbox + 'static,
     W: Fn(Then) -> I::Work + Send + Sync + 'static,
 {
-    let receivers = builder(store.clone()).clock(clock.clone()).build().unwrap();
+    let receivers = builder(inbox.clone()).clock(clock.clone()).build().unwrap();
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND)).await;
     let mut options = WorkerOptions::default();
     options.schedule = Schedule::new([0, 1, 1].map(Duration::from_secs), 0);
-    let handlers = Handlers::new().within(store.clone(), move |received: Received<PaymentOutcome>| {
+    let handlers = Handlers::new().within(inbox.clone(), move |received: Received<PaymentOutcome>| {
         let work = work(if received.attempt == 1 { first } else { Then::End });
         async move { Ok(work) }
     });
@@ -51,31 +51,31 @@ where
 
 /// Fails after its effect, comes again, and then has one effect; then is cut off after its effect, which another worker
 /// has instead or finds done.
-async fn happens_once<I, M>(make: M, work: fn(Then, Arc<Gate>) -> I::Work, count: impl AsyncFn(&I) -> i64)
+async fn happens_once<I, S, M>(make: M, work: fn(Then, Arc<Gate>) -> I::Work, count: impl AsyncFn(&S) -> i64)
 where
     I: TransactionalInbox + 'static,
-    M: AsyncFn() -> Arc<I>,
+    M: AsyncFn() -> (Arc<I>, S),
 {
     let (reached, mut hangs) = mpsc::unbounded_channel();
     let (go_on, open) = std::sync::mpsc::channel();
     let gate = Arc::new(Gate { reached, open: open.into() });
     let clock = Arc::new(ManualClock::new(start()));
 
-    let store = make().await;
+    let (inbox, store) = make().await;
     let own = gate.clone();
-    let fails = worker(&store, &clock, Then::Fail, move |then| work(then, own.clone())).await;
+    let fails = worker(&inbox, &clock, Then::Fail, move |then| work(then, own.clone())).await;
     let mut handled = 0;
     for _ in 0..4 {
         handled += fails.run_due().await.unwrap();
         clock.advance(Duration::from_secs(1));
     }
-    let entry = store.find(EntryId::new(1)).await.unwrap().unwrap();
+    let entry = inbox.find(EntryId::new(1)).await.unwrap().unwrap();
     assert_eq!((handled, entry.state, count(&store).await), (2, InboxState::Completed, 1));
     assert_eq!(entry.last_error.as_deref(), Some("the ledger is closed"));
 
-    let store = make().await;
+    let (inbox, store) = make().await;
     let own = gate.clone();
-    let hanging = worker(&store, &clock, Then::Hang, move |then| work(then, own.clone())).await;
+    let hanging = worker(&inbox, &clock, Then::Hang, move |then| work(then, own.clone())).await;
     let dying = hanging.clone();
     let dying = tokio::spawn(async move { dying.run_due().await });
     hangs.recv().await.unwrap();
@@ -84,7 +84,7 @@ where
     go_on.send(()).unwrap();
     clock.advance(Duration::from_secs(60));
     hanging.run_due().await.unwrap();
-    let entry = store.find(EntryId::new(1)).await.unwrap().unwrap();
+    let entry = inbox.find(EntryId::new(1)).await.unwrap().unwrap();
     assert_eq!((entry.state, count(&store).await), (InboxState::Completed, 1));
 }
 
@@ -94,7 +94,7 @@ async fn happens_once_on_sqlite() {
     let make = async || {
         let store = SqliteStore::open_in_memory().unwrap();
         store.transaction(|transaction| transaction.connection().execute_batch(TABLE)).await.unwrap();
-        Arc::new(store)
+        (Arc::new(store.inbox()), store)
     };
     let work = |then: Then, gate: Arc<Gate>| {
         Work::new(move |transaction| {
@@ -139,7 +139,8 @@ async fn happens_once_on_postgres() {
         client("").await.batch_execute(&format!("CREATE SCHEMA {schema}")).await.unwrap();
         client(&options(&schema)).await.batch_execute(TABLE).await.unwrap();
         let config = std::env::var("BANKRAIL_POSTGRES").unwrap();
-        Arc::new(PostgresStore::connect(&format!("{config} {}", options(&schema))).await.unwrap())
+        let store = PostgresStore::connect(&format!("{config} {}", options(&schema))).await.unwrap();
+        (Arc::new(store.inbox()), store)
     };
     let work = |then: Then, gate: Arc<Gate>| {
         Work::new(move |transaction| {

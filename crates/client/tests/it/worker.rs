@@ -1,12 +1,11 @@
 use crate::provider::start;
 use crate::receivers::{builder, deliver, delivery, message, seal};
 use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers, Worker, WorkerOptions};
-use bankrail_stores::memory::MemoryStore;
+use bankrail_mailbox::{EntryId, Inbox, InboxState, Schedule};
+use bankrail_stores::memory::{MemoryInbox, MemoryStore};
 use bankrail_values::{HyphenatedUuid, ManualClock, StoreError, StoreErrorKind};
-use bankrail_webhook::schedule::Schedule;
 use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, EntryId, Inbox, InboxState, Incoming, Message, MessageKind, PaymentOutcome,
-    QueryNotification, ReadOptions,
+    Acknowledgement, DeliveryHeaders, Message, MessageKind, PaymentOutcome, QueryNotification, ReadOptions,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,14 +14,14 @@ use tower::ServiceExt;
 
 const KIND: MessageKind = MessageKind::PaymentOutcome;
 
-fn setup() -> (Arc<MemoryStore>, Receivers, Arc<ManualClock>) {
-    let inbox = Arc::new(MemoryStore::new());
+fn setup() -> (Arc<MemoryInbox>, Receivers, Arc<ManualClock>) {
+    let inbox = Arc::new(MemoryStore::new().inbox());
     let clock = Arc::new(ManualClock::new(start()));
     let receivers = builder(inbox.clone()).clock(clock.clone()).build().unwrap();
     (inbox, receivers, clock)
 }
 
-async fn state(inbox: &MemoryStore, number: u64) -> InboxState {
+async fn state(inbox: &MemoryInbox, number: u64) -> InboxState {
     inbox.find(EntryId::new(number)).await.unwrap().unwrap().state
 }
 
@@ -79,7 +78,7 @@ where
 }
 
 #[tokio::test]
-async fn failures_come_again_later_and_later_and_are_then_set_aside() {
+async fn failures_come_again_later_and_later_and_are_then_dead_letters() {
     let (inbox, receivers, clock) = setup();
     let calls = Arc::default();
     let mut options = one_by_one();
@@ -92,22 +91,22 @@ async fn failures_come_again_later_and_later_and_are_then_set_aside() {
         assert_eq!(worker.run_due().await.unwrap(), expected, "after {pause} ms");
     }
     assert_eq!(calls.load(Ordering::SeqCst), 3);
-    let aside = &inbox.list_set_aside(None, 10).await.unwrap()[0];
-    assert_eq!(aside.last_error.as_deref(), Some("no luck"));
+    let dead = &inbox.dead_letters(None, 10).await.unwrap()[0];
+    assert_eq!(dead.last_error.as_deref(), Some("no luck"));
     // And back.
-    assert!(inbox.retry(aside.id, start()).await.unwrap());
+    assert!(inbox.resend(dead.id, start()).await.unwrap());
     assert_eq!(worker.run_due().await.unwrap(), 1);
 }
 
 #[tokio::test]
-async fn poison_is_set_aside_at_once_and_stands_in_nobodys_way() {
+async fn poison_is_a_dead_letter_at_once_and_stands_in_nobodys_way() {
     let (inbox, receivers, _) = setup();
     let calls = Arc::default();
     let worker = failing(&receivers, &calls, || async { Err(HandlerError::poison("never")) });
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND).replace("I-1", "I-2")).await;
     assert_eq!(worker.run_due().await.unwrap(), 2);
-    assert_eq!((state(&inbox, 1).await, state(&inbox, 2).await), (InboxState::SetAside, InboxState::SetAside));
+    assert_eq!((state(&inbox, 1).await, state(&inbox, 2).await), (InboxState::DeadLetter, InboxState::DeadLetter));
     assert_eq!(calls.load(Ordering::SeqCst), 2);
 }
 
@@ -281,10 +280,10 @@ async fn a_message_that_was_taken_under_raised_bounds_reaches_its_handler() {
     let worker = failing(&receivers, &calls, || async { Ok(()) });
     let mut body = message(KIND).into_bytes();
     body.resize(2 << 20, b' ');
-    let raised = ReadOptions::default().max_octets(4 << 20);
+    let raised = ReadOptions::default().max_bytes(4 << 20);
     let read = Message::from_json_with(KIND, &body, &raised).unwrap().message;
     let headers = DeliveryHeaders::new(HyphenatedUuid::from_random_bytes([1; 16]));
-    let incoming = Incoming::new("", &read, body, headers, Acknowledgement::from_random_bytes([2; 16]));
+    let incoming = read.incoming("", &headers, &[], body, &Acknowledgement::from_random_bytes([2; 16]));
     inbox.receive(&incoming, start()).await.unwrap();
     assert_eq!(worker.run_due().await.unwrap(), 1);
     assert_eq!(state(&inbox, 1).await, InboxState::Completed);

@@ -3,9 +3,10 @@
 use super::endpoint::{Endpoint, Health};
 use super::transport::{Transport, TransportErrorKind, TransportRequest, TransportResponse};
 use bankrail_http::RetryAfter;
+use bankrail_mailbox::DeliveryNote;
 use bankrail_secured_payload::SecuredPayload;
 use bankrail_values::Timestamp;
-use bankrail_webhook::{Acknowledgement, AttemptNote, Outgoing};
+use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::time::Duration;
@@ -18,11 +19,19 @@ pub(super) struct Terms {
     pub(super) retry_unacknowledged: bool,
 }
 
+/// A message as the outbox kept it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored<'a> {
+    pub(super) kind: MessageKind,
+    pub(super) headers: DeliveryHeaders,
+    pub(super) body: &'a [u8],
+}
+
 /// What came of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) status: Option<u16>,
-    pub(super) note: Option<AttemptNote>,
+    pub(super) note: Option<DeliveryNote>,
     pub(super) delivered: bool,
     pub(super) gone: bool,
     pub(super) retry_after: Option<Duration>,
@@ -30,7 +39,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    pub(super) fn without_answer(note: AttemptNote, health: Health) -> Self {
+    pub(super) fn without_answer(note: DeliveryNote, health: Health) -> Self {
         Self { status: None, note: Some(note), delivered: false, gone: false, retry_after: None, health }
     }
 
@@ -44,13 +53,13 @@ impl Outcome {
 /// Makes an attempt. Sealing ends within the terms' time-out, and so does sending, whatever sealer and transport do.
 pub(super) async fn attempt(
     endpoint: &Endpoint,
-    message: &Outgoing,
+    message: &Stored<'_>,
     transport: &dyn Transport,
     terms: &Terms,
     now: Timestamp,
 ) -> Outcome {
     let Some(request) = request(endpoint, message, terms).await else {
-        return Outcome::without_answer(AttemptNote::NotSealed, Health::Unknown);
+        return Outcome::without_answer(DeliveryNote::NotSealed, Health::Unknown);
     };
     let sent = tokio::time::timeout(terms.timeout, transport.post(request)).await;
     match sent.unwrap_or_else(|_| Err(TransportErrorKind::Timeout.into())) {
@@ -63,8 +72,8 @@ pub(super) async fn attempt(
 }
 
 /// The request with exactly the headers of the specification's table, the receiver's API key and the media types.
-async fn request(endpoint: &Endpoint, message: &Outgoing, terms: &Terms) -> Option<TransportRequest> {
-    let sealed = match tokio::time::timeout(terms.timeout, endpoint.sealer().seal(message.body())).await {
+async fn request(endpoint: &Endpoint, message: &Stored<'_>, terms: &Terms) -> Option<TransportRequest> {
+    let sealed = match tokio::time::timeout(terms.timeout, endpoint.sealer().seal(message.body)).await {
         Ok(Ok(sealed)) => sealed,
         Err(_) => {
             tracing::error!(endpoint = %endpoint.id(), "a message was not sealed in time");
@@ -78,7 +87,7 @@ async fn request(endpoint: &Endpoint, message: &Outgoing, terms: &Terms) -> Opti
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-    for (name, value) in message.headers().pairs() {
+    for (name, value) in message.headers.pairs() {
         let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
         headers.insert(name, HeaderValue::try_from(value).ok()?);
     }
@@ -86,7 +95,7 @@ async fn request(endpoint: &Endpoint, message: &Outgoing, terms: &Terms) -> Opti
         headers.insert(name.clone(), value.clone());
     }
     Some(TransportRequest {
-        url: endpoint.url(message.kind()),
+        url: endpoint.url(message.kind),
         headers,
         body: SecuredPayload::new(sealed).to_json().into(),
         timeout: terms.timeout,
@@ -106,15 +115,15 @@ fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
     if answer.status.is_success() {
         let acknowledged = Acknowledgement::from_json(&answer.body).is_ok_and(|body| body.is_received());
         if !acknowledged {
-            outcome.note = Some(AttemptNote::WrongBody);
+            outcome.note = Some(DeliveryNote::WrongBody);
             outcome.delivered = !terms.retry_unacknowledged;
         }
         return outcome;
     }
     outcome.note = Some(match answer.status {
-        StatusCode::GONE => AttemptNote::Gone,
-        status if status.is_redirection() => AttemptNote::Redirected,
-        _ => AttemptNote::Refused,
+        StatusCode::GONE => DeliveryNote::Gone,
+        status if status.is_redirection() => DeliveryNote::Redirected,
+        _ => DeliveryNote::Refused,
     });
     outcome.retry_after = RetryAfter::from_headers(&answer.headers).map(|asked| asked.wait(now));
     outcome.health = match answer.status {
@@ -130,11 +139,11 @@ fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
     outcome
 }
 
-fn note_of(kind: TransportErrorKind) -> AttemptNote {
+fn note_of(kind: TransportErrorKind) -> DeliveryNote {
     match kind {
-        TransportErrorKind::Connect => AttemptNote::NoConnection,
-        TransportErrorKind::Tls => AttemptNote::Tls,
-        TransportErrorKind::Timeout => AttemptNote::TimedOut,
-        TransportErrorKind::Broken => AttemptNote::Broken,
+        TransportErrorKind::Connect => DeliveryNote::NoConnection,
+        TransportErrorKind::Tls => DeliveryNote::Tls,
+        TransportErrorKind::Timeout => DeliveryNote::TimedOut,
+        TransportErrorKind::Broken => DeliveryNote::Broken,
     }
 }

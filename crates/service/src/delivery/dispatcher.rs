@@ -6,15 +6,15 @@ mod pauses;
 pub use options::{DispatcherOptions, Unacknowledged};
 
 use self::pauses::Pauses;
-use super::attempt::{Outcome, Terms, attempt};
+use super::attempt::{Outcome, Stored, Terms, attempt};
 use super::endpoint::{Endpoints, Health, Known};
 use super::transport::Transport;
-use bankrail_values::{Clock, StoreError, Timestamp};
-use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next};
-use bankrail_webhook::{
-    Attempt, AttemptNote, DeliveryHeaders, EndpointId, EntryId, Lease, Message, Outbox, OutboxEntry, Outgoing,
-    OutgoingError, Owner,
+use bankrail_mailbox::{
+    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Lease, LeaseOwner, LeaseRequest, Outbox,
+    OutboxEntry,
 };
+use bankrail_values::{Clock, StoreError, Timestamp};
+use bankrail_webhook::{DeliveryHeaders, Message, MessageKind, OutgoingError};
 use futures_util::FutureExt as _;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -37,7 +37,7 @@ struct Shared {
     transport: Arc<dyn Transport>,
     clock: Arc<dyn Clock>,
     options: DispatcherOptions,
-    owner: Owner,
+    owner: LeaseOwner,
     wake: Notify,
 }
 
@@ -55,7 +55,7 @@ impl Dispatcher {
     ) -> Result<Self, NoRandomness> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|_| NoRandomness)?;
-        let owner = Owner::from_random_bytes(random);
+        let owner = LeaseOwner::from_random_bytes(random);
         let shared = Shared { outbox, endpoints, transport, clock, options, owner, wake: Notify::new() };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -63,7 +63,7 @@ impl Dispatcher {
     /// Puts a message into the outbox, due at once. It is durable when this returns; the headers' keys are the original
     /// request's, given by the caller and never made up.
     ///
-    /// A caller that has a transaction of its own makes an [`Outgoing`], stores it there and calls
+    /// A caller that has a transaction of its own makes an [`Outgoing`](bankrail_mailbox::Outgoing) ([`Message::outgoing`]), stores it there and calls
     /// [`Dispatcher::wake`].
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Dispatcher {
         if !self.shared.endpoints.contains(endpoint) {
             return Err(EnqueueError::UnknownEndpoint { endpoint: endpoint.clone() });
         }
-        let outgoing = Outgoing::new(endpoint.clone(), message, headers).map_err(EnqueueError::Refused)?;
+        let outgoing = message.outgoing(endpoint.clone(), &headers).map_err(EnqueueError::Refused)?;
         let stored = self.shared.outbox.enqueue(&outgoing, self.shared.clock.now()).await;
         self.wake();
         stored.map_err(EnqueueError::Store)
@@ -200,8 +200,8 @@ impl Shared {
     /// Makes one attempt at a leased entry and records it.
     async fn deliver(&self, entry: OutboxEntry) {
         let now = self.clock.now();
-        let Some(known) = self.endpoints.get(entry.message.endpoint()) else {
-            tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint(), "no such endpoint");
+        let Some(known) = self.endpoints.get(&entry.message.endpoint) else {
+            tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint, "no such endpoint");
             return self.give_back(&entry, now.saturating_add(self.options.unknown_endpoint_pause)).await;
         };
         let begun = match known.begin(now) {
@@ -216,17 +216,17 @@ impl Shared {
             known.rest(ended.saturating_add(self.options.schedule.granted(asked)));
         }
         let record =
-            Attempt { started_at: now, duration: started.elapsed(), status: outcome.status, note: outcome.note };
+            DeliveryRecord { started_at: now, duration: started.elapsed(), status: outcome.status, note: outcome.note };
         let next = self.next(&entry, &outcome, ended).await;
         tracing::info!(
             entry = %entry.id,
-            endpoint = %entry.message.endpoint(),
-            kind = entry.message.kind().as_str(),
-            message_id = %entry.message.message_id(),
-            attempt = entry.attempts.saturating_add(1),
+            endpoint = %entry.message.endpoint,
+            kind = entry.message.kind.as_str(),
+            message_id = %entry.message.message_id,
+            attempt = entry.deliveries.saturating_add(1),
             status = outcome.status,
-            note = outcome.note.map(AttemptNote::as_str),
-            delivered = next == Next::Delivered,
+            note = outcome.note.map(DeliveryNote::as_str),
+            delivered = next == Disposition::Delivered,
             duration_ms = u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
             "attempted"
         );
@@ -244,29 +244,37 @@ impl Shared {
             max_response: self.options.max_response,
             retry_unacknowledged: self.options.unacknowledged == Unacknowledged::Failed,
         };
-        let made = attempt(&known.endpoint, &entry.message, &*self.transport, &terms, now);
+        let kind = MessageKind::from_name(entry.message.kind.as_str());
+        let headers = DeliveryHeaders::from_attributes(&entry.message.attributes);
+        let (Some(kind), Some((headers, _))) = (kind, headers) else {
+            // Another version of this crate has enqueued it.
+            tracing::error!(entry = %entry.id, "the stored message is unreadable");
+            return Outcome::without_answer(DeliveryNote::Other, Health::Unknown);
+        };
+        let stored = Stored { kind, headers, body: &entry.message.body };
+        let made = attempt(&known.endpoint, &stored, &*self.transport, &terms, now);
         // A transport or a sealer of the caller's own that panics must not leave the circuit's trial running.
         AssertUnwindSafe(made).catch_unwind().await.unwrap_or_else(|_| {
             tracing::error!(entry = %entry.id, "an attempt panicked");
-            Outcome::without_answer(AttemptNote::Other, Health::Bad)
+            Outcome::without_answer(DeliveryNote::Other, Health::Bad)
         })
     }
 
-    async fn next(&self, entry: &OutboxEntry, outcome: &Outcome, now: Timestamp) -> Next {
+    async fn next(&self, entry: &OutboxEntry, outcome: &Outcome, now: Timestamp) -> Disposition {
         if outcome.delivered {
-            return Next::Delivered;
+            return Disposition::Delivered;
         }
-        let endpoint = entry.message.endpoint();
+        let endpoint = &entry.message.endpoint;
         if outcome.gone {
             match self.outbox.stop_endpoint(endpoint, "410 Gone", now).await {
                 // Kept for whoever resumes the endpoint.
-                Ok(()) => return Next::Retry(now),
+                Ok(()) => return Disposition::RetryAt(now),
                 Err(error) => tracing::error!(endpoint = %endpoint, error = %error, "an endpoint could not be stopped"),
             }
         }
-        let made = entry.attempts.saturating_add(1);
+        let made = entry.deliveries.saturating_add(1);
         let next = self.options.schedule.after_failure(made, now, outcome.retry_after, random());
-        if next == Next::Dead {
+        if next == Disposition::DeadLetter {
             tracing::error!(entry = %entry.id, endpoint = %endpoint, attempts = made, "given up");
         }
         next

@@ -7,10 +7,10 @@ mod running;
 mod world;
 
 use self::world::{Reply, World, fresh_headers};
+use bankrail_mailbox::{DeliveryNote, Enqueued, OutboxState};
 use bankrail_secured_payload::SecuredPayload;
 use bankrail_service::delivery::{EnqueueError, Unacknowledged};
-use bankrail_webhook::store::outbox::{Enqueued, OutboxState};
-use bankrail_webhook::{AttemptNote, DeliveryHeaders, Message, MessageKind, OutgoingError, Priority, samples};
+use bankrail_webhook::{DeliveryHeaders, Message, MessageKind, OutgoingError, Priority, samples};
 
 #[tokio::test]
 async fn each_kind_goes_to_its_receiver_with_the_headers_of_the_table_and_no_others() {
@@ -48,8 +48,8 @@ async fn each_kind_goes_to_its_receiver_with_the_headers_of_the_table_and_no_oth
         assert_eq!(world.opener.open(&envelope.secured_payload).unwrap().json(), message.to_json());
         assert!(!format!("{request:?}").contains("hunter2"));
         let entry = world.entry(stored.id()).await;
-        assert_eq!((entry.state, entry.attempts), (OutboxState::Delivered, 1));
-        let [attempt] = world.attempts(stored.id()).await.try_into().unwrap();
+        assert_eq!((entry.state, entry.deliveries), (OutboxState::Delivered, 1));
+        let [attempt] = world.deliveries(stored.id()).await.try_into().unwrap();
         assert_eq!((attempt.status, attempt.note), (Some(200), None));
     }
     assert_eq!(seen.len(), MessageKind::ALL.len());
@@ -111,8 +111,8 @@ async fn a_2xx_with_another_body_is_delivered_with_a_finding_or_tried_again() {
         let id = world.enqueue_one().await;
         world.dispatcher.run_once().await.unwrap();
         assert_eq!(world.entry(id).await.state, state, "{body}");
-        let attempts = world.attempts(id).await;
-        assert_eq!((attempts[0].status, attempts[0].note), (Some(202), Some(AttemptNote::WrongBody)));
+        let attempts = world.deliveries(id).await;
+        assert_eq!((attempts[0].status, attempts[0].note), (Some(202), Some(DeliveryNote::WrongBody)));
     }
 }
 

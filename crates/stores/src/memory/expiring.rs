@@ -4,6 +4,9 @@ use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
+/// At most so many expired records go with each write. More than one, so that a backlog shrinks.
+const SWEPT: usize = 8;
+
 /// A map whose records can be swept in the order in which they expire.
 #[derive(Debug)]
 pub(super) struct Expiring<K, V> {
@@ -40,9 +43,9 @@ impl<K: Copy + Eq + Hash + Ord, V> Expiring<K, V> {
         Some(value)
     }
 
-    /// Drops up to `most` records, earliest first, as long as `expired` says so of the instant at which they do.
-    pub(super) fn sweep(&mut self, most: usize, expired: impl Fn(Timestamp) -> bool) {
-        for _ in 0..most {
+    /// Drops a few records, earliest first, as long as `expired` says so of the instant at which they do.
+    pub(super) fn sweep(&mut self, expired: impl Fn(Timestamp) -> bool) {
+        for _ in 0..SWEPT {
             match self.order.first() {
                 Some(&(expires, key)) if expired(expires) => self.remove(&key),
                 _ => return,

@@ -1,12 +1,19 @@
 //! Received messages.
 
-use super::{MemoryStore, lock};
-use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
-use bankrail_webhook::store::inbox::InboxCounts;
-use bankrail_webhook::{
-    EntryId, Fingerprint, Inbox, InboxEntry, InboxState, Incoming, KeyHash, Lease, MessageKind, Owner, Verdict,
+use super::{Parts, lock};
+use bankrail_mailbox::{
+    Decision, EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KeyHash, Kind, KnownEntry,
+    Lease, LeaseOwner, ReceiveOutcome,
 };
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// The inbox of a [`MemoryStore`](super::MemoryStore).
+#[derive(Clone, Debug)]
+pub struct MemoryInbox {
+    pub(super) parts: Arc<Parts>,
+}
 
 #[derive(Default)]
 pub(super) struct Messages {
@@ -25,18 +32,18 @@ struct Stored {
     finished: Timestamp,
 }
 
-impl Inbox for MemoryStore {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict> {
+impl Inbox for MemoryInbox {
+    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
         Box::pin(async move { lock(&self.parts.inbox).receive(message, None, now, self.parts.capacity) })
     }
 
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict> {
+    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
         Box::pin(async move { lock(&self.parts.inbox).receive(message, Some(lease), now, self.parts.capacity) })
     }
 
     fn lease<'a>(
         &'a self,
-        kinds: &'a [MessageKind],
+        kinds: &'a [Kind],
         limit: u32,
         lease: Lease,
         now: Timestamp,
@@ -48,11 +55,11 @@ impl Inbox for MemoryStore {
         self.owned(id, lease.owner, move |stored| stored.lease = Some(lease))
     }
 
-    fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> StoreFuture<'_, bool> {
+    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
         self.owned(id, owner, move |stored| stored.finish(InboxState::Completed, now))
     }
 
-    fn release<'a>(&'a self, id: EntryId, owner: Owner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
+    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
         self.owned(id, owner, move |stored| {
             stored.lease = None;
             stored.due = due;
@@ -60,29 +67,34 @@ impl Inbox for MemoryStore {
         })
     }
 
-    fn set_aside<'a>(&'a self, id: EntryId, owner: Owner, error: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
+    fn dead_letter<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        error: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
         self.owned(id, owner, move |stored| {
-            stored.finish(InboxState::SetAside, now);
+            stored.finish(InboxState::DeadLetter, now);
             stored.entry.last_error = Some(error.to_owned());
         })
     }
 
-    fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         Box::pin(async move {
             let messages = lock(&self.parts.inbox);
-            let set_aside = messages
-                .entries
-                .values()
-                .map(|stored| &stored.entry)
-                .filter(|entry| entry.state == InboxState::SetAside && after.is_none_or(|after| entry.id > after));
-            Ok(set_aside.take(usize::try_from(limit).unwrap_or(usize::MAX)).cloned().collect())
+            let dead_letter =
+                messages.entries.values().map(|stored| &stored.entry).filter(|entry| {
+                    entry.state == InboxState::DeadLetter && after.is_none_or(|after| entry.id > after)
+                });
+            Ok(dead_letter.take(usize::try_from(limit).unwrap_or(usize::MAX)).cloned().collect())
         })
     }
 
-    fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             let messages = &mut *lock(&self.parts.inbox);
-            let Some(stored) = messages.entries.get_mut(&id).filter(|s| s.entry.state == InboxState::SetAside) else {
+            let Some(stored) = messages.entries.get_mut(&id).filter(|s| s.entry.state == InboxState::DeadLetter) else {
                 return Ok(false);
             };
             stored.entry.state = InboxState::Pending;
@@ -108,7 +120,7 @@ impl Inbox for MemoryStore {
                 match stored.entry.state {
                     InboxState::Pending => counts.pending += 1,
                     InboxState::Completed => counts.completed += 1,
-                    InboxState::SetAside => counts.set_aside += 1,
+                    InboxState::DeadLetter => counts.dead_letters += 1,
                 }
             }
             Ok(counts)
@@ -116,12 +128,12 @@ impl Inbox for MemoryStore {
     }
 }
 
-impl MemoryStore {
+impl MemoryInbox {
     /// Changes an entry whose lease is the owner's.
     fn owned<'a>(
         &'a self,
         id: EntryId,
-        owner: Owner,
+        owner: LeaseOwner,
         change: impl FnOnce(&mut Stored) + Send + 'a,
     ) -> StoreFuture<'a, bool> {
         Box::pin(async move {
@@ -140,8 +152,19 @@ impl MemoryStore {
 }
 
 impl Stored {
+    fn known(&self) -> KnownEntry {
+        KnownEntry {
+            id: self.entry.id,
+            fingerprint: self.fingerprint,
+            state: self.entry.state,
+            acknowledgement: self.entry.acknowledgement.clone(),
+            conflicts_with: self.entry.conflicts_with,
+            lease: self.lease,
+        }
+    }
+
     fn is_free(&self, now: Timestamp) -> bool {
-        self.lease.is_none_or(|lease| lease.until <= now)
+        self.lease.is_none_or(|lease| lease.is_over(now))
     }
 
     fn finish(&mut self, state: InboxState, now: Timestamp) {
@@ -158,23 +181,26 @@ impl Messages {
         lease: Option<Lease>,
         now: Timestamp,
         capacity: usize,
-    ) -> Result<Verdict, StoreError> {
-        let known: BTreeSet<EntryId> =
-            message.key.keys().iter().filter_map(|key| self.keys.get(key)).flatten().copied().collect();
-        let same = known.iter().find(|id| self.entries.get(id).is_some_and(|s| s.fingerprint == message.fingerprint));
-        if let Some(stored) = same.and_then(|id| self.entries.get_mut(id)) {
-            return Ok(again(stored, lease, now));
-        }
+    ) -> Result<ReceiveOutcome, StoreError> {
+        let ids: BTreeSet<EntryId> =
+            message.key.hashes().iter().filter_map(|key| self.keys.get(key)).flatten().copied().collect();
+        let known = ids.iter().filter_map(|id| self.entries.get(id)).map(Stored::known).collect();
+        let conflicts_with = match Decision::of(&message.fingerprint, known, lease.as_ref(), now) {
+            Decision::Answer(outcome) => return Ok(outcome),
+            Decision::Lease { outcome, attempts } => {
+                if let Some(stored) = self.entries.get_mut(&outcome.id()) {
+                    stored.lease = lease;
+                    stored.entry.attempts = stored.entry.attempts.saturating_add(attempts);
+                }
+                return Ok(outcome);
+            }
+            Decision::Store { conflicts_with } => conflicts_with,
+        };
         if self.entries.len() >= capacity {
             return Err(StoreErrorKind::Full.into());
         }
-        let with = known.first().copied();
-        let id = self.insert(message, with, lease, now);
-        let acknowledgement = message.acknowledgement.clone();
-        Ok(match with {
-            None => Verdict::New { id, acknowledgement },
-            Some(with) => Verdict::Conflict { id, acknowledgement, with },
-        })
+        let id = self.insert(message, conflicts_with, lease, now);
+        Ok(ReceiveOutcome::work(id, message.acknowledgement.clone(), conflicts_with))
     }
 
     fn insert(
@@ -188,9 +214,8 @@ impl Messages {
         let id = EntryId::new(self.last);
         let entry = InboxEntry {
             id,
-            kind: message.kind,
-            headers: message.headers,
-            header_findings: message.header_findings.clone(),
+            kind: message.kind.clone(),
+            attributes: message.attributes.clone(),
             body: message.body.clone(),
             acknowledgement: message.acknowledgement.clone(),
             received_at: now,
@@ -199,7 +224,7 @@ impl Messages {
             attempts: u32::from(lease.is_some()),
             last_error: None,
         };
-        let keys = message.key.keys().to_vec();
+        let keys = message.key.hashes().to_vec();
         for key in &keys {
             self.keys.entry(*key).or_default().insert(id);
         }
@@ -209,7 +234,7 @@ impl Messages {
         id
     }
 
-    fn lease(&mut self, kinds: &[MessageKind], limit: u32, lease: Lease, now: Timestamp) -> Vec<InboxEntry> {
+    fn lease(&mut self, kinds: &[Kind], limit: u32, lease: Lease, now: Timestamp) -> Vec<InboxEntry> {
         let mut leased = Vec::new();
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         for id in &self.pending {
@@ -244,28 +269,5 @@ impl Messages {
             !old
         });
         forgotten
-    }
-}
-
-/// The verdict on a message that is there already, after the lease that a claim takes of it.
-fn again(stored: &mut Stored, lease: Option<Lease>, now: Timestamp) -> Verdict {
-    let id = stored.entry.id;
-    let acknowledgement = stored.entry.acknowledgement.clone();
-    if stored.entry.state != InboxState::Pending {
-        return Verdict::Duplicate { id, acknowledgement };
-    }
-    let free = stored.is_free(now);
-    let own = |lease: &Lease| stored.lease.is_some_and(|held| held.owner == lease.owner);
-    let Some(lease) = lease.filter(|lease| free || own(lease)) else {
-        return Verdict::InProgress { id, acknowledgement };
-    };
-    // The owner's own repetition is the same lease.
-    if free {
-        stored.entry.attempts = stored.entry.attempts.saturating_add(1);
-    }
-    stored.lease = Some(lease);
-    match stored.entry.conflicts_with {
-        None => Verdict::New { id, acknowledgement },
-        Some(with) => Verdict::Conflict { id, acknowledgement, with },
     }
 }

@@ -1,10 +1,19 @@
 //! Messages to deliver.
 
-use super::{MemoryStore, lock};
+use super::{Parts, lock};
+use bankrail_mailbox::{
+    DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Lease, LeaseOwner, LeaseRequest, Outbox, OutboxCounts,
+    OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
+};
 use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
-use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxCounts, OutboxState, StoppedEndpoint};
-use bankrail_webhook::{Attempt, EndpointId, EntryId, Lease, Outbox, OutboxEntry, Outgoing, Owner};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// The outbox of a [`MemoryStore`](super::MemoryStore).
+#[derive(Clone, Debug)]
+pub struct MemoryOutbox {
+    pub(super) parts: Arc<Parts>,
+}
 
 #[derive(Default)]
 pub(super) struct Messages {
@@ -17,12 +26,12 @@ pub(super) struct Messages {
 
 struct Stored {
     entry: OutboxEntry,
-    attempts: Vec<Attempt>,
+    deliveries: Vec<DeliveryRecord>,
     lease: Option<Lease>,
     finished: Timestamp,
 }
 
-impl Outbox for MemoryStore {
+impl Outbox for MemoryOutbox {
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
         Box::pin(async move { lock(&self.parts.outbox).enqueue(message, now, self.parts.capacity) })
     }
@@ -34,15 +43,15 @@ impl Outbox for MemoryStore {
     fn record<'a>(
         &'a self,
         id: EntryId,
-        owner: Owner,
-        attempt: &'a Attempt,
-        next: Next,
+        owner: LeaseOwner,
+        delivery: &'a DeliveryRecord,
+        disposition: Disposition,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).record(id, owner, attempt, next, now)) })
+        Box::pin(async move { Ok(lock(&self.parts.outbox).record(id, owner, delivery, disposition, now)) })
     }
 
-    fn release(&self, id: EntryId, owner: Owner, due: Timestamp) -> StoreFuture<'_, bool> {
+    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             let mut messages = lock(&self.parts.outbox);
             let Some(stored) = messages.owned(id, owner) else { return Ok(false) };
@@ -60,10 +69,10 @@ impl Outbox for MemoryStore {
         })
     }
 
-    fn attempts(&self, id: EntryId) -> StoreFuture<'_, Vec<Attempt>> {
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
         Box::pin(async move {
             let messages = lock(&self.parts.outbox);
-            Ok(messages.entries.get(&id).map(|stored| stored.attempts.clone()).unwrap_or_default())
+            Ok(messages.entries.get(&id).map(|stored| stored.deliveries.clone()).unwrap_or_default())
         })
     }
 
@@ -80,7 +89,7 @@ impl Outbox for MemoryStore {
         Box::pin(async move {
             let messages = lock(&self.parts.outbox);
             let dead = messages.of(endpoint).filter(|stored| {
-                stored.entry.state == OutboxState::Dead && after.is_none_or(|after| stored.entry.id > after)
+                stored.entry.state == OutboxState::DeadLetter && after.is_none_or(|after| stored.entry.id > after)
             });
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             Ok(dead.take(limit).map(|stored| stored.entry.clone()).collect())
@@ -90,9 +99,9 @@ impl Outbox for MemoryStore {
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             let mut messages = lock(&self.parts.outbox);
-            let stored = messages.entries.get_mut(&id).filter(|stored| stored.entry.state == OutboxState::Dead);
+            let stored = messages.entries.get_mut(&id).filter(|stored| stored.entry.state == OutboxState::DeadLetter);
             let Some(stored) = stored else { return Ok(false) };
-            stored.entry.attempts = 0;
+            stored.entry.deliveries = 0;
             messages.make_pending(id, now);
             Ok(true)
         })
@@ -122,7 +131,7 @@ impl Outbox for MemoryStore {
                 let old = entry.state == OutboxState::Delivered && *finished < before;
                 if old {
                     forgotten += 1;
-                    ids.remove(&(entry.message.endpoint().clone(), entry.message.message_id()));
+                    ids.remove(&(entry.message.endpoint.clone(), entry.message.message_id));
                 }
                 !old
             });
@@ -137,7 +146,7 @@ impl Outbox for MemoryStore {
                 match stored.entry.state {
                     OutboxState::Pending => counts.pending += 1,
                     OutboxState::Delivered => counts.delivered += 1,
-                    OutboxState::Dead => counts.dead += 1,
+                    OutboxState::DeadLetter => counts.dead_letters += 1,
                 }
             }
             Ok(counts)
@@ -147,9 +156,9 @@ impl Outbox for MemoryStore {
 
 impl Messages {
     fn enqueue(&mut self, message: &Outgoing, now: Timestamp, capacity: usize) -> Result<Enqueued, StoreError> {
-        let name = (message.endpoint().clone(), message.message_id());
+        let name = (message.endpoint.clone(), message.message_id);
         if let Some(&id) = self.ids.get(&name) {
-            let stored = self.entries.get(&id).is_some_and(|stored| stored.entry.message.says_the_same(message));
+            let stored = self.entries.get(&id).is_some_and(|stored| stored.entry.message.has_same_content(message));
             return if stored { Ok(Enqueued::Already(id)) } else { Err(StoreErrorKind::Conflict.into()) };
         }
         if self.entries.len() >= capacity {
@@ -158,8 +167,8 @@ impl Messages {
         self.last += 1;
         let id = EntryId::new(self.last);
         let (message, state) = (message.clone(), OutboxState::Pending);
-        let entry = OutboxEntry { id, message, state, enqueued_at: now, due: now, attempts: 0 };
-        self.entries.insert(id, Stored { entry, attempts: Vec::new(), lease: None, finished: now });
+        let entry = OutboxEntry { id, message, state, enqueued_at: now, due: now, deliveries: 0 };
+        self.entries.insert(id, Stored { entry, deliveries: Vec::new(), lease: None, finished: now });
         self.ids.insert(name, id);
         self.pending.insert((now, id));
         Ok(Enqueued::New(id))
@@ -167,8 +176,8 @@ impl Messages {
 
     fn lease(&mut self, request: LeaseRequest<'_>, now: Timestamp) -> Vec<OutboxEntry> {
         let mut taken: HashMap<EndpointId, u32> = HashMap::new();
-        for stored in self.pending().filter(|stored| stored.lease.is_some_and(|lease| lease.until > now)) {
-            *taken.entry(stored.entry.message.endpoint().clone()).or_default() += 1;
+        for stored in self.pending().filter(|stored| stored.lease.is_some_and(|lease| !lease.is_over(now))) {
+            *taken.entry(stored.entry.message.endpoint.clone()).or_default() += 1;
         }
         let limit = usize::try_from(request.limit).unwrap_or(usize::MAX);
         let mut chosen = Vec::new();
@@ -177,15 +186,15 @@ impl Messages {
                 break;
             }
             let Some(stored) = self.entries.get(id) else { continue };
-            let endpoint = stored.entry.message.endpoint();
-            let leased = stored.lease.is_some_and(|lease| lease.until > now);
+            let endpoint = &stored.entry.message.endpoint;
+            let leased = stored.lease.is_some_and(|lease| !lease.is_over(now));
             if leased || self.is_stopped(stored) || request.except.contains(endpoint) {
                 continue;
             }
             let taken = taken.entry(endpoint.clone()).or_default();
             if *taken < request.per_endpoint {
                 // A lease that is over at once holds nothing.
-                *taken += u32::from(request.lease.until > now);
+                *taken += u32::from(!request.lease.is_over(now));
                 chosen.push(*id);
             }
         }
@@ -199,20 +208,29 @@ impl Messages {
         entries
     }
 
-    fn record(&mut self, id: EntryId, owner: Owner, attempt: &Attempt, next: Next, now: Timestamp) -> bool {
+    fn record(
+        &mut self,
+        id: EntryId,
+        owner: LeaseOwner,
+        delivery: &DeliveryRecord,
+        disposition: Disposition,
+        now: Timestamp,
+    ) -> bool {
         let Some(stored) = self.owned(id, owner) else { return false };
         // As every engine keeps it.
-        let millis = i64::try_from(attempt.duration.as_millis()).unwrap_or(i64::MAX).unsigned_abs();
-        stored.attempts.push(Attempt { duration: std::time::Duration::from_millis(millis), ..attempt.clone() });
-        stored.entry.attempts = stored.entry.attempts.saturating_add(1);
+        let millis = i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX).unsigned_abs();
+        stored
+            .deliveries
+            .push(DeliveryRecord { duration: std::time::Duration::from_millis(millis), ..delivery.clone() });
+        stored.entry.deliveries = stored.entry.deliveries.saturating_add(1);
         stored.lease = None;
-        let state = match next {
-            Next::Retry(due) => {
+        let state = match disposition {
+            Disposition::RetryAt(due) => {
                 self.make_pending(id, due);
                 return true;
             }
-            Next::Delivered => OutboxState::Delivered,
-            Next::Dead => OutboxState::Dead,
+            Disposition::Delivered => OutboxState::Delivered,
+            Disposition::DeadLetter => OutboxState::DeadLetter,
         };
         stored.entry.state = state;
         stored.finished = now;
@@ -222,7 +240,7 @@ impl Messages {
     }
 
     /// An entry whose lease is the owner's.
-    fn owned(&mut self, id: EntryId, owner: Owner) -> Option<&mut Stored> {
+    fn owned(&mut self, id: EntryId, owner: LeaseOwner) -> Option<&mut Stored> {
         self.entries.get_mut(&id).filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner))
     }
 
@@ -240,10 +258,10 @@ impl Messages {
     }
 
     fn of<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> impl Iterator<Item = &'a Stored> {
-        self.entries.values().filter(move |s| endpoint.is_none_or(|endpoint| s.entry.message.endpoint() == endpoint))
+        self.entries.values().filter(move |s| endpoint.is_none_or(|endpoint| s.entry.message.endpoint == *endpoint))
     }
 
     fn is_stopped(&self, stored: &Stored) -> bool {
-        self.stopped.contains_key(stored.entry.message.endpoint().as_str())
+        self.stopped.contains_key(stored.entry.message.endpoint.as_str())
     }
 }

@@ -19,7 +19,7 @@ fn claim(
     now: Timestamp,
     expires: Timestamp,
 ) -> Result<bool, StoreError> {
-    claims.sweep(super::SWEPT, |expires| expires < now);
+    claims.sweep(|expires| expires < now);
     if claims.get(&key).is_some_and(|&(until, ())| until >= now) {
         return Ok(false);
     }

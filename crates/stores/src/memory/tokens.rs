@@ -10,7 +10,7 @@ impl TokenStore for MemoryStore {
     fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let mut grants = lock(&self.parts.tokens);
-            grants.sweep(super::SWEPT, |expires| expires <= grant.issued_at);
+            grants.sweep(|expires| expires <= grant.issued_at);
             grants.insert(hash, grant.expires_at, grant, self.parts.capacity)
         })
     }

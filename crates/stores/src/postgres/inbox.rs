@@ -1,15 +1,12 @@
 //! Received messages.
 
-use super::values::{
-    Unreadable, entry_id, get, instant, kind_and_headers, named, number, readable, storable, unsigned,
-};
+use super::values::{Unreadable, bytes, entry_id, get, instant, kind, named, number, readable, storable, unsigned};
 use super::{Fault, PostgresStore};
 use crate::{MOST_WOKEN, UNREADABLE};
-use bankrail_values::{StoreFuture, Timestamp};
-use bankrail_webhook::store::inbox::InboxCounts;
-use bankrail_webhook::{
-    Acknowledgement, EntryId, Finding, Inbox, InboxEntry, InboxState, Incoming, Lease, MessageKind, Owner, Verdict,
+use bankrail_mailbox::{
+    EntryId, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome,
 };
+use bankrail_values::{StoreFuture, Timestamp};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Transaction};
 
@@ -20,8 +17,8 @@ pub(super) use receive::receive;
 const COMPLETE: &str = "UPDATE bankrail_inbox SET state = 'completed', finished = $3, owner = NULL, until = NULL
     WHERE id = $1 AND owner = $2";
 
-const COLUMNS: &str = "id, kind, request_key, message_id, correlation_id, priority, body, acknowledgement, received,
-    conflicts_with, state, attempts, last_error, header_findings";
+const COLUMNS: &str =
+    "id, kind, attributes, body, acknowledgement, received, conflicts_with, state, attempts, last_error";
 
 /// Makes ready what has waited long enough: what waits on is not looked at, and what is ready is found in its order.
 const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
@@ -30,7 +27,7 @@ const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT i
 const LEASE: &str =
     "UPDATE bankrail_inbox SET owner = $1, until = $2, waits = greatest(due, $2), attempts = attempts + 1
     WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND due <= $3
-        AND (until IS NULL OR until <= $3) AND kind = ANY ($4) ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED)
+        AND (until IS NULL OR until <= $3) AND ($4 IS NULL OR kind = ANY ($4)) ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED)
     RETURNING ";
 
 const EXTEND: &str = "UPDATE bankrail_inbox SET until = $3, waits = greatest(due, $3) WHERE id = $1 AND owner = $2";
@@ -38,44 +35,51 @@ const EXTEND: &str = "UPDATE bankrail_inbox SET until = $3, waits = greatest(due
 const RELEASE: &str = "UPDATE bankrail_inbox SET due = $3, waits = $3, last_error = $4, owner = NULL, until = NULL
     WHERE id = $1 AND owner = $2";
 
-const SET_ASIDE: &str = "UPDATE bankrail_inbox SET state = 'set_aside', finished = $3, last_error = $4, owner = NULL,
+const DEAD_LETTER: &str =
+    "UPDATE bankrail_inbox SET state = 'dead_letter', finished = $3, last_error = $4, owner = NULL,
     until = NULL WHERE id = $1 AND owner = $2";
 
-const RETRY: &str = "UPDATE bankrail_inbox SET state = 'pending', due = $2, waits = NULL, finished = NULL, attempts = 0
-    WHERE id = $1 AND state = 'set_aside'";
+const RESEND: &str =
+    "UPDATE bankrail_inbox SET state = 'pending', due = $2, waits = NULL, finished = NULL, attempts = 0
+    WHERE id = $1 AND state = 'dead_letter'";
 
 const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'completed' AND finished < $1 ORDER BY finished LIMIT 500 FOR UPDATE SKIP LOCKED)";
 
 const COUNTS: &str = "SELECT (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL)
-        + (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL),
-    (SELECT count(*) FROM bankrail_inbox WHERE state = 'completed'),
-    (SELECT count(*) FROM bankrail_inbox WHERE state = 'set_aside')";
+        + (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL) AS pending,
+    (SELECT count(*) FROM bankrail_inbox WHERE state = 'completed') AS completed,
+    (SELECT count(*) FROM bankrail_inbox WHERE state = 'dead_letter') AS dead_letters";
 
 /// A parameter with its type, so that a statement takes one round trip.
 pub(super) type Typed<'a> = (&'a (dyn ToSql + Sync), Type);
 
-impl Inbox for PostgresStore {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict> {
-        Box::pin(self.timed(self.receive_or_claim(message, None, now)))
+/// The inbox of a [`PostgresStore`].
+#[derive(Clone, Debug)]
+pub struct PostgresInbox {
+    pub(super) store: PostgresStore,
+}
+
+impl Inbox for PostgresInbox {
+    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
+        Box::pin(self.store.timed(self.store.receive_or_claim(message, None, now)))
     }
 
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict> {
-        Box::pin(self.timed(self.receive_or_claim(message, Some(lease), now)))
+    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
+        Box::pin(self.store.timed(self.store.receive_or_claim(message, Some(lease), now)))
     }
 
     fn lease<'a>(
         &'a self,
-        kinds: &'a [MessageKind],
+        kinds: &'a [Kind],
         limit: u32,
         lease: Lease,
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
-        let kinds = if kinds.is_empty() { &MessageKind::ALL } else { kinds };
-        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+        let kinds = (!kinds.is_empty()).then(|| kinds.iter().map(Kind::as_str).collect::<Vec<_>>());
         let at = now;
-        Box::pin(self.timed(async move {
-            let client = self.client().await?;
+        Box::pin(self.store.timed(async move {
+            let client = self.store.client().await?;
             let (owner, limit) = (lease.owner.as_bytes().as_slice(), i64::from(limit));
             let (until, now) = (lease.until.unix_millis(), now.unix_millis());
             let parameters: [Typed<'_>; 5] = [
@@ -96,8 +100,8 @@ impl Inbox for PostgresStore {
                     // It would be met again at every look, and the others with it.
                     // Should this fail, it is, and the others are not held up by it.
                     Err(Unreadable(id)) => {
-                        if let Err(fault) = self.as_owner(SET_ASIDE, id, lease.owner, at, Some(UNREADABLE)).await {
-                            tracing::error!(entry = %id, error = ?fault, "an unreadable entry was not set aside");
+                        if let Err(fault) = self.store.as_owner(DEAD_LETTER, id, lease.owner, at, Some(UNREADABLE)).await {
+                            tracing::error!(entry = %id, error = ?fault, "an unreadable entry was not made a dead letter");
                         }
                     }
                 }
@@ -109,57 +113,63 @@ impl Inbox for PostgresStore {
     }
 
     fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.timed(self.as_owner(EXTEND, id, lease.owner, lease.until, None)))
+        Box::pin(self.store.timed(self.store.as_owner(EXTEND, id, lease.owner, lease.until, None)))
     }
 
-    fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.timed(self.as_owner(COMPLETE, id, owner, now, None)))
+    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.store.timed(self.store.as_owner(COMPLETE, id, owner, now, None)))
     }
 
-    fn release<'a>(&'a self, id: EntryId, owner: Owner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
-        Box::pin(self.timed(self.as_owner(RELEASE, id, owner, due, Some(error))))
+    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
+        Box::pin(self.store.timed(self.store.as_owner(RELEASE, id, owner, due, Some(error))))
     }
 
-    fn set_aside<'a>(&'a self, id: EntryId, owner: Owner, error: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
-        Box::pin(self.timed(self.as_owner(SET_ASIDE, id, owner, now, Some(error))))
+    fn dead_letter<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        error: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(self.store.timed(self.store.as_owner(DEAD_LETTER, id, owner, now, Some(error))))
     }
 
-    fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
-        Box::pin(self.timed(async move {
+    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+        Box::pin(self.store.timed(async move {
             let sql = format!(
-                "SELECT {COLUMNS} FROM bankrail_inbox WHERE state = 'set_aside' AND id > $1 ORDER BY id LIMIT $2"
+                "SELECT {COLUMNS} FROM bankrail_inbox WHERE state = 'dead_letter' AND id > $1 ORDER BY id LIMIT $2"
             );
-            self.readable_page(&sql, after, limit, &[], entry).await
+            self.store.readable_page(&sql, after, limit, &[], entry).await
         }))
     }
 
-    fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.timed(async move {
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.store.timed(async move {
             let parameters: [Typed<'_>; 2] = [(&number(id), Type::INT8), (&now.unix_millis(), Type::INT8)];
-            Ok(self.execute(RETRY, &parameters).await? == 1)
+            Ok(self.store.execute(RESEND, &parameters).await? == 1)
         }))
     }
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
-        Box::pin(self.timed(async move {
+        Box::pin(self.store.timed(async move {
             let sql = format!("SELECT {COLUMNS} FROM bankrail_inbox WHERE id = $1");
-            let rows = self.query(&sql, &[(&number(id), Type::INT8)]).await?;
+            let rows = self.store.query(&sql, &[(&number(id), Type::INT8)]).await?;
             rows.first().map(entry).transpose()
         }))
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.forget_in_pieces(FORGET, before))
+        Box::pin(self.store.forget_in_pieces(FORGET, before))
     }
 
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
-        Box::pin(self.timed(async move {
-            let rows = self.query(COUNTS, &[]).await?;
+        Box::pin(self.store.timed(async move {
+            let rows = self.store.query(COUNTS, &[]).await?;
             let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
             Ok(InboxCounts {
-                pending: unsigned::<i64, _>(row, 0)?,
-                completed: unsigned::<i64, _>(row, 1)?,
-                set_aside: unsigned::<i64, _>(row, 2)?,
+                pending: unsigned::<i64, _>(row, "pending")?,
+                completed: unsigned::<i64, _>(row, "completed")?,
+                dead_letters: unsigned::<i64, _>(row, "dead_letters")?,
             })
         }))
     }
@@ -171,13 +181,13 @@ impl PostgresStore {
         message: &Incoming,
         lease: Option<Lease>,
         now: Timestamp,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<ReceiveOutcome, Fault> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await?;
-        let verdict = receive(&transaction, message, lease, now).await?;
+        let outcome = receive(&transaction, message, lease, now).await?;
         transaction.commit().await?;
         client.give_back();
-        Ok(verdict)
+        Ok(outcome)
     }
 
     /// Runs a change that only the owner of a lease may make: `id`, `owner`, an instant and, where there is one, a text.
@@ -185,7 +195,7 @@ impl PostgresStore {
         &self,
         sql: &str,
         id: EntryId,
-        owner: Owner,
+        owner: LeaseOwner,
         instant: Timestamp,
         error: Option<&str>,
     ) -> Result<bool, Fault> {
@@ -231,7 +241,7 @@ impl PostgresStore {
                 self.query(sql, &parameters).await?
             };
             let Some(last) = rows.last() else { break };
-            after = get(last, 0)?;
+            after = get(last, "id")?;
             for row in &rows {
                 if let Ok(entry) = readable(row, read)? {
                     entries.push(entry);
@@ -261,7 +271,7 @@ impl PostgresStore {
 pub(super) async fn complete(
     transaction: &Transaction<'_>,
     id: EntryId,
-    owner: Owner,
+    owner: LeaseOwner,
     now: Timestamp,
 ) -> Result<bool, Fault> {
     let parameters: [Typed<'_>; 3] =
@@ -270,22 +280,16 @@ pub(super) async fn complete(
 }
 
 fn entry(row: &Row) -> Result<InboxEntry, Fault> {
-    let (kind, headers) = kind_and_headers(row, 1)?;
     Ok(InboxEntry {
-        id: entry_id(get(row, 0)?)?,
-        kind,
-        headers,
-        body: get(row, 6)?,
-        acknowledgement: acknowledgement(row, 7)?,
-        received_at: instant(row, 8)?,
-        conflicts_with: get::<Option<i64>>(row, 9)?.map(entry_id).transpose()?,
-        state: named(get(row, 10)?, InboxState::from_name)?,
-        attempts: unsigned::<i32, _>(row, 11)?,
-        last_error: get(row, 12)?,
-        header_findings: named(get(row, 13)?, Finding::list_from_json)?,
+        id: entry_id(get(row, "id")?)?,
+        kind: kind(row)?,
+        attributes: bytes(row, "attributes")?,
+        body: bytes(row, "body")?,
+        acknowledgement: bytes(row, "acknowledgement")?,
+        received_at: instant(get(row, "received")?)?,
+        conflicts_with: get::<Option<i64>>(row, "conflicts_with")?.map(entry_id).transpose()?,
+        state: named(row, "state", InboxState::from_name)?,
+        attempts: unsigned::<i32, _>(row, "attempts")?,
+        last_error: get(row, "last_error")?,
     })
-}
-
-fn acknowledgement(row: &Row, column: usize) -> Result<Acknowledgement, Fault> {
-    Acknowledgement::from_json(get(row, column)?).map_err(Fault::corrupt)
 }

@@ -1,40 +1,41 @@
 //! Messages to deliver.
 
 use super::inbox::Typed;
-use super::values::{entry_id, get, instant, kind_and_headers, named, number, storable, unsigned};
+use super::values::{bytes, entry_id, fingerprint, get, instant, kind, named, number, storable, unsigned};
 use super::{Fault, PostgresStore};
-use bankrail_values::{StoreFuture, Timestamp};
-use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxCounts, OutboxState, StoppedEndpoint};
-use bankrail_webhook::{Attempt, AttemptNote, EndpointId, EntryId, Outbox, OutboxEntry, Outgoing, Owner};
+use bankrail_mailbox::{
+    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, LeaseOwner, LeaseRequest, Outbox,
+    OutboxCounts, OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
+};
+use bankrail_values::{HyphenatedUuid, StoreFuture, Timestamp};
 use std::time::Duration;
 use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Row};
 
 mod lease;
 
-const INSERT: &str = "INSERT INTO bankrail_outbox (endpoint, kind, request_key, message_id, correlation_id, priority,
-    state, enqueued, due, body) VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $7, $8)
-    ON CONFLICT (endpoint, message_id) DO NOTHING RETURNING id";
+const INSERT: &str = "INSERT INTO bankrail_outbox
+    (endpoint, kind, message_id, fingerprint, attributes, state, enqueued, due, body)
+    VALUES ($1, $2, $3, $4, $5, 'pending', $6, $6, $7) ON CONFLICT (endpoint, message_id) DO NOTHING RETURNING id";
 
 const THERE: &str = " FROM bankrail_outbox WHERE endpoint = $1 AND message_id = $2";
 
-const COLUMNS: &str =
-    "id, endpoint, kind, request_key, message_id, correlation_id, priority, body, state, enqueued, due,
-    attempts";
+const COLUMNS: &str = "id, endpoint, kind, message_id, fingerprint, attributes, body, state, enqueued, due, deliveries";
 
 const RELEASE: &str = "UPDATE bankrail_outbox SET due = $3, owner = NULL, until = NULL WHERE id = $1 AND owner = $2";
 
 const RECORD: &str = "WITH entry AS (
-        UPDATE bankrail_outbox SET state = $3, due = coalesce($4, due), finished = $5, attempts = attempts + 1,
+        UPDATE bankrail_outbox SET state = $3, due = coalesce($4, due), finished = $5, deliveries = deliveries + 1,
             owner = NULL, until = NULL
         WHERE id = $1 AND owner = $2 RETURNING id)
-    INSERT INTO bankrail_attempt (entry, number, started, duration, status, note)
-    SELECT id, 1 + (SELECT coalesce(max(number), 0) FROM bankrail_attempt WHERE entry = $1), $6, $7, $8, $9 FROM entry";
+    INSERT INTO bankrail_delivery (entry, number, started, duration, status, note)
+    SELECT id, 1 + (SELECT coalesce(max(number), 0) FROM bankrail_delivery WHERE entry = $1), $6, $7, $8, $9 FROM entry";
 
-const ATTEMPTS: &str = "SELECT started, duration, status, note FROM bankrail_attempt WHERE entry = $1 ORDER BY number";
+const DELIVERIES: &str =
+    "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = $1 ORDER BY number";
 
-const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = $2, finished = NULL, attempts = 0
-    WHERE id = $1 AND state = 'dead'";
+const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = $2, finished = NULL, deliveries = 0
+    WHERE id = $1 AND state = 'dead_letter'";
 
 const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, reason) VALUES ($1, $2, $3)
     ON CONFLICT (endpoint) DO NOTHING";
@@ -43,14 +44,20 @@ const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM ba
     WHERE state = 'delivered' AND finished < $1 ORDER BY finished LIMIT 500 FOR UPDATE SKIP LOCKED)";
 
 const COUNTS: &str = "SELECT
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'pending' AND endpoint = coalesce($1, endpoint)),
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'delivered' AND endpoint = coalesce($1, endpoint)),
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'dead' AND endpoint = coalesce($1, endpoint))";
+    (SELECT count(*) FROM bankrail_outbox WHERE state = 'pending' AND endpoint = coalesce($1, endpoint)) AS pending,
+    (SELECT count(*) FROM bankrail_outbox WHERE state = 'delivered' AND endpoint = coalesce($1, endpoint)) AS delivered,
+    (SELECT count(*) FROM bankrail_outbox WHERE state = 'dead_letter' AND endpoint = coalesce($1, endpoint)) AS dead_letters";
 
-impl Outbox for PostgresStore {
+/// The outbox of a [`PostgresStore`].
+#[derive(Clone, Debug)]
+pub struct PostgresOutbox {
+    pub(super) store: PostgresStore,
+}
+
+impl Outbox for PostgresOutbox {
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
-        Box::pin(self.timed(async move {
-            let client = self.client().await?;
+        Box::pin(self.store.timed(async move {
+            let client = self.store.client().await?;
             let enqueued = enqueue(&*client, message, now).await?;
             client.give_back();
             Ok(enqueued)
@@ -58,8 +65,8 @@ impl Outbox for PostgresStore {
     }
 
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        Box::pin(self.timed(async move {
-            let mut client = self.client().await?;
+        Box::pin(self.store.timed(async move {
+            let mut client = self.store.client().await?;
             let entries = lease::lease(&mut client, request, now).await?;
             client.give_back();
             Ok(entries)
@@ -69,37 +76,37 @@ impl Outbox for PostgresStore {
     fn record<'a>(
         &'a self,
         id: EntryId,
-        owner: Owner,
-        attempt: &'a Attempt,
-        next: Next,
+        owner: LeaseOwner,
+        delivery: &'a DeliveryRecord,
+        disposition: Disposition,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        Box::pin(self.timed(self.record_attempt(id, owner, attempt, next, now)))
+        Box::pin(self.store.timed(self.store.record_delivery(id, owner, delivery, disposition, now)))
     }
 
-    fn release(&self, id: EntryId, owner: Owner, due: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.timed(self.as_owner(RELEASE, id, owner, due, None)))
+    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.store.timed(self.store.as_owner(RELEASE, id, owner, due, None)))
     }
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        Box::pin(self.timed(async move {
-            let rows = self.query(lease::NEXT_DUE, &[]).await?;
+        Box::pin(self.store.timed(async move {
+            let rows = self.store.query(lease::NEXT_DUE, &[]).await?;
             let row = rows.first().ok_or_else(|| Fault::corrupt("no answer"))?;
-            get::<Option<i64>>(row, 0)?.map(|_| instant(row, 0)).transpose()
+            get::<Option<i64>>(row, "due")?.map(instant).transpose()
         }))
     }
 
-    fn attempts(&self, id: EntryId) -> StoreFuture<'_, Vec<Attempt>> {
-        Box::pin(self.timed(async move {
-            let rows = self.query(ATTEMPTS, &[(&number(id), Type::INT8)]).await?;
-            rows.iter().map(attempt).collect()
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
+        Box::pin(self.store.timed(async move {
+            let rows = self.store.query(DELIVERIES, &[(&number(id), Type::INT8)]).await?;
+            rows.iter().map(delivery).collect()
         }))
     }
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
-        Box::pin(self.timed(async move {
+        Box::pin(self.store.timed(async move {
             let sql = format!("SELECT {COLUMNS} FROM bankrail_outbox WHERE id = $1");
-            let rows = self.query(&sql, &[(&number(id), Type::INT8)]).await?;
+            let rows = self.store.query(&sql, &[(&number(id), Type::INT8)]).await?;
             rows.first().map(entry).transpose()
         }))
     }
@@ -110,78 +117,82 @@ impl Outbox for PostgresStore {
         after: Option<EntryId>,
         limit: u32,
     ) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        Box::pin(self.timed(async move {
+        Box::pin(self.store.timed(async move {
             let sql = format!(
                 "SELECT {COLUMNS} FROM bankrail_outbox
-                WHERE state = 'dead' AND id > $1 AND endpoint = coalesce($3, endpoint) ORDER BY id LIMIT $2"
+                WHERE state = 'dead_letter' AND id > $1 AND endpoint = coalesce($3, endpoint) ORDER BY id LIMIT $2"
             );
             let endpoint = endpoint.map(EndpointId::as_str);
-            self.readable_page(&sql, after, limit, &[(&endpoint, Type::TEXT)], entry).await
+            self.store.readable_page(&sql, after, limit, &[(&endpoint, Type::TEXT)], entry).await
         }))
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.timed(async move {
+        Box::pin(self.store.timed(async move {
             let parameters: [Typed<'_>; 2] = [(&number(id), Type::INT8), (&now.unix_millis(), Type::INT8)];
-            Ok(self.execute(RESEND, &parameters).await? == 1)
+            Ok(self.store.execute(RESEND, &parameters).await? == 1)
         }))
     }
 
     fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()> {
-        Box::pin(self.timed(async move {
+        Box::pin(self.store.timed(async move {
             let (endpoint, now, reason) = (endpoint.as_str(), now.unix_millis(), storable(reason));
             let parameters: [Typed<'_>; 3] = [(&endpoint, Type::TEXT), (&now, Type::INT8), (&reason, Type::TEXT)];
-            self.execute(STOP, &parameters).await.map(drop)
+            self.store.execute(STOP, &parameters).await.map(drop)
         }))
     }
 
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
-        Box::pin(self.timed(async move {
+        Box::pin(self.store.timed(async move {
             let sql = "DELETE FROM bankrail_stopped WHERE endpoint = $1";
-            Ok(self.execute(sql, &[(&endpoint.as_str(), Type::TEXT)]).await? == 1)
+            Ok(self.store.execute(sql, &[(&endpoint.as_str(), Type::TEXT)]).await? == 1)
         }))
     }
 
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
-        Box::pin(self.timed(async move {
+        Box::pin(self.store.timed(async move {
             let sql = "SELECT endpoint, since, reason FROM bankrail_stopped ORDER BY endpoint";
             let stopped = |row: &Row| {
-                Ok(StoppedEndpoint { endpoint: endpoint(row, 0)?, since: instant(row, 1)?, reason: get(row, 2)? })
+                Ok(StoppedEndpoint {
+                    endpoint: endpoint(row)?,
+                    since: instant(get(row, "since")?)?,
+                    reason: get(row, "reason")?,
+                })
             };
-            self.query(sql, &[]).await?.iter().map(stopped).collect()
+            self.store.query(sql, &[]).await?.iter().map(stopped).collect()
         }))
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.forget_in_pieces(FORGET, before))
+        Box::pin(self.store.forget_in_pieces(FORGET, before))
     }
 
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
-        Box::pin(self.timed(async move {
-            let rows = self.query(COUNTS, &[(&endpoint.map(EndpointId::as_str), Type::TEXT)]).await?;
+        Box::pin(self.store.timed(async move {
+            let rows = self.store.query(COUNTS, &[(&endpoint.map(EndpointId::as_str), Type::TEXT)]).await?;
             let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
             Ok(OutboxCounts {
-                pending: unsigned::<i64, _>(row, 0)?,
-                delivered: unsigned::<i64, _>(row, 1)?,
-                dead: unsigned::<i64, _>(row, 2)?,
+                pending: unsigned::<i64, _>(row, "pending")?,
+                delivered: unsigned::<i64, _>(row, "delivered")?,
+                dead_letters: unsigned::<i64, _>(row, "dead_letters")?,
             })
         }))
     }
 }
 
 impl PostgresStore {
-    async fn record_attempt(
+    async fn record_delivery(
         &self,
         id: EntryId,
-        owner: Owner,
-        attempt: &Attempt,
-        next: Next,
+        owner: LeaseOwner,
+        delivery: &DeliveryRecord,
+        disposition: Disposition,
         now: Timestamp,
     ) -> Result<bool, Fault> {
-        let (state, due) = match next {
-            Next::Delivered => (OutboxState::Delivered, None),
-            Next::Retry(due) => (OutboxState::Pending, Some(due.unix_millis())),
-            Next::Dead => (OutboxState::Dead, None),
+        let (state, due) = match disposition {
+            Disposition::Delivered => (OutboxState::Delivered, None),
+            Disposition::RetryAt(due) => (OutboxState::Pending, Some(due.unix_millis())),
+            Disposition::DeadLetter => (OutboxState::DeadLetter, None),
         };
         let parameters: [Typed<'_>; 9] = [
             (&number(id), Type::INT8),
@@ -189,10 +200,10 @@ impl PostgresStore {
             (&state.as_str(), Type::TEXT),
             (&due, Type::INT8),
             (&due.is_none().then_some(now.unix_millis()), Type::INT8),
-            (&attempt.started_at.unix_millis(), Type::INT8),
-            (&i64::try_from(attempt.duration.as_millis()).unwrap_or(i64::MAX), Type::INT8),
-            (&attempt.status.map(i32::from), Type::INT4),
-            (&attempt.note.map(AttemptNote::as_str), Type::TEXT),
+            (&delivery.started_at.unix_millis(), Type::INT8),
+            (&i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX), Type::INT8),
+            (&delivery.status.map(i32::from), Type::INT4),
+            (&delivery.note.map(DeliveryNote::as_str), Type::TEXT),
         ];
         Ok(self.execute(RECORD, &parameters).await? == 1)
     }
@@ -203,48 +214,56 @@ pub(super) async fn enqueue<C: GenericClient + Sync>(
     message: &Outgoing,
     now: Timestamp,
 ) -> Result<Enqueued, Fault> {
-    let headers = message.headers();
-    let (endpoint, message_id) = (message.endpoint().as_str(), headers.message_id.to_string());
-    let parameters: [Typed<'_>; 8] = [
+    let (endpoint, message_id) = (message.endpoint.as_str(), message.message_id.to_string());
+    let parameters: [Typed<'_>; 7] = [
         (&endpoint, Type::TEXT),
-        (&message.kind().as_str(), Type::TEXT),
-        (&headers.request_key.map(|id| id.to_string()), Type::TEXT),
+        (&message.kind.as_str(), Type::TEXT),
         (&message_id, Type::TEXT),
-        (&headers.correlation_id.map(|id| id.to_string()), Type::TEXT),
-        (&headers.priority.map(|priority| priority.as_str()), Type::TEXT),
+        (&message.fingerprint.as_bytes().as_slice(), Type::BYTEA),
+        (&&*message.attributes, Type::BYTEA),
         (&now.unix_millis(), Type::INT8),
-        (&message.body(), Type::BYTEA),
+        (&&*message.body, Type::BYTEA),
     ];
     if let Some(row) = client.query_typed(INSERT, &parameters).await?.first() {
-        return Ok(Enqueued::New(entry_id(get(row, 0)?)?));
+        return Ok(Enqueued::New(entry_id(get(row, "id")?)?));
     }
     // A statement of its own: it sees what another worker has committed meanwhile.
     let parameters: [Typed<'_>; 2] = [(&endpoint, Type::TEXT), (&message_id, Type::TEXT)];
     let there = client.query_typed(&format!("SELECT {COLUMNS}{THERE}"), &parameters).await?;
     let row = there.first().ok_or_else(|| Fault::Lost("the message was there and was forgotten meanwhile"))?;
     let there = entry(row)?;
-    if there.message.says_the_same(message) { Ok(Enqueued::Already(there.id)) } else { Err(Fault::Conflict) }
+    if there.message.has_same_content(message) { Ok(Enqueued::Already(there.id)) } else { Err(Fault::Conflict) }
 }
 
 fn entry(row: &Row) -> Result<OutboxEntry, Fault> {
-    let (kind, headers) = kind_and_headers(row, 2)?;
     Ok(OutboxEntry {
-        id: entry_id(get(row, 0)?)?,
-        message: Outgoing::from_stored(endpoint(row, 1)?, kind, headers, get(row, 7)?),
-        state: named(get(row, 8)?, OutboxState::from_name)?,
-        enqueued_at: instant(row, 9)?,
-        due: instant(row, 10)?,
-        attempts: unsigned::<i32, _>(row, 11)?,
+        id: entry_id(get(row, "id")?)?,
+        message: Outgoing {
+            endpoint: endpoint(row)?,
+            kind: kind(row)?,
+            message_id: named(row, "message_id", |text| HyphenatedUuid::parse(text).ok())?,
+            fingerprint: fingerprint(row)?,
+            attributes: bytes(row, "attributes")?,
+            body: bytes(row, "body")?,
+        },
+        state: named(row, "state", OutboxState::from_name)?,
+        enqueued_at: instant(get(row, "enqueued")?)?,
+        due: instant(get(row, "due")?)?,
+        deliveries: unsigned::<i32, _>(row, "deliveries")?,
     })
 }
 
-fn endpoint(row: &Row, column: usize) -> Result<EndpointId, Fault> {
-    EndpointId::try_from(get::<String>(row, column)?).map_err(Fault::corrupt)
+fn endpoint(row: &Row) -> Result<EndpointId, Fault> {
+    EndpointId::try_from(get::<String>(row, "endpoint")?).map_err(Fault::corrupt)
 }
 
-fn attempt(row: &Row) -> Result<Attempt, Fault> {
-    let status = get::<Option<i32>>(row, 2)?.map(u16::try_from).transpose().map_err(Fault::corrupt)?;
-    let note = get::<Option<&str>>(row, 3)?.map(|name| named(name, AttemptNote::from_name)).transpose()?;
-    let duration = Duration::from_millis(unsigned::<i64, _>(row, 1)?);
-    Ok(Attempt { started_at: instant(row, 0)?, duration, status, note })
+fn delivery(row: &Row) -> Result<DeliveryRecord, Fault> {
+    let unknown = |name| Fault::corrupt(format!("no such note: {name:?}"));
+    let note = get::<Option<&str>>(row, "note")?;
+    Ok(DeliveryRecord {
+        started_at: instant(get(row, "started")?)?,
+        duration: Duration::from_millis(unsigned::<i64, _>(row, "duration")?),
+        status: get::<Option<i32>>(row, "status")?.map(u16::try_from).transpose().map_err(Fault::corrupt)?,
+        note: note.map(|name| DeliveryNote::from_name(name).ok_or_else(|| unknown(name))).transpose()?,
+    })
 }

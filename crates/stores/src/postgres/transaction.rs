@@ -1,9 +1,10 @@
 //! Our work inside the caller's own transaction.
 
-use super::{Fault, PostgresStore, inbox, outbox, refused};
+use super::{Fault, PostgresInbox, inbox, outbox, refused};
+use bankrail_mailbox::{
+    Completion, Enqueued, EntryId, Incoming, Lease, LeaseOwner, Outgoing, ReceiveOutcome, TransactionalInbox,
+};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
-use bankrail_webhook::store::outbox::Enqueued;
-use bankrail_webhook::{Completion, EntryId, Incoming, Lease, Outgoing, Owner, TransactionalInbox, Verdict};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
@@ -23,12 +24,12 @@ use tokio_postgres::error::SqlState;
 ///
 /// ```no_run
 /// # async fn example(client: &mut bankrail_stores::postgres::tokio_postgres::Client,
-/// #     message: &bankrail_webhook::Outgoing, now: bankrail_values::Timestamp)
+/// #     message: &bankrail_mailbox::Outgoing, now: bankrail_values::Timestamp)
 /// # -> Result<(), Box<dyn std::error::Error>> {
 /// use bankrail_stores::postgres::InTransaction;
 ///
 /// let transaction = client.transaction().await?;
-/// transaction.execute("INSERT INTO settled (message) VALUES ($1)", &[&message.message_id().to_string()]).await?;
+/// transaction.execute("INSERT INTO settled (message) VALUES ($1)", &[&message.message_id.to_string()]).await?;
 /// InTransaction::of(&transaction).enqueue(message, now).await?;
 /// transaction.commit().await?;
 /// # Ok(())
@@ -46,33 +47,33 @@ impl<'a> InTransaction<'a> {
         Self { transaction }
     }
 
-    /// Stores a received message, as [`Inbox::receive`](bankrail_webhook::Inbox::receive) does. Another transaction that receives
+    /// Stores a received message, as [`Inbox::receive`](bankrail_mailbox::Inbox::receive) does. Another transaction that receives
     /// a message with a key in common waits for the end of this one.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn receive(&self, message: &Incoming, now: Timestamp) -> Result<Verdict, StoreError> {
+    pub async fn receive(&self, message: &Incoming, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
         Ok(inbox::receive(self.transaction, message, None, now).await?)
     }
 
-    /// Stores and leases a received message, as [`Inbox::claim`](bankrail_webhook::Inbox::claim) does.
+    /// Stores and leases a received message, as [`Inbox::claim`](bankrail_mailbox::Inbox::claim) does.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn claim(&self, message: &Incoming, lease: Lease, now: Timestamp) -> Result<Verdict, StoreError> {
+    pub async fn claim(&self, message: &Incoming, lease: Lease, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
         Ok(inbox::receive(self.transaction, message, Some(lease), now).await?)
     }
 
-    /// Marks a received message handled, as [`Inbox::complete`](bankrail_webhook::Inbox::complete) does. `false`: the lease is no
+    /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the lease is no
     /// longer the owner's; roll back.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> Result<bool, StoreError> {
+    pub async fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> Result<bool, StoreError> {
         Ok(inbox::complete(self.transaction, id, owner, now).await?)
     }
 
-    /// Stores a message to deliver, as [`Outbox::enqueue`](bankrail_webhook::Outbox::enqueue) does.
+    /// Stores a message to deliver, as [`Outbox::enqueue`](bankrail_mailbox::Outbox::enqueue) does.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -87,14 +88,14 @@ impl fmt::Debug for InTransaction<'_> {
     }
 }
 
-impl TransactionalInbox for PostgresStore {
+impl TransactionalInbox for PostgresInbox {
     type Work = Work;
 
     /// The work and the wait for a connection share the time of one operation; when it is over, the work is undone
     /// unless its commit was under way.
-    fn complete_with(&self, id: EntryId, owner: Owner, work: Work, now: Timestamp) -> StoreFuture<'_, Completion> {
-        Box::pin(self.timed(async move {
-            let mut client = self.client().await?;
+    fn complete_with(&self, id: EntryId, owner: LeaseOwner, work: Work, now: Timestamp) -> StoreFuture<'_, Completion> {
+        Box::pin(self.store.timed(async move {
+            let mut client = self.store.client().await?;
             let transaction = client.transaction().await?;
             let completion = if !inbox::complete(&transaction, id, owner, now).await? {
                 Completion::LeaseLost

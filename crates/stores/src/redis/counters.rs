@@ -1,6 +1,5 @@
 //! The engine: one script call per decision.
 
-use super::remembered::Remembered;
 use super::script::{OpenError, Script, kind_of, manager};
 use bankrail_rate_limit::{Algorithm, Charge, CounterStore, Counting, Counts, Decision, MAX_WINDOWS, State};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
@@ -8,7 +7,6 @@ use redis::aio::{ConnectionLike, ConnectionManager};
 use redis::{Cmd, RedisError};
 use std::fmt;
 use std::time::Duration;
-use tokio::time::Instant;
 
 const SCRIPT: &str = include_str!("charge.lua");
 
@@ -19,8 +17,6 @@ pub struct RedisCounters<C = ConnectionManager> {
     prefix: Box<str>,
     timeout: Duration,
     server_time: bool,
-    lease: u32,
-    remembered: Option<Remembered>,
 }
 
 impl RedisCounters {
@@ -44,8 +40,6 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
             prefix: "bankrail:limit:".into(),
             timeout: Duration::from_millis(100),
             server_time: true,
-            lease: 1,
-            remembered: None,
         }
     }
 
@@ -63,67 +57,20 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
         self
     }
 
-    /// Takes the callers' time instead of the server's. Then every caller's clock must agree, and nothing is
-    /// remembered or leased here.
+    /// Takes the callers' time instead of the server's. Then every caller's clock must agree.
     #[must_use]
     pub const fn with_client_time(mut self) -> Self {
         self.server_time = false;
         self
     }
 
-    /// Remembers the last answer for up to `keys` keys and repeats a refusal without asking, as long as the server would
-    /// give it too. Only under [`Counting::Admitted`]: there a refusal charges nothing, and nobody can make a request
-    /// pass before [`Decision::retry_at`]. Another policy is always asked about. Steps of the server's clock, and counters
-    /// deleted there by hand, are noticed when the remembered time has come.
-    #[must_use]
-    pub fn with_deny_cache(mut self, keys: usize) -> Self {
-        self.remembered = Some(Remembered::new(keys));
-        self
-    }
-
-    /// Charges `cost` units at a time and spends them here without asking: fewer calls for keys that are busy. Only
-    /// under [`Counting::Admitted`]. What was leased is spent before the end of the shortest window in which it was charged
-    /// or not at all, so no limit is overshot; what is not spent is lost to the others for that window. Where so many
-    /// do not fit, a request is charged alone. Turns the deny cache on, for 10,000 keys, if it is off.
-    #[must_use]
-    pub fn with_lease(mut self, cost: u32) -> Self {
-        self.lease = cost.max(1);
-        self.remembered = self.remembered.or_else(|| Some(Remembered::new(10_000)));
-        self
-    }
-
+    /// One decision on the server, within the time allowed.
     async fn decide(&self, charge: Charge<'_>) -> Result<Decision, StoreError> {
         if charge.policy().windows().is_empty() {
             return Ok(Decision::from_engine(State::new(), &charge, charge.now(), [false; MAX_WINDOWS]));
         }
-        let local = self
-            .remembered
-            .as_ref()
-            .filter(|_| self.server_time && charge.cost() > 0 && charge.policy().counting() == Counting::Admitted);
-        let Some(local) = local else { return self.ask(&charge).await };
-        if let Some(decision) = local.answer(&charge, Instant::now()) {
-            return Ok(decision);
-        }
-        if self.lease > charge.cost()
-            && let Ok(lease) = charge.with_cost(self.lease)
-        {
-            let sent = Instant::now();
-            let leased = self.ask(&lease).await?;
-            if leased.is_allowed() {
-                local.remember(&charge, &leased, sent, self.lease - charge.cost());
-                return Ok(Decision::from_engine(*leased.state(), &charge, leased.asked_at(), [false; MAX_WINDOWS]));
-            }
-        }
-        let sent = Instant::now();
-        let decision = self.ask(&charge).await?;
-        local.remember(&charge, &decision, sent, 0);
-        Ok(decision)
-    }
-
-    /// One decision on the server, within the time allowed.
-    async fn ask(&self, charge: &Charge<'_>) -> Result<Decision, StoreError> {
-        match tokio::time::timeout(self.timeout, self.evaluate(charge)).await {
-            Ok(Ok(answer)) => read(&answer, charge).ok_or_else(|| StoreErrorKind::Corrupt.into()),
+        match tokio::time::timeout(self.timeout, self.evaluate(&charge)).await {
+            Ok(Ok(answer)) => read(&answer, &charge).ok_or_else(|| StoreErrorKind::Corrupt.into()),
             Ok(Err(error)) => Err(StoreError::new(kind_of(&error), error)),
             Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),
         }
@@ -180,7 +127,6 @@ impl<C> fmt::Debug for RedisCounters<C> {
             .field("prefix", &self.prefix)
             .field("timeout", &self.timeout)
             .field("server_time", &self.server_time)
-            .field("lease", &self.lease)
             .finish_non_exhaustive()
     }
 }

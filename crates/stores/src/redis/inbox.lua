@@ -1,4 +1,4 @@
--- An inbox; see bankrail_webhook::Inbox. Integers below 2^53 throughout, instants in milliseconds.
+-- An inbox; see bankrail_mailbox::Inbox. What `receive` answers is bankrail_mailbox::Decision::of, which the shared suite proves. Integers below 2^53 throughout, instants in milliseconds.
 -- KEYS[1]  the prefix P; its hash tag puts all that the script touches into one slot:
 --          P:next            the last number given
 --          P:entry:ID        hash of an entry; `owner` and `until` are there while it is leased
@@ -6,14 +6,15 @@
 --          P:waiting         sorted set of pending entries, by the time from which a worker may have them
 --          P:ready:KIND      sorted set of pending entries whose time had come when it was last looked at, by number
 --          P:completed       sorted set, by the time of completion
---          P:aside           sorted set, by number
+--          P:dead            sorted set of the dead letters, by number
+--          P:kinds           set of the kinds of all messages that were ever received
 -- KEYS[2]  P:absent, which is never made: of two keys that are not both there, a node says TRYAGAIN while it gives the slot
 --          away or takes it over, before the script begins. With part of the keys it would store and lease twice.
 -- ARGV     the operation, now, then what it needs
 local P, op, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
 
-local FIELDS = {'id', 'kind', 'request_key', 'message_id', 'correlation_id', 'priority', 'header_findings', 'body',
-  'acknowledgement', 'received', 'conflicts_with', 'state', 'attempts', 'last_error'}
+local FIELDS = {'id', 'kind', 'attributes', 'body', 'acknowledgement', 'received', 'conflicts_with', 'state', 'attempts',
+  'last_error'}
 
 local function text(number) return string.format('%.0f', number) end
 local function entry(id) return P .. ':entry:' .. id end
@@ -59,12 +60,12 @@ local function forget(before, most)
   return #ids
 end
 
--- Verdict, number, acknowledgement, number of the entry in conflict.
-local function verdict(word, id) return {word, id, field(id, 'acknowledgement'), field(id, 'conflicts_with')} end
-local function taken(id) return verdict(field(id, 'conflicts_with') and 'conflict' or 'new', id) end
+-- Word, number, acknowledgement, number of the entry in conflict.
+local function outcome(word, id) return {word, id, field(id, 'acknowledgement'), field(id, 'conflicts_with')} end
+local function taken(id) return outcome(field(id, 'conflicts_with') and 'conflict' or 'new', id) end
 
--- before which completed entries are forgotten or "", owner or "", until, duplicate keys, fingerprint, acknowledgement,
--- then names and values of the fields that the message brings
+-- before which completed entries are forgotten or "", owner or "", until, duplicate keys, fingerprint, then names and values
+-- of the fields that the message brings
 if op == 'receive' then
   local before, owner, until_, keys, fingerprint = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
   if before ~= '' then forget(before, 8) end
@@ -82,9 +83,9 @@ if op == 'receive' then
   table.sort(known, function(a, b) return tonumber(a) < tonumber(b) end)
   for _, id in ipairs(known) do
     if field(id, 'fingerprint') == fingerprint then
-      if field(id, 'state') ~= 'pending' then return verdict('duplicate', id) end
+      if field(id, 'state') ~= 'pending' then return outcome('duplicate', id) end
       local free = is_free(id)
-      if owner == '' or not (free or field(id, 'owner') == owner) then return verdict('in_progress', id) end
+      if owner == '' or not (free or field(id, 'owner') == owner) then return outcome('in_progress', id) end
       -- The owner's own repetition is the same lease.
       lease(id, owner, until_, free and 1 or 0)
       return taken(id)
@@ -93,13 +94,14 @@ if op == 'receive' then
   local id = text(redis.call('INCR', P .. ':next'))
   redis.call('HSET', entry(id), 'id', id, 'keys', keys, 'fingerprint', fingerprint, 'state', 'pending',
     'received', text(now), 'due', text(now), 'attempts', 0, unpack(ARGV, 8))
+  redis.call('SADD', P .. ':kinds', field(id, 'kind'))
   if known[1] then redis.call('HSET', entry(id), 'conflicts_with', known[1]) end
   for key in string.gmatch(keys, '%x+') do redis.call('ZADD', P .. ':key:' .. key, id, id) end
   if owner == '' then redis.call('ZADD', ready(id), id, id) else lease(id, owner, until_, 1) end
   return taken(id)
 end
 
--- limit, owner, until, then kinds
+-- limit, owner, until, then kinds, none for all
 if op == 'lease' then
   local limit, owner, until_ = tonumber(ARGV[3]), ARGV[4], ARGV[5]
   -- Of many that came due at once, a later call sees to the rest.
@@ -108,9 +110,10 @@ if op == 'lease' then
     redis.call('ZREM', P .. ':waiting', id)
     if not is_lost(id) then redis.call('ZADD', ready(id), id, id) end
   end
-  local found = {}
-  for at = 6, #ARGV do
-    local key, from, left, lost = P .. ':ready:' .. ARGV[at], 0, limit, {}
+  local found, kinds = {}, {unpack(ARGV, 6)}
+  if #kinds == 0 then kinds = redis.call('SMEMBERS', P .. ':kinds') end
+  for _, kind in ipairs(kinds) do
+    local key, from, left, lost = P .. ':ready:' .. kind, 0, limit, {}
     while left > 0 do
       local ids = redis.call('ZRANGE', key, from, from + left - 1)
       if #ids == 0 then break end
@@ -136,8 +139,8 @@ if op == 'lease' then
   return entries
 end
 
--- number, owner, then for `extend` until, for `release` due and error, for `set_aside` error
-if op == 'extend' or op == 'complete' or op == 'release' or op == 'set_aside' then
+-- number, owner, then for `extend` until, for `release` due and error, for `dead_letter` error
+if op == 'extend' or op == 'complete' or op == 'release' or op == 'dead_letter' then
   local id, owner = ARGV[3], ARGV[4]
   if field(id, 'owner') ~= owner then return 0 end
   if op == 'extend' then
@@ -152,18 +155,18 @@ if op == 'extend' or op == 'complete' or op == 'release' or op == 'set_aside' th
     wait(id)
   else
     redis.call('HSET', entry(id), 'last_error', ARGV[5])
-    finish(id, 'set_aside')
-    redis.call('ZADD', P .. ':aside', id, id)
+    finish(id, 'dead_letter')
+    redis.call('ZADD', P .. ':dead', id, id)
   end
   return 1
 end
 
 -- number
-if op == 'retry' then
+if op == 'resend' then
   local id = ARGV[3]
-  if field(id, 'state') ~= 'set_aside' then return 0 end
+  if field(id, 'state') ~= 'dead_letter' then return 0 end
   redis.call('HSET', entry(id), 'state', 'pending', 'due', text(now), 'attempts', 0)
-  redis.call('ZREM', P .. ':aside', id)
+  redis.call('ZREM', P .. ':dead', id)
   redis.call('ZADD', ready(id), id, id)
   return 1
 end
@@ -172,14 +175,14 @@ end
 if op == 'forget' then return forget(ARGV[3], ARGV[4]) end
 
 -- the number before the first, the most
-if op == 'list_set_aside' then
+if op == 'dead_letters' then
   local entries, after, most = {}, ARGV[3], tonumber(ARGV[4])
   while #entries < most do
-    local ids = redis.call('ZRANGEBYSCORE', P .. ':aside', '(' .. after, '+inf', 'LIMIT', 0, text(most - #entries))
+    local ids = redis.call('ZRANGEBYSCORE', P .. ':dead', '(' .. after, '+inf', 'LIMIT', 0, text(most - #entries))
     if #ids == 0 then break end
     for _, id in ipairs(ids) do
       after = id
-      if is_lost(id) then redis.call('ZREM', P .. ':aside', id) else entries[#entries + 1] = read(id) end
+      if is_lost(id) then redis.call('ZREM', P .. ':dead', id) else entries[#entries + 1] = read(id) end
     end
   end
   return entries
@@ -191,11 +194,12 @@ if op == 'find' then
   return {read(ARGV[3])}
 end
 
--- all kinds
 if op == 'counts' then
   local pending = redis.call('ZCARD', P .. ':waiting')
-  for at = 3, #ARGV do pending = pending + redis.call('ZCARD', P .. ':ready:' .. ARGV[at]) end
-  return {pending, redis.call('ZCARD', P .. ':completed'), redis.call('ZCARD', P .. ':aside')}
+  for _, kind in ipairs(redis.call('SMEMBERS', P .. ':kinds')) do
+    pending = pending + redis.call('ZCARD', P .. ':ready:' .. kind)
+  end
+  return {pending, redis.call('ZCARD', P .. ':completed'), redis.call('ZCARD', P .. ':dead')}
 end
 
 return redis.error_reply('ERR no such operation')

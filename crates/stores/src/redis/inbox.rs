@@ -2,14 +2,13 @@
 
 use super::script::{OpenError, Script, kind_of, manager};
 use crate::UNREADABLE;
-use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
-use bankrail_webhook::store::inbox::InboxCounts;
-use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, EntryId, Finding, Inbox, InboxEntry, InboxState, Incoming, Lease, MessageKind,
-    Owner, Priority, Verdict,
+use bankrail_mailbox::{
+    EntryId, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, Lease, LeaseOwner, OpaqueBytes, ReceiveOutcome,
 };
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::{ConnectionLike, ConnectionManager};
 use redis::{Cmd, FromRedisValue};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -24,7 +23,7 @@ const FORGOTTEN: u32 = 500;
 ///   and acknowledgement are stored in one step and a duplicate key is taken by one delivery. Inboxes of other names may
 ///   lie elsewhere in a cluster. While a cluster moves an inbox's slot from node to node key by key, each call fails with
 ///   [`StoreErrorKind::Unavailable`] and has done nothing; the sender delivers again.
-/// - Nothing that waits or was set aside ever expires. A completed message, with its keys, is forgotten once
+/// - Nothing that waits and no dead letter ever expires. A completed message, with its keys, is forgotten once
 ///   [`RedisInbox::with_retention`] has passed since its completion, by the callers' clock: up to eight go with each
 ///   message that is received, so no sweeper is needed; [`Inbox::forget`] forgets at once. A duplicate that comes later than
 ///   that is new again.
@@ -124,9 +123,9 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         message: &Incoming,
         lease: Option<Lease>,
         now: Timestamp,
-    ) -> Result<Verdict, StoreError> {
-        let keys: Vec<String> = message.key.keys().iter().map(|key| format!("{key:?}")).collect();
-        let (keys, headers) = (keys.join(" "), &message.headers);
+    ) -> Result<ReceiveOutcome, StoreError> {
+        let keys: Vec<String> = message.key.hashes().iter().map(|key| format!("{key:?}")).collect();
+        let keys = keys.join(" ");
         let before = now.saturating_sub(self.retention);
         let answer: (String, String, Vec<u8>, Option<String>) = self
             .call("receive", now, |command| {
@@ -137,23 +136,12 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
                 };
                 command.arg(&keys).arg(message.fingerprint.as_bytes());
                 command.arg("kind").arg(message.kind.as_str());
-                command.arg("message_id").arg(headers.message_id.to_string());
-                command.arg("header_findings").arg(Finding::list_to_json(&message.header_findings));
-                command.arg("acknowledgement").arg(message.acknowledgement.to_json());
-                command.arg("body").arg(&message.body);
-                let optional = [
-                    ("request_key", headers.request_key.map(|id| id.to_string())),
-                    ("correlation_id", headers.correlation_id.map(|id| id.to_string())),
-                    ("priority", headers.priority.map(|priority| priority.to_string())),
-                ];
-                for (name, value) in optional {
-                    if let Some(value) = value {
-                        command.arg(name).arg(value);
-                    }
-                }
+                command.arg("attributes").arg(&*message.attributes);
+                command.arg("acknowledgement").arg(&*message.acknowledgement);
+                command.arg("body").arg(&*message.body);
             })
             .await?;
-        verdict(answer).ok_or_else(|| StoreErrorKind::Corrupt.into())
+        outcome(answer).ok_or_else(|| StoreErrorKind::Corrupt.into())
     }
 
     /// Entries, and the numbers of those that this version cannot read.
@@ -183,7 +171,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         &self,
         operation: &str,
         id: EntryId,
-        owner: Owner,
+        owner: LeaseOwner,
         now: Timestamp,
         arguments: impl Fn(&mut Cmd),
     ) -> Result<bool, StoreError> {
@@ -196,35 +184,35 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict> {
+    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
         Box::pin(self.receive_or_claim(message, None, now))
     }
 
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict> {
+    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
         Box::pin(self.receive_or_claim(message, Some(lease), now))
     }
 
     fn lease<'a>(
         &'a self,
-        kinds: &'a [MessageKind],
+        kinds: &'a [Kind],
         limit: u32,
         lease: Lease,
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
-        let kinds = if kinds.is_empty() { &MessageKind::ALL } else { kinds };
+        // Each once, however often it is named.
+        let kinds: BTreeSet<&str> = kinds.iter().map(Kind::as_str).collect();
         Box::pin(async move {
-            let leased = self.entries("lease", now, move |command| {
+            let leased = self.entries("lease", now, |command| {
                 command.arg(limit).arg(lease.owner.as_bytes()).arg(lease.until.unix_millis());
-                // Each once, however often it is named.
-                for kind in MessageKind::ALL.iter().filter(|kind| kinds.contains(kind)) {
-                    command.arg(kind.as_str());
+                for kind in &kinds {
+                    command.arg(kind);
                 }
             });
             let (entries, unreadable) = leased.await?;
             for id in unreadable {
                 // It would be met again at every look. Should this fail, it is, and the others are not held up by it.
-                if let Err(error) = self.set_aside(id, lease.owner, UNREADABLE, now).await {
-                    tracing::error!(entry = %id, %error, "an unreadable entry was not set aside");
+                if let Err(error) = self.dead_letter(id, lease.owner, UNREADABLE, now).await {
+                    tracing::error!(entry = %id, %error, "an unreadable entry was not made a dead letter");
                 }
             }
             Ok(entries)
@@ -237,28 +225,34 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
         }))
     }
 
-    fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> StoreFuture<'_, bool> {
+    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(self.as_owner("complete", id, owner, now, |_| {}))
     }
 
-    fn release<'a>(&'a self, id: EntryId, owner: Owner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
+    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(self.as_owner("release", id, owner, due, move |command| {
             command.arg(due.unix_millis()).arg(error);
         }))
     }
 
-    fn set_aside<'a>(&'a self, id: EntryId, owner: Owner, error: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
-        Box::pin(self.as_owner("set_aside", id, owner, now, move |command| {
+    fn dead_letter<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        error: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(self.as_owner("dead_letter", id, owner, now, move |command| {
             command.arg(error);
         }))
     }
 
-    fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         Box::pin(async move {
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             let (mut after, mut listed) = (after.map_or(0, EntryId::get), Vec::new());
             while listed.len() < limit {
-                let page = self.entries("list_set_aside", Timestamp::UNIX_EPOCH, |command| {
+                let page = self.entries("dead_letters", Timestamp::UNIX_EPOCH, |command| {
                     command.arg(after).arg(limit - listed.len());
                 });
                 let (entries, unreadable) = page.await?;
@@ -270,8 +264,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
         })
     }
 
-    fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.call("retry", now, move |command| {
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.call("resend", now, move |command| {
             command.arg(id.get());
         }))
     }
@@ -303,13 +297,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
 
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
         Box::pin(async move {
-            let counts = self.call("counts", Timestamp::UNIX_EPOCH, |command| {
-                for kind in MessageKind::ALL {
-                    command.arg(kind.as_str());
-                }
-            });
-            let (pending, completed, set_aside) = counts.await?;
-            Ok(InboxCounts { pending, completed, set_aside })
+            let (pending, completed, dead_letters) = self.call("counts", Timestamp::UNIX_EPOCH, |_| {}).await?;
+            Ok(InboxCounts { pending, completed, dead_letters })
         })
     }
 }
@@ -325,50 +314,30 @@ impl<C> fmt::Debug for RedisInbox<C> {
 }
 
 /// `None`: not an answer of the script.
-fn verdict((word, id, acknowledgement, with): (String, String, Vec<u8>, Option<String>)) -> Option<Verdict> {
+fn outcome((word, id, acknowledgement, with): (String, String, Vec<u8>, Option<String>)) -> Option<ReceiveOutcome> {
     let id = entry_id(&id)?;
-    let acknowledgement = Acknowledgement::from_json(&acknowledgement).ok()?;
+    let acknowledgement = OpaqueBytes::from(acknowledgement);
     Some(match word.as_str() {
-        "new" => Verdict::New { id, acknowledgement },
-        "duplicate" => Verdict::Duplicate { id, acknowledgement },
-        "in_progress" => Verdict::InProgress { id, acknowledgement },
-        "conflict" => Verdict::Conflict { id, acknowledgement, with: entry_id(&with?)? },
+        "new" => ReceiveOutcome::New { id, acknowledgement },
+        "duplicate" => ReceiveOutcome::Duplicate { id, acknowledgement },
+        "in_progress" => ReceiveOutcome::InProgress { id, acknowledgement },
+        "conflict" => ReceiveOutcome::Conflict { id, acknowledgement, with: entry_id(&with?)? },
         _ => return None,
     })
 }
 
 /// `None`: not an entry of the script's, in the order of its fields.
 fn entry(row: &[Option<Vec<u8>>]) -> Option<InboxEntry> {
-    let [
-        id,
-        kind,
-        request_key,
-        message_id,
-        correlation_id,
-        priority,
-        header_findings,
-        body,
-        acknowledgement,
-        received,
-        conflicts_with,
-        state,
-        attempts,
-        last_error,
-    ] = row
+    let [id, kind, attributes, body, acknowledgement, received, conflicts_with, state, attempts, last_error] = row
     else {
         return None;
     };
-    let mut headers = DeliveryHeaders::new(required(message_id, |text| HyphenatedUuid::parse(text).ok())?);
-    headers.request_key = optional(request_key, |text| HyphenatedUuid::parse(text).ok())?;
-    headers.correlation_id = optional(correlation_id, |text| HyphenatedUuid::parse(text).ok())?;
-    headers.priority = optional(priority, Priority::from_name)?;
     Some(InboxEntry {
         id: required(id, entry_id)?,
-        kind: required(kind, MessageKind::from_name)?,
-        headers,
-        header_findings: required(header_findings, Finding::list_from_json)?,
-        body: body.clone()?,
-        acknowledgement: Acknowledgement::from_json(acknowledgement.as_deref()?).ok()?,
+        kind: required(kind, |name| Kind::parse(name).ok())?,
+        attributes: attributes.clone()?.into(),
+        body: body.clone()?.into(),
+        acknowledgement: acknowledgement.clone()?.into(),
         received_at: required(received, |text| Timestamp::from_unix_millis(text.parse().ok()?))?,
         conflicts_with: optional(conflicts_with, entry_id)?,
         state: required(state, InboxState::from_name)?,

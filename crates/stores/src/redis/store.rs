@@ -1,20 +1,21 @@
 //! Used assertions, access tokens and seen entries, for several machines.
 
+#[cfg(feature = "client-assertion")]
+mod expiring;
+#[cfg(feature = "client-assertion")]
 mod replay;
+#[cfg(feature = "statement")]
 mod seen;
+#[cfg(feature = "client-assertion")]
 mod tokens;
 
 use super::script::{OpenError, Script, kind_of, manager};
-use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
+use bankrail_values::{StoreError, StoreErrorKind};
 use redis::RedisError;
 use redis::aio::{ConnectionLike, ConnectionManager};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// How much longer than needed a record is kept, so that clocks which step, or differ from the server's, by less than
-/// that set nothing free.
-const GRACE: Duration = Duration::from_secs(3_600);
 
 /// Used assertions ([`ReplayStore`](bankrail_client_assertion::ReplayStore)), access tokens
 /// ([`TokenStore`](bankrail_client_assertion::token::TokenStore)) and imported entries
@@ -63,12 +64,16 @@ pub struct RedisStore<C = ConnectionManager> {
     scripts: Arc<Scripts>,
     prefix: Box<str>,
     timeout: Duration,
+    #[cfg(feature = "statement")]
     seen_capacity: u32,
+    #[cfg(feature = "statement")]
     idle_retention: Option<Duration>,
 }
 
 struct Scripts {
+    #[cfg(feature = "client-assertion")]
     claim: Script,
+    #[cfg(feature = "statement")]
     seen: Script,
 }
 
@@ -87,13 +92,20 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
     /// The store over this connection: a multiplexed one, a manager, a cluster's.
     #[must_use]
     pub fn over(connection: C) -> Self {
-        let scripts = Scripts { claim: Script::new(replay::SCRIPT), seen: Script::new(seen::SCRIPT) };
+        let scripts = Scripts {
+            #[cfg(feature = "client-assertion")]
+            claim: Script::new(replay::SCRIPT),
+            #[cfg(feature = "statement")]
+            seen: Script::new(seen::SCRIPT),
+        };
         Self {
             connection,
             scripts: Arc::new(scripts),
             prefix: "bankrail:".into(),
             timeout: Duration::from_secs(1),
+            #[cfg(feature = "statement")]
             seen_capacity: 1_000_000,
+            #[cfg(feature = "statement")]
             idle_retention: None,
         }
     }
@@ -115,6 +127,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
 
     /// How many keys an account may have, instead of 1,000,000. A page that does not fit is refused as a whole with
     /// [`StoreErrorKind::Full`]: to forget entries would be to import them again.
+    #[cfg(feature = "statement")]
     #[must_use]
     pub const fn with_seen_capacity(mut self, keys: u32) -> Self {
         self.seen_capacity = keys;
@@ -124,6 +137,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
     /// Lets the server forget an account, its entries without a day included, once nothing was recorded for it for so
     /// long by the server's clock. Without this, accounts that are no longer asked for stay. Must be longer than any
     /// statement reaches back.
+    #[cfg(feature = "statement")]
     #[must_use]
     pub const fn with_idle_retention(mut self, retention: Duration) -> Self {
         self.idle_retention = Some(retention);
@@ -137,26 +151,6 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
             Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),
         }
     }
-
-    /// The key of a record that goes by a hash.
-    fn key(&self, kind: &str, hash: &[u8; 32]) -> String {
-        format!("{}{kind}:{}", self.prefix, Hex(hash))
-    }
-}
-
-/// For how many milliseconds from `now` on the server keeps what is of use until `expires`.
-fn kept_for(now: Timestamp, expires: Timestamp) -> i64 {
-    let useful = expires.unix_millis().saturating_sub(now.unix_millis()).max(0);
-    useful.saturating_add(i64::try_from(GRACE.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// Lower-case hexadecimal digits.
-struct Hex<'a>(&'a [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|octet| write!(out, "{octet:02x}"))
-    }
 }
 
 impl<C> fmt::Debug for RedisStore<C> {
@@ -164,8 +158,6 @@ impl<C> fmt::Debug for RedisStore<C> {
         out.debug_struct("RedisStore")
             .field("prefix", &self.prefix)
             .field("timeout", &self.timeout)
-            .field("seen_capacity", &self.seen_capacity)
-            .field("idle_retention", &self.idle_retention)
             .finish_non_exhaustive()
     }
 }

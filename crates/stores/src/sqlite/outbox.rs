@@ -1,37 +1,39 @@
 //! Messages to deliver.
 
-use super::SqliteStore;
 use super::connection::Fault;
-use super::values::{count, entry_id, instant, kind_and_headers, named, number, readable};
-use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
-use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxCounts, OutboxState, StoppedEndpoint};
-use bankrail_webhook::{Attempt, AttemptNote, EndpointId, EntryId, Outbox, OutboxEntry, Outgoing, Owner};
+use super::values::{bytes, count, entry_id, kind, named, number, readable};
+use super::{SqliteStore, instant};
+use bankrail_mailbox::{
+    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Fingerprint, LeaseOwner, LeaseRequest,
+    Outbox, OutboxCounts, OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
+};
+use bankrail_values::{HyphenatedUuid, StoreErrorKind, StoreFuture, Timestamp};
 use rusqlite::{Connection, Row, named_params, params};
 use std::time::Duration;
 
 mod lease;
 
-const INSERT: &str = "INSERT INTO bankrail_outbox (endpoint, kind, request_key, message_id, correlation_id, priority,
-    state, enqueued, due, body) VALUES (:endpoint, :kind, :request_key, :message_id, :correlation_id, :priority,
-    'pending', :now, :now, :body) ON CONFLICT (endpoint, message_id) DO NOTHING";
+const INSERT: &str = "INSERT INTO bankrail_outbox
+    (endpoint, kind, message_id, fingerprint, attributes, state, enqueued, due, body)
+    VALUES (:endpoint, :kind, :message_id, :fingerprint, :attributes, 'pending', :now, :now, :body)
+    ON CONFLICT (endpoint, message_id) DO NOTHING";
 
-const COLUMNS: &str =
-    "id, endpoint, kind, request_key, message_id, correlation_id, priority, body, state, enqueued, due,
-    attempts";
+const COLUMNS: &str = "id, endpoint, kind, message_id, fingerprint, attributes, body, state, enqueued, due, deliveries";
 
 const RELEASE: &str = "UPDATE bankrail_outbox SET due = ?3, owner = NULL, until = NULL WHERE id = ?1 AND owner = ?2";
 
 const RECORD: &str = "UPDATE bankrail_outbox SET state = :state, due = coalesce(:due, due), finished = :finished,
-    attempts = attempts + 1, owner = NULL, until = NULL WHERE id = :id AND owner = :owner";
+    deliveries = deliveries + 1, owner = NULL, until = NULL WHERE id = :id AND owner = :owner";
 
-const INSERT_ATTEMPT: &str = "INSERT INTO bankrail_attempt (entry, number, started, duration, status, note)
+const INSERT_DELIVERY: &str = "INSERT INTO bankrail_delivery (entry, number, started, duration, status, note)
     SELECT :entry, coalesce(max(number), 0) + 1, :started, :duration, :status, :note
-    FROM bankrail_attempt WHERE entry = :entry";
+    FROM bankrail_delivery WHERE entry = :entry";
 
-const ATTEMPTS: &str = "SELECT started, duration, status, note FROM bankrail_attempt WHERE entry = ?1 ORDER BY number";
+const DELIVERIES: &str =
+    "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = ?1 ORDER BY number";
 
-const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, attempts = 0
-    WHERE id = ?1 AND state = 'dead'";
+const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
+    WHERE id = ?1 AND state = 'dead_letter'";
 
 const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, reason) VALUES (?1, ?2, ?3)
     ON CONFLICT (endpoint) DO NOTHING";
@@ -44,49 +46,55 @@ const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM ba
 pub(super) use lease::DAILY as DAILY_LEASES;
 
 #[cfg(test)]
-pub(super) const DAILY: &[&str] = &[INSERT, RELEASE, RECORD, INSERT_ATTEMPT, ATTEMPTS, RESEND, STOP, FORGET];
+pub(super) const DAILY: &[&str] = &[INSERT, RELEASE, RECORD, INSERT_DELIVERY, DELIVERIES, RESEND, STOP, FORGET];
 
-impl Outbox for SqliteStore {
+/// The outbox of a [`SqliteStore`].
+#[derive(Clone, Debug)]
+pub struct SqliteOutbox {
+    pub(super) store: SqliteStore,
+}
+
+impl Outbox for SqliteOutbox {
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
         let message = message.clone();
-        Box::pin(self.database.write(move |connection| enqueue(connection, &message, now)))
+        Box::pin(self.store.database.write(move |connection| enqueue(connection, &message, now)))
     }
 
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
         let LeaseRequest { lease, limit, per_endpoint, except } = request;
         let except = except.to_vec();
         let work = lease::Work { lease, limit, per_endpoint, except, now };
-        Box::pin(self.database.write(move |connection| work.run(connection)))
+        Box::pin(self.store.database.write(move |connection| work.run(connection)))
     }
 
     fn record<'a>(
         &'a self,
         id: EntryId,
-        owner: Owner,
-        attempt: &'a Attempt,
-        next: Next,
+        owner: LeaseOwner,
+        delivery: &'a DeliveryRecord,
+        disposition: Disposition,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        let attempt = attempt.clone();
-        Box::pin(self.database.write(move |connection| record(connection, id, owner, &attempt, next, now)))
+        let delivery = delivery.clone();
+        Box::pin(self.store.database.write(move |c| record(c, id, owner, &delivery, disposition, now)))
     }
 
-    fn release(&self, id: EntryId, owner: Owner, due: Timestamp) -> StoreFuture<'_, bool> {
-        self.change(RELEASE, move |sql| sql.execute(params![number(id), owner.as_bytes(), due.unix_millis()]))
+    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
+        self.store.change(RELEASE, move |sql| sql.execute(params![number(id), owner.as_bytes(), due.unix_millis()]))
     }
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        Box::pin(self.database.read(lease::next_due))
+        Box::pin(self.store.database.read(lease::next_due))
     }
 
-    fn attempts(&self, id: EntryId) -> StoreFuture<'_, Vec<Attempt>> {
-        Box::pin(self.database.read(move |connection| {
-            connection.prepare_cached(ATTEMPTS)?.query_and_then([number(id)], attempt)?.collect()
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
+        Box::pin(self.store.database.read(move |connection| {
+            connection.prepare_cached(DELIVERIES)?.query_and_then([number(id)], delivery)?.collect()
         }))
     }
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
-        Box::pin(self.database.read(move |connection| {
+        Box::pin(self.store.database.read(move |connection| {
             let sql = format!("SELECT {COLUMNS} FROM bankrail_outbox WHERE id = ?1");
             let mut find = connection.prepare_cached(&sql)?;
             find.query_and_then([number(id)], entry)?.next().transpose()
@@ -101,10 +109,10 @@ impl Outbox for SqliteStore {
     ) -> StoreFuture<'a, Vec<OutboxEntry>> {
         let endpoint = endpoint.map(|endpoint| endpoint.as_str().to_owned());
         let after = after.map_or(-1, number);
-        Box::pin(self.database.read(move |connection| {
+        Box::pin(self.store.database.read(move |connection| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM bankrail_outbox
-                WHERE state = 'dead' AND id > ?1 AND endpoint = coalesce(?2, endpoint) ORDER BY id"
+                WHERE state = 'dead_letter' AND id > ?1 AND endpoint = coalesce(?2, endpoint) ORDER BY id"
             );
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             let mut list = connection.prepare_cached(&sql)?;
@@ -114,37 +122,41 @@ impl Outbox for SqliteStore {
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        self.change(RESEND, move |sql| sql.execute(params![number(id), now.unix_millis()]))
+        self.store.change(RESEND, move |sql| sql.execute(params![number(id), now.unix_millis()]))
     }
 
     fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()> {
         let (endpoint, reason) = (endpoint.as_str().to_owned(), reason.to_owned());
-        let stopped = self.change(STOP, move |sql| sql.execute(params![endpoint, now.unix_millis(), reason]));
+        let stopped = self.store.change(STOP, move |sql| sql.execute(params![endpoint, now.unix_millis(), reason]));
         Box::pin(async move { stopped.await.map(drop) })
     }
 
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
         let endpoint = endpoint.as_str().to_owned();
-        self.change("DELETE FROM bankrail_stopped WHERE endpoint = ?1", move |sql| sql.execute([endpoint]))
+        self.store.change("DELETE FROM bankrail_stopped WHERE endpoint = ?1", move |sql| sql.execute([endpoint]))
     }
 
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
-        Box::pin(self.database.read(|connection| {
+        Box::pin(self.store.database.read(|connection| {
             let sql = "SELECT endpoint, since, reason FROM bankrail_stopped ORDER BY endpoint";
             let stopped = |row: &Row<'_>| {
-                Ok(StoppedEndpoint { endpoint: endpoint(row, 0)?, since: instant(row.get(1)?)?, reason: row.get(2)? })
+                Ok(StoppedEndpoint {
+                    endpoint: endpoint(row)?,
+                    since: instant(row.get("since")?)?,
+                    reason: row.get("reason")?,
+                })
             };
             connection.prepare_cached(sql)?.query_and_then([], stopped)?.collect()
         }))
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.forget_in_pieces(FORGET, before))
+        Box::pin(self.store.forget_in_pieces(FORGET, before))
     }
 
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
         let endpoint = endpoint.map(|endpoint| endpoint.as_str().to_owned());
-        Box::pin(self.database.read(move |connection| {
+        Box::pin(self.store.database.read(move |connection| {
             let of = |state: OutboxState| {
                 let state = state.as_str();
                 // The state stands in the text, so that the index of that state serves.
@@ -157,35 +169,33 @@ impl Outbox for SqliteStore {
             Ok(OutboxCounts {
                 pending: of(OutboxState::Pending)?,
                 delivered: of(OutboxState::Delivered)?,
-                dead: of(OutboxState::Dead)?,
+                dead_letters: of(OutboxState::DeadLetter)?,
             })
         }))
     }
 }
 
 pub(super) fn enqueue(connection: &Connection, message: &Outgoing, now: Timestamp) -> Result<Enqueued, Fault> {
-    let headers = message.headers();
-    let message_id = headers.message_id.to_string();
+    let message_id = message.message_id.to_string();
     let stored = connection.prepare_cached(INSERT)?.execute(named_params! {
-        ":endpoint": message.endpoint().as_str(),
-        ":kind": message.kind().as_str(),
-        ":request_key": headers.request_key.map(|id| id.to_string()),
+        ":endpoint": message.endpoint.as_str(),
+        ":kind": message.kind.as_str(),
         ":message_id": message_id,
-        ":correlation_id": headers.correlation_id.map(|id| id.to_string()),
-        ":priority": headers.priority.map(|priority| priority.as_str()),
+        ":fingerprint": message.fingerprint.as_bytes(),
+        ":attributes": &*message.attributes,
         ":now": now.unix_millis(),
-        ":body": message.body(),
+        ":body": &*message.body,
     })?;
     if stored == 1 {
         return Ok(Enqueued::New(entry_id(connection.last_insert_rowid())?));
     }
     let there = connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM bankrail_outbox WHERE endpoint = ?1 AND message_id = ?2"))?
-        .query_and_then(params![message.endpoint().as_str(), message_id], entry)?
+        .query_and_then(params![message.endpoint.as_str(), message_id], entry)?
         .next()
         .transpose()?;
     match there {
-        Some(there) if there.message.says_the_same(message) => Ok(Enqueued::Already(there.id)),
+        Some(there) if there.message.has_same_content(message) => Ok(Enqueued::Already(there.id)),
         _ => Err(Fault::Store(StoreErrorKind::Conflict.into())),
     }
 }
@@ -193,15 +203,15 @@ pub(super) fn enqueue(connection: &Connection, message: &Outgoing, now: Timestam
 fn record(
     connection: &Connection,
     id: EntryId,
-    owner: Owner,
-    attempt: &Attempt,
-    next: Next,
+    owner: LeaseOwner,
+    delivery: &DeliveryRecord,
+    disposition: Disposition,
     now: Timestamp,
 ) -> Result<bool, Fault> {
-    let (state, due) = match next {
-        Next::Delivered => (OutboxState::Delivered, None),
-        Next::Retry(due) => (OutboxState::Pending, Some(due.unix_millis())),
-        Next::Dead => (OutboxState::Dead, None),
+    let (state, due) = match disposition {
+        Disposition::Delivered => (OutboxState::Delivered, None),
+        Disposition::RetryAt(due) => (OutboxState::Pending, Some(due.unix_millis())),
+        Disposition::DeadLetter => (OutboxState::DeadLetter, None),
     };
     let recorded = connection.prepare_cached(RECORD)?.execute(named_params! {
         ":id": number(id),
@@ -213,39 +223,46 @@ fn record(
     if recorded == 0 {
         return Ok(false);
     }
-    connection.prepare_cached(INSERT_ATTEMPT)?.execute(named_params! {
+    connection.prepare_cached(INSERT_DELIVERY)?.execute(named_params! {
         ":entry": number(id),
-        ":started": attempt.started_at.unix_millis(),
-        ":duration": i64::try_from(attempt.duration.as_millis()).unwrap_or(i64::MAX),
-        ":status": attempt.status,
-        ":note": attempt.note.map(AttemptNote::as_str),
+        ":started": delivery.started_at.unix_millis(),
+        ":duration": i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX),
+        ":status": delivery.status,
+        ":note": delivery.note.map(DeliveryNote::as_str),
     })?;
     Ok(true)
 }
 
 fn entry(row: &Row<'_>) -> Result<OutboxEntry, Fault> {
-    let (kind, headers) = kind_and_headers(row, 2)?;
     Ok(OutboxEntry {
-        id: entry_id(row.get(0)?)?,
-        message: Outgoing::from_stored(endpoint(row, 1)?, kind, headers, row.get(7)?),
-        state: named(row.get_ref(8)?.as_str().map_err(Fault::corrupt)?, OutboxState::from_name)?,
-        enqueued_at: instant(row.get(9)?)?,
-        due: instant(row.get(10)?)?,
-        attempts: row.get(11)?,
+        id: entry_id(row.get("id")?)?,
+        message: Outgoing {
+            endpoint: endpoint(row)?,
+            kind: kind(row)?,
+            message_id: named(row, "message_id", |text| HyphenatedUuid::parse(text).ok())?,
+            fingerprint: Fingerprint::from_bytes(row.get("fingerprint")?),
+            attributes: bytes(row, "attributes")?,
+            body: bytes(row, "body")?,
+        },
+        state: named(row, "state", OutboxState::from_name)?,
+        enqueued_at: instant(row.get("enqueued")?)?,
+        due: instant(row.get("due")?)?,
+        deliveries: row.get("deliveries")?,
     })
 }
 
-fn endpoint(row: &Row<'_>, column: usize) -> Result<EndpointId, Fault> {
-    EndpointId::try_from(row.get::<_, String>(column)?).map_err(Fault::corrupt)
+fn endpoint(row: &Row<'_>) -> Result<EndpointId, Fault> {
+    EndpointId::try_from(row.get::<_, String>("endpoint")?).map_err(Fault::corrupt)
 }
 
-fn attempt(row: &Row<'_>) -> Result<Attempt, Fault> {
-    let duration: i64 = row.get(1)?;
-    let note = row.get_ref(3)?.as_str_or_null().map_err(Fault::corrupt)?;
-    Ok(Attempt {
-        started_at: instant(row.get(0)?)?,
+fn delivery(row: &Row<'_>) -> Result<DeliveryRecord, Fault> {
+    let duration: i64 = row.get("duration")?;
+    let note = row.get_ref("note")?.as_str_or_null().map_err(Fault::corrupt)?;
+    let unknown = |name| Fault::corrupt(format!("no such note: {name:?}"));
+    Ok(DeliveryRecord {
+        started_at: instant(row.get("started")?)?,
         duration: Duration::from_millis(u64::try_from(duration).map_err(Fault::corrupt)?),
-        status: row.get(2)?,
-        note: note.map(|name| named(name, AttemptNote::from_name)).transpose()?,
+        status: row.get("status")?,
+        note: note.map(|name| DeliveryNote::from_name(name).ok_or_else(|| unknown(name))).transpose()?,
     })
 }

@@ -102,6 +102,7 @@ mod tests {
     }
 
     /// However many entries wait for a later time or under a lease.
+    #[cfg(feature = "mailbox")]
     #[test]
     fn what_waits_is_not_looked_at() {
         let mut connection = Connection::open_in_memory().unwrap();
@@ -109,9 +110,9 @@ mod tests {
         let insert = |from: i64, to: i64, due: i64, waits: &str| {
             let sql = format!(
                 "WITH RECURSIVE n (n) AS (VALUES ({from}) UNION ALL SELECT n + 1 FROM n WHERE n < {to})
-                INSERT INTO bankrail_inbox (id, kind, message_id, header_findings, fingerprint, acknowledgement, received,
+                INSERT INTO bankrail_inbox (id, kind, attributes, fingerprint, acknowledgement, received,
                     state, due, waits, body)
-                SELECT n, 'query', n, '[]', zeroblob(32), x'', 0, 'pending', {due}, {waits}, x'' FROM n"
+                SELECT n, 'query', x'', zeroblob(32), x'', 0, 'pending', {due}, {waits}, x'' FROM n"
             );
             connection.execute_batch(&sql).unwrap();
         };
@@ -125,7 +126,7 @@ mod tests {
                     ":until" => 100.into(),
                     ":limit" | ":most" => 8.into(),
                     ":owner" => vec![1; 16].into(),
-                    _ => "query".to_owned().into(),
+                    _ => r#"["other","query"]"#.to_owned().into(),
                 };
                 statement.raw_bind_parameter(at, value).unwrap();
             }

@@ -1,8 +1,7 @@
 //! Access tokens, hashed.
 
-use super::SqliteStore;
 use super::connection::Fault;
-use super::values::instant;
+use super::{SqliteStore, instant};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
 use bankrail_values::{StoreFuture, Timestamp};
@@ -53,7 +52,8 @@ fn find(connection: &Connection, hash: TokenHash, now: Timestamp) -> Result<Opti
     let mut find = connection.prepare_cached(FIND)?;
     let row = find
         .query_row(params![hash.as_bytes(), now.unix_millis()], |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get(2)?, row.get(3)?))
+            let text = |column| row.get::<_, String>(column);
+            Ok((text("customer")?, text("scopes")?, row.get("issued")?, row.get("expires")?))
         })
         .optional()?;
     let Some((customer, scopes, issued, expires)) = row else { return Ok(None) };

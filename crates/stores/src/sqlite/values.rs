@@ -1,14 +1,8 @@
 //! Values as they stand in tables. What cannot be read back is a corrupt record.
 
 use super::connection::Fault;
-use bankrail_values::{HyphenatedUuid, Timestamp};
-use bankrail_webhook::headers::{DeliveryHeaders, Priority};
-use bankrail_webhook::{EntryId, MessageKind};
+use bankrail_mailbox::{EntryId, Kind, OpaqueBytes};
 use rusqlite::{Connection, Params, Row};
-
-pub(super) fn instant(millis: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_unix_millis(millis).ok_or_else(|| Fault::corrupt(format!("no such instant: {millis} ms")))
-}
 
 /// An entry's number in the database; a number that no row can have stays one.
 pub(super) fn number(id: EntryId) -> i64 {
@@ -19,22 +13,18 @@ pub(super) fn entry_id(number: i64) -> Result<EntryId, Fault> {
     u64::try_from(number).map(EntryId::new).map_err(Fault::corrupt)
 }
 
-pub(super) fn named<T>(name: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Result<T, Fault> {
+/// Reads a column that holds a stable name.
+pub(super) fn named<T>(row: &Row<'_>, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Result<T, Fault> {
+    let name = row.get_ref(column)?.as_str().map_err(Fault::corrupt)?;
     from_name(name).ok_or_else(|| Fault::corrupt(format!("no such name: {name:?}")))
 }
 
-/// Reads the columns `kind, request_key, message_id, correlation_id, priority`, from `first` on.
-pub(super) fn kind_and_headers(row: &Row<'_>, first: usize) -> Result<(MessageKind, DeliveryHeaders), Fault> {
-    let text =
-        |offset: usize| -> Result<_, Fault> { row.get_ref(first + offset)?.as_str_or_null().map_err(Fault::corrupt) };
-    let kind = named(text(0)?.unwrap_or_default(), MessageKind::from_name)?;
-    let uuid = |text: Option<&str>| text.map(HyphenatedUuid::parse).transpose().map_err(Fault::corrupt);
-    let message_id = uuid(text(2)?)?.ok_or_else(|| Fault::corrupt("no message id"))?;
-    let mut headers = DeliveryHeaders::new(message_id);
-    headers.request_key = uuid(text(1)?)?;
-    headers.correlation_id = uuid(text(3)?)?;
-    headers.priority = text(4)?.map(|name| named(name, Priority::from_name)).transpose()?;
-    Ok((kind, headers))
+pub(super) fn kind(row: &Row<'_>) -> Result<Kind, Fault> {
+    named(row, "kind", |name| Kind::parse(name).ok())
+}
+
+pub(super) fn bytes(row: &Row<'_>, column: &str) -> Result<OpaqueBytes, Fault> {
+    Ok(row.get::<_, Vec<u8>>(column)?.into())
 }
 
 /// The answer to a `SELECT count(*)`.
@@ -46,12 +36,12 @@ pub(super) fn count(connection: &Connection, sql: &str, parameters: impl Params)
 /// A row that this version cannot read, by its number.
 pub(super) struct Unreadable(pub(super) i64);
 
-/// Reads a row that begins with its number. What is wrong with its other columns is wrong with this row alone.
+/// Reads a row with an `id`. What is wrong with its other columns is wrong with this row alone.
 pub(super) fn readable<T>(
     row: &Row<'_>,
     read: impl FnOnce(&Row<'_>) -> Result<T, Fault>,
 ) -> Result<Result<T, Unreadable>, Fault> {
-    let id: i64 = row.get(0)?;
+    let id: i64 = row.get("id")?;
     Ok(read(row).map_err(|fault| {
         tracing::error!(entry = id, error = ?fault, "a stored entry is unreadable");
         Unreadable(id)

@@ -1,18 +1,18 @@
 //! The engines, and the macro that runs a suite over each of them.
 
+use bankrail_mailbox::{
+    DuplicateKey, EndpointId, Fingerprint, Incoming, KeyHash, Kind, Lease, LeaseOwner, OpaqueBytes, Outgoing,
+};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{HyphenatedUuid, Timestamp};
-use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, EndpointId, Incoming, Lease, Message, MessageKind, Outgoing, Owner,
-};
 
 /// The instant `millis` after an arbitrary one.
 pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_unix_millis(1_800_000_000_000 + millis).unwrap()
 }
 
-pub(crate) fn owner(number: u8) -> Owner {
-    Owner::from_random_bytes([number; 16])
+pub(crate) fn owner(number: u8) -> LeaseOwner {
+    LeaseOwner::from_random_bytes([number; 16])
 }
 
 /// A lease of `owner(number)` until `until`.
@@ -21,35 +21,58 @@ pub(crate) fn lease(number: u8, until: i64) -> Lease {
 }
 
 /// A UUID of this number.
-pub(crate) fn uuid(number: u32) -> HyphenatedUuid {
+fn uuid(number: u32) -> HyphenatedUuid {
     HyphenatedUuid::from_random_bytes((u128::from(number) << 96).to_be_bytes())
 }
 
-/// The query of the case `case` with this narrative.
-pub(crate) fn query(case: u32, narrative: &str) -> Message {
-    let json = format!(
-        r#"{{"creation_date_time":"2024-01-02T03:04:05.678Z","case_id":"C{case}","investigation_type_code":"INV14",
-        "case_type":"Mandate Query Case","narrative":"{narrative}","mandate_details":{{}}}}"#
-    );
-    Message::from_json(MessageKind::Query, json.as_bytes()).unwrap().message
+/// A message: its duplicate key is its case, its content the text.
+pub(crate) struct Query {
+    case: u32,
+    text: &'static str,
+}
+
+impl Query {
+    fn hash(&self, text: &str) -> [u8; 32] {
+        let mut hash = [0; 32];
+        hash[..4].copy_from_slice(&self.case.to_be_bytes());
+        hash[4..][..text.len()].copy_from_slice(text.as_bytes());
+        hash
+    }
+
+    fn body(&self) -> OpaqueBytes {
+        format!("{} of case {}", self.text, self.case).into_bytes().into()
+    }
+}
+
+/// The query of the case `case` with this text.
+pub(crate) fn query(case: u32, text: &'static str) -> Query {
+    Query { case, text }
 }
 
 /// The delivery number `delivery` of a message.
-pub(crate) fn incoming(message: &Message, delivery: u32) -> Incoming {
-    let headers = DeliveryHeaders::new(uuid(delivery));
-    Incoming::new(
-        "customer",
-        message,
-        message.to_json(),
-        headers,
-        Acknowledgement::received(uuid(1_000_000 + delivery)),
-    )
+pub(crate) fn incoming(message: &Query, delivery: u32) -> Incoming {
+    Incoming {
+        kind: Kind::from_static("query"),
+        key: DuplicateKey::from(KeyHash::from_bytes(message.hash(""))),
+        fingerprint: Fingerprint::from_bytes(message.hash(message.text)),
+        attributes: format!("delivery {delivery} \u{fc}\0").into_bytes().into(),
+        body: message.body(),
+        acknowledgement: format!("acknowledgement {delivery}").into_bytes().into(),
+    }
 }
 
 /// The message number `number`, to this endpoint.
 pub(crate) fn outgoing(endpoint: &str, number: u32) -> Outgoing {
     let endpoint: EndpointId = endpoint.parse().unwrap();
-    Outgoing::new(endpoint, &query(number, "Why?"), DeliveryHeaders::new(uuid(number))).unwrap()
+    let message = query(number, "Why?");
+    Outgoing {
+        endpoint,
+        kind: Kind::from_static("query"),
+        message_id: uuid(number),
+        fingerprint: Fingerprint::from_bytes(message.hash(message.text)),
+        attributes: b"headers".to_vec().into(),
+        body: message.body(),
+    }
 }
 
 /// A store and what must live as long as it.
@@ -95,34 +118,37 @@ pub(crate) async fn postgres_schema() -> String {
     format!("{config} options='-c search_path={schema}'")
 }
 
-/// Runs each case, an `async fn(S)`, over every engine that is always there.
+/// Runs each case, an `async fn(S)`, over every engine that is always there. `inbox:` and `outbox:` give it that part of a
+/// store, and run it over PostgreSQL too.
 macro_rules! suite {
     ($($case:ident),+ $(,)?) => {
-        crate::engines::suite!(@engine memory memory $($case)+);
-        #[cfg(feature = "sqlite")]
-        crate::engines::suite!(@engine sqlite_memory sqlite_memory $($case)+);
-        #[cfg(feature = "sqlite")]
-        crate::engines::suite!(@engine sqlite_file sqlite_file $($case)+);
+        crate::engines::suite!(@engines clone $($case)+);
     };
-    // For traits that PostgreSQL has too.
-    (with postgres: $($case:ident),+ $(,)?) => {
-        crate::engines::suite!($($case),+);
+    ($part:ident: $($case:ident),+ $(,)?) => {
+        crate::engines::suite!(@engines $part $($case)+);
         #[cfg(feature = "postgres")]
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             #[ignore = "needs postgresql"]
             async fn $case() {
                 let engine = crate::engines::postgres().await;
-                super::$case(engine.store.clone()).await;
+                super::$case(engine.store.$part()).await;
             })+
         }
     };
-    (@engine $module:ident $make:ident $($case:ident)+) => {
+    (@engines $part:ident $($case:ident)+) => {
+        crate::engines::suite!(@engine memory memory $part $($case)+);
+        #[cfg(feature = "sqlite")]
+        crate::engines::suite!(@engine sqlite_memory sqlite_memory $part $($case)+);
+        #[cfg(feature = "sqlite")]
+        crate::engines::suite!(@engine sqlite_file sqlite_file $part $($case)+);
+    };
+    (@engine $module:ident $make:ident $part:ident $($case:ident)+) => {
         mod $module {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $case() {
                 let engine = crate::engines::$make();
-                super::$case(engine.store.clone()).await;
+                super::$case(engine.store.$part()).await;
             })+
         }
     };

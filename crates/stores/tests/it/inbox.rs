@@ -1,13 +1,13 @@
 use crate::engines::{at, incoming, lease, memory, owner, query, suite};
+use bankrail_mailbox::testing::{inbox_against_model, inbox_suite};
+use bankrail_mailbox::{Inbox, ReceiveOutcome};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{StoreErrorKind, Timestamp};
-use bankrail_webhook::testing::{inbox_against_model, inbox_suite};
-use bankrail_webhook::{Inbox, Verdict};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 suite!(
-    with postgres:
+    inbox:
     one_of_many_receivers_stores_it,
     one_of_many_claims_gets_it,
     every_entry_goes_to_one_worker,
@@ -16,26 +16,26 @@ suite!(
 
 #[tokio::test]
 async fn memory_passes_the_suite() {
-    inbox_suite(async || MemoryStore::new()).await;
+    inbox_suite(async || MemoryStore::new().inbox()).await;
 }
 
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn sqlite_passes_the_suite() {
     use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore};
-    inbox_suite(async || SqliteStore::open_in_memory().unwrap()).await;
+    inbox_suite(async || SqliteStore::open_in_memory().unwrap().inbox()).await;
     let folder = tempfile::tempdir().unwrap();
     // What a loss of power would take is no part of the suite.
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
     let mut files = 0..;
-    inbox_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap()).await;
+    inbox_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap().inbox()).await;
 }
 
 #[cfg(feature = "postgres")]
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn postgres_passes_the_suite() {
-    inbox_suite(async || crate::engines::postgres().await.store).await;
+    inbox_suite(async || crate::engines::postgres().await.store.inbox()).await;
 }
 
 pub(crate) async fn answers_as_the_model<I: Inbox>(inbox: I) {
@@ -54,15 +54,15 @@ pub(crate) async fn one_of_many_receivers_stores_it<I: Inbox + 'static>(inbox: I
                 tokio::spawn(async move { inbox.receive(&message, at(0)).await.unwrap() })
             })
             .collect();
-        let mut verdicts = Vec::new();
+        let mut outcomes = Vec::new();
         for delivery in deliveries {
-            verdicts.push(delivery.await.unwrap());
+            outcomes.push(delivery.await.unwrap());
         }
-        let count = |wanted: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| wanted(verdict)).count();
-        assert_eq!(count(|verdict| matches!(verdict, Verdict::New { .. })), 1, "{verdicts:?}");
-        assert_eq!(count(|verdict| matches!(verdict, Verdict::Conflict { .. })), 1, "{verdicts:?}");
-        assert_eq!(count(|verdict| matches!(verdict, Verdict::InProgress { .. })), 6, "{verdicts:?}");
-        let acknowledgements: BTreeSet<_> = verdicts.iter().map(|v| v.acknowledgement().id).collect();
+        let count = |wanted: fn(&ReceiveOutcome) -> bool| outcomes.iter().filter(|outcome| wanted(outcome)).count();
+        assert_eq!(count(|outcome| matches!(outcome, ReceiveOutcome::New { .. })), 1, "{outcomes:?}");
+        assert_eq!(count(|outcome| matches!(outcome, ReceiveOutcome::Conflict { .. })), 1, "{outcomes:?}");
+        assert_eq!(count(|outcome| matches!(outcome, ReceiveOutcome::InProgress { .. })), 6, "{outcomes:?}");
+        let acknowledgements: BTreeSet<_> = outcomes.iter().map(|v| v.acknowledgement().to_vec()).collect();
         assert_eq!(acknowledgements.len(), 2, "one for each of the two contents");
     }
 }
@@ -119,12 +119,12 @@ pub(crate) async fn every_entry_goes_to_one_worker<I: Inbox + 'static>(inbox: I)
 
 #[tokio::test]
 async fn memory_refuses_a_new_message_when_full() {
-    let store = MemoryStore::with_capacity(1);
-    let verdict = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
+    let store = MemoryStore::with_capacity(1).inbox();
+    let outcome = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
     let full = store.receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap_err();
     assert_eq!(full.kind(), StoreErrorKind::Full);
     let again = store.receive(&incoming(&query(1, "Why?"), 3), at(0)).await.unwrap();
-    assert_eq!(again.acknowledgement(), verdict.acknowledgement(), "a known one is still answered");
+    assert_eq!(again.acknowledgement(), outcome.acknowledgement(), "a known one is still answered");
     let engine = memory();
-    assert_eq!(engine.store.forget(Timestamp::MAX).await.unwrap(), 0);
+    assert_eq!(engine.store.inbox().forget(Timestamp::MAX).await.unwrap(), 0);
 }

@@ -1,5 +1,12 @@
 //! The public interface of the engines: one suite for all engines of a trait, then what each has for itself.
 
+#![cfg(all(
+    feature = "memory",
+    feature = "client-assertion",
+    feature = "statement",
+    feature = "mailbox",
+    feature = "rate-limit"
+))]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a case says what it expects")]
 
 #[cfg(any(feature = "sqlite", feature = "redis"))]

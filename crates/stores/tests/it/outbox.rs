@@ -1,15 +1,14 @@
 use crate::engines::{at, lease, outgoing, owner, suite};
+use bankrail_mailbox::testing::{outbox_against_model, outbox_suite};
+use bankrail_mailbox::{DeliveryRecord, Disposition, Enqueued, LeaseRequest, Outbox};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::StoreErrorKind;
-use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next};
-use bankrail_webhook::testing::{outbox_against_model, outbox_suite};
-use bankrail_webhook::{Attempt, Outbox};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 suite!(
-    with postgres:
+    outbox:
     one_of_many_enqueues_stores_it,
     every_entry_goes_to_one_worker,
     the_bound_holds_among_workers,
@@ -18,26 +17,26 @@ suite!(
 
 #[tokio::test]
 async fn memory_passes_the_suite() {
-    outbox_suite(async || MemoryStore::new()).await;
+    outbox_suite(async || MemoryStore::new().outbox()).await;
 }
 
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn sqlite_passes_the_suite() {
     use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore};
-    outbox_suite(async || SqliteStore::open_in_memory().unwrap()).await;
+    outbox_suite(async || SqliteStore::open_in_memory().unwrap().outbox()).await;
     let folder = tempfile::tempdir().unwrap();
     // What a loss of power would take is no part of the suite.
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
     let mut files = 0..;
-    outbox_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap()).await;
+    outbox_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap().outbox()).await;
 }
 
 #[cfg(feature = "postgres")]
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn postgres_passes_the_suite() {
-    outbox_suite(async || crate::engines::postgres().await.store).await;
+    outbox_suite(async || crate::engines::postgres().await.store.outbox()).await;
 }
 
 pub(crate) async fn answers_as_the_model<O: Outbox>(outbox: O) {
@@ -82,9 +81,10 @@ pub(crate) async fn every_entry_goes_to_one_worker<O: Outbox + 'static>(outbox: 
                 while outbox.counts(None).await.unwrap().pending > 0 {
                     for entry in outbox.lease(request(number, 7, 100), at(1)).await.unwrap() {
                         let took = Duration::from_millis(5);
-                        let attempt = Attempt { started_at: at(1), duration: took, status: Some(200), note: None };
-                        let next = Next::Delivered;
-                        assert!(outbox.record(entry.id, owner(number), &attempt, next, at(2)).await.unwrap());
+                        let delivery =
+                            DeliveryRecord { started_at: at(1), duration: took, status: Some(200), note: None };
+                        let disposition = Disposition::Delivered;
+                        assert!(outbox.record(entry.id, owner(number), &delivery, disposition, at(2)).await.unwrap());
                         own.push(entry.id);
                     }
                 }
@@ -126,7 +126,7 @@ pub(crate) async fn the_bound_holds_among_workers<O: Outbox + 'static>(outbox: O
 
 #[tokio::test]
 async fn memory_refuses_a_new_message_when_full() {
-    let store = MemoryStore::with_capacity(1);
+    let store = MemoryStore::with_capacity(1).outbox();
     let stored = store.enqueue(&outgoing("biller", 1), at(0)).await.unwrap();
     let full = store.enqueue(&outgoing("biller", 2), at(0)).await.unwrap_err();
     assert_eq!(full.kind(), StoreErrorKind::Full);

@@ -1,11 +1,12 @@
 //! What only PostgreSQL has: transactions of the caller's, many workers, a server that goes away.
 
 use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
+use bankrail_mailbox::{
+    Completion, Enqueued, Inbox, InboxState, LeaseRequest, Outbox, ReceiveOutcome, TransactionalInbox,
+};
 use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
 use bankrail_stores::postgres::{ConnectError, InTransaction, PostgresOptions, PostgresStore, Work};
 use bankrail_values::StoreErrorKind;
-use bankrail_webhook::store::outbox::Enqueued;
-use bankrail_webhook::{Completion, Inbox, InboxState, Outbox, TransactionalInbox, Verdict};
 use std::time::Duration;
 
 async fn client(config: &str) -> Client {
@@ -21,9 +22,10 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     let store = PostgresStore::connect(&config).await.unwrap();
     let client = client(&config).await;
     client.batch_execute("CREATE TABLE effect (x INTEGER)").await.unwrap();
-    let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
-    Inbox::lease(&store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
+    store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
 
+    let inbox = store.inbox();
     let pay = |number: u8, fail: bool| {
         let work = Work::new(move |transaction| {
             Box::pin(async move {
@@ -31,7 +33,7 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
                 if fail { Err("the ledger is closed".into()) } else { Ok(()) }
             })
         });
-        store.complete_with(id, owner(number), work, at(1))
+        inbox.complete_with(id, owner(number), work, at(1))
     };
     assert!(matches!(pay(2, false).await, Ok(Completion::LeaseLost)), "not the owner");
     let undone = pay(1, true).await.unwrap();
@@ -46,16 +48,16 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
             std::future::pending().await
         })
     });
-    let gone = store.clone();
+    let gone = store.inbox();
     let gone = tokio::spawn(async move { gone.complete_with(id, owner(1), hanging, at(1)).await });
     effect.recv().await.unwrap();
     gone.abort();
     gone.await.unwrap_err();
-    assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
+    assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
 
     assert!(matches!(pay(1, false).await, Ok(Completion::Committed)));
     assert!(matches!(pay(1, false).await, Ok(Completion::LeaseLost)), "once");
-    assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Completed);
+    assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Completed);
     assert_eq!(client.query_one("SELECT count(*) FROM effect", &[]).await.unwrap().get::<_, i64>(0), 1);
 }
 
@@ -67,8 +69,8 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
     let store = PostgresStore::connect(&config).await.unwrap();
     let client = client(&config).await;
     client.batch_execute("CREATE TABLE effect (x INTEGER PRIMARY KEY)").await.unwrap();
-    let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
-    Inbox::lease(&store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
+    store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     let careless = Work::new(|transaction| {
         Box::pin(async move {
             transaction.execute("INSERT INTO effect VALUES (1)", &[]).await?;
@@ -76,16 +78,18 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
             Ok(())
         })
     });
-    let undone = store.complete_with(id, owner(1), careless, at(1)).await.unwrap();
+    let undone = store.inbox().complete_with(id, owner(1), careless, at(1)).await.unwrap();
     assert!(matches!(undone, Completion::Undone(_)), "{undone:?}");
-    assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
+    assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
     let honest = Work::new(|transaction| {
         Box::pin(async move {
             transaction.execute("INSERT INTO effect VALUES (4711), (4711)", &[]).await?;
             Ok(())
         })
     });
-    let Completion::Undone(told) = store.complete_with(id, owner(1), honest, at(1)).await.unwrap() else { panic!() };
+    let Completion::Undone(told) = store.inbox().complete_with(id, owner(1), honest, at(1)).await.unwrap() else {
+        panic!()
+    };
     assert_eq!(told.to_string(), "the database answered 23505 (effect_pkey)", "what, and no value");
     let careful = Work::new(|transaction| {
         Box::pin(async move {
@@ -96,9 +100,9 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
             Ok(())
         })
     });
-    let done = store.complete_with(id, owner(1), careful, at(1)).await.unwrap();
+    let done = store.inbox().complete_with(id, owner(1), careful, at(1)).await.unwrap();
     assert!(matches!(done, Completion::Committed), "{done:?}");
-    assert_eq!(Inbox::find(&store, id).await.unwrap().unwrap().state, InboxState::Completed);
+    assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Completed);
 }
 
 /// Whatever the database's defaults.
@@ -109,8 +113,8 @@ async fn sessions_are_set_up_as_the_rules_need() {
         postgres_schema().await.replace("-c search", "-c default_transaction_isolation=serializable -c search");
     let options = PostgresOptions::new().operation_timeout(Duration::from_secs(7));
     let store = options.connect(&config, NoTls).await.unwrap();
-    let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
-    Inbox::lease(&store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
+    store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     let (tell, told) = std::sync::mpsc::channel();
     let work = Work::new(move |transaction| {
         Box::pin(async move {
@@ -121,7 +125,7 @@ async fn sessions_are_set_up_as_the_rules_need() {
             Ok(())
         })
     });
-    assert!(matches!(store.complete_with(id, owner(1), work, at(1)).await, Ok(Completion::Committed)));
+    assert!(matches!(store.inbox().complete_with(id, owner(1), work, at(1)).await, Ok(Completion::Committed)));
     assert_eq!(told.iter().collect::<Vec<_>>(), ["read committed", "14s", "14s"]);
 }
 
@@ -130,8 +134,8 @@ async fn sessions_are_set_up_as_the_rules_need() {
 async fn a_duplicate_is_answered_while_the_first_is_being_handled() {
     let config = postgres_schema().await;
     let store = PostgresStore::connect(&config).await.unwrap();
-    let first = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
-    Inbox::lease(&store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    let first = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
+    store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
     let (finish, finished) = tokio::sync::oneshot::channel();
     let long = Work::new(move |_| {
@@ -140,14 +144,14 @@ async fn a_duplicate_is_answered_while_the_first_is_being_handled() {
             Ok(finished.await?)
         })
     });
-    let (handling, id) = (store.clone(), first.id());
+    let (handling, id) = (store.inbox(), first.id());
     let handling = tokio::spawn(async move { handling.complete_with(id, owner(1), long, at(1)).await });
     effect.recv().await.unwrap();
     let acknowledgement = first.acknowledgement().clone();
-    let second = store.receive(&incoming(&query(1, "Why?"), 2), at(1)).await.unwrap();
-    assert_eq!(second, Verdict::InProgress { id, acknowledgement });
-    let conflict = store.receive(&incoming(&query(1, "How?"), 3), at(1)).await.unwrap();
-    assert!(matches!(conflict, Verdict::Conflict { with, .. } if with == id), "{conflict:?}");
+    let second = store.inbox().receive(&incoming(&query(1, "Why?"), 2), at(1)).await.unwrap();
+    assert_eq!(second, ReceiveOutcome::InProgress { id, acknowledgement });
+    let conflict = store.inbox().receive(&incoming(&query(1, "How?"), 3), at(1)).await.unwrap();
+    assert!(matches!(conflict, ReceiveOutcome::Conflict { with, .. } if with == id), "{conflict:?}");
     finish.send(()).unwrap();
     assert!(matches!(handling.await.unwrap(), Ok(Completion::Committed)));
 }
@@ -165,7 +169,7 @@ async fn messages_are_stored_with_the_callers_rows_or_not_at_all() {
         assert!(matches!(enqueued, Enqueued::New(_)));
         assert_eq!(ours.enqueue(&outgoing("biller", 1), at(0)).await.unwrap(), Enqueued::Already(enqueued.id()));
         let received = ours.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
-        assert!(matches!(received, Verdict::New { .. }));
+        assert!(matches!(received, ReceiveOutcome::New { .. }));
         let claimed = ours.claim(&incoming(&query(2, "Why?"), 2), lease(1, 10), at(0)).await.unwrap();
         assert!(claimed.is_work());
         if commit {
@@ -173,8 +177,8 @@ async fn messages_are_stored_with_the_callers_rows_or_not_at_all() {
         } else {
             transaction.rollback().await.unwrap();
         }
-        assert_eq!(Outbox::counts(&store, None).await.unwrap().pending, stored);
-        assert_eq!(Inbox::counts(&store).await.unwrap().pending, 2 * stored);
+        assert_eq!(store.outbox().counts(None).await.unwrap().pending, stored);
+        assert_eq!(store.inbox().counts().await.unwrap().pending, 2 * stored);
     }
 }
 
@@ -189,12 +193,13 @@ async fn a_message_that_is_being_stored_makes_its_duplicate_wait() {
     let first = InTransaction::of(&transaction).receive(&message, at(0)).await.unwrap();
     let duplicate = incoming(&query(1, "Why?"), 2);
     // The transaction ends only after the duplicate has been asked about.
-    let (second, ()) = tokio::join!(store.receive(&duplicate, at(1)), async {
+    let inbox = store.inbox();
+    let (second, ()) = tokio::join!(inbox.receive(&duplicate, at(1)), async {
         tokio::task::yield_now().await;
         transaction.commit().await.unwrap();
     });
     let second = second.unwrap();
-    assert!(matches!(second, Verdict::InProgress { .. }), "{second:?}");
+    assert!(matches!(second, ReceiveOutcome::InProgress { .. }), "{second:?}");
     assert_eq!((second.id(), second.acknowledgement()), (first.id(), first.acknowledgement()));
 }
 
@@ -205,17 +210,16 @@ async fn what_another_transaction_holds_is_skipped() {
     let store = PostgresStore::connect(&config).await.unwrap();
     let mut client = client(&config).await;
     for number in 1..=2 {
-        store.receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
-        store.enqueue(&outgoing("biller", number), at(0)).await.unwrap();
+        store.inbox().receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
+        store.outbox().enqueue(&outgoing("biller", number), at(0)).await.unwrap();
     }
     let transaction = client.transaction().await.unwrap();
     let held = "SELECT (SELECT id FROM bankrail_inbox ORDER BY id LIMIT 1 FOR UPDATE),
         (SELECT id FROM bankrail_outbox ORDER BY id LIMIT 1 FOR UPDATE)";
     transaction.query_one(held, &[]).await.unwrap();
-    assert_eq!(Inbox::lease(&store, &[], 9, lease(1, 10), at(1)).await.unwrap().len(), 1);
-    let request =
-        bankrail_webhook::store::outbox::LeaseRequest { lease: lease(1, 10), limit: 9, per_endpoint: 9, except: &[] };
-    assert_eq!(Outbox::lease(&store, request, at(1)).await.unwrap().len(), 1);
+    assert_eq!(store.inbox().lease(&[], 9, lease(1, 10), at(1)).await.unwrap().len(), 1);
+    let request = LeaseRequest { lease: lease(1, 10), limit: 9, per_endpoint: 9, except: &[] };
+    assert_eq!(store.outbox().lease(request, at(1)).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -225,23 +229,26 @@ async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
     let options = PostgresOptions::new().connections(1).operation_timeout(Duration::from_millis(300));
     let store = options.connect(&config, NoTls).await.unwrap();
     let mut client = client(&config).await;
-    store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
+    store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
 
     // A table lock keeps the operation from ending in time.
     let transaction = client.transaction().await.unwrap();
     transaction.batch_execute("LOCK TABLE bankrail_inbox").await.unwrap();
-    let late = store.receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap_err();
+    let late = store.inbox().receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap_err();
     assert_eq!(late.kind(), StoreErrorKind::Timeout);
     drop(transaction);
-    assert!(store.receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap().is_work(), "and nothing was stored");
+    assert!(
+        store.inbox().receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap().is_work(),
+        "and nothing was stored"
+    );
 
     // Its only connection is ended by the server.
     let name = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'to be lost'";
     let store = options.connect(&format!("{config} application_name='to be lost'"), NoTls).await.unwrap();
-    assert_eq!(Inbox::counts(&store).await.unwrap().pending, 2);
+    assert_eq!(store.inbox().counts().await.unwrap().pending, 2);
     assert_eq!(client.query_one(name, &[]).await.unwrap().get::<_, i64>(0), 1);
     // At most one operation meets the broken connection.
-    let mut answers = vec![Inbox::counts(&store).await, Inbox::counts(&store).await];
+    let mut answers = vec![store.inbox().counts().await, store.inbox().counts().await];
     assert_eq!(answers.pop().unwrap().unwrap().pending, 2);
 }
 

@@ -4,7 +4,6 @@
 mod cluster;
 mod faults;
 mod inbox;
-mod local;
 mod proxy;
 mod same_answers;
 mod server;

@@ -1,12 +1,11 @@
 //! A stored entry that this version cannot read, as after a later version wrote it: the others go on.
 
 use crate::engines::{at, incoming, lease, owner, query};
-use bankrail_webhook::{EntryId, Inbox};
+use bankrail_mailbox::{EntryId, Inbox};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 use {
     crate::engines::outgoing,
-    bankrail_webhook::Outbox,
-    bankrail_webhook::store::outbox::{LeaseRequest, OutboxCounts},
+    bankrail_mailbox::{LeaseRequest, Outbox, OutboxCounts},
 };
 
 /// `spoil` makes the entry of a number unreadable.
@@ -21,9 +20,9 @@ pub(crate) async fn stands_in_no_inboxs_way(inbox: &impl Inbox, spoil: impl Asyn
     assert_eq!(leased.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[1], ids[3]]);
     assert!(leased.iter().all(|entry| entry.attempts == 1));
     let counts = inbox.counts().await.unwrap();
-    assert_eq!((counts.pending, counts.set_aside), (3, 2), "what cannot be read is out of the way, and counted");
-    assert!(inbox.set_aside(ids[3], owner(1), "poison", at(2)).await.unwrap());
-    let listed = inbox.list_set_aside(None, 1).await.unwrap();
+    assert_eq!((counts.pending, counts.dead_letters), (3, 2), "what cannot be read is out of the way, and counted");
+    assert!(inbox.dead_letter(ids[3], owner(1), "poison", at(2)).await.unwrap());
+    let listed = inbox.dead_letters(None, 1).await.unwrap();
     assert_eq!(listed.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[3]], "a page of what can be read");
     let rest = inbox.lease(&[], 4, lease(2, 20), at(10)).await.unwrap();
     assert_eq!(rest.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[1], ids[4]]);
@@ -43,7 +42,7 @@ pub(crate) async fn stands_in_no_outboxs_way(outbox: &impl Outbox, spoil: impl A
     let leased = outbox.lease(request, at(1)).await.unwrap();
     assert_eq!(leased.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[1], ids[3]]);
     let counts = outbox.counts(None).await.unwrap();
-    assert_eq!(counts, OutboxCounts { pending: 2, delivered: 0, dead: 2 }, "it is given up, and counted");
+    assert_eq!(counts, OutboxCounts { pending: 2, delivered: 0, dead_letters: 2 }, "it is given up, and counted");
     assert!(outbox.dead_letters(None, None, 1).await.unwrap().is_empty());
     assert!(outbox.find(ids[0]).await.is_err(), "asked for by its number, it is an error");
 }
@@ -56,12 +55,12 @@ async fn sqlite() {
     let spoil = |table: &'static str| {
         let store = store.clone();
         async move |id: EntryId| {
-            let sql = format!("UPDATE {table} SET priority = 'of another version' WHERE id = {id}");
+            let sql = format!("UPDATE {table} SET kind = 'of another version' WHERE id = {id}");
             store.transaction(move |t| t.connection().execute(&sql, [])).await.unwrap();
         }
     };
-    stands_in_no_inboxs_way(&engine.store, spoil("bankrail_inbox")).await;
-    stands_in_no_outboxs_way(&engine.store, spoil("bankrail_outbox")).await;
+    stands_in_no_inboxs_way(&engine.store.inbox(), spoil("bankrail_inbox")).await;
+    stands_in_no_outboxs_way(&engine.store.outbox(), spoil("bankrail_outbox")).await;
 }
 
 #[cfg(feature = "postgres")]
@@ -76,10 +75,10 @@ async fn postgres() {
     let client = &client;
     let spoil = |table: &'static str| {
         async move |id: EntryId| {
-            let sql = format!("UPDATE {table} SET priority = 'of another version' WHERE id = {id}");
+            let sql = format!("UPDATE {table} SET kind = 'of another version' WHERE id = {id}");
             client.batch_execute(&sql).await.unwrap();
         }
     };
-    stands_in_no_inboxs_way(&store, spoil("bankrail_inbox")).await;
-    stands_in_no_outboxs_way(&store, spoil("bankrail_outbox")).await;
+    stands_in_no_inboxs_way(&store.inbox(), spoil("bankrail_inbox")).await;
+    stands_in_no_outboxs_way(&store.outbox(), spoil("bankrail_outbox")).await;
 }

@@ -2,12 +2,12 @@
 
 use super::Observation;
 use crate::codes::{ActionStatus, ActionType, MandateStatus, OutcomeStatus, StatusChangeCode};
-use crate::duplicate::Fingerprint;
 use crate::ids::ActionId;
 use crate::message::WebhookMessage;
 use crate::message::details::Change;
 use crate::message::mandate_notification::MandateNotification;
 use crate::message::mandate_outcome::MandateActionOutcome;
+use bankrail_mailbox::Fingerprint;
 use bankrail_values::Timestamp;
 use std::collections::BTreeMap;
 

@@ -2,9 +2,9 @@
 
 use super::Observation;
 use crate::codes::TransactionStatus;
-use crate::duplicate::Fingerprint;
 use crate::message::WebhookMessage;
 use crate::message::payment_outcome::PaymentOutcome;
+use bankrail_mailbox::Fingerprint;
 use bankrail_values::Timestamp;
 use std::collections::BTreeMap;
 

@@ -1,12 +1,12 @@
 //! `MandateNotification`: the payer took an action on a mandate (Specification: "MandateNotification message").
 
 use super::details::Details;
-use super::{MpsUserId, WebhookMessage, message_type, rules};
+use super::{MessageKind, MpsUserId, WebhookMessage, message_type, rules};
 use crate::codes::{ActionStatus, ActionType, MandateStatus, Trigger};
-use crate::duplicate::DuplicateKey;
+use crate::duplicate::KeyParts;
 use crate::ids::{ActionId, MandateId};
 use crate::json::{Context, ExtraMembers, wire_object};
-use crate::kind::MessageKind;
+use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
 wire_object! {
@@ -45,7 +45,7 @@ wire_object! {
     }
 }
 
-message_type!(MandateNotification, MandateNotification);
+message_type!(MandateNotification);
 
 impl MandateNotification {
     /// A notification of a known trigger, with the action type and status that go with it, and the mandate status
@@ -106,7 +106,8 @@ impl WebhookMessage for MandateNotification {
     }
 
     fn duplicate_key(&self, scope: &str, _message_id: HyphenatedUuid) -> DuplicateKey {
-        DuplicateKey::mandate_notification(scope, self.action_identification)
+        let key = KeyParts::new(scope, Self::KIND, "action_identification");
+        key.text(&self.action_identification.to_string()).finish().into()
     }
 
     #[allow(private_interfaces, reason = "sealed")]

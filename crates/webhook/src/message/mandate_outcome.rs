@@ -1,12 +1,12 @@
 //! `MandateActionOutcome`: the outcome of a mandate action that the biller started
 //! (Specification: "MandateActionOutcome message").
 
-use super::{MpsUserId, WebhookMessage, message_type, rules};
+use super::{MessageKind, MpsUserId, WebhookMessage, message_type, rules};
 use crate::codes::{ActionStatus, ActionType, ErrorSeverity, MandateStatus, OutcomeStatus};
-use crate::duplicate::DuplicateKey;
+use crate::duplicate::KeyParts;
 use crate::ids::{ActionId, MandateId};
 use crate::json::{Context, ExtraMembers, wire_object};
-use crate::kind::MessageKind;
+use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
 wire_object! {
@@ -60,7 +60,7 @@ wire_object! {
     }
 }
 
-message_type!(MandateActionOutcome, MandateOutcome);
+message_type!(MandateActionOutcome);
 
 impl MandateActionOutcome {
     /// An outcome with the required members only.
@@ -109,7 +109,9 @@ impl WebhookMessage for MandateActionOutcome {
     }
 
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey {
-        DuplicateKey::mandate_outcome(scope, self.request_id, message_id)
+        let by_request =
+            |id: HyphenatedUuid| KeyParts::new(scope, Self::KIND, "request_id").text(&id.to_string()).finish();
+        self.request_id.map_or_else(|| KeyParts::fallback(scope, Self::KIND, message_id), by_request).into()
     }
 
     #[allow(private_interfaces, reason = "sealed")]

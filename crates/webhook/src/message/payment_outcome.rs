@@ -1,13 +1,13 @@
 //! `MPIRActionOutcome`: the outcome of a payment instruction that the biller started
 //! (Specification: "MPIRActionOutcome message").
 
-use super::{MpsUserId, Text35, WebhookMessage, message_type, rules};
+use super::{MessageKind, MpsUserId, Text35, WebhookMessage, message_type, rules};
 use crate::Amount;
 use crate::codes::TransactionStatus;
-use crate::duplicate::DuplicateKey;
+use crate::duplicate::KeyParts;
 use crate::ids::{MandateId, Uetr};
 use crate::json::{Context, ExtraMembers, wire_object};
-use crate::kind::MessageKind;
+use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{BoundedText, HyphenatedUuid, Timestamp};
 
 wire_object! {
@@ -57,7 +57,7 @@ wire_object! {
     }
 }
 
-message_type!(PaymentOutcome, PaymentOutcome);
+message_type!(PaymentOutcome);
 
 impl PaymentOutcome {
     /// An outcome with the required members only.
@@ -110,13 +110,16 @@ impl WebhookMessage for PaymentOutcome {
     }
 
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey {
-        DuplicateKey::payment_outcome(
-            scope,
-            self.instruction_identification.as_ref().map(Text35::as_str),
-            self.uetr,
-            self.transaction_status.as_str(),
-            message_id,
-        )
+        let alias = |member, id: &str| {
+            KeyParts::new(scope, Self::KIND, member).text(id).text(self.transaction_status.as_str()).finish()
+        };
+        let instruction = self.instruction_identification.as_ref().map(Text35::as_str);
+        let instruction = instruction.map(|id| alias("instruction_identification", id));
+        let uetr = self.uetr.map(|id| alias("uetr", &id.to_string()));
+        if instruction.is_none() && uetr.is_none() {
+            return KeyParts::fallback(scope, Self::KIND, message_id).into();
+        }
+        DuplicateKey::from_hashes(instruction.into_iter().chain(uetr))
     }
 
     #[allow(private_interfaces, reason = "sealed")]

@@ -2,13 +2,13 @@
 
 use super::parties::{CreditorInformation, DebtorInformation};
 use super::payment_information::PaymentInformation;
-use super::{MpsUserId, WebhookMessage, message_type, rules};
+use super::{MessageKind, MpsUserId, WebhookMessage, message_type, rules};
 use crate::Amount;
 use crate::codes::{CaseType, EstablishmentScheme, InvestigationType, MandatePurpose};
-use crate::duplicate::DuplicateKey;
+use crate::duplicate::KeyParts;
 use crate::ids::MandateId;
 use crate::json::{Context, ExtraMembers, wire_object};
-use crate::kind::MessageKind;
+use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{BoundedText, Date, HyphenatedUuid, Timestamp};
 
 /// A case reference: 1 to 20 code points.
@@ -81,7 +81,7 @@ wire_object! {
     }
 }
 
-message_type!(QueryNotification, Query);
+message_type!(QueryNotification);
 
 impl QueryNotification {
     /// A query with the required members only; the investigation type is the only one there is.
@@ -161,12 +161,10 @@ impl WebhookMessage for QueryNotification {
     }
 
     fn duplicate_key(&self, scope: &str, _message_id: HyphenatedUuid) -> DuplicateKey {
-        DuplicateKey::query(
-            scope,
-            self.case_id.as_str(),
-            self.reminder_count.as_ref().map(ReminderCount::as_str),
-            self.re_open_case_indication,
-        )
+        let key = KeyParts::new(scope, Self::KIND, "case_id").text(self.case_id.as_str());
+        let key = key.optional(self.reminder_count.as_ref().map(ReminderCount::as_str));
+        let re_open = self.re_open_case_indication.map(|re_open| if re_open { "true" } else { "false" });
+        key.optional(re_open).finish().into()
     }
 
     #[allow(private_interfaces, reason = "sealed")]

@@ -13,7 +13,6 @@ mod history;
 mod hostile;
 mod keys;
 mod messages;
-mod models;
 mod outgoing;
 mod stdnum;
 mod traits;

@@ -182,7 +182,7 @@ fn what_is_not_json_or_too_much_is_refused() {
     assert_eq!(read(b"\xef\xbb\xbf{}").to_string(), "byte 0: expected a value", "a byte order mark");
     assert_eq!(read(b"{\"a\":\"\xff\"}").to_string(), "byte 6: expected UTF-8");
     assert_eq!(read(b"[]").to_string(), ": expected an object, found an array");
-    let options = ReadOptions::new().max_octets(10);
+    let options = ReadOptions::new().max_bytes(10);
     let long = Message::from_json_with(MessageKind::Query, b"{          }", &options);
     let fault = |error: MessageError| match error {
         MessageError::Json(error) => error.fault(),

@@ -1,22 +1,24 @@
 //! What the outbox takes.
 
-use bankrail_webhook::store::outbox::AttemptNote;
+use bankrail_mailbox::Outgoing;
 use bankrail_webhook::*;
 
 fn outgoing(message: impl Into<Message>) -> Result<Outgoing, OutgoingError> {
     let message = message.into();
-    Outgoing::new("endpoint".parse().unwrap(), &message, samples::headers(message.kind()))
+    message.outgoing("endpoint".parse().unwrap(), &samples::headers(message.kind()))
 }
 
 #[test]
 fn every_sample_can_be_sent() {
     for message in samples::all() {
         let outgoing = outgoing(message.clone()).unwrap();
-        assert_eq!(outgoing.body(), message.to_json());
-        assert_eq!(outgoing.kind(), message.kind());
-        assert_eq!(outgoing.message_id(), samples::headers(message.kind()).message_id);
+        let headers = samples::headers(message.kind());
+        assert_eq!(*outgoing.body, message.to_json());
+        assert_eq!(MessageKind::from_name(outgoing.kind.as_str()), Some(message.kind()));
+        assert_eq!(DeliveryHeaders::from_attributes(&outgoing.attributes), Some((headers, Vec::new())));
+        assert_eq!(outgoing.message_id, headers.message_id);
         let shown = format!("{outgoing:?}");
-        assert!(!shown.contains("MPSUSER1") && shown.contains("octets"), "{shown}");
+        assert!(!shown.contains("MPSUSER1") && shown.contains("bytes"), "{shown}");
     }
 }
 
@@ -46,7 +48,7 @@ fn what_is_not_of_the_specifications_form_is_not_sent() {
 
     let message = Message::from(good);
     let headers = samples::headers(MessageKind::Query);
-    let refused = Outgoing::new("endpoint".parse().unwrap(), &message, headers).unwrap_err();
+    let refused = message.outgoing("endpoint".parse().unwrap(), &headers).unwrap_err();
     assert_eq!(refused.to_string(), "the headers are not those of the message");
     let source = std::error::Error::source(&refused).unwrap().to_string();
     assert_eq!(source, "expected a header X-RequestKey, found none");
@@ -60,10 +62,10 @@ fn what_would_never_leave_is_not_taken() {
             .transaction_status_additional_information(vec![text; lines])
     };
     let Err(OutgoingError::TooLarge { found, allowed }) = outgoing(long(2_400)) else { panic!() };
-    assert!(found > allowed && allowed == store::outbox::MAX_OUTGOING_OCTETS);
+    assert!(found > allowed && allowed == MAX_OUTGOING_BYTES);
     assert!(outgoing(long(2_300)).is_ok());
     let message = Message::from(long(1));
-    let refused = Outgoing::new("end\0point".parse().unwrap(), &message, samples::headers(message.kind()));
+    let refused = message.outgoing("end\0point".parse().unwrap(), &samples::headers(message.kind()));
     assert_eq!(refused.unwrap_err(), OutgoingError::Endpoint);
 }
 
@@ -75,22 +77,19 @@ fn one_message_made_anew_is_told_from_another_one() {
             "case_type":"Mandate Query Case","narrative":"{narrative}","mandate_details":{{}}}}"#
         );
         let message = Message::from_json(MessageKind::Query, json.as_bytes()).unwrap().message;
-        Outgoing::new("endpoint".parse().unwrap(), &message, samples::headers(MessageKind::Query)).unwrap()
+        message.outgoing("endpoint".parse().unwrap(), &samples::headers(MessageKind::Query)).unwrap()
     };
     let first = message("05", "Why?");
-    assert!(first.says_the_same(&first) && first.says_the_same(&message("06", "Why?")));
-    assert!(!first.says_the_same(&message("05", "How?")));
-    let mut headers = *first.headers();
+    assert!(first.has_same_content(&first) && first.has_same_content(&message("06", "Why?")));
+    assert!(!first.has_same_content(&message("05", "How?")));
+    let mut headers = samples::headers(MessageKind::Query);
     headers.priority = Some(Priority::Attended);
-    let urgent = Outgoing::from_stored(first.endpoint().clone(), first.kind(), headers, first.body().to_vec());
-    assert!(!first.says_the_same(&urgent));
+    let urgent = Outgoing { attributes: headers.to_attributes(&[]), ..first.clone() };
+    assert!(!first.has_same_content(&urgent));
 }
 
 #[test]
 fn stable_names_are_read_back() {
-    for note in AttemptNote::ALL {
-        assert_eq!(AttemptNote::from_name(note.as_str()), Some(*note));
-    }
     for kind in MessageKind::ALL {
         assert_eq!(MessageKind::from_name(kind.as_str()), Some(kind));
         assert!(kind.default_path().starts_with("/payto/"));
@@ -99,4 +98,22 @@ fn stable_names_are_read_back() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), Rule::ALL.len());
+}
+
+/// What a delivery brought comes back as it was.
+#[test]
+fn an_inbox_keeps_headers_findings_and_acknowledgement() {
+    let message = Message::from(samples::query(&CaseType::Mandate));
+    let pairs = [("x-message-id", &b"9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11"[..]), ("priority", b"\xfc\0")];
+    let (headers, findings) = DeliveryHeaders::parse(MessageKind::Query, pairs).unwrap();
+    assert_eq!(findings.len(), 1);
+    let acknowledgement = Acknowledgement::from_random_bytes([7; 16]);
+    let incoming = message.incoming("C", &headers, &findings, b"as received".to_vec(), &acknowledgement);
+    assert_eq!(incoming.kind.as_str(), "query");
+    assert_eq!(incoming.key, message.duplicate_key("C", headers.message_id));
+    assert_eq!(incoming.fingerprint, message.fingerprint());
+    assert_eq!(*incoming.body, *b"as received");
+    assert_eq!(DeliveryHeaders::from_attributes(&incoming.attributes), Some((headers, findings)));
+    assert_eq!(Acknowledgement::from_json(&incoming.acknowledgement).unwrap(), acknowledgement);
+    assert_eq!(DeliveryHeaders::from_attributes(b"other bytes"), None);
 }

@@ -12,17 +12,9 @@ struct Values {
     parsed: Parsed<Message>,
     acknowledgement: Acknowledgement,
     headers: DeliveryHeaders,
-    key: DuplicateKey,
-    fingerprint: Fingerprint,
     finding: Finding,
-    incoming: Incoming,
-    outgoing: Outgoing,
-    verdict: Verdict,
-    inbox: InboxEntry,
-    outbox: OutboxEntry,
     payments: history::PaymentHistory,
     mandates: history::MandateHistory,
-    schedule: schedule::Schedule,
 }
 
 fn is_shared<T: Send + Sync + 'static>() {}
@@ -34,8 +26,6 @@ fn values_and_errors_go_between_threads() {
     is_shared::<HeaderError>();
     is_shared::<OutgoingError>();
     is_shared::<BuildError>();
-    is_shared::<Box<dyn Inbox>>();
-    is_shared::<Box<dyn Outbox>>();
     assert!(size_of::<Option<Values>>() > 0);
 }
 

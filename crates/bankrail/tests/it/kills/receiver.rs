@@ -34,11 +34,12 @@ pub(super) async fn work_off(folder: &Path, clock: LaterClock) {
 }
 
 async fn open(folder: &Path, keys: &Keys, clock: LaterClock) -> (Receivers, Handlers) {
-    let store = Arc::new(SqliteStore::open(folder.join("inbox.db")).unwrap());
+    let store = SqliteStore::open(folder.join("inbox.db")).unwrap();
+    let inbox = Arc::new(store.inbox());
     let table = "CREATE TABLE IF NOT EXISTS effect (case_id TEXT NOT NULL) STRICT";
     store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
-    let receivers = Receivers::builder(keys.opener(), API_KEY, store.clone()).clock(Arc::new(clock)).build().unwrap();
-    let handlers = Handlers::new().within(store, |received: Received<QueryNotification>| async move {
+    let receivers = Receivers::builder(keys.opener(), API_KEY, inbox.clone()).clock(Arc::new(clock)).build().unwrap();
+    let handlers = Handlers::new().within(inbox, |received: Received<QueryNotification>| async move {
         let case = received.message.case_id.to_string();
         Ok(Work::new(move |transaction| {
             transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;

@@ -2,14 +2,13 @@
 
 use super::{NEXT, Surroundings, print, read};
 use crate::both::{endpoint, endpoints, query};
+use bankrail_mailbox::{Outbox, Schedule};
 use bankrail_service::delivery::{
     BreakerPolicy, Dispatcher, DispatcherOptions, HttpsTransport, HttpsTransportOptions, TlsRoots, Transport,
     TransportFuture, TransportRequest,
 };
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::Clock;
-use bankrail_webhook::Outbox;
-use bankrail_webhook::schedule::Schedule;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +22,7 @@ const AHEAD: usize = 16;
 async fn process() {
     let Surroundings { folder, keys, port, clock } = Surroundings::find();
     let next = std::env::var(NEXT).expect("the parent says what is next");
-    let outbox = Arc::new(SqliteStore::open(folder.join("outbox.db")).unwrap());
+    let outbox = Arc::new(SqliteStore::open(folder.join("outbox.db")).unwrap().outbox());
     let answered = Arc::new(Semaphore::new(AHEAD));
     let transport = Counting { inner: transport(&folder), answered: answered.clone() };
     let options = DispatcherOptions::new()
@@ -37,7 +36,7 @@ async fn process() {
     let clock: Arc<dyn Clock> = Arc::new(clock);
     let dispatcher = Dispatcher::new(outbox.clone(), endpoints, Arc::new(transport), clock, options).unwrap();
     if next == "drain" {
-        while Outbox::counts(&*outbox, None).await.unwrap().pending > 0 {
+        while outbox.counts(None).await.unwrap().pending > 0 {
             dispatcher.run_once().await.unwrap();
         }
         return print("drained now.\n".to_owned());

@@ -1,7 +1,7 @@
 //! Options of a dispatcher.
 
 use crate::delivery::BreakerPolicy;
-use bankrail_webhook::schedule::{DEFAULT_TIME_OUT, Schedule};
+use bankrail_mailbox::{DEFAULT_TIME_OUT, Schedule};
 use std::time::Duration;
 
 /// What a 2xx answer without an acknowledgement counts as. It is recorded as a finding either way.

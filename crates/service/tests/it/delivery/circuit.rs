@@ -1,9 +1,9 @@
 //! Endpoints that keep failing, and how much one endpoint may have at once.
 
 use super::world::{Reply, World};
+use bankrail_mailbox::OutboxState;
 use bankrail_service::delivery::BreakerPolicy;
 use bankrail_values::Clock as _;
-use bankrail_webhook::store::outbox::OutboxState;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -48,7 +48,7 @@ async fn of_several_entries_only_one_is_the_trial_and_no_attempt_is_lost() {
     assert_eq!(world.receiver.count(), 5, "four, then one trial");
     let mut attempts = 0;
     for id in ids {
-        attempts += world.attempts(id).await.len();
+        attempts += world.deliveries(id).await.len();
     }
     assert_eq!(attempts, 5, "what was given back was no attempt");
     assert_eq!(world.pending().await, 8);

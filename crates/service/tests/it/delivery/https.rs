@@ -5,12 +5,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::post;
+use bankrail_mailbox::{DeliveryNote, DeliveryRecord, EndpointId, Outbox};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions, TlsRoots,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{SecretString, SystemClock};
-use bankrail_webhook::{Acknowledgement, Attempt, AttemptNote, EndpointId, Outbox, samples};
+use bankrail_webhook::{Acknowledgement, samples};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -29,8 +30,8 @@ async fn serve(router: Router) -> String {
 }
 
 /// Makes one attempt at a message to this base address.
-async fn attempt(base: &str, timeout: Duration) -> Attempt {
-    let (outbox, endpoints) = (Arc::new(MemoryStore::new()), Endpoints::new());
+async fn attempt(base: &str, timeout: Duration) -> DeliveryRecord {
+    let (outbox, endpoints) = (Arc::new(MemoryStore::new().outbox()), Endpoints::new());
     let id: EndpointId = "acme".parse().unwrap();
     let url = EndpointUrl::danger_allow_http_on_loopback(base).unwrap();
     let endpoint = Endpoint::new(id.clone(), url, sealer(0));
@@ -42,7 +43,7 @@ async fn attempt(base: &str, timeout: Duration) -> Attempt {
     let message = samples::all().remove(0);
     let stored = dispatcher.enqueue(&id, &message, fresh_headers(message.kind())).await.unwrap();
     assert_eq!(dispatcher.run_once().await.unwrap(), 1);
-    outbox.attempts(stored.id()).await.unwrap().remove(0)
+    outbox.deliveries(stored.id()).await.unwrap().remove(0)
 }
 
 const PATH: &str = "/payto/mandates/outcomes";
@@ -85,7 +86,7 @@ async fn a_redirection_is_not_followed() {
     let router = Router::new()
         .route(PATH, post(move || async move { (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, elsewhere)]) }));
     let made = attempt(&format!("http://{}/", serve(router).await), LONG).await;
-    assert_eq!((made.status, made.note), (Some(307), Some(AttemptNote::Redirected)));
+    assert_eq!((made.status, made.note), (Some(307), Some(DeliveryNote::Redirected)));
     assert!(!*followed.lock().unwrap());
 }
 
@@ -97,7 +98,7 @@ async fn an_endless_answer_is_cut() {
     };
     let router = Router::new().route(PATH, post(move || async move { endless() }));
     let made = attempt(&format!("http://{}/", serve(router).await), LONG).await;
-    assert_eq!((made.status, made.note), (Some(200), Some(AttemptNote::WrongBody)));
+    assert_eq!((made.status, made.note), (Some(200), Some(DeliveryNote::WrongBody)));
 }
 
 #[tokio::test]
@@ -105,11 +106,11 @@ async fn no_answer_no_listener_and_no_tls() {
     let router = Router::new().route(PATH, post(|| async { std::future::pending::<()>().await }));
     let address = serve(router).await;
     let made = attempt(&format!("http://{address}/"), Duration::from_secs(1)).await;
-    assert_eq!(made.note, Some(AttemptNote::TimedOut));
+    assert_eq!(made.note, Some(DeliveryNote::TimedOut));
     // What listens there does not speak TLS.
     let made = attempt(&format!("https://{address}/"), LONG).await;
-    assert_eq!(made.note, Some(AttemptNote::Tls));
+    assert_eq!(made.note, Some(DeliveryNote::Tls));
     let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let made = attempt(&format!("http://{free}/"), LONG).await;
-    assert_eq!(made.note, Some(AttemptNote::NoConnection));
+    assert_eq!(made.note, Some(DeliveryNote::NoConnection));
 }

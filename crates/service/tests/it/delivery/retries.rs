@@ -1,11 +1,9 @@
 //! Failing, waiting, trying again, giving up.
 
 use super::world::{Reply, World, sealed_by};
+use bankrail_mailbox::{DEFAULT_DELAYS, DeliveryNote, EntryId, Outbox as _, OutboxState};
 use bankrail_service::delivery::{BreakerPolicy, SealFuture, SealPayload, TransportErrorKind};
 use bankrail_values::Clock as _;
-use bankrail_webhook::schedule::DEFAULT_DELAYS;
-use bankrail_webhook::store::outbox::OutboxState;
-use bankrail_webhook::{AttemptNote, EntryId, Outbox as _};
 use std::time::Duration;
 
 /// Moves to when an entry is due and says how long that was.
@@ -30,9 +28,9 @@ async fn ten_attempts_on_the_schedule_then_a_dead_letter_that_can_be_sent_again(
     }
     let dead = world.outbox.dead_letters(Some(&world.acme), None, 10).await.unwrap();
     assert_eq!(dead.iter().map(|entry| entry.id).collect::<Vec<_>>(), [id]);
-    let attempts = world.attempts(id).await;
+    let attempts = world.deliveries(id).await;
     assert_eq!(attempts.len(), DEFAULT_DELAYS.len());
-    assert!(attempts.iter().all(|one| (one.status, one.note) == (Some(500), Some(AttemptNote::Refused))));
+    assert!(attempts.iter().all(|one| (one.status, one.note) == (Some(500), Some(DeliveryNote::Refused))));
 
     world.receiver.always(Reply::Good);
     assert!(world.dispatcher.resend(id).await.unwrap());
@@ -49,20 +47,20 @@ async fn ten_attempts_on_the_schedule_then_a_dead_letter_that_can_be_sent_again(
 #[tokio::test]
 async fn every_failure_is_recorded_as_what_it_was() {
     for (reply, status, note) in [
-        (Reply::Status(404), Some(404), AttemptNote::Refused),
-        (Reply::Status(302), Some(302), AttemptNote::Redirected),
-        (Reply::Status(100), Some(100), AttemptNote::Refused),
-        (Reply::Fails(TransportErrorKind::Connect), None, AttemptNote::NoConnection),
-        (Reply::Fails(TransportErrorKind::Tls), None, AttemptNote::Tls),
-        (Reply::Fails(TransportErrorKind::Timeout), None, AttemptNote::TimedOut),
-        (Reply::Fails(TransportErrorKind::Broken), None, AttemptNote::Broken),
-        (Reply::Panics, None, AttemptNote::Other),
+        (Reply::Status(404), Some(404), DeliveryNote::Refused),
+        (Reply::Status(302), Some(302), DeliveryNote::Redirected),
+        (Reply::Status(100), Some(100), DeliveryNote::Refused),
+        (Reply::Fails(TransportErrorKind::Connect), None, DeliveryNote::NoConnection),
+        (Reply::Fails(TransportErrorKind::Tls), None, DeliveryNote::Tls),
+        (Reply::Fails(TransportErrorKind::Timeout), None, DeliveryNote::TimedOut),
+        (Reply::Fails(TransportErrorKind::Broken), None, DeliveryNote::Broken),
+        (Reply::Panics, None, DeliveryNote::Other),
     ] {
         let world = World::new();
         world.receiver.script([reply.clone()]);
         let id = world.enqueue_one().await;
         world.dispatcher.run_once().await.unwrap();
-        let attempts = world.attempts(id).await;
+        let attempts = world.deliveries(id).await;
         assert_eq!(attempts.len(), 1);
         assert_eq!((attempts[0].status, attempts[0].note), (status, Some(note)), "{reply:?}");
         assert_eq!(attempts[0].started_at, world.clock.now());
@@ -76,7 +74,7 @@ async fn a_receiver_that_never_answers_is_cut_off() {
     world.receiver.script([Reply::Never]);
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
-    assert_eq!(world.attempts(id).await[0].note, Some(AttemptNote::TimedOut));
+    assert_eq!(world.deliveries(id).await[0].note, Some(DeliveryNote::TimedOut));
 }
 
 /// A signing key that lives elsewhere, and is not to be had.
@@ -95,7 +93,7 @@ async fn a_sealer_that_never_answers_is_cut_off_too() {
     world.endpoints.insert(sealed_by(&world.acme, std::sync::Arc::new(Hangs)));
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
-    assert_eq!(world.attempts(id).await[0].note, Some(AttemptNote::NotSealed));
+    assert_eq!(world.deliveries(id).await[0].note, Some(DeliveryNote::NotSealed));
     assert_eq!((world.entry(id).await.state, world.receiver.count()), (OutboxState::Pending, 0));
 }
 
@@ -152,7 +150,7 @@ async fn a_receiver_that_is_gone_is_left_alone_until_it_is_resumed() {
     world.receiver.script([Reply::Status(410)]);
     let first = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
-    assert_eq!(world.attempts(first).await[0].note, Some(AttemptNote::Gone));
+    assert_eq!(world.deliveries(first).await[0].note, Some(DeliveryNote::Gone));
     let stopped = world.outbox.stopped_endpoints().await.unwrap();
     assert_eq!((stopped.len(), &stopped[0].endpoint), (1, &world.acme));
     // Messages for it are still taken and kept; others are not held up.
@@ -176,7 +174,7 @@ async fn a_message_to_an_endpoint_that_went_away_is_kept() {
     assert!(world.endpoints.remove(&world.acme));
     world.dispatcher.run_once().await.unwrap();
     let entry = world.entry(id).await;
-    assert_eq!((entry.state, entry.attempts, world.receiver.count()), (OutboxState::Pending, 0, 0));
+    assert_eq!((entry.state, entry.deliveries, world.receiver.count()), (OutboxState::Pending, 0, 0));
     assert_eq!(entry.due.saturating_since(world.clock.now()), Duration::from_secs(60));
 }
 
@@ -220,14 +218,14 @@ async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
         }
     }
     let counts = world.counts().await;
-    assert_eq!((counts.pending, counts.delivered + counts.dead), (0, 30));
+    assert_eq!((counts.pending, counts.delivered + counts.dead_letters), (0, 30));
     assert!(counts.delivered > 0);
     let received: Vec<_> = world.receiver.all().iter().map(|request| request.headers["x-message-id"].clone()).collect();
     for id in ids {
         let entry = world.entry(id).await;
-        let message_id = entry.message.message_id().to_string();
+        let message_id = entry.message.message_id.to_string();
         let times = received.iter().filter(|one| *one == message_id.as_str()).count();
-        assert_eq!(times, world.attempts(id).await.len());
+        assert_eq!(times, world.deliveries(id).await.len());
         assert!(entry.state != OutboxState::Delivered || times > 0);
     }
 }

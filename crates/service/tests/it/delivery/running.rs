@@ -1,8 +1,7 @@
 //! The loop: starting, waking, stopping.
 
 use super::world::World;
-use bankrail_webhook::Outbox as _;
-use bankrail_webhook::store::outbox::OutboxState;
+use bankrail_mailbox::{Outbox as _, OutboxState};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 

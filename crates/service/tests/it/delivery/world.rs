@@ -1,17 +1,15 @@
 //! A dispatcher with two endpoints, a clock that moves when told, and a receiver by script.
 
 use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_mailbox::{DeliveryRecord, EndpointId, EntryId, Outbox, OutboxCounts, OutboxEntry};
 use bankrail_secured_payload::{Opener, Sealer};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, SealPayload, Transport, TransportErrorKind,
     TransportFuture, TransportRequest, TransportResponse,
 };
-use bankrail_stores::memory::MemoryStore;
+use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
 use bankrail_values::{Clock, HyphenatedUuid, ManualClock, SecretString};
-use bankrail_webhook::store::outbox::OutboxCounts;
-use bankrail_webhook::{
-    Acknowledgement, Attempt, DeliveryHeaders, EndpointId, EntryId, MessageKind, Outbox, OutboxEntry, samples,
-};
+use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind, samples};
 use http::{HeaderMap, StatusCode};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -106,7 +104,7 @@ impl Transport for Receiver {
 
 pub(super) struct World {
     pub(super) dispatcher: Dispatcher,
-    pub(super) outbox: Arc<MemoryStore>,
+    pub(super) outbox: Arc<MemoryOutbox>,
     pub(super) endpoints: Endpoints,
     pub(super) receiver: Arc<Receiver>,
     pub(super) clock: Arc<ManualClock>,
@@ -129,7 +127,7 @@ impl World {
             requests: Mutex::default(),
             gate: Semaphore::new(Semaphore::MAX_PERMITS / 2),
         });
-        let (outbox, endpoints) = (Arc::new(MemoryStore::new()), Endpoints::new());
+        let (outbox, endpoints) = (Arc::new(MemoryStore::new().outbox()), Endpoints::new());
         let (acme, beta): (EndpointId, EndpointId) = ("acme".parse().unwrap(), "beta".parse().unwrap());
         endpoints.insert(endpoint(&acme, 0));
         endpoints.insert(endpoint(&beta, 1));
@@ -164,8 +162,8 @@ impl World {
         self.outbox.find(id).await.unwrap().unwrap()
     }
 
-    pub(super) async fn attempts(&self, id: EntryId) -> Vec<Attempt> {
-        self.outbox.attempts(id).await.unwrap()
+    pub(super) async fn deliveries(&self, id: EntryId) -> Vec<DeliveryRecord> {
+        self.outbox.deliveries(id).await.unwrap()
     }
 
     pub(super) async fn pending(&self) -> u64 {

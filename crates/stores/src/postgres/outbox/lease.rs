@@ -7,9 +7,8 @@ use super::{COLUMNS, entry};
 use crate::postgres::Fault;
 use crate::postgres::inbox::Typed;
 use crate::postgres::values::{Unreadable, number, readable};
+use bankrail_mailbox::{EndpointId, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
-use bankrail_webhook::store::outbox::LeaseRequest;
-use bankrail_webhook::{EndpointId, OutboxEntry};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
@@ -51,13 +50,13 @@ const LEASE: &str = with_open_endpoints!(
 );
 
 const GIVE_UP: &str =
-    "UPDATE bankrail_outbox SET state = 'dead', finished = $2, owner = NULL, until = NULL WHERE id = $1";
+    "UPDATE bankrail_outbox SET state = 'dead_letter', finished = $2, owner = NULL, until = NULL WHERE id = $1";
 
 pub(super) const NEXT_DUE: &str = with_open_endpoints!(
     " SELECT min(least(
         (SELECT due FROM bankrail_outbox WHERE state = 'pending' AND endpoint = name AND owner IS NULL
             ORDER BY due, id LIMIT 1),
-        (SELECT min(greatest(due, until)) FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = name)))
+        (SELECT min(greatest(due, until)) FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = name))) AS due
     FROM open"
 );
 

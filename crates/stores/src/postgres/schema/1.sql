@@ -1,20 +1,16 @@
--- Instants are milliseconds since the UNIX epoch. Text is compared by its octets, as the other engines do.
+-- Instants are milliseconds since the UNIX epoch. Text is compared by its bytes, as the other engines do.
 
 -- Received messages. A lease is an owner and an end, or neither. A pending entry waits for its time or for the end of its
 -- lease, whichever is later, or is ready: its time had come when it was last looked at.
 CREATE TABLE bankrail_inbox (
     id              BIGINT  PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     kind            TEXT    NOT NULL,
-    request_key     TEXT,
-    message_id      TEXT    NOT NULL,
-    correlation_id  TEXT,
-    priority        TEXT,
-    header_findings TEXT    NOT NULL,
+    attributes      BYTEA   NOT NULL,
     fingerprint     BYTEA   NOT NULL CHECK (length(fingerprint) = 32),
     acknowledgement BYTEA   NOT NULL,
     received        BIGINT  NOT NULL,
     conflicts_with  BIGINT,
-    state           TEXT    NOT NULL CHECK (state IN ('pending', 'completed', 'set_aside')),
+    state           TEXT    NOT NULL CHECK (state IN ('pending', 'completed', 'dead_letter')),
     due             BIGINT  NOT NULL,
     owner           BYTEA   CHECK (length(owner) = 16),
     until           BIGINT  CHECK ((owner IS NULL) = (until IS NULL)),
@@ -27,7 +23,7 @@ CREATE TABLE bankrail_inbox (
 CREATE INDEX bankrail_inbox_ready ON bankrail_inbox (id) WHERE state = 'pending' AND waits IS NULL;
 CREATE INDEX bankrail_inbox_waiting ON bankrail_inbox (waits) WHERE state = 'pending' AND waits IS NOT NULL;
 CREATE INDEX bankrail_inbox_completed ON bankrail_inbox (finished) WHERE state = 'completed';
-CREATE INDEX bankrail_inbox_set_aside ON bankrail_inbox (id) WHERE state = 'set_aside';
+CREATE INDEX bankrail_inbox_dead_letter ON bankrail_inbox (id) WHERE state = 'dead_letter';
 
 -- What they are de-duplicated by. Entries in conflict have a key in common, never a key and a fingerprint: should a
 -- transaction of the caller's see less than it must, it fails instead of storing a message twice.
@@ -44,16 +40,15 @@ CREATE TABLE bankrail_outbox (
     id             BIGINT  PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     endpoint       TEXT    NOT NULL COLLATE "C",
     kind           TEXT    NOT NULL,
-    request_key    TEXT,
     message_id     TEXT    NOT NULL,
-    correlation_id TEXT,
-    priority       TEXT,
-    state          TEXT    NOT NULL CHECK (state IN ('pending', 'delivered', 'dead')),
+    fingerprint    BYTEA   NOT NULL CHECK (length(fingerprint) = 32),
+    attributes     BYTEA   NOT NULL,
+    state          TEXT    NOT NULL CHECK (state IN ('pending', 'delivered', 'dead_letter')),
     enqueued       BIGINT  NOT NULL,
     due            BIGINT  NOT NULL,
     owner          BYTEA   CHECK (length(owner) = 16),
     until          BIGINT  CHECK ((owner IS NULL) = (until IS NULL)),
-    attempts       INTEGER NOT NULL DEFAULT 0,
+    deliveries     INTEGER NOT NULL DEFAULT 0,
     finished       BIGINT,
     body           BYTEA   NOT NULL,
     UNIQUE (endpoint, message_id)
@@ -61,10 +56,10 @@ CREATE TABLE bankrail_outbox (
 CREATE INDEX bankrail_outbox_pending ON bankrail_outbox (endpoint, due, id) WHERE state = 'pending';
 CREATE INDEX bankrail_outbox_leased ON bankrail_outbox (endpoint, until) WHERE owner IS NOT NULL;
 CREATE INDEX bankrail_outbox_delivered ON bankrail_outbox (finished) WHERE state = 'delivered';
-CREATE INDEX bankrail_outbox_dead ON bankrail_outbox (id) WHERE state = 'dead';
+CREATE INDEX bankrail_outbox_dead_letter ON bankrail_outbox (id) WHERE state = 'dead_letter';
 
--- Attempts to deliver them, in the order in which they were recorded. Durations are milliseconds.
-CREATE TABLE bankrail_attempt (
+-- Each delivery of them, in the order in which they were recorded. Durations are milliseconds.
+CREATE TABLE bankrail_delivery (
     entry    BIGINT  NOT NULL REFERENCES bankrail_outbox (id) ON DELETE CASCADE,
     number   INTEGER NOT NULL,
     started  BIGINT  NOT NULL,

@@ -1,6 +1,7 @@
 //! Used assertions: one script call for each claim.
 
-use super::{Hex, RedisStore, kept_for};
+use super::RedisStore;
+use super::expiring::{Hex, kept_for};
 use bankrail_client_assertion::ReplayStore;
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::ConnectionLike;

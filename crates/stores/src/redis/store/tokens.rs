@@ -1,7 +1,8 @@
 //! Access tokens, hashed: one command for each operation. Each of them does the same when it is sent again.
 
 use super::super::script::ask;
-use super::{RedisStore, kept_for};
+use super::RedisStore;
+use super::expiring::kept_for;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};

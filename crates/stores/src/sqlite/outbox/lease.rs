@@ -5,9 +5,10 @@
 
 use super::{COLUMNS, entry};
 use crate::sqlite::connection::Fault;
-use crate::sqlite::values::{Unreadable, instant, readable};
+use crate::sqlite::instant;
+use crate::sqlite::values::{Unreadable, readable};
+use bankrail_mailbox::{EndpointId, Lease, OutboxEntry};
 use bankrail_values::Timestamp;
-use bankrail_webhook::{EndpointId, Lease, OutboxEntry};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// From one endpoint's name to the next by the index.
@@ -24,7 +25,7 @@ const FREE: &str = "SELECT due, id FROM bankrail_outbox WHERE state = 'pending' 
 const TAKE: &str = "UPDATE bankrail_outbox SET owner = ?2, until = ?3 WHERE id = ?1 RETURNING ";
 
 const GIVE_UP: &str =
-    "UPDATE bankrail_outbox SET state = 'dead', finished = ?2, owner = NULL, until = NULL WHERE id = ?1";
+    "UPDATE bankrail_outbox SET state = 'dead_letter', finished = ?2, owner = NULL, until = NULL WHERE id = ?1";
 
 const FIRST_FREE: &str = "SELECT due FROM bankrail_outbox WHERE state = 'pending' AND endpoint = ?1 AND owner IS NULL
     ORDER BY due, id LIMIT 1";
@@ -35,7 +36,7 @@ const FIRST_LEASED: &str = "SELECT min(max(due, until)) FROM bankrail_outbox WHE
 pub(in crate::sqlite) const DAILY: &[&str] =
     &[TAKE, GIVE_UP, NEXT_ENDPOINT, IS_STOPPED, LEASED, FREE, FIRST_FREE, FIRST_LEASED];
 
-/// One call of [`bankrail_webhook::Outbox::lease`].
+/// One call of [`bankrail_mailbox::Outbox::lease`].
 pub(super) struct Work {
     pub(super) lease: Lease,
     pub(super) limit: u32,

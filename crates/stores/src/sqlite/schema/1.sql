@@ -32,16 +32,12 @@ CREATE INDEX bankrail_seen_day ON bankrail_seen (account, day) WHERE day IS NOT 
 CREATE TABLE bankrail_inbox (
     id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     kind            TEXT    NOT NULL,
-    request_key     TEXT,
-    message_id      TEXT    NOT NULL,
-    correlation_id  TEXT,
-    priority        TEXT,
-    header_findings TEXT    NOT NULL,
+    attributes      BLOB    NOT NULL,
     fingerprint     BLOB    NOT NULL CHECK (length(fingerprint) = 32),
     acknowledgement BLOB    NOT NULL,
     received        INTEGER NOT NULL,
     conflicts_with  INTEGER,
-    state           TEXT    NOT NULL CHECK (state IN ('pending', 'completed', 'set_aside')),
+    state           TEXT    NOT NULL CHECK (state IN ('pending', 'completed', 'dead_letter')),
     due             INTEGER NOT NULL,
     owner           BLOB    CHECK (length(owner) = 16),
     until           INTEGER CHECK ((owner IS NULL) = (until IS NULL)),
@@ -54,7 +50,7 @@ CREATE TABLE bankrail_inbox (
 CREATE INDEX bankrail_inbox_ready ON bankrail_inbox (id, due, until, kind) WHERE state = 'pending' AND waits IS NULL;
 CREATE INDEX bankrail_inbox_waiting ON bankrail_inbox (waits) WHERE state = 'pending' AND waits IS NOT NULL;
 CREATE INDEX bankrail_inbox_completed ON bankrail_inbox (finished) WHERE state = 'completed';
-CREATE INDEX bankrail_inbox_set_aside ON bankrail_inbox (id) WHERE state = 'set_aside';
+CREATE INDEX bankrail_inbox_dead_letter ON bankrail_inbox (id) WHERE state = 'dead_letter';
 
 -- What they are de-duplicated by. Entries in conflict have a key in common.
 CREATE TABLE bankrail_inbox_key (
@@ -69,16 +65,15 @@ CREATE TABLE bankrail_outbox (
     id             INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     endpoint       TEXT    NOT NULL,
     kind           TEXT    NOT NULL,
-    request_key    TEXT,
     message_id     TEXT    NOT NULL,
-    correlation_id TEXT,
-    priority       TEXT,
-    state          TEXT    NOT NULL CHECK (state IN ('pending', 'delivered', 'dead')),
+    fingerprint    BLOB    NOT NULL CHECK (length(fingerprint) = 32),
+    attributes     BLOB    NOT NULL,
+    state          TEXT    NOT NULL CHECK (state IN ('pending', 'delivered', 'dead_letter')),
     enqueued       INTEGER NOT NULL,
     due            INTEGER NOT NULL,
     owner          BLOB    CHECK (length(owner) = 16),
     until          INTEGER CHECK ((owner IS NULL) = (until IS NULL)),
-    attempts       INTEGER NOT NULL DEFAULT 0,
+    deliveries     INTEGER NOT NULL DEFAULT 0,
     finished       INTEGER,
     body           BLOB    NOT NULL,
     UNIQUE (endpoint, message_id)
@@ -86,10 +81,10 @@ CREATE TABLE bankrail_outbox (
 CREATE INDEX bankrail_outbox_pending ON bankrail_outbox (endpoint, due, id) WHERE state = 'pending';
 CREATE INDEX bankrail_outbox_leased ON bankrail_outbox (endpoint, until) WHERE owner IS NOT NULL;
 CREATE INDEX bankrail_outbox_delivered ON bankrail_outbox (finished) WHERE state = 'delivered';
-CREATE INDEX bankrail_outbox_dead ON bankrail_outbox (id) WHERE state = 'dead';
+CREATE INDEX bankrail_outbox_dead_letter ON bankrail_outbox (id) WHERE state = 'dead_letter';
 
--- Attempts to deliver them, in the order in which they were recorded. Durations are milliseconds.
-CREATE TABLE bankrail_attempt (
+-- Each delivery of them, in the order in which they were recorded. Durations are milliseconds.
+CREATE TABLE bankrail_delivery (
     entry    INTEGER NOT NULL REFERENCES bankrail_outbox (id) ON DELETE CASCADE,
     number   INTEGER NOT NULL,
     started  INTEGER NOT NULL,

@@ -4,10 +4,10 @@ use super::same_answers::traces;
 use super::server::{SERVERS, Server, free_port};
 use super::{charge, policy};
 use crate::engines::{at, incoming, lease, owner, query};
+use bankrail_mailbox::{EntryId, Inbox, ReceiveOutcome};
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting, Policy};
 use bankrail_stores::redis::{RedisCounters, RedisInbox};
 use bankrail_values::StoreErrorKind;
-use bankrail_webhook::{EntryId, Inbox, Verdict};
 use redis::cluster::ClusterClientBuilder;
 use redis::cluster_async::ClusterConnection;
 use std::time::{Duration, Instant};
@@ -175,7 +175,7 @@ async fn an_inbox_whose_slot_moves_does_nothing_until_it_has_moved() {
         cluster.end_move(slot, from, to).await;
         for number in 0..3 {
             let again = inbox.receive(&message(number), at(2)).await.unwrap();
-            assert!(matches!(again, Verdict::InProgress { .. }), "{again:?}");
+            assert!(matches!(again, ReceiveOutcome::InProgress { .. }), "{again:?}");
             assert_eq!(again.id(), EntryId::new(u64::from(number) + 1));
         }
         let leased = inbox.lease(&[], 9, lease(2, 100), at(2)).await.unwrap();

@@ -6,10 +6,10 @@ use crate::inbox::{
     answers_as_the_model, every_entry_goes_to_one_worker, one_of_many_claims_gets_it, one_of_many_receivers_stores_it,
 };
 use crate::unreadable::stands_in_no_inboxs_way;
+use bankrail_mailbox::testing::inbox_suite;
+use bankrail_mailbox::{EntryId, Inbox, ReceiveOutcome};
 use bankrail_stores::redis::RedisInbox;
 use bankrail_values::StoreErrorKind;
-use bankrail_webhook::testing::inbox_suite;
-use bankrail_webhook::{EntryId, Inbox, Verdict};
 use std::time::Duration;
 
 /// An inbox of its own on the server.
@@ -41,7 +41,7 @@ async fn an_unreadable_entry_stands_in_nobodys_way() {
         let inbox = inbox(&server, 1);
         let spoil = async |id: EntryId| {
             let key = format!("{{bankrail:test-1}}:entry:{id}");
-            let () = server.run(&["HSET", &key, "priority", "of another version"]).await;
+            let () = server.run(&["HSET", &key, "kind", "of another version"]).await;
         };
         stands_in_no_inboxs_way(&inbox, spoil).await;
     }
@@ -65,7 +65,7 @@ async fn a_lost_entry_stands_in_nobodys_way() {
         let leased = inbox.lease(&[], 9, lease(2, 20), at(10)).await.unwrap();
         assert_eq!(leased.iter().map(|entry| entry.id.get()).collect::<Vec<_>>(), [4]);
         let again = inbox.receive(&incoming(&query(1, "Why?"), 9), at(1000)).await.unwrap();
-        assert!(matches!(again, Verdict::New { .. }), "what was lost is taken again: {again:?}");
+        assert!(matches!(again, ReceiveOutcome::New { .. }), "what was lost is taken again: {again:?}");
         assert_eq!(inbox.forget(at(1000)).await.unwrap(), 0, "the completed one went in passing");
     }
 }
@@ -114,13 +114,13 @@ async fn only_what_was_completed_long_ago_is_forgotten_in_passing() {
             inbox.claim(&incoming(&query(number, "Why?"), number), lease(1, 10), at(0)).await.unwrap();
         }
         assert!(inbox.complete(EntryId::new(1), owner(1), at(5)).await.unwrap());
-        assert!(inbox.set_aside(EntryId::new(2), owner(1), "poison", at(5)).await.unwrap());
+        assert!(inbox.dead_letter(EntryId::new(2), owner(1), "poison", at(5)).await.unwrap());
         let again = async |now| inbox.receive(&incoming(&query(0, "Why?"), 9), at(now)).await.unwrap();
-        assert!(matches!(again(105).await, Verdict::Duplicate { .. }), "not yet");
-        assert!(matches!(again(106).await, Verdict::New { .. }));
+        assert!(matches!(again(105).await, ReceiveOutcome::Duplicate { .. }), "not yet");
+        assert!(matches!(again(106).await, ReceiveOutcome::New { .. }));
         assert_eq!(inbox.find(EntryId::new(1)).await.unwrap(), None);
         let counts = inbox.counts().await.unwrap();
-        assert_eq!((counts.pending, counts.completed, counts.set_aside), (2, 0, 1));
+        assert_eq!((counts.pending, counts.completed, counts.dead_letters), (2, 0, 1));
         let keys: Vec<String> = server.run(&["KEYS", "*:key:*"]).await;
         assert_eq!(keys.len(), 3);
         for key in keys {
@@ -143,7 +143,7 @@ async fn what_was_answered_survives_the_end_of_the_server() {
         server.restart().await;
         let inbox = super::inbox::inbox(&server, 1);
         let again = inbox.receive(&incoming(&query(1, "Why?"), 3), at(0)).await.unwrap();
-        assert!(matches!(again, Verdict::InProgress { .. }));
+        assert!(matches!(again, ReceiveOutcome::InProgress { .. }));
         assert_eq!((again.id(), again.acknowledgement()), (first.id(), first.acknowledgement()));
     }
 }

@@ -79,16 +79,6 @@ impl Server {
         command.query_async(&mut self.connection().await).await.unwrap()
     }
 
-    /// How many script calls the server has served.
-    pub(super) async fn calls(&self) -> usize {
-        let stats: String = self.run(&["INFO", "commandstats"]).await;
-        let of = |name: &str| {
-            let line = stats.lines().find_map(|line| line.strip_prefix(name));
-            line.map_or(0, |line| line.split(',').next().unwrap().parse::<usize>().unwrap())
-        };
-        of("cmdstat_evalsha:calls=") + of("cmdstat_eval:calls=")
-    }
-
     async fn ready(&self) {
         let started = Instant::now();
         let client = redis::Client::open(self.url()).unwrap();

@@ -6,9 +6,11 @@
 use crate::engines::{at, incoming, lease, outgoing, query};
 use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail_mailbox::{
+    DeliveryRecord, Disposition, Enqueued, EntryId, Inbox, LeaseRequest, Outbox, OutboxState, ReceiveOutcome,
+    TransactionalInbox,
+};
 use bankrail_stores::sqlite::{SqliteStore, Work, rusqlite};
-use bankrail_webhook::store::outbox::{Enqueued, LeaseRequest, Next, OutboxState};
-use bankrail_webhook::{Attempt, EntryId, Inbox, Outbox, TransactionalInbox, Verdict};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -82,7 +84,7 @@ async fn check(path: &Path, kept: &BTreeSet<u32>, sent: &BTreeSet<u32>, context:
         check_kept(&store, number, &format!("{context}, {number}")).await;
     }
     for &number in sent {
-        let entry = Outbox::find(&store, EntryId::new(number.into())).await.unwrap().unwrap();
+        let entry = store.outbox().find(EntryId::new(number.into())).await.unwrap().unwrap();
         assert_eq!(entry.state, OutboxState::Delivered, "{context}: the attempt at {number} is lost");
     }
 }
@@ -92,10 +94,10 @@ async fn check_kept(store: &SqliteStore, number: u32, context: &str) {
     assert!(!ReplayStore::claim(store, key(number), at(0), at(1)).await.unwrap(), "{context}: the claim is lost");
     let grant = TokenStore::find(store, TokenHash::from(key(number)), at(0)).await.unwrap();
     assert!(grant.is_some(), "{context}: the token is lost");
-    let again = store.enqueue(&outgoing("biller", number), at(0)).await.unwrap();
+    let again = store.outbox().enqueue(&outgoing("biller", number), at(0)).await.unwrap();
     assert!(matches!(again, Enqueued::Already(_)), "{context}: the message to deliver is lost");
-    let verdict = store.receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
-    assert!(matches!(verdict, Verdict::Duplicate { .. }), "{context}: the message or its completion is lost");
+    let outcome = store.inbox().receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
+    assert!(matches!(outcome, ReceiveOutcome::Duplicate { .. }), "{context}: the message or its completion is lost");
 }
 
 #[tokio::test]
@@ -134,12 +136,12 @@ async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
     }
     let grant = TokenGrant::new("A".parse().unwrap(), "READ".parse().unwrap(), at(0), far);
     TokenStore::insert(store, TokenHash::from(key(number)), grant).await.unwrap();
-    store.enqueue(&outgoing("biller", number), at(0)).await.unwrap();
+    store.outbox().enqueue(&outgoing("biller", number), at(0)).await.unwrap();
     let message = incoming(&query(number, "Why?"), number);
     let mine = lease(name, (round + 1) * 1000);
-    let received = Inbox::claim(store, &message, mine, at(round * 1000)).await.unwrap();
+    let received = store.inbox().claim(&message, mine, at(round * 1000)).await.unwrap();
     let effect = Work::new(move |t| t.connection().execute("INSERT INTO effect VALUES (?1)", [number]).map(drop));
-    store.complete_with(received.id(), mine.owner, effect, at(round * 1000)).await.unwrap();
+    store.inbox().complete_with(received.id(), mine.owner, effect, at(round * 1000)).await.unwrap();
     true
 }
 
@@ -149,9 +151,9 @@ async fn send(store: &SqliteStore, name: u8, round: i64) -> Vec<u64> {
     let lease = lease(name, (round + 1) * 1000);
     let request = LeaseRequest { lease, limit: 2, per_endpoint: 1000, except: &[] };
     let mut sent = Vec::new();
-    for entry in Outbox::lease(store, request, now).await.unwrap() {
-        let attempt = Attempt { started_at: now, duration: Duration::ZERO, status: Some(200), note: None };
-        assert!(store.record(entry.id, lease.owner, &attempt, Next::Delivered, now).await.unwrap());
+    for entry in store.outbox().lease(request, now).await.unwrap() {
+        let delivery = DeliveryRecord { started_at: now, duration: Duration::ZERO, status: Some(200), note: None };
+        assert!(store.outbox().record(entry.id, lease.owner, &delivery, Disposition::Delivered, now).await.unwrap());
         sent.push(entry.id.get());
     }
     sent

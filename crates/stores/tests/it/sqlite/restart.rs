@@ -1,11 +1,9 @@
-use crate::engines::{at, incoming, lease, outgoing, owner, query, uuid};
+use crate::engines::{at, incoming, lease, outgoing, owner, query};
 use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail_mailbox::{DeliveryNote, DeliveryRecord, Disposition, Inbox, LeaseRequest, Outbox, ReceiveOutcome};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
 use bankrail_stores::sqlite::SqliteStore;
-use bankrail_webhook::headers::Priority;
-use bankrail_webhook::store::outbox::{LeaseRequest, Next};
-use bankrail_webhook::{Attempt, AttemptNote, Inbox, Outbox, Verdict};
 use std::time::Duration;
 
 #[tokio::test]
@@ -14,46 +12,45 @@ async fn everything_is_there_after_a_restart() {
     let path = folder.path().join("bankrail.db");
     let account: AccountId = "012003123456789".parse().unwrap();
     let grant = TokenGrant::new("CUSTOMER-7".parse().unwrap(), "WRITE READ".parse().unwrap(), at(0), at(3_600_000));
-    let attempt = Attempt {
+    let delivery = DeliveryRecord {
         started_at: at(5),
         duration: Duration::from_millis(250),
         status: Some(200),
-        note: Some(AttemptNote::WrongBody),
+        note: Some(DeliveryNote::WrongBody),
     };
-    let mut received = incoming(&query(1, "Why? 🏦"), 1);
-    received.headers.request_key = Some(uuid(7));
-    received.headers.correlation_id = Some(uuid(8));
-    received.headers.priority = Some(Priority::Unattended);
+    let received = incoming(&query(1, "Why? 🏦"), 1);
     let to = outgoing("biller", 1);
 
     let store = SqliteStore::open(&path).unwrap();
     assert!(ReplayStore::claim(&store, [1; 32], at(0), at(100)).await.unwrap());
     TokenStore::insert(&store, TokenHash::from([2; 32]), grant.clone()).await.unwrap();
     store.record_seen(&account).await;
-    let verdict = store.receive(&received, at(1)).await.unwrap();
-    let leased = Inbox::lease(&store, &[], 1, lease(1, 50), at(2)).await.unwrap();
-    let enqueued = store.enqueue(&to, at(3)).await.unwrap();
+    let outcome = store.inbox().receive(&received, at(1)).await.unwrap();
+    let leased = store.inbox().lease(&[], 1, lease(1, 50), at(2)).await.unwrap();
+    let enqueued = store.outbox().enqueue(&to, at(3)).await.unwrap();
     let request = LeaseRequest { lease: lease(1, 50), limit: 1, per_endpoint: 1, except: &[] };
-    let pending = Outbox::lease(&store, request, at(4)).await.unwrap();
-    assert!(Outbox::record(&store, enqueued.id(), owner(1), &attempt, Next::Retry(at(90)), at(5)).await.unwrap());
-    store.stop_endpoint(to.endpoint(), "gone", at(6)).await.unwrap();
+    let pending = store.outbox().lease(request, at(4)).await.unwrap();
+    assert!(
+        store.outbox().record(enqueued.id(), owner(1), &delivery, Disposition::RetryAt(at(90)), at(5)).await.unwrap()
+    );
+    store.outbox().stop_endpoint(&to.endpoint, "gone", at(6)).await.unwrap();
     store.close().await;
 
     let store = SqliteStore::open(&path).unwrap();
     assert!(!ReplayStore::claim(&store, [1; 32], at(100), at(200)).await.unwrap());
     assert_eq!(TokenStore::find(&store, TokenHash::from([2; 32]), at(0)).await.unwrap(), Some(grant));
     assert_eq!(store.counts_seen(&account).await, 3);
-    let again = store.receive(&received, at(9)).await.unwrap();
-    assert!(matches!(&again, Verdict::InProgress { id, .. } if *id == verdict.id()));
-    assert_eq!(again.acknowledgement(), verdict.acknowledgement());
-    assert_eq!(Inbox::find(&store, verdict.id()).await.unwrap().as_ref(), leased.first());
-    assert!(Inbox::lease(&store, &[], 1, lease(2, 99), at(49)).await.unwrap().is_empty(), "the lease holds on");
-    assert_eq!(Inbox::lease(&store, &[], 1, lease(2, 99), at(50)).await.unwrap().len(), 1);
-    let entry = Outbox::find(&store, enqueued.id()).await.unwrap().unwrap();
-    assert_eq!((entry.attempts, entry.due, &entry.message), (1, at(90), &pending[0].message));
-    assert_eq!(store.attempts(enqueued.id()).await.unwrap(), [attempt]);
-    assert_eq!(store.stopped_endpoints().await.unwrap()[0].reason, "gone");
-    assert!(store.next_due().await.unwrap().is_none());
+    let again = store.inbox().receive(&received, at(9)).await.unwrap();
+    assert!(matches!(&again, ReceiveOutcome::InProgress { id, .. } if *id == outcome.id()));
+    assert_eq!(again.acknowledgement(), outcome.acknowledgement());
+    assert_eq!(store.inbox().find(outcome.id()).await.unwrap().as_ref(), leased.first());
+    assert!(store.inbox().lease(&[], 1, lease(2, 99), at(49)).await.unwrap().is_empty(), "the lease holds on");
+    assert_eq!(store.inbox().lease(&[], 1, lease(2, 99), at(50)).await.unwrap().len(), 1);
+    let entry = store.outbox().find(enqueued.id()).await.unwrap().unwrap();
+    assert_eq!((entry.deliveries, entry.due, &entry.message), (1, at(90), &pending[0].message));
+    assert_eq!(store.outbox().deliveries(enqueued.id()).await.unwrap(), [delivery]);
+    assert_eq!(store.outbox().stopped_endpoints().await.unwrap()[0].reason, "gone");
+    assert!(store.outbox().next_due().await.unwrap().is_none());
 }
 
 #[tokio::test]

@@ -1,7 +1,6 @@
 use crate::engines::{at, incoming, lease, outgoing, owner, query, sqlite_file};
+use bankrail_mailbox::{Completion, Enqueued, Inbox, InboxState, Outbox, ReceiveOutcome, TransactionalInbox};
 use bankrail_stores::sqlite::{SqliteStore, Transaction, TransactionError, Work, rusqlite};
-use bankrail_webhook::store::outbox::Enqueued;
-use bankrail_webhook::{Completion, Inbox, InboxState, Outbox, TransactionalInbox, Verdict};
 
 async fn rows(store: &SqliteStore) -> i64 {
     let count = |sql: &'static str| store.transaction(move |t| t.connection().query_row(sql, [], |row| row.get(0)));
@@ -36,28 +35,29 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     let engine = sqlite_file();
     let store = &engine.store;
     store.transaction(|t| t.connection().execute_batch("CREATE TABLE mine (x INTEGER) STRICT")).await.unwrap();
-    let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
-    Inbox::lease(store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
+    store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     let effect = |t: &Transaction<'_>| t.connection().execute("INSERT INTO mine VALUES (1)", []).map(drop);
-    let pay = |number: u8| store.complete_with(id, owner(number), Work::new(effect), at(1));
+    let inbox = store.inbox();
+    let pay = |number: u8| inbox.complete_with(id, owner(number), Work::new(effect), at(1));
     assert!(matches!(pay(2).await, Ok(Completion::LeaseLost)), "not the owner");
     let closed = Work::new(move |t| {
         effect(t).map_err(|error| error.to_string())?;
         Err("the ledger is closed".to_owned())
     });
-    let undone = store.complete_with(id, owner(1), closed, at(1)).await.unwrap();
+    let undone = store.inbox().complete_with(id, owner(1), closed, at(1)).await.unwrap();
     assert!(matches!(undone, Completion::Undone(error) if error.to_string() == "the ledger is closed"));
     let broken = Work::new(move |t| -> Result<(), rusqlite::Error> {
         effect(t)?;
         panic!("as a test");
     });
-    store.complete_with(id, owner(1), broken, at(1)).await.unwrap_err();
-    assert_eq!(Inbox::find(store, id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
+    store.inbox().complete_with(id, owner(1), broken, at(1)).await.unwrap_err();
+    assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
     assert_eq!(rows(store).await, 0);
     assert!(matches!(pay(1).await, Ok(Completion::Committed)));
     assert!(matches!(pay(1).await, Ok(Completion::LeaseLost)), "once");
     assert_eq!(rows(store).await, 1);
-    assert_eq!(Inbox::find(store, id).await.unwrap().unwrap().state, InboxState::Completed);
+    assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Completed);
 }
 
 /// When the transaction is gone, and the note that the message was handled with it, nothing that the work goes on to write
@@ -68,8 +68,8 @@ async fn work_that_goes_on_without_its_transaction_leaves_nothing() {
     let store = &engine.store;
     let table = "CREATE TABLE mine (x INTEGER PRIMARY KEY) STRICT; INSERT INTO mine VALUES (1)";
     store.transaction(|t| t.connection().execute_batch(table)).await.unwrap();
-    let id = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
-    Inbox::lease(store, &[], 1, lease(1, 10), at(0)).await.unwrap();
+    let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
+    store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     for sql in ["INSERT OR ROLLBACK INTO mine VALUES (1)", "ROLLBACK", "COMMIT"] {
         let careless = Work::new(move |t| {
             let _ = t.connection().execute(sql, []);
@@ -81,14 +81,14 @@ async fn work_that_goes_on_without_its_transaction_leaves_nothing() {
             Ok::<_, rusqlite::Error>(())
         });
         for work in [careless, swallowing] {
-            let answer = store.complete_with(id, owner(1), work, at(1)).await;
+            let answer = store.inbox().complete_with(id, owner(1), work, at(1)).await;
             assert!(!matches!(answer, Ok(Completion::Committed)), "{sql}: {answer:?}");
         }
         assert_eq!(rows(store).await, 1, "{sql}");
-        assert_eq!(Inbox::find(store, id).await.unwrap().unwrap().state, InboxState::Pending, "{sql}");
+        assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Pending, "{sql}");
     }
     let proper = Work::new(|t| t.connection().execute("INSERT INTO mine VALUES (2)", []).map(drop));
-    assert!(matches!(store.complete_with(id, owner(1), proper, at(1)).await, Ok(Completion::Committed)));
+    assert!(matches!(store.inbox().complete_with(id, owner(1), proper, at(1)).await, Ok(Completion::Committed)));
     assert_eq!(rows(store).await, 2);
 }
 
@@ -104,7 +104,7 @@ async fn messages_are_stored_with_the_callers_work_or_not_at_all() {
     });
     assert!(matches!(undone.await, Err(TransactionError::Undone(_))));
     assert_eq!(
-        (Outbox::counts(store, None).await.unwrap().pending, Inbox::counts(store).await.unwrap().pending),
+        (store.outbox().counts(None).await.unwrap().pending, store.inbox().counts().await.unwrap().pending),
         (0, 0)
     );
     let kept = store.transaction(|t| {
@@ -112,9 +112,9 @@ async fn messages_are_stored_with_the_callers_work_or_not_at_all() {
         let received = t.receive(&incoming(&query(1, "Why?"), 1), at(0))?;
         Ok::<_, bankrail_values::StoreError>((sent, received))
     });
-    assert!(matches!(kept.await, Ok((Enqueued::New(_), Verdict::New { .. }))));
+    assert!(matches!(kept.await, Ok((Enqueued::New(_), ReceiveOutcome::New { .. }))));
     assert_eq!(
-        (Outbox::counts(store, None).await.unwrap().pending, Inbox::counts(store).await.unwrap().pending),
+        (store.outbox().counts(None).await.unwrap().pending, store.inbox().counts().await.unwrap().pending),
         (1, 1)
     );
 }

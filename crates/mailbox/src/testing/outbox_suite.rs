@@ -2,13 +2,13 @@
 
 use super::model_outbox::ModelOutbox;
 use super::random::Random;
-use crate::MessageKind;
-use crate::headers::DeliveryHeaders;
-use crate::store::outbox::{
-    Attempt, AttemptNote, EndpointId, Enqueued, LeaseRequest, Next, Outbox, OutboxCounts, OutboxEntry, OutboxState,
-    Outgoing,
+use crate::key::Fingerprint;
+use crate::kind::Kind;
+use crate::lease::{EntryId, Lease, LeaseOwner};
+use crate::outbox::{
+    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, LeaseRequest, Outbox, OutboxCounts, OutboxEntry,
+    OutboxState, Outgoing,
 };
-use crate::store::{EntryId, Lease, Owner};
 use bankrail_values::{HyphenatedUuid, StoreErrorKind, Timestamp};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,8 +17,8 @@ fn at(millis: u64) -> Timestamp {
     Timestamp::saturating_from_unix_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-fn owner(number: u8) -> Owner {
-    Owner::from_random_bytes([number; 16])
+fn owner(number: u8) -> LeaseOwner {
+    LeaseOwner::from_random_bytes([number; 16])
 }
 
 fn lease(number: u8, until: u64) -> Lease {
@@ -35,14 +35,20 @@ fn outgoing(to: u8, number: u8) -> Outgoing {
 
 /// Other content makes another message of the same id.
 fn outgoing_with(to: u8, number: u8, content: u8) -> Outgoing {
-    let headers = DeliveryHeaders::new(HyphenatedUuid::from_random_bytes([number; 16]));
-    Outgoing::from_stored(endpoint(to), MessageKind::Query, headers, vec![b'{', number, content, b'}'])
+    Outgoing {
+        endpoint: endpoint(to),
+        kind: Kind::from_static("a.kind"),
+        message_id: HyphenatedUuid::from_random_bytes([number; 16]),
+        fingerprint: Fingerprint::from_bytes([content; 32]),
+        attributes: vec![0, 0xff, number].into(),
+        body: vec![b'{', number, content, 0xff].into(),
+    }
 }
 
-fn attempt(number: u64) -> Attempt {
+fn delivery(number: u64) -> DeliveryRecord {
     let status = if number.is_multiple_of(2) { Some(503) } else { None };
-    let note = if number.is_multiple_of(3) { Some(AttemptNote::TimedOut) } else { None };
-    Attempt { started_at: at(number), duration: Duration::from_millis(number), status, note }
+    let note = if number.is_multiple_of(3) { Some(DeliveryNote::TimedOut) } else { None };
+    DeliveryRecord { started_at: at(number), duration: Duration::from_millis(number), status, note }
 }
 
 fn all(lease: Lease) -> LeaseRequest<'static> {
@@ -60,7 +66,7 @@ fn ids(entries: &[OutboxEntry]) -> Vec<EntryId> {
 pub async fn outbox_suite<O: Outbox>(mut make: impl AsyncFnMut() -> O) {
     enqueued_once(&make().await).await;
     leases_run_out(&make().await).await;
-    attempts_are_recorded(&make().await).await;
+    deliveries_are_recorded(&make().await).await;
     endpoints_have_bounds(&make().await).await;
     only_leases_that_last_count(&make().await).await;
     dead_letters_are_sent_again(&make().await).await;
@@ -76,6 +82,12 @@ async fn enqueued_once(outbox: &impl Outbox) {
     let Enqueued::New(id) = first else { panic!("a first message is new") };
     let again = outbox.enqueue(&outgoing(1, 1), at(6)).await.expect("enqueue");
     assert_eq!(again, Enqueued::Already(id), "a message id is enqueued once for an endpoint");
+    let anew = Outgoing { body: b"written anew".to_vec().into(), ..outgoing(1, 1) };
+    let again = outbox.enqueue(&anew, at(6)).await.expect("enqueue");
+    assert_eq!(again, Enqueued::Already(id), "the fingerprint says whether it is the same");
+    let other = Outgoing { attributes: Vec::new().into(), ..outgoing(1, 1) };
+    let conflict = outbox.enqueue(&other, at(6)).await.expect_err("other attributes under its id");
+    assert_eq!(conflict.kind(), StoreErrorKind::Conflict, "attributes are part of a message");
     let conflict = outbox.enqueue(&outgoing_with(1, 1, b'!'), at(6)).await.expect_err("another message under its id");
     assert_eq!(
         conflict.kind(),
@@ -92,7 +104,7 @@ async fn enqueued_once(outbox: &impl Outbox) {
         state: OutboxState::Pending,
         enqueued_at: at(5),
         due: at(5),
-        attempts: 0,
+        deliveries: 0,
     };
     assert_eq!(entry, want, "an entry is kept as it was enqueued");
 }
@@ -103,34 +115,39 @@ async fn leases_run_out(outbox: &impl Outbox) {
     assert_eq!(outbox.next_due().await.expect("next due"), Some(at(10)), "free when the lease runs out");
     assert!(outbox.lease(all(lease(2, 20)), at(9)).await.expect("lease").is_empty(), "not before its end");
     assert_eq!(ids(&outbox.lease(all(lease(2, 20)), at(10)).await.expect("lease")), [id], "free exactly at its end");
-    let late = outbox.record(id, owner(1), &attempt(1), Next::Delivered, at(13)).await.expect("record");
+    let late = outbox.record(id, owner(1), &delivery(1), Disposition::Delivered, at(13)).await.expect("record");
     assert!(!late, "the late owner records nothing");
     assert!(!outbox.release(id, owner(1), at(13)).await.expect("release"), "nor releases");
-    assert!(outbox.attempts(id).await.expect("attempts").is_empty());
+    assert!(outbox.deliveries(id).await.expect("deliveries").is_empty());
     assert!(outbox.release(id, owner(2), at(30)).await.expect("release"), "the owner gives back");
     assert!(outbox.lease(all(lease(1, 99)), at(29)).await.expect("lease").is_empty(), "not due yet");
     assert_eq!(ids(&outbox.lease(all(lease(1, 40)), at(30)).await.expect("lease")), [id], "due at its time");
-    let own = outbox.record(id, owner(1), &attempt(1), Next::Delivered, at(50)).await.expect("record");
+    let own = outbox.record(id, owner(1), &delivery(1), Disposition::Delivered, at(50)).await.expect("record");
     assert!(own, "late, but nobody took it over");
 }
 
-async fn attempts_are_recorded(outbox: &impl Outbox) {
+async fn deliveries_are_recorded(outbox: &impl Outbox) {
     let id = outbox.enqueue(&outgoing(1, 1), at(0)).await.expect("enqueue").id();
     let mut now = 0;
     for number in 0..3 {
         assert_eq!(ids(&outbox.lease(all(lease(1, now + 5)), at(now)).await.expect("lease")), [id]);
         now += 10;
-        assert!(outbox.record(id, owner(1), &attempt(number), Next::Retry(at(now)), at(now)).await.expect("record"));
+        assert!(
+            outbox
+                .record(id, owner(1), &delivery(number), Disposition::RetryAt(at(now)), at(now))
+                .await
+                .expect("record")
+        );
         let entry = outbox.find(id).await.expect("find").expect("the entry is there");
-        assert_eq!((u64::from(entry.attempts), entry.due), (number + 1, at(now)), "attempts are counted");
+        assert_eq!((u64::from(entry.deliveries), entry.due), (number + 1, at(now)), "deliveries are counted");
     }
     outbox.lease(all(lease(1, now + 5)), at(now)).await.expect("lease");
-    assert!(outbox.record(id, owner(1), &attempt(3), Next::Delivered, at(now)).await.expect("record"));
-    let again = outbox.record(id, owner(1), &attempt(4), Next::Delivered, at(now)).await.expect("record");
-    assert!(!again, "a delivered entry takes no more attempts");
+    assert!(outbox.record(id, owner(1), &delivery(3), Disposition::Delivered, at(now)).await.expect("record"));
+    let again = outbox.record(id, owner(1), &delivery(4), Disposition::Delivered, at(now)).await.expect("record");
+    assert!(!again, "a delivered entry takes no more deliveries");
     assert!(outbox.lease(all(lease(1, 999)), at(999)).await.expect("lease").is_empty(), "nor is it leased");
-    let attempts = outbox.attempts(id).await.expect("attempts");
-    assert_eq!(attempts, [attempt(0), attempt(1), attempt(2), attempt(3)], "every attempt is kept, in order");
+    let deliveries = outbox.deliveries(id).await.expect("deliveries");
+    assert_eq!(deliveries, [delivery(0), delivery(1), delivery(2), delivery(3)], "every delivery is kept, in order");
     assert_eq!(outbox.next_due().await.expect("next due"), None);
 }
 
@@ -150,7 +167,9 @@ async fn endpoints_have_bounds(outbox: &impl Outbox) {
     let stopped = outbox.stopped_endpoints().await.expect("stopped");
     let stopped: Vec<_> = stopped.iter().map(|s| (&s.endpoint, s.since, s.reason.as_str())).collect();
     assert_eq!(stopped, [(&endpoint(1), at(11), "gone")], "stopped once");
-    assert!(outbox.record(stored[2], owner(1), &attempt(1), Next::Retry(at(12)), at(12)).await.expect("record"));
+    assert!(
+        outbox.record(stored[2], owner(1), &delivery(1), Disposition::RetryAt(at(12)), at(12)).await.expect("record")
+    );
     outbox.enqueue(&outgoing(1, 6), at(12)).await.expect("a stopped endpoint's messages are kept");
     assert_eq!(outbox.next_due().await.expect("next due"), Some(at(5)), "a stopped endpoint is never due");
     let leased = outbox.lease(LeaseRequest { limit: 1, except: &[], ..request }, at(60)).await.expect("lease");
@@ -158,9 +177,9 @@ async fn endpoints_have_bounds(outbox: &impl Outbox) {
     assert!(outbox.resume_endpoint(&endpoint(1)).await.expect("resume"));
     assert!(!outbox.resume_endpoint(&endpoint(1)).await.expect("resume"), "once");
     let leased = outbox.lease(all(lease(3, 90)), at(60)).await.expect("lease");
-    assert_eq!(leased.iter().filter(|entry| *entry.message.endpoint() == endpoint(1)).count(), 4, "it goes on");
+    assert_eq!(leased.iter().filter(|entry| entry.message.endpoint == endpoint(1)).count(), 4, "it goes on");
     let counts = outbox.counts(Some(&endpoint(1))).await.expect("counts");
-    assert_eq!(counts, OutboxCounts { pending: 4, delivered: 0, dead: 0 });
+    assert_eq!(counts, OutboxCounts { pending: 4, delivered: 0, dead_letters: 0 });
 }
 
 async fn only_leases_that_last_count(outbox: &impl Outbox) {
@@ -177,7 +196,10 @@ async fn only_leases_that_last_count(outbox: &impl Outbox) {
     let leased = outbox.lease(request(2, 30), at(20)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[1]], "the first lease lasts and counts");
     assert!(outbox.lease(request(3, 90), at(29)).await.expect("lease").is_empty(), "both places are taken again");
-    assert!(!outbox.record(stored[1], owner(1), &attempt(1), Next::Delivered, at(29)).await.expect("record"), "lost");
+    assert!(
+        !outbox.record(stored[1], owner(1), &delivery(1), Disposition::Delivered, at(29)).await.expect("record"),
+        "lost"
+    );
     let leased = outbox.lease(request(3, 90), at(40)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[0], stored[1]], "both have ended");
 }
@@ -189,7 +211,7 @@ async fn dead_letters_are_sent_again(outbox: &impl Outbox) {
     }
     outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease");
     for id in &stored {
-        assert!(outbox.record(*id, owner(1), &attempt(1), Next::Dead, at(1)).await.expect("record"));
+        assert!(outbox.record(*id, owner(1), &delivery(1), Disposition::DeadLetter, at(1)).await.expect("record"));
     }
     assert!(outbox.lease(all(lease(1, 99)), at(50)).await.expect("lease").is_empty(), "the dead are not leased");
     assert_eq!(ids(&outbox.dead_letters(None, None, 2).await.expect("list")), stored[..2], "listed in order");
@@ -199,20 +221,20 @@ async fn dead_letters_are_sent_again(outbox: &impl Outbox) {
     assert!(outbox.resend(stored[0], at(60)).await.expect("resend"));
     assert!(!outbox.resend(stored[0], at(60)).await.expect("resend"), "once");
     let leased = outbox.lease(all(lease(2, 99)), at(60)).await.expect("lease");
-    let leased: Vec<_> = leased.iter().map(|e| (e.id, e.attempts, e.message.message_id())).collect();
-    assert_eq!(leased, [(stored[0], 0, outgoing(1, 1).message_id())], "counted anew, under the same message id");
-    assert_eq!(outbox.attempts(stored[0]).await.expect("attempts"), [attempt(1)], "what was recorded stays");
+    let leased: Vec<_> = leased.iter().map(|e| (e.id, e.deliveries, e.message.message_id)).collect();
+    assert_eq!(leased, [(stored[0], 0, outgoing(1, 1).message_id)], "counted anew, under the same message id");
+    assert_eq!(outbox.deliveries(stored[0]).await.expect("deliveries"), [delivery(1)], "what was recorded stays");
 }
 
 async fn delivered_entries_are_forgotten(outbox: &impl Outbox) {
     let first = outbox.enqueue(&outgoing(1, 1), at(0)).await.expect("enqueue").id();
     outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease");
-    outbox.record(first, owner(1), &attempt(1), Next::Delivered, at(5)).await.expect("record");
+    outbox.record(first, owner(1), &delivery(1), Disposition::Delivered, at(5)).await.expect("record");
     outbox.enqueue(&outgoing(1, 2), at(0)).await.expect("enqueue");
     assert_eq!(outbox.forget(at(5)).await.expect("forget"), 0, "delivered before, strictly");
     assert_eq!(outbox.forget(at(6)).await.expect("forget"), 1, "only what was delivered");
     assert_eq!(outbox.find(first).await.expect("find"), None);
-    assert!(outbox.attempts(first).await.expect("attempts").is_empty(), "with its attempts");
+    assert!(outbox.deliveries(first).await.expect("deliveries").is_empty(), "with its deliveries");
     let again = outbox.enqueue(&outgoing(1, 1), at(7)).await.expect("enqueue");
     assert!(matches!(again, Enqueued::New(id) if id > first), "new again, under a new number");
 }
@@ -240,7 +262,7 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
         let message = outgoing_with(small(&mut random, 3), small(&mut random, 40), content);
         let limit = u32::try_from(random.below(5)).unwrap_or(0);
         let except = if random.below(3) == 0 { vec![endpoint(2)] } else { Vec::new() };
-        let attempt = attempt(u64::from(step));
+        let delivery = delivery(u64::from(step));
         let context = format!("seed {seed}, step {step}");
         let now = at(now);
         match random.below(12) {
@@ -265,13 +287,13 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
                 assert_eq!(got, entries(want, &numbers), "lease, {context}");
             }
             6..=7 => {
-                let next = match random.below(3) {
-                    0 => Next::Delivered,
-                    1 => Next::Dead,
-                    _ => Next::Retry(due),
+                let disposition = match random.below(3) {
+                    0 => Disposition::Delivered,
+                    1 => Disposition::DeadLetter,
+                    _ => Disposition::RetryAt(due),
                 };
-                let got = outbox.record(theirs, lease.owner, &attempt, next, now).await.expect("store");
-                let want = model.record(id, lease.owner, &attempt, next, now).await.expect("store");
+                let got = outbox.record(theirs, lease.owner, &delivery, disposition, now).await.expect("store");
+                let want = model.record(id, lease.owner, &delivery, disposition, now).await.expect("store");
                 assert_eq!(got, want, "record, {context}");
             }
             8 => {
@@ -301,8 +323,8 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
         let got = outbox.find(theirs).await.expect("store");
         let want = model.find(id).await.expect("store");
         assert_eq!(got, want.map(|entry| entries(vec![entry], &numbers).remove(0)), "find, {context}");
-        let got = outbox.attempts(theirs).await.expect("store");
-        assert_eq!(got, model.attempts(id).await.expect("store"), "attempts, {context}");
+        let got = outbox.deliveries(theirs).await.expect("store");
+        assert_eq!(got, model.deliveries(id).await.expect("store"), "deliveries, {context}");
         let (got, want) = (outbox.counts(Some(&to)).await, model.counts(Some(&to)).await);
         assert_eq!(got.expect("store"), want.expect("store"), "counts, {context}");
         let (got, want) = (outbox.next_due().await.expect("store"), model.next_due().await.expect("store"));

@@ -1,105 +1,66 @@
 //! The receiver's inbox: each message once.
 //!
 //! A receiver stores the message with its acknowledgement in one step ([`Inbox::receive`]), answers, and then works
-//! from the inbox: [`Inbox::lease`], then [`Inbox::complete`], [`Inbox::release`] or [`Inbox::set_aside`]. A caller
+//! from the inbox: [`Inbox::lease`], then [`Inbox::complete`], [`Inbox::release`] or [`Inbox::dead_letter`]. A caller
 //! that works while the sender waits does both at once: [`Inbox::claim`], then the same three. Where the engine has
 //! transactions, [`TransactionalInbox::complete_with`] makes the caller's own effect part of the completion.
 
-use super::{EntryId, Lease, Owner};
-use crate::acknowledgement::Acknowledgement;
-use crate::duplicate::{DuplicateKey, Fingerprint};
-use crate::finding::Finding;
-use crate::headers::DeliveryHeaders;
-use crate::kind::MessageKind;
+use crate::key::{DuplicateKey, Fingerprint};
+use crate::kind::Kind;
+use crate::lease::{EntryId, Lease, LeaseOwner};
+use crate::opaque::OpaqueBytes;
 use bankrail_values::{StoreFuture, Timestamp};
-use std::fmt;
+use std::fmt::Debug;
 
+mod decision;
 mod transactional;
 
+pub use decision::{Decision, KnownEntry};
 pub use transactional::{Completion, TransactionalInbox};
 
-/// A message that was opened, verified and parsed, with the acknowledgement to keep should it be new.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
+/// A message that was received, with the acknowledgement to keep should it be new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "receivers make them")]
 pub struct Incoming {
-    /// Which of the four.
-    pub kind: MessageKind,
+    /// What sort of message it is.
+    pub kind: Kind,
     /// What it is de-duplicated by.
     pub key: DuplicateKey,
     /// Its content.
     pub fingerprint: Fingerprint,
-    /// The headers of the delivery.
-    pub headers: DeliveryHeaders,
-    /// What is odd about them; empty unless set. [`Finding::pointer`] is the header's name.
-    pub header_findings: Vec<Finding>,
-    /// The message's JSON as it was received.
-    pub body: Vec<u8>,
+    /// What the worker must know of the delivery, in the caller's own format: its headers for example.
+    pub attributes: OpaqueBytes,
+    /// The message as it was received.
+    pub body: OpaqueBytes,
     /// The acknowledgement to keep and answer unless there is an earlier one.
-    pub acknowledgement: Acknowledgement,
-}
-
-impl Incoming {
-    /// A message as received under `scope` (see [`crate::WebhookMessage::duplicate_key`]).
-    #[must_use]
-    pub fn new(
-        scope: &str,
-        message: &crate::Message,
-        body: Vec<u8>,
-        headers: DeliveryHeaders,
-        acknowledgement: Acknowledgement,
-    ) -> Self {
-        Self {
-            kind: message.kind(),
-            key: message.duplicate_key(scope, headers.message_id),
-            fingerprint: message.fingerprint(),
-            headers,
-            header_findings: Vec::new(),
-            body,
-            acknowledgement,
-        }
-    }
-}
-
-impl fmt::Debug for Incoming {
-    /// Without the body: it holds names and accounts.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Incoming")
-            .field("kind", &self.kind)
-            .field("key", &self.key)
-            .field("fingerprint", &self.fingerprint)
-            .field("headers", &self.headers)
-            .field("header_findings", &self.header_findings)
-            .field("body", &format_args!("{} octets", self.body.len()))
-            .field("acknowledgement", &self.acknowledgement)
-            .finish()
-    }
+    pub acknowledgement: OpaqueBytes,
 }
 
 /// What the inbox knows of a message. In each case the acknowledgement is the one to answer with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a receiver must act on each")]
-pub enum Verdict {
+pub enum ReceiveOutcome {
     /// Not seen before: stored, with its acknowledgement. From [`Inbox::claim`] also a message whose earlier claim was
     /// released or ran out, then with the first acknowledgement.
     New {
         /// The entry.
         id: EntryId,
         /// The acknowledgement kept.
-        acknowledgement: Acknowledgement,
+        acknowledgement: OpaqueBytes,
     },
-    /// Seen before and finished: completed or set aside.
+    /// Seen before and finished: completed, or a dead letter.
     Duplicate {
         /// The first delivery's entry.
         id: EntryId,
         /// The first delivery's acknowledgement.
-        acknowledgement: Acknowledgement,
+        acknowledgement: OpaqueBytes,
     },
     /// Seen before and not finished.
     InProgress {
         /// The first delivery's entry.
         id: EntryId,
         /// The first delivery's acknowledgement.
-        acknowledgement: Acknowledgement,
+        acknowledgement: OpaqueBytes,
     },
     /// The key was seen before with other content: stored as an entry of its own, marked
     /// ([`InboxEntry::conflicts_with`]), with its own acknowledgement. A conflicting message that comes again is a
@@ -108,16 +69,36 @@ pub enum Verdict {
         /// The entry of this message.
         id: EntryId,
         /// Its own acknowledgement.
-        acknowledgement: Acknowledgement,
+        acknowledgement: OpaqueBytes,
         /// The earliest entry that has a key in common.
         with: EntryId,
     },
 }
 
-impl Verdict {
+impl ReceiveOutcome {
+    /// The outcome of a call that stored an entry or took it over.
+    #[must_use]
+    pub fn work(id: EntryId, acknowledgement: OpaqueBytes, conflicts_with: Option<EntryId>) -> Self {
+        match conflicts_with {
+            None => Self::New { id, acknowledgement },
+            Some(with) => Self::Conflict { id, acknowledgement, with },
+        }
+    }
+
     /// The acknowledgement to answer with.
     #[must_use]
-    pub fn acknowledgement(&self) -> &Acknowledgement {
+    pub fn acknowledgement(&self) -> &OpaqueBytes {
+        match self {
+            Self::New { acknowledgement, .. }
+            | Self::Duplicate { acknowledgement, .. }
+            | Self::InProgress { acknowledgement, .. }
+            | Self::Conflict { acknowledgement, .. } => acknowledgement,
+        }
+    }
+
+    /// The acknowledgement to answer with, owned.
+    #[must_use]
+    pub fn into_acknowledgement(self) -> OpaqueBytes {
         match self {
             Self::New { acknowledgement, .. }
             | Self::Duplicate { acknowledgement, .. }
@@ -152,8 +133,8 @@ pub enum InboxState {
     Pending,
     /// Handled.
     Completed,
-    /// Poison: no worker gets it until [`Inbox::retry`].
-    SetAside,
+    /// Given up: no worker gets it until [`Inbox::resend`].
+    DeadLetter,
 }
 
 impl InboxState {
@@ -163,62 +144,41 @@ impl InboxState {
         match self {
             Self::Pending => "pending",
             Self::Completed => "completed",
-            Self::SetAside => "set_aside",
+            Self::DeadLetter => "dead_letter",
         }
     }
 
     /// The state of a stable name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Pending, Self::Completed, Self::SetAside].into_iter().find(|state| state.as_str() == name)
+        [Self::Pending, Self::Completed, Self::DeadLetter].into_iter().find(|state| state.as_str() == name)
     }
 }
 
 /// A stored message.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct InboxEntry {
     /// The store's number, rising with the time of arrival.
     pub id: EntryId,
-    /// Which of the four.
-    pub kind: MessageKind,
-    /// The headers of the first delivery.
-    pub headers: DeliveryHeaders,
-    /// What was odd about them.
-    pub header_findings: Vec<Finding>,
-    /// The message's JSON as it was received first.
-    pub body: Vec<u8>,
+    /// What sort of message it is.
+    pub kind: Kind,
+    /// What the first delivery brought beside the message.
+    pub attributes: OpaqueBytes,
+    /// The message as it was received first.
+    pub body: OpaqueBytes,
     /// The acknowledgement that was answered.
-    pub acknowledgement: Acknowledgement,
+    pub acknowledgement: OpaqueBytes,
     /// When the first delivery was stored.
     pub received_at: Timestamp,
     /// The earliest entry with a key in common and other content.
     pub conflicts_with: Option<EntryId>,
     /// The state.
     pub state: InboxState,
-    /// How often it was leased, this lease included.
+    /// How often it was leased since it was received or resent, this lease included.
     pub attempts: u32,
-    /// Why the last attempt failed, as [`Inbox::release`] or [`Inbox::set_aside`] said.
+    /// Why the last attempt failed, as [`Inbox::release`] or [`Inbox::dead_letter`] said.
     pub last_error: Option<String>,
-}
-
-impl fmt::Debug for InboxEntry {
-    /// Without the body: it holds names and accounts.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("InboxEntry")
-            .field("id", &self.id)
-            .field("kind", &self.kind)
-            .field("headers", &self.headers)
-            .field("header_findings", &self.header_findings)
-            .field("body", &format_args!("{} octets", self.body.len()))
-            .field("acknowledgement", &self.acknowledgement)
-            .field("received_at", &self.received_at)
-            .field("conflicts_with", &self.conflicts_with)
-            .field("state", &self.state)
-            .field("attempts", &self.attempts)
-            .field("last_error", &self.last_error)
-            .finish()
-    }
 }
 
 /// How many entries there are in each state.
@@ -229,33 +189,32 @@ pub struct InboxCounts {
     pub pending: u64,
     /// Handled and not yet forgotten.
     pub completed: u64,
-    /// Set aside.
-    pub set_aside: u64,
+    /// Given up.
+    pub dead_letters: u64,
 }
 
 /// Where a receiver keeps messages. Every answer is durable before it is given.
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
-/// - All keys of a message are taken together, in one transaction with message and acknowledgement. A message whose
-///   fingerprint equals that of a stored entry with a key in common is that entry's duplicate; otherwise, if any entry
-///   has a key in common, it is in conflict with the earliest of them; otherwise it is new.
+/// - All aliases of a message's key are taken together, in one transaction with message and acknowledgement.
+/// - What a message is to the inbox, [`Decision::of`] says.
 /// - A lease belongs to its owner strictly before `until`. From `until` on another may take the entry; until somebody
 ///   does, the owner may still finish. Calls by anyone but the owner change nothing and answer `false`.
 /// - `now` is the caller's; a store never reads a clock.
-pub trait Inbox: fmt::Debug + Send + Sync {
+pub trait Inbox: Debug + Send + Sync {
     /// Stores message and acknowledgement in one step, unless they are there already.
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict>;
+    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome>;
 
     /// As [`Inbox::receive`], and leases the entry to the caller when it is new, in conflict, or free again (released,
     /// or its lease ran out). The owner's own repeated call answers as the first did: a lost answer is no duplicate.
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict>;
+    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome>;
 
     /// Leases up to `limit` pending entries that are due and free, of these kinds (none named: of all), in the order of
     /// their arrival. Of many entries that came due again meanwhile an engine may see to the first thousand only; later
     /// calls see to the rest.
     fn lease<'a>(
         &'a self,
-        kinds: &'a [MessageKind],
+        kinds: &'a [Kind],
         limit: u32,
         lease: Lease,
         now: Timestamp,
@@ -265,21 +224,26 @@ pub trait Inbox: fmt::Debug + Send + Sync {
     fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Marks an entry handled. `false`: the lease is no longer the owner's, and another may be handling it.
-    fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> StoreFuture<'_, bool>;
+    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Gives an entry back, due again at `due`. `error` says why, without payload. `false`: the lease is no longer the
     /// owner's.
-    fn release<'a>(&'a self, id: EntryId, owner: Owner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool>;
+    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool>;
 
-    /// Sets a poison entry aside. `error` says why, without payload. `false`: the lease is no longer the owner's.
-    fn set_aside<'a>(&'a self, id: EntryId, owner: Owner, error: &'a str, now: Timestamp) -> StoreFuture<'a, bool>;
+    /// Gives an entry up: a dead letter. `error` says why, without payload. `false`: the lease is no longer the owner's.
+    fn dead_letter<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        error: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool>;
 
-    /// Entries that were set aside, after the entry `after`, in the order of their arrival.
-    fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>>;
+    /// Entries given up, after the entry `after`, in the order of their arrival.
+    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>>;
 
-    /// Makes a set-aside entry pending again, due at once, its attempts counted from zero. `false`: it is not set
-    /// aside.
-    fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
+    /// Makes a dead letter pending again, due at once, its attempts counted from zero. `false`: it is none.
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// The entry.
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>>;

@@ -1,7 +1,4 @@
-//! Store traits whose engines live elsewhere: the receiver's inbox and the sender's outbox.
-
-pub mod inbox;
-pub mod outbox;
+//! Entries, and whose they are for a while.
 
 use bankrail_values::Timestamp;
 use std::fmt;
@@ -30,36 +27,44 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// Who holds a lease: sixteen random octets, one set for each run of a worker.
+/// Who holds a lease: sixteen random bytes, drawn anew for each run of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Owner([u8; 16]);
+pub struct LeaseOwner([u8; 16]);
 
-impl Owner {
-    /// The owner of sixteen octets from a random generator.
+impl LeaseOwner {
+    /// The owner of sixteen bytes from a random generator.
     #[must_use]
     pub const fn from_random_bytes(random: [u8; 16]) -> Self {
         Self(random)
     }
 
-    /// The octets.
+    /// The bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
 }
 
-impl fmt::Debug for Owner {
+impl fmt::Debug for LeaseOwner {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
     }
 }
 
-/// A lease: the entry is its owner's until then, and anybody's after that.
+/// A lease: until its end the entry belongs to its owner, from then on anybody may take it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "an owner and an end")]
 pub struct Lease {
     /// Who holds it.
-    pub owner: Owner,
-    /// The first instant at which another may take it.
+    pub owner: LeaseOwner,
+    /// The first instant at which another may take the entry.
     pub until: Timestamp,
+}
+
+impl Lease {
+    /// True from [`Lease::until`] on.
+    #[must_use]
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        self.until <= now
+    }
 }

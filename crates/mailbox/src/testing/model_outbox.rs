@@ -1,10 +1,10 @@
 //! An outbox as plain as its rules, to compare engines with.
 
-use crate::store::outbox::{
-    Attempt, EndpointId, Enqueued, LeaseRequest, Next, Outbox, OutboxCounts, OutboxEntry, OutboxState, Outgoing,
-    StoppedEndpoint,
+use crate::lease::{EntryId, Lease, LeaseOwner};
+use crate::outbox::{
+    DeliveryRecord, Disposition, EndpointId, Enqueued, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxState,
+    Outgoing, StoppedEndpoint,
 };
-use crate::store::{EntryId, Lease, Owner};
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,7 +23,7 @@ struct State {
 struct Stored {
     entry: OutboxEntry,
     lease: Option<Lease>,
-    attempts: Vec<Attempt>,
+    deliveries: Vec<DeliveryRecord>,
     delivered_at: Timestamp,
 }
 
@@ -42,7 +42,7 @@ impl ModelOutbox {
         self.state().stored.iter_mut().find(|stored| stored.entry.id == id).is_some_and(change)
     }
 
-    fn as_owner(&self, id: EntryId, owner: Owner, change: impl FnOnce(&mut Stored)) -> bool {
+    fn as_owner(&self, id: EntryId, owner: LeaseOwner, change: impl FnOnce(&mut Stored)) -> bool {
         self.change(id, |stored| {
             let is_owner = stored.lease.is_some_and(|lease| lease.owner == owner);
             if is_owner {
@@ -62,10 +62,10 @@ impl Outbox for ModelOutbox {
         let mut state = self.state();
         let same = |stored: &&Stored| {
             let there = &stored.entry.message;
-            there.endpoint() == message.endpoint() && there.message_id() == message.message_id()
+            there.endpoint == message.endpoint && there.message_id == message.message_id
         };
         if let Some(stored) = state.stored.iter().find(same) {
-            let same = stored.entry.message.says_the_same(message).then_some(Enqueued::Already(stored.entry.id));
+            let same = stored.entry.message.has_same_content(message).then_some(Enqueued::Already(stored.entry.id));
             return Box::pin(std::future::ready(same.ok_or_else(|| StoreErrorKind::Conflict.into())));
         }
         state.last += 1;
@@ -77,10 +77,10 @@ impl Outbox for ModelOutbox {
                 state: OutboxState::Pending,
                 enqueued_at: now,
                 due: now,
-                attempts: 0,
+                deliveries: 0,
             },
             lease: None,
-            attempts: Vec::new(),
+            deliveries: Vec::new(),
             delivered_at: now,
         });
         ready(Enqueued::New(id))
@@ -88,14 +88,14 @@ impl Outbox for ModelOutbox {
 
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
         let mut state = self.state();
-        let held = |stored: &Stored| stored.lease.is_some_and(|lease| lease.until > now);
+        let held = |stored: &Stored| stored.lease.is_some_and(|lease| !lease.is_over(now));
         let mut order: Vec<usize> = (0..state.stored.len()).collect();
         order.sort_by_key(|index| state.stored.get(*index).map(|stored| (stored.entry.due, stored.entry.id)));
         let mut leased = Vec::new();
         for index in order {
             let Some(stored) = state.stored.get(index) else { continue };
-            let endpoint = stored.entry.message.endpoint();
-            let in_flight = state.stored.iter().filter(|s| s.entry.message.endpoint() == endpoint && held(s)).count();
+            let endpoint = &stored.entry.message.endpoint;
+            let in_flight = state.stored.iter().filter(|s| s.entry.message.endpoint == *endpoint && held(s)).count();
             let free = stored.entry.state == OutboxState::Pending && stored.entry.due <= now && !held(stored);
             let barred = request.except.contains(endpoint) || state.stopped.iter().any(|s| s.endpoint == *endpoint);
             let full = |count: usize, limit: u32| u64::try_from(count).is_ok_and(|count| count >= u64::from(limit));
@@ -113,27 +113,27 @@ impl Outbox for ModelOutbox {
     fn record<'a>(
         &'a self,
         id: EntryId,
-        owner: Owner,
-        attempt: &'a Attempt,
-        next: Next,
+        owner: LeaseOwner,
+        delivery: &'a DeliveryRecord,
+        disposition: Disposition,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         ready(self.as_owner(id, owner, |stored| {
             stored.lease = None;
-            stored.attempts.push(attempt.clone());
-            stored.entry.attempts += 1;
-            match next {
-                Next::Delivered => {
+            stored.deliveries.push(delivery.clone());
+            stored.entry.deliveries += 1;
+            match disposition {
+                Disposition::Delivered => {
                     stored.entry.state = OutboxState::Delivered;
                     stored.delivered_at = now;
                 }
-                Next::Retry(due) => stored.entry.due = due,
-                Next::Dead => stored.entry.state = OutboxState::Dead,
+                Disposition::RetryAt(due) => stored.entry.due = due,
+                Disposition::DeadLetter => stored.entry.state = OutboxState::DeadLetter,
             }
         }))
     }
 
-    fn release(&self, id: EntryId, owner: Owner, due: Timestamp) -> StoreFuture<'_, bool> {
+    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
         ready(self.as_owner(id, owner, |stored| {
             stored.lease = None;
             stored.entry.due = due;
@@ -143,16 +143,16 @@ impl Outbox for ModelOutbox {
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         let state = self.state();
         let running = state.stored.iter().filter(|stored| {
-            let endpoint = stored.entry.message.endpoint();
+            let endpoint = &stored.entry.message.endpoint;
             stored.entry.state == OutboxState::Pending && !state.stopped.iter().any(|s| s.endpoint == *endpoint)
         });
         ready(running.map(|stored| stored.lease.map_or(stored.entry.due, |lease| lease.until)).min())
     }
 
-    fn attempts(&self, id: EntryId) -> StoreFuture<'_, Vec<Attempt>> {
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
         let state = self.state();
         let stored = state.stored.iter().find(|stored| stored.entry.id == id);
-        ready(stored.map(|stored| stored.attempts.clone()).unwrap_or_default())
+        ready(stored.map(|stored| stored.deliveries.clone()).unwrap_or_default())
     }
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
@@ -167,19 +167,19 @@ impl Outbox for ModelOutbox {
     ) -> StoreFuture<'a, Vec<OutboxEntry>> {
         let state = self.state();
         let dead = state.stored.iter().map(|stored| &stored.entry).filter(|entry| {
-            entry.state == OutboxState::Dead
+            entry.state == OutboxState::DeadLetter
                 && Some(entry.id) > after
-                && endpoint.is_none_or(|endpoint| entry.message.endpoint() == endpoint)
+                && endpoint.is_none_or(|endpoint| entry.message.endpoint == *endpoint)
         });
         ready(dead.take(usize::try_from(limit).unwrap_or(usize::MAX)).cloned().collect())
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
         ready(self.change(id, |stored| {
-            let dead = stored.entry.state == OutboxState::Dead;
+            let dead = stored.entry.state == OutboxState::DeadLetter;
             if dead {
                 stored.entry.state = OutboxState::Pending;
-                stored.entry.attempts = 0;
+                stored.entry.deliveries = 0;
                 stored.entry.due = now;
             }
             dead
@@ -218,13 +218,13 @@ impl Outbox for ModelOutbox {
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
         let mut counts = OutboxCounts::default();
         for stored in &self.state().stored {
-            if endpoint.is_some_and(|endpoint| stored.entry.message.endpoint() != endpoint) {
+            if endpoint.is_some_and(|endpoint| stored.entry.message.endpoint != *endpoint) {
                 continue;
             }
             match stored.entry.state {
                 OutboxState::Pending => counts.pending += 1,
                 OutboxState::Delivered => counts.delivered += 1,
-                OutboxState::Dead => counts.dead += 1,
+                OutboxState::DeadLetter => counts.dead_letters += 1,
             }
         }
         ready(counts)

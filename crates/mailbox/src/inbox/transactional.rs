@@ -1,7 +1,7 @@
 //! Effects that are committed with the note that their message was handled.
 
 use super::Inbox;
-use crate::store::{EntryId, Owner};
+use crate::lease::{EntryId, LeaseOwner};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::error::Error;
 
@@ -13,8 +13,13 @@ pub trait TransactionalInbox: Inbox {
 
     /// Marks an entry handled and does `work` in one transaction: both take effect, or neither does. Dropping the future
     /// does not tell which.
-    fn complete_with(&self, id: EntryId, owner: Owner, work: Self::Work, now: Timestamp)
-    -> StoreFuture<'_, Completion>;
+    fn complete_with(
+        &self,
+        id: EntryId,
+        owner: LeaseOwner,
+        work: Self::Work,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Completion>;
 }
 
 /// What came of [`TransactionalInbox::complete_with`].

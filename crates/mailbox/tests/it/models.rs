@@ -1,9 +1,8 @@
 //! The suites run on their own models: what they ask for can be had. And on models with a fault put in: each is found.
 
+use bankrail_mailbox::testing::{ModelInbox, ModelOutbox, inbox_suite, outbox_suite, run_ready};
+use bankrail_mailbox::*;
 use bankrail_values::{StoreFuture, Timestamp};
-use bankrail_webhook::store::inbox::InboxCounts;
-use bankrail_webhook::testing::{ModelInbox, ModelOutbox, inbox_suite, outbox_suite, run_ready};
-use bankrail_webhook::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -37,7 +36,7 @@ enum Fault {
     CompleteAlways,
     /// A claim is never taken over: a crash loses the message.
     NoTakeOver,
-    /// What is set aside is forgotten.
+    /// Dead letters are forgotten.
     Unlisted,
     /// Keys outlive their entries.
     Unforgetting,
@@ -50,7 +49,7 @@ impl Faulty {
     fn message(&self, message: &Incoming) -> Incoming {
         let mut message = message.clone();
         if self.1 == Fault::FirstAliasOnly {
-            message.key = DuplicateKey::from_keys(message.key.keys().first().copied(), message.key.source());
+            message.key = DuplicateKey::from_hashes(message.key.hashes().first().copied());
         }
         if self.1 == Fault::KeyAlone {
             message.fingerprint = Fingerprint::from_bytes([0; 32]);
@@ -70,19 +69,19 @@ impl Faulty {
 }
 
 impl Inbox for Faulty {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict> {
+    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
         Box::pin(async move {
-            let verdict = self.0.receive(&self.message(message), now).await?;
-            Ok(match verdict {
-                Verdict::InProgress { id, .. } if self.1 == Fault::FreshAcknowledgement => {
-                    Verdict::InProgress { id, acknowledgement: message.acknowledgement.clone() }
+            let outcome = self.0.receive(&self.message(message), now).await?;
+            Ok(match outcome {
+                ReceiveOutcome::InProgress { id, .. } if self.1 == Fault::FreshAcknowledgement => {
+                    ReceiveOutcome::InProgress { id, acknowledgement: message.acknowledgement.clone() }
                 }
                 other => other,
             })
         })
     }
 
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict> {
+    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
         Box::pin(async move {
             let now = if self.1 == Fault::NoTakeOver { Timestamp::MIN } else { now };
             self.0.claim(&self.message(message), self.lease_of(lease), now).await
@@ -91,7 +90,7 @@ impl Inbox for Faulty {
 
     fn lease<'a>(
         &'a self,
-        kinds: &'a [MessageKind],
+        kinds: &'a [Kind],
         limit: u32,
         lease: Lease,
         now: Timestamp,
@@ -103,28 +102,34 @@ impl Inbox for Faulty {
         self.0.extend(id, self.lease_of(lease), now)
     }
 
-    fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> StoreFuture<'_, bool> {
+    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(async move { Ok(self.0.complete(id, owner, now).await? || self.1 == Fault::CompleteAlways) })
     }
 
-    fn release<'a>(&'a self, id: EntryId, owner: Owner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
+    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
         let due = if self.1 == Fault::NotDue { Timestamp::MIN } else { due };
         self.0.release(id, owner, due, error)
     }
 
-    fn set_aside<'a>(&'a self, id: EntryId, owner: Owner, error: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
+    fn dead_letter<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        error: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
         if self.1 == Fault::Unlisted {
             return self.0.complete(id, owner, now);
         }
-        self.0.set_aside(id, owner, error, now)
+        self.0.dead_letter(id, owner, error, now)
     }
 
-    fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
-        self.0.list_set_aside(after, limit)
+    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+        self.0.dead_letters(after, limit)
     }
 
-    fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        self.0.retry(id, now)
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        self.0.resend(id, now)
     }
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {

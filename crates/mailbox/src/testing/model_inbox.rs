@@ -1,9 +1,9 @@
 //! An inbox as plain as its rules, to compare engines with.
 
-use crate::duplicate::{DuplicateKey, Fingerprint};
-use crate::store::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Verdict};
-use crate::store::{EntryId, Lease, Owner};
-use crate::{Acknowledgement, MessageKind};
+use crate::inbox::{Decision, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KnownEntry, ReceiveOutcome};
+use crate::key::{DuplicateKey, Fingerprint};
+use crate::kind::Kind;
+use crate::lease::{EntryId, Lease, LeaseOwner};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -29,21 +29,12 @@ struct Stored {
 
 impl Stored {
     fn is_free(&self, now: Timestamp) -> bool {
-        self.entry.state == InboxState::Pending && self.lease.is_none_or(|lease| lease.until <= now)
+        self.entry.state == InboxState::Pending && self.lease.is_none_or(|lease| lease.is_over(now))
     }
 
     fn take(&mut self, lease: Lease) {
         self.lease = Some(lease);
         self.entry.attempts += 1;
-    }
-
-    /// As a claim answers for an entry that is the caller's.
-    fn taken(&self) -> Verdict {
-        let (id, acknowledgement) = (self.entry.id, self.entry.acknowledgement.clone());
-        match self.entry.conflicts_with {
-            None => Verdict::New { id, acknowledgement },
-            Some(with) => Verdict::Conflict { id, acknowledgement, with },
-        }
     }
 }
 
@@ -58,62 +49,56 @@ impl ModelInbox {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn store(&self, message: &Incoming, lease: Option<Lease>, now: Timestamp) -> Verdict {
+    fn store(&self, message: &Incoming, lease: Option<Lease>, now: Timestamp) -> ReceiveOutcome {
         let mut state = self.state();
-        let same_key = |stored: &&mut Stored| stored.key.overlaps(&message.key);
-        let same = |stored: &&mut Stored| stored.fingerprint == message.fingerprint;
-        if let Some(stored) = state.stored.iter_mut().filter(same_key).find(same) {
-            if let Some(lease) = lease {
-                if stored.is_free(now) {
-                    stored.take(lease);
-                    return stored.taken();
+        let known = state.stored.iter().filter(|stored| stored.key.overlaps(&message.key)).map(|stored| KnownEntry {
+            id: stored.entry.id,
+            fingerprint: stored.fingerprint,
+            state: stored.entry.state,
+            acknowledgement: stored.entry.acknowledgement.clone(),
+            conflicts_with: stored.entry.conflicts_with,
+            lease: stored.lease,
+        });
+        let conflicts_with = match Decision::of(&message.fingerprint, known.collect(), lease.as_ref(), now) {
+            Decision::Answer(outcome) => return outcome,
+            Decision::Lease { outcome, attempts } => {
+                if let Some(stored) = state.stored.iter_mut().find(|stored| stored.entry.id == outcome.id()) {
+                    stored.lease = lease;
+                    stored.entry.attempts += attempts;
                 }
-                if stored.entry.state == InboxState::Pending && stored.lease.is_some_and(|l| l.owner == lease.owner) {
-                    stored.lease = Some(lease);
-                    return stored.taken();
-                }
+                return outcome;
             }
-            let (id, acknowledgement) = (stored.entry.id, stored.entry.acknowledgement.clone());
-            return match stored.entry.state {
-                InboxState::Pending => Verdict::InProgress { id, acknowledgement },
-                InboxState::Completed | InboxState::SetAside => Verdict::Duplicate { id, acknowledgement },
-            };
-        }
-        let conflicts_with = state.stored.iter_mut().find(same_key).map(|stored| stored.entry.id);
+            Decision::Store { conflicts_with } => conflicts_with,
+        };
         state.last += 1;
-        let mut stored = Stored {
+        let id = EntryId::new(state.last);
+        state.stored.push(Stored {
             entry: InboxEntry {
-                id: EntryId::new(state.last),
-                kind: message.kind,
-                headers: message.headers,
-                header_findings: message.header_findings.clone(),
+                id,
+                kind: message.kind.clone(),
+                attributes: message.attributes.clone(),
                 body: message.body.clone(),
                 acknowledgement: message.acknowledgement.clone(),
                 received_at: now,
                 conflicts_with,
                 state: InboxState::Pending,
-                attempts: 0,
+                attempts: u32::from(lease.is_some()),
                 last_error: None,
             },
             key: message.key.clone(),
             fingerprint: message.fingerprint,
-            lease: None,
+            lease,
             due: now,
             completed_at: now,
-        };
-        if let Some(lease) = lease {
-            stored.take(lease);
-        }
-        let verdict = stored.taken();
-        state.stored.push(stored);
-        verdict
+        });
+        ReceiveOutcome::work(id, message.acknowledgement.clone(), conflicts_with)
     }
 
     fn change(&self, id: EntryId, change: impl FnOnce(&mut Stored) -> bool) -> bool {
         self.state().stored.iter_mut().find(|stored| stored.entry.id == id).is_some_and(change)
     }
 
-    fn finish(&self, id: EntryId, owner: Owner, change: impl FnOnce(&mut Stored)) -> bool {
+    fn finish(&self, id: EntryId, owner: LeaseOwner, change: impl FnOnce(&mut Stored)) -> bool {
         self.change(id, |stored| {
             let is_owner = stored.lease.is_some_and(|lease| lease.owner == owner);
             if is_owner {
@@ -130,17 +115,17 @@ fn ready<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
 }
 
 impl Inbox for ModelInbox {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, Verdict> {
+    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
         ready(self.store(message, None, now))
     }
 
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, Verdict> {
+    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
         ready(self.store(message, Some(lease), now))
     }
 
     fn lease<'a>(
         &'a self,
-        kinds: &'a [MessageKind],
+        kinds: &'a [Kind],
         limit: u32,
         lease: Lease,
         now: Timestamp,
@@ -165,43 +150,49 @@ impl Inbox for ModelInbox {
         }))
     }
 
-    fn complete(&self, id: EntryId, owner: Owner, now: Timestamp) -> StoreFuture<'_, bool> {
+    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
         ready(self.finish(id, owner, |stored| {
             stored.entry.state = InboxState::Completed;
             stored.completed_at = now;
         }))
     }
 
-    fn release<'a>(&'a self, id: EntryId, owner: Owner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
+    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
         ready(self.finish(id, owner, |stored| {
             stored.due = due;
             stored.entry.last_error = Some(error.to_owned());
         }))
     }
 
-    fn set_aside<'a>(&'a self, id: EntryId, owner: Owner, error: &'a str, _now: Timestamp) -> StoreFuture<'a, bool> {
+    fn dead_letter<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        error: &'a str,
+        _now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
         ready(self.finish(id, owner, |stored| {
-            stored.entry.state = InboxState::SetAside;
+            stored.entry.state = InboxState::DeadLetter;
             stored.entry.last_error = Some(error.to_owned());
         }))
     }
 
-    fn list_set_aside(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         let state = self.state();
         let entries = state.stored.iter().map(|stored| &stored.entry);
-        let listed = entries.filter(|entry| entry.state == InboxState::SetAside && Some(entry.id) > after);
+        let listed = entries.filter(|entry| entry.state == InboxState::DeadLetter && Some(entry.id) > after);
         ready(listed.take(usize::try_from(limit).unwrap_or(usize::MAX)).cloned().collect())
     }
 
-    fn retry(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
         ready(self.change(id, |stored| {
-            let set_aside = stored.entry.state == InboxState::SetAside;
-            if set_aside {
+            let is_dead = stored.entry.state == InboxState::DeadLetter;
+            if is_dead {
                 stored.entry.state = InboxState::Pending;
                 stored.entry.attempts = 0;
                 stored.due = now;
             }
-            set_aside
+            is_dead
         }))
     }
 
@@ -223,14 +214,9 @@ impl Inbox for ModelInbox {
             match stored.entry.state {
                 InboxState::Pending => counts.pending += 1,
                 InboxState::Completed => counts.completed += 1,
-                InboxState::SetAside => counts.set_aside += 1,
+                InboxState::DeadLetter => counts.dead_letters += 1,
             }
         }
         ready(counts)
     }
-}
-
-/// The acknowledgement number `number` of a suite.
-pub(super) fn acknowledgement(number: u64) -> Acknowledgement {
-    Acknowledgement::from_random_bytes((u128::from(number) << 64 | 7).to_be_bytes())
 }

@@ -1,6 +1,6 @@
 //! When to try again: pure functions of attempts made and a random number.
 
-use crate::store::outbox::Next;
+use crate::outbox::Disposition;
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub const DEFAULT_TIME_OUT: Duration = Duration::from_secs(15);
 /// A schedule of attempts.
 ///
 /// ```
-/// use bankrail_webhook::schedule::Schedule;
+/// use bankrail_mailbox::Schedule;
 /// use std::time::Duration;
 /// let schedule = Schedule::default();
 /// assert_eq!(schedule.delay(0, 0), Some(Duration::ZERO)); // the first attempt
@@ -98,12 +98,12 @@ impl Schedule {
     /// What becomes of a message whose attempt failed, the failed one counted in `made`. It is not tried again before
     /// `retry_after` has passed (RFC 9110 section 10.2.3).
     #[must_use]
-    pub fn after_failure(&self, made: u32, now: Timestamp, retry_after: Option<Duration>, random: u64) -> Next {
+    pub fn after_failure(&self, made: u32, now: Timestamp, retry_after: Option<Duration>, random: u64) -> Disposition {
         match self.delay(made, random) {
-            None => Next::Dead,
+            None => Disposition::DeadLetter,
             Some(delay) => {
                 let floor = self.granted(retry_after.unwrap_or_default());
-                Next::Retry(now.saturating_add(delay.max(floor)))
+                Disposition::RetryAt(now.saturating_add(delay.max(floor)))
             }
         }
     }
@@ -145,10 +145,10 @@ mod tests {
     fn retry_after_is_a_floor_and_is_cut() {
         let schedule = Schedule::default();
         let now = Timestamp::UNIX_EPOCH;
-        let in_seconds = |seconds| Next::Retry(now.saturating_add(Duration::from_secs(seconds)));
+        let in_seconds = |seconds| Disposition::RetryAt(now.saturating_add(Duration::from_secs(seconds)));
         assert_eq!(schedule.after_failure(1, now, Some(Duration::from_secs(60)), 0), in_seconds(60));
         assert_eq!(schedule.after_failure(1, now, Some(Duration::from_secs(1)), 0), in_seconds(4));
         assert_eq!(schedule.after_failure(1, now, Some(Duration::MAX), 0), in_seconds(24 * HOUR));
-        assert_eq!(schedule.after_failure(10, now, Some(Duration::from_secs(60)), 0), Next::Dead);
+        assert_eq!(schedule.after_failure(10, now, Some(Duration::from_secs(60)), 0), Disposition::DeadLetter);
     }
 }

@@ -1,22 +1,24 @@
 //! The rules of an inbox as cases, and a comparison with the model.
 
-use super::model_inbox::{ModelInbox, acknowledgement};
+use super::model_inbox::ModelInbox;
 use super::random::Random;
-use crate::MessageKind;
-use crate::duplicate::{DuplicateKey, Fingerprint, KeyHash, KeySource};
-use crate::finding::{Finding, Rule};
-use crate::headers::{DeliveryHeaders, PRIORITY};
-use crate::store::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Verdict};
-use crate::store::{EntryId, Lease, Owner};
-use bankrail_values::{HyphenatedUuid, Timestamp};
+use crate::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, ReceiveOutcome};
+use crate::key::{DuplicateKey, Fingerprint, KeyHash};
+use crate::kind::Kind;
+use crate::lease::{EntryId, Lease, LeaseOwner};
+use crate::opaque::OpaqueBytes;
+use bankrail_values::Timestamp;
 use std::collections::HashMap;
+
+const KINDS: [Kind; 4] =
+    [Kind::from_static("a"), Kind::from_static("b.b"), Kind::from_static("c_c"), Kind::from_static("d-4")];
 
 fn at(millis: u64) -> Timestamp {
     Timestamp::saturating_from_unix_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-fn owner(number: u8) -> Owner {
-    Owner::from_random_bytes([number; 16])
+fn owner(number: u8) -> LeaseOwner {
+    LeaseOwner::from_random_bytes([number; 16])
 }
 
 fn lease(number: u8, until: u64) -> Lease {
@@ -26,21 +28,17 @@ fn lease(number: u8, until: u64) -> Lease {
 /// A message with these keys and this content; `delivery` tells deliveries apart.
 fn incoming(keys: &[u8], content: u8, delivery: u64) -> Incoming {
     Incoming {
-        kind: MessageKind::ALL.into_iter().nth(usize::from(content % 4)).unwrap_or(MessageKind::Query),
-        key: DuplicateKey::from_keys(keys.iter().map(|key| KeyHash::from_bytes([*key; 32])), KeySource::Members),
+        kind: KINDS[usize::from(content % 4)].clone(),
+        key: DuplicateKey::from_hashes(keys.iter().map(|key| KeyHash::from_bytes([*key; 32]))),
         fingerprint: Fingerprint::from_bytes([content; 32]),
-        headers: DeliveryHeaders::new(HyphenatedUuid::from_random_bytes([content; 16])),
-        header_findings: header_findings(content),
-        body: vec![b'{', content, b'}'],
+        attributes: if content.is_multiple_of(2) { Vec::new() } else { vec![0, 0xff, content] }.into(),
+        body: vec![b'{', content, 0, 0xff].into(),
         acknowledgement: acknowledgement(delivery),
     }
 }
 
-/// Odd contents come with an odd header.
-fn header_findings(content: u8) -> Vec<Finding> {
-    let found = format!("\"\u{fc}{content}\0\"");
-    let finding = Finding::new(Rule::OptionalHeader, PRIORITY.to_owned(), "ATTENDED or UNATTENDED".into(), found);
-    if content % 2 == 1 { vec![finding] } else { Vec::new() }
+fn acknowledgement(delivery: u64) -> OpaqueBytes {
+    delivery.to_be_bytes().to_vec().into()
 }
 
 /// Runs every case on a fresh, empty inbox made by `make`, then compares with the model on some random runs.
@@ -53,7 +51,7 @@ pub async fn inbox_suite<I: Inbox>(mut make: impl AsyncFnMut() -> I) {
     conflicts_are_kept_apart(&make().await).await;
     leases_run_out(&make().await).await;
     claims_are_taken_over(&make().await).await;
-    poison_is_set_aside(&make().await).await;
+    poison_is_given_up(&make().await).await;
     completed_entries_are_forgotten(&make().await).await;
     for seed in 0..4 {
         inbox_against_model(&make().await, seed, 300).await;
@@ -62,25 +60,24 @@ pub async fn inbox_suite<I: Inbox>(mut make: impl AsyncFnMut() -> I) {
 
 async fn received_once(inbox: &impl Inbox) {
     let first = inbox.receive(&incoming(&[1], 1, 1), at(10)).await.expect("receive");
-    assert!(matches!(first, Verdict::New { .. }), "a first message is new: {first:?}");
+    assert!(matches!(first, ReceiveOutcome::New { .. }), "a first message is new: {first:?}");
     assert_eq!(*first.acknowledgement(), acknowledgement(1), "a new message keeps its own acknowledgement");
     let id = first.id();
     let again = inbox.receive(&incoming(&[1], 1, 2), at(11)).await.expect("receive");
     let stored = acknowledgement(1);
-    let expected = Verdict::InProgress { id, acknowledgement: stored.clone() };
+    let expected = ReceiveOutcome::InProgress { id, acknowledgement: stored.clone() };
     assert_eq!(again, expected, "a message that waits is in progress, with the first acknowledgement");
     let leased = inbox.lease(&[], 10, lease(1, 100), at(11)).await.expect("lease");
     assert_eq!(leased.len(), 1, "one entry for one message");
     assert!(inbox.complete(id, owner(1), at(12)).await.expect("complete"), "the owner completes");
     let after = inbox.receive(&incoming(&[1], 1, 3), at(13)).await.expect("receive");
-    let expected = Verdict::Duplicate { id, acknowledgement: stored };
+    let expected = ReceiveOutcome::Duplicate { id, acknowledgement: stored };
     assert_eq!(after, expected, "a handled message is a duplicate, with the first acknowledgement");
     let entry = inbox.find(id).await.expect("find").expect("the entry is there");
     let want = InboxEntry {
         id,
-        kind: MessageKind::ALL[1],
-        headers: incoming(&[1], 1, 1).headers,
-        header_findings: header_findings(1),
+        kind: KINDS[1].clone(),
+        attributes: incoming(&[1], 1, 1).attributes,
         body: incoming(&[1], 1, 1).body,
         acknowledgement: acknowledgement(1),
         received_at: at(10),
@@ -96,12 +93,12 @@ async fn received_once(inbox: &impl Inbox) {
 async fn aliases_are_taken_together(inbox: &impl Inbox) {
     let first = inbox.receive(&incoming(&[1, 2], 1, 1), at(0)).await.expect("receive");
     for keys in [&[1_u8][..], &[2], &[2, 3]] {
-        let verdict = inbox.receive(&incoming(keys, 1, 2), at(1)).await.expect("receive");
-        assert_eq!(verdict.id(), first.id(), "any alias finds the entry");
-        assert!(matches!(verdict, Verdict::InProgress { .. }), "same content under an alias is no conflict");
+        let outcome = inbox.receive(&incoming(keys, 1, 2), at(1)).await.expect("receive");
+        assert_eq!(outcome.id(), first.id(), "any alias finds the entry");
+        assert!(matches!(outcome, ReceiveOutcome::InProgress { .. }), "same content under an alias is no conflict");
     }
     let other = inbox.receive(&incoming(&[3], 1, 3), at(2)).await.expect("receive");
-    assert!(matches!(other, Verdict::New { .. }), "a duplicate's further keys are not taken: {other:?}");
+    assert!(matches!(other, ReceiveOutcome::New { .. }), "a duplicate's further keys are not taken: {other:?}");
 }
 
 async fn conflicts_are_kept_apart(inbox: &impl Inbox) {
@@ -109,13 +106,13 @@ async fn conflicts_are_kept_apart(inbox: &impl Inbox) {
     let conflict = inbox.receive(&incoming(&[1, 2], 2, 2), at(1)).await.expect("receive");
     let id = conflict.id();
     assert_ne!(id, first.id(), "a conflict is an entry of its own");
-    let expected = Verdict::Conflict { id, acknowledgement: acknowledgement(2), with: first.id() };
+    let expected = ReceiveOutcome::Conflict { id, acknowledgement: acknowledgement(2), with: first.id() };
     assert_eq!(conflict, expected, "other content under the same key is a conflict");
     let again = inbox.receive(&incoming(&[1, 2], 2, 3), at(2)).await.expect("receive");
-    let expected = Verdict::InProgress { id, acknowledgement: acknowledgement(2) };
+    let expected = ReceiveOutcome::InProgress { id, acknowledgement: acknowledgement(2) };
     assert_eq!(again, expected, "a conflict that comes again is its own duplicate");
     let third = inbox.receive(&incoming(&[2], 3, 4), at(3)).await.expect("receive");
-    assert!(matches!(third, Verdict::Conflict { with, .. } if with == id), "the earliest with a key in common");
+    assert!(matches!(third, ReceiveOutcome::Conflict { with, .. } if with == id), "the earliest with a key in common");
     let leased = inbox.lease(&[], 10, lease(1, 9), at(3)).await.expect("lease");
     let marks: Vec<_> = leased.iter().map(|entry| entry.conflicts_with).collect();
     assert_eq!(marks, [None, Some(first.id()), Some(id)], "workers see which entries are in conflict, in order");
@@ -123,9 +120,9 @@ async fn conflicts_are_kept_apart(inbox: &impl Inbox) {
 
 async fn leases_run_out(inbox: &impl Inbox) {
     let id = inbox.receive(&incoming(&[1], 1, 1), at(0)).await.expect("receive").id();
-    assert!(inbox.lease(&[MessageKind::ALL[2]], 5, lease(1, 9), at(0)).await.expect("lease").is_empty(), "of its kind");
+    assert!(inbox.lease(&KINDS[2..3], 5, lease(1, 9), at(0)).await.expect("lease").is_empty(), "of its kind");
     assert!(inbox.lease(&[], 0, lease(1, 9), at(0)).await.expect("lease").is_empty(), "up to the limit");
-    assert_eq!(inbox.lease(&[MessageKind::ALL[1]], 1, lease(1, 10), at(0)).await.expect("lease").len(), 1);
+    assert_eq!(inbox.lease(&KINDS[1..2], 1, lease(1, 10), at(0)).await.expect("lease").len(), 1);
     assert!(inbox.lease(&[], 5, lease(2, 20), at(9)).await.expect("lease").is_empty(), "not before its end");
     assert!(inbox.extend(id, lease(1, 12), at(9)).await.expect("extend"), "the owner extends");
     assert!(!inbox.extend(id, lease(2, 99), at(9)).await.expect("extend"), "nobody else extends");
@@ -134,23 +131,23 @@ async fn leases_run_out(inbox: &impl Inbox) {
     assert_eq!(taken.iter().map(|entry| entry.attempts).collect::<Vec<_>>(), [2], "free exactly at its end");
     assert!(!inbox.complete(id, owner(1), at(13)).await.expect("complete"), "the late owner changes nothing");
     assert!(!inbox.release(id, owner(1), at(13), "late").await.expect("release"), "the late owner changes nothing");
-    assert!(!inbox.set_aside(id, owner(1), "late", at(13)).await.expect("set aside"), "nor does it set aside");
+    assert!(!inbox.dead_letter(id, owner(1), "late", at(13)).await.expect("dead letter"), "nor does it give up");
     assert!(inbox.release(id, owner(2), at(50), "busy").await.expect("release"), "the owner releases");
     assert!(inbox.lease(&[], 5, lease(3, 99), at(49)).await.expect("lease").is_empty(), "not due yet");
     let due = inbox.lease(&[], 5, lease(3, 60), at(50)).await.expect("lease");
     assert_eq!(due.first().and_then(|entry| entry.last_error.as_deref()), Some("busy"), "due at its time");
     assert!(inbox.complete(id, owner(3), at(70)).await.expect("complete"), "late, but nobody took it over");
-    assert_eq!(inbox.counts().await.expect("counts"), InboxCounts { pending: 0, completed: 1, set_aside: 0 });
+    assert_eq!(inbox.counts().await.expect("counts"), InboxCounts { pending: 0, completed: 1, dead_letters: 0 });
 }
 
 async fn claims_are_taken_over(inbox: &impl Inbox) {
     let message = |delivery| incoming(&[1, 2], 1, delivery);
     let first = inbox.claim(&message(1), lease(1, 10), at(0)).await.expect("claim");
-    assert!(matches!(first, Verdict::New { .. }), "the first claim is new");
+    assert!(matches!(first, ReceiveOutcome::New { .. }), "the first claim is new");
     let own = inbox.claim(&message(2), lease(1, 11), at(1)).await.expect("claim");
     assert_eq!(own, first, "the owner's repeated claim answers as the first did");
     let other = inbox.claim(&message(3), lease(2, 20), at(2)).await.expect("claim");
-    assert!(matches!(other, Verdict::InProgress { .. }), "another's claim is in progress");
+    assert!(matches!(other, ReceiveOutcome::InProgress { .. }), "another's claim is in progress");
     let late = inbox.claim(&message(4), lease(2, 30), at(11)).await.expect("claim");
     assert_eq!(late, first, "a claim that ran out is taken over, with the first acknowledgement");
     assert!(!inbox.complete(first.id(), owner(1), at(12)).await.expect("complete"), "the first owner lost it");
@@ -159,15 +156,15 @@ async fn claims_are_taken_over(inbox: &impl Inbox) {
     assert_eq!(released, first, "a released claim is free for a new delivery, due or not");
     assert!(inbox.complete(first.id(), owner(3), at(14)).await.expect("complete"));
     let done = inbox.claim(&message(6), lease(3, 50), at(15)).await.expect("claim");
-    assert!(matches!(done, Verdict::Duplicate { .. }), "a completed one is a duplicate, for its owner too");
+    assert!(matches!(done, ReceiveOutcome::Duplicate { .. }), "a completed one is a duplicate, for its owner too");
     assert_eq!(done.acknowledgement(), first.acknowledgement(), "with the first acknowledgement");
     assert_eq!(inbox.find(first.id()).await.expect("find").map(|entry| entry.attempts), Some(3), "three leases");
     let conflict = inbox.claim(&incoming(&[2], 2, 7), lease(1, 60), at(16)).await.expect("claim");
-    assert!(matches!(conflict, Verdict::Conflict { with, .. } if with == first.id()) && conflict.is_work());
+    assert!(matches!(conflict, ReceiveOutcome::Conflict { with, .. } if with == first.id()) && conflict.is_work());
     assert!(inbox.complete(conflict.id(), owner(1), at(17)).await.expect("complete"), "a conflict is leased too");
 }
 
-async fn poison_is_set_aside(inbox: &impl Inbox) {
+async fn poison_is_given_up(inbox: &impl Inbox) {
     let mut ids = Vec::new();
     for number in 1..=3 {
         ids.push(inbox.receive(&incoming(&[number], number, 1), at(0)).await.expect("receive").id());
@@ -175,18 +172,18 @@ async fn poison_is_set_aside(inbox: &impl Inbox) {
     assert!(ids.is_sorted() && ids[0] != ids[1], "numbers rise");
     inbox.lease(&[], 9, lease(1, 10), at(0)).await.expect("lease");
     for id in &ids {
-        assert!(inbox.set_aside(*id, owner(1), "unreadable", at(1)).await.expect("set aside"));
+        assert!(inbox.dead_letter(*id, owner(1), "unreadable", at(1)).await.expect("dead letter"));
     }
     assert!(inbox.lease(&[], 9, lease(2, 99), at(50)).await.expect("lease").is_empty(), "no worker gets poison");
-    let page = inbox.list_set_aside(None, 2).await.expect("list");
+    let page = inbox.dead_letters(None, 2).await.expect("list");
     assert_eq!(page.iter().map(|entry| entry.id).collect::<Vec<_>>(), ids[..2], "listed in order");
     assert!(page.iter().all(|entry| entry.last_error.as_deref() == Some("unreadable")), "with the reason");
-    let rest = inbox.list_set_aside(Some(ids[1]), 2).await.expect("list");
+    let rest = inbox.dead_letters(Some(ids[1]), 2).await.expect("list");
     assert_eq!(rest.iter().map(|entry| entry.id).collect::<Vec<_>>(), ids[2..], "page by page");
     let again = inbox.receive(&incoming(&[1], 1, 9), at(51)).await.expect("receive");
-    assert!(matches!(again, Verdict::Duplicate { .. }), "a set-aside message is a duplicate");
-    assert!(inbox.retry(ids[0], at(52)).await.expect("retry"), "set aside, it is tried again");
-    assert!(!inbox.retry(ids[0], at(52)).await.expect("retry"), "once");
+    assert!(matches!(again, ReceiveOutcome::Duplicate { .. }), "a dead letter is a duplicate");
+    assert!(inbox.resend(ids[0], at(52)).await.expect("resend"), "given up, it is sent again");
+    assert!(!inbox.resend(ids[0], at(52)).await.expect("resend"), "once");
     let leased = inbox.lease(&[], 9, lease(2, 99), at(52)).await.expect("lease");
     assert_eq!(leased.iter().map(|entry| (entry.id, entry.attempts)).collect::<Vec<_>>(), [(ids[0], 1)]);
 }
@@ -199,7 +196,7 @@ async fn completed_entries_are_forgotten(inbox: &impl Inbox) {
     assert_eq!(inbox.forget(at(6)).await.expect("forget"), 1, "only what was completed");
     assert_eq!(inbox.find(first).await.expect("find"), None);
     let again = inbox.receive(&incoming(&[1], 1, 3), at(7)).await.expect("receive");
-    assert!(matches!(again, Verdict::New { .. }) && again.id() != first, "new again, under a new number");
+    assert!(matches!(again, ReceiveOutcome::New { .. }) && again.id() != first, "new again, under a new number");
 }
 
 /// Runs `steps` random operations on an empty inbox and on the model, and compares every answer.
@@ -226,7 +223,7 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
         }
         let message = incoming(&keys, u8::try_from(random.below(5)).unwrap_or(0), u64::from(step));
         let limit = u32::try_from(random.below(4)).unwrap_or(0);
-        let kinds = &MessageKind::ALL[..usize::try_from(random.below(3)).unwrap_or(0)];
+        let kinds = &KINDS[..usize::try_from(random.below(3)).unwrap_or(0)];
         let context = format!("seed {seed}, step {step}");
         let now = at(now);
         match random.below(12) {
@@ -262,11 +259,11 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
                 assert_eq!(got, want, "release, {context}");
             }
             10 => {
-                let got = inbox.set_aside(theirs, lease.owner, "poison", now).await.expect("store");
-                let want = model.set_aside(id, lease.owner, "poison", now).await.expect("store");
-                assert_eq!(got, want, "set aside, {context}");
-                let got = inbox.list_set_aside(None, limit).await.expect("store");
-                let want = model.list_set_aside(None, limit).await.expect("store");
+                let got = inbox.dead_letter(theirs, lease.owner, "poison", now).await.expect("store");
+                let want = model.dead_letter(id, lease.owner, "poison", now).await.expect("store");
+                assert_eq!(got, want, "dead letter, {context}");
+                let got = inbox.dead_letters(None, limit).await.expect("store");
+                let want = model.dead_letters(None, limit).await.expect("store");
                 assert_eq!(got, entries(want, &numbers), "list, {context}");
             }
             _ if random.below(4) == 0 => {
@@ -274,8 +271,8 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
                 assert_eq!(got, model.forget(now).await.expect("store"), "forget, {context}");
             }
             _ => {
-                let got = inbox.retry(theirs, now).await.expect("store");
-                assert_eq!(got, model.retry(id, now).await.expect("store"), "retry, {context}");
+                let got = inbox.resend(theirs, now).await.expect("store");
+                assert_eq!(got, model.resend(id, now).await.expect("store"), "resend, {context}");
             }
         }
         let got = inbox.find(theirs).await.expect("store");
@@ -285,14 +282,18 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
     }
 }
 
-fn translate(verdict: Verdict, numbers: &HashMap<EntryId, EntryId>) -> Verdict {
+fn translate(outcome: ReceiveOutcome, numbers: &HashMap<EntryId, EntryId>) -> ReceiveOutcome {
     let theirs = |id: EntryId| numbers.get(&id).copied().unwrap_or(id);
-    match verdict {
-        Verdict::New { id, acknowledgement } => Verdict::New { id: theirs(id), acknowledgement },
-        Verdict::Duplicate { id, acknowledgement } => Verdict::Duplicate { id: theirs(id), acknowledgement },
-        Verdict::InProgress { id, acknowledgement } => Verdict::InProgress { id: theirs(id), acknowledgement },
-        Verdict::Conflict { id, acknowledgement, with } => {
-            Verdict::Conflict { id: theirs(id), acknowledgement, with: theirs(with) }
+    match outcome {
+        ReceiveOutcome::New { id, acknowledgement } => ReceiveOutcome::New { id: theirs(id), acknowledgement },
+        ReceiveOutcome::Duplicate { id, acknowledgement } => {
+            ReceiveOutcome::Duplicate { id: theirs(id), acknowledgement }
+        }
+        ReceiveOutcome::InProgress { id, acknowledgement } => {
+            ReceiveOutcome::InProgress { id: theirs(id), acknowledgement }
+        }
+        ReceiveOutcome::Conflict { id, acknowledgement, with } => {
+            ReceiveOutcome::Conflict { id: theirs(id), acknowledgement, with: theirs(with) }
         }
     }
 }

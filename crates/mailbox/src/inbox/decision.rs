@@ -1,0 +1,72 @@
+//! What a received message is to an inbox: the one rule that every engine follows.
+
+use super::{InboxState, ReceiveOutcome};
+use crate::key::Fingerprint;
+use crate::lease::{EntryId, Lease};
+use crate::opaque::OpaqueBytes;
+use bankrail_values::Timestamp;
+
+/// What an inbox knows of an entry that has an alias in common with a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct KnownEntry {
+    /// Its number.
+    pub id: EntryId,
+    /// The content of the message that it holds.
+    pub fingerprint: Fingerprint,
+    /// Its state.
+    pub state: InboxState,
+    /// The acknowledgement that was answered.
+    pub acknowledgement: OpaqueBytes,
+    /// The entry that it contradicts.
+    pub conflicts_with: Option<EntryId>,
+    /// Its lease, over or not.
+    pub lease: Option<Lease>,
+}
+
+/// What an engine does with a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "engines act on each")]
+pub enum Decision {
+    /// No entry holds it. Store it, pending and due, with the claim's lease if there is one, and answer
+    /// [`ReceiveOutcome::work`].
+    Store {
+        /// The entry that it contradicts.
+        conflicts_with: Option<EntryId>,
+    },
+    /// An entry holds it, and the claim gets that entry. Store the claim's lease in it, and answer the outcome.
+    Lease {
+        /// What to answer.
+        outcome: ReceiveOutcome,
+        /// What to add to [`InboxEntry::attempts`](super::InboxEntry::attempts): 0 when the owner repeats its claim, else 1.
+        attempts: u32,
+    },
+    /// An entry holds it. Change nothing, and answer this.
+    Answer(ReceiveOutcome),
+}
+
+impl Decision {
+    /// Decides on a message with this fingerprint, out of every entry that has an alias in common with it, in any order.
+    /// `claim` is the lease that the caller asks for, if it does.
+    ///
+    /// - The earliest entry with the same fingerprint holds the message. If it is finished, the message is a duplicate. If
+    ///   it is pending, a claim gets it when no other owner's lease on it lasts; otherwise the message is in progress.
+    /// - If no entry holds it, it is new, or in conflict with the earliest of the entries.
+    #[must_use]
+    pub fn of(fingerprint: &Fingerprint, known: Vec<KnownEntry>, claim: Option<&Lease>, now: Timestamp) -> Self {
+        let conflicts_with = known.iter().map(|entry| entry.id).min();
+        let same = known.into_iter().filter(|entry| entry.fingerprint == *fingerprint);
+        let Some(entry) = same.min_by_key(|entry| entry.id) else { return Self::Store { conflicts_with } };
+        let KnownEntry { id, acknowledgement, .. } = entry;
+        if entry.state != InboxState::Pending {
+            return Self::Answer(ReceiveOutcome::Duplicate { id, acknowledgement });
+        }
+        let is_free = entry.lease.is_none_or(|lease| lease.is_over(now));
+        let is_own = |claim: &Lease| entry.lease.is_some_and(|lease| lease.owner == claim.owner);
+        if claim.is_some_and(|claim| is_free || is_own(claim)) {
+            let outcome = ReceiveOutcome::work(id, acknowledgement, entry.conflicts_with);
+            return Self::Lease { outcome, attempts: u32::from(is_free) };
+        }
+        Self::Answer(ReceiveOutcome::InProgress { id, acknowledgement })
+    }
+}

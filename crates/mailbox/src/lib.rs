@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+
+mod inbox;
+mod key;
+mod kind;
+mod lease;
+mod opaque;
+mod outbox;
+mod schedule;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use inbox::{
+    Completion, Decision, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KnownEntry, ReceiveOutcome,
+    TransactionalInbox,
+};
+pub use key::{DuplicateKey, Fingerprint, KeyHash};
+pub use kind::{Kind, KindError};
+pub use lease::{EntryId, Lease, LeaseOwner};
+pub use opaque::OpaqueBytes;
+pub use outbox::{
+    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, LeaseRequest, Outbox, OutboxCounts, OutboxEntry,
+    OutboxState, Outgoing, StoppedEndpoint,
+};
+pub use schedule::{DEFAULT_DELAYS, DEFAULT_TIME_OUT, Schedule};

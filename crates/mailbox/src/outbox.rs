@@ -1,0 +1,222 @@
+//! The sender's outbox: nothing enqueued is lost.
+//!
+//! The outbox keeps the message itself, not what is sent over the wire: a dead letter may be resent days later, when a
+//! text sealed at enqueue would no longer open. It therefore holds payload: protect it as the ledger is protected.
+
+mod record;
+
+pub use record::{DeliveryNote, DeliveryRecord, Disposition};
+
+use crate::key::Fingerprint;
+use crate::kind::Kind;
+use crate::lease::{EntryId, Lease, LeaseOwner};
+use crate::opaque::OpaqueBytes;
+use bankrail_values::{BoundedText, HyphenatedUuid, StoreFuture, Timestamp};
+use std::fmt::Debug;
+
+/// A receiver's endpoint, as the sender names it: 1 to 200 code points. Not every engine keeps U+0000.
+pub type EndpointId = BoundedText<1, 200>;
+
+/// A message to deliver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "senders and engines make them")]
+pub struct Outgoing {
+    /// Where to.
+    pub endpoint: EndpointId,
+    /// What sort of message it is.
+    pub kind: Kind,
+    /// The sender's name for the message: the same at each delivery, and only one message of an endpoint has it.
+    pub message_id: HyphenatedUuid,
+    /// Its content.
+    pub fingerprint: Fingerprint,
+    /// What goes with the message, in the caller's own format: its headers for example.
+    pub attributes: OpaqueBytes,
+    /// The message.
+    pub body: OpaqueBytes,
+}
+
+impl Outgoing {
+    /// Whether both are one message, the second written anew perhaps: kind, fingerprint and attributes are equal. For
+    /// engines, of two messages with one [`Outgoing::message_id`].
+    #[must_use]
+    pub fn has_same_content(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.fingerprint == other.fingerprint && self.attributes == other.attributes
+    }
+}
+
+/// What [`Outbox::enqueue`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "there or there already")]
+pub enum Enqueued {
+    /// Stored; due at once.
+    New(EntryId),
+    /// This message is stored already, under its `message_id` and for its endpoint: nothing was changed.
+    Already(EntryId),
+}
+
+impl Enqueued {
+    /// The entry.
+    #[must_use]
+    pub fn id(self) -> EntryId {
+        match self {
+            Self::New(id) | Self::Already(id) => id,
+        }
+    }
+}
+
+/// The state of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "engines store each")]
+pub enum OutboxState {
+    /// Waits for its time, or is leased.
+    Pending,
+    /// Delivered.
+    Delivered,
+    /// Given up: listed by [`Outbox::dead_letters`], sent again by [`Outbox::resend`].
+    DeadLetter,
+}
+
+impl OutboxState {
+    /// A stable name, for stores.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Delivered => "delivered",
+            Self::DeadLetter => "dead_letter",
+        }
+    }
+
+    /// The state of a stable name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Pending, Self::Delivered, Self::DeadLetter].into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+/// A stored message to deliver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct OutboxEntry {
+    /// The store's number, rising with the time of enqueueing.
+    pub id: EntryId,
+    /// The message.
+    pub message: Outgoing,
+    /// The state.
+    pub state: OutboxState,
+    /// When it was enqueued.
+    pub enqueued_at: Timestamp,
+    /// When it is due; of no meaning unless pending.
+    pub due: Timestamp,
+    /// Attempts recorded since it was enqueued or sent again. The schedule goes by it.
+    pub deliveries: u32,
+}
+
+/// Which entries to lease.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::exhaustive_structs, reason = "engines read them")]
+pub struct LeaseRequest<'a> {
+    /// Whose they shall be, and until when.
+    pub lease: Lease,
+    /// The most entries.
+    pub limit: u32,
+    /// The most entries of one endpoint under lease at once, those of other workers counted. Only leases that last
+    /// beyond now count: an attempt that outlives its lease may still be under way and is not counted any more, so a
+    /// worker leases for longer than its attempts can take.
+    pub per_endpoint: u32,
+    /// Endpoints to leave out, as a circuit breaker says.
+    pub except: &'a [EndpointId],
+}
+
+/// An endpoint that takes no deliveries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct StoppedEndpoint {
+    /// The endpoint.
+    pub endpoint: EndpointId,
+    /// Since when.
+    pub since: Timestamp,
+    /// Why.
+    pub reason: String,
+}
+
+/// How many entries there are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct OutboxCounts {
+    /// Waiting or leased.
+    pub pending: u64,
+    /// Delivered and not yet forgotten.
+    pub delivered: u64,
+    /// Given up.
+    pub dead_letters: u64,
+}
+
+/// Where a sender keeps messages until they are delivered. Every answer is durable before it is given.
+///
+/// Rules for engines, which the suite of the `testing` feature checks:
+/// - A lease belongs to its owner strictly before `until`. From `until` on another may take the entry; until somebody
+///   does, the owner may still record. Calls by anyone but the owner change nothing and answer `false`.
+/// - Entries of a stopped endpoint are kept and not leased.
+/// - `now` is the caller's; a store never reads a clock.
+pub trait Outbox: Debug + Send + Sync {
+    /// Stores a message, due at once. Durable before it returns. A message for a stopped endpoint is stored too. Another
+    /// message ([`Outgoing::has_same_content`]) under an `message_id` that is stored for the endpoint is an error of the kind
+    /// [`StoreErrorKind::Conflict`](bankrail_values::StoreErrorKind::Conflict): it would never be sent.
+    fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued>;
+
+    /// Leases pending entries that are due and free, by due time and then in order of enqueueing.
+    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>>;
+
+    /// Records an attempt and what becomes of the entry, in one step, and ends the lease. `false`: the lease is no
+    /// longer the owner's, and nothing was recorded.
+    fn record<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        delivery: &'a DeliveryRecord,
+        disposition: Disposition,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool>;
+
+    /// Gives an entry back without an attempt, due at `due`: a graceful stop. `false`: the lease is no longer the
+    /// owner's.
+    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool>;
+
+    /// When the next pending entry of an endpoint that is not stopped becomes due or free of its lease. `None`: there
+    /// is none.
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
+
+    /// Every attempt recorded for an entry, in their order, those before a resend included.
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>>;
+
+    /// The entry.
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>>;
+
+    /// Entries given up, of one endpoint or of all, after the entry `after`, in the order of enqueueing.
+    fn dead_letters<'a>(
+        &'a self,
+        endpoint: Option<&'a EndpointId>,
+        after: Option<EntryId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<OutboxEntry>>;
+
+    /// Makes a dead entry pending again, due at once, its attempts counted from zero, `message_id` unchanged.
+    /// `false`: it is not dead.
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
+
+    /// Stops an endpoint. Stopping a stopped one changes nothing.
+    fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()>;
+
+    /// Resumes an endpoint; its pending entries go on. `false`: it was not stopped.
+    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool>;
+
+    /// The stopped endpoints, by name.
+    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>>;
+
+    /// Forgets entries, with their attempts, that were delivered before `before`. Says how many.
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
+
+    /// How many entries there are, of one endpoint or of all.
+    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts>;
+}

@@ -1,0 +1,79 @@
+//! What became of a delivery.
+
+use bankrail_values::Timestamp;
+use std::time::Duration;
+
+/// One attempt, without payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines and workers make them")]
+pub struct DeliveryRecord {
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How long it took, in milliseconds as kept.
+    pub duration: Duration,
+    /// The HTTP status, if there was an answer.
+    pub status: Option<u16>,
+    /// What went wrong or was odd.
+    pub note: Option<DeliveryNote>,
+}
+
+macro_rules! notes {
+    ($( $(#[$doc:meta])* $name:ident = $text:literal, )*) => {
+        /// What went wrong with an attempt, or was odd about it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum DeliveryNote { $( $(#[$doc])* $name, )* }
+
+        impl DeliveryNote {
+            /// All notes.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// A stable name, for stores.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $( Self::$name => $text, )* }
+            }
+
+            /// The note of a stable name.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|note| note.as_str() == name)
+            }
+        }
+    };
+}
+
+notes! {
+    /// No answer in time.
+    TimedOut = "timed_out",
+    /// No connection.
+    NoConnection = "no_connection",
+    /// The TLS handshake failed.
+    Tls = "tls",
+    /// The connection broke before the answer was complete.
+    Broken = "broken",
+    /// A redirection, which is never followed.
+    Redirected = "redirected",
+    /// A status other than 2xx.
+    Refused = "refused",
+    /// 2xx, with a body that is no acknowledgement.
+    WrongBody = "wrong_body",
+    /// 410: the endpoint is gone.
+    Gone = "gone",
+    /// The message could not be sealed: a key is missing or refuses.
+    NotSealed = "not_sealed",
+    /// Anything else.
+    Other = "other",
+}
+
+/// What becomes of an entry after an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "engines act on each")]
+pub enum Disposition {
+    /// It was delivered.
+    Delivered,
+    /// It is due again then.
+    RetryAt(Timestamp),
+    /// It is given up.
+    DeadLetter,
+}

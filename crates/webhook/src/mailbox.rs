@@ -1,0 +1,125 @@
+//! Messages in a mailbox: how a delivery is kept in the inbox, and a message to deliver in the outbox.
+
+use crate::acknowledgement::Acknowledgement;
+use crate::finding::{Finding, RuleClass};
+use crate::headers::{DeliveryHeaders, HeaderError};
+use crate::message::{Message, MessageKind};
+use bankrail_mailbox::{EndpointId, Incoming, Kind, OpaqueBytes, Outgoing};
+use std::borrow::Cow;
+
+/// The most bytes of a message's JSON in [`Message::outgoing`]: what fits an envelope by default.
+pub const MAX_OUTGOING_BYTES: usize = 250_000;
+
+/// The kind's stable name; [`MessageKind::from_name`] reads it back.
+impl From<MessageKind> for Kind {
+    fn from(kind: MessageKind) -> Self {
+        Self::from_static(kind.as_str())
+    }
+}
+
+/// The attributes of an entry, as JSON.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Attributes<'a> {
+    headers: DeliveryHeaders,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    findings: Cow<'a, [Finding]>,
+}
+
+fn is_empty(findings: &[Finding]) -> bool {
+    findings.is_empty()
+}
+
+impl DeliveryHeaders {
+    /// The attributes under which a mailbox keeps these headers, and what was odd about them.
+    #[must_use]
+    pub fn to_attributes(&self, findings: &[Finding]) -> OpaqueBytes {
+        let attributes = Attributes { headers: *self, findings: findings.into() };
+        serde_json::to_vec(&attributes).expect("headers are JSON").into()
+    }
+
+    /// The headers of attributes from [`DeliveryHeaders::to_attributes`], and what was odd about them. `None`: other bytes.
+    #[must_use]
+    pub fn from_attributes(attributes: &[u8]) -> Option<(Self, Vec<Finding>)> {
+        let Attributes { headers, findings } = serde_json::from_slice(attributes).ok()?;
+        Some((headers, findings.into_owned()))
+    }
+}
+
+impl Message {
+    /// What a receiver gives to its inbox for a delivery of this message. `scope` tells receivers (customers) that share an
+    /// inbox apart; `findings` are what [`DeliveryHeaders::parse`] found; `body` is the JSON as it was received.
+    #[must_use]
+    pub fn incoming(
+        &self,
+        scope: &str,
+        headers: &DeliveryHeaders,
+        findings: &[Finding],
+        body: Vec<u8>,
+        acknowledgement: &Acknowledgement,
+    ) -> Incoming {
+        Incoming {
+            kind: self.kind().into(),
+            key: self.duplicate_key(scope, headers.message_id),
+            fingerprint: self.fingerprint(),
+            attributes: headers.to_attributes(findings),
+            body: body.into(),
+            acknowledgement: acknowledgement.to_json().into(),
+        }
+    }
+
+    /// What a sender gives to its outbox. Checks message and headers, and writes the message's JSON.
+    ///
+    /// # Errors
+    /// [`OutgoingError::Findings`] for a message with a finding of form, an unknown code or an unknown member;
+    /// [`OutgoingError::Headers`] for headers that break the table of the message's kind; [`OutgoingError::TooLarge`] for
+    /// more than [`MAX_OUTGOING_BYTES`]; [`OutgoingError::Endpoint`] for an endpoint's name that not every engine keeps.
+    pub fn outgoing(&self, endpoint: EndpointId, headers: &DeliveryHeaders) -> Result<Outgoing, OutgoingError> {
+        headers.check(self.kind()).map_err(OutgoingError::Headers)?;
+        let mut findings = self.validate();
+        findings.retain(|finding| finding.rule.class() != RuleClass::Consistency);
+        if !findings.is_empty() {
+            return Err(OutgoingError::Findings { findings });
+        }
+        if endpoint.as_str().contains('\0') {
+            return Err(OutgoingError::Endpoint);
+        }
+        let body = self.to_json();
+        if body.len() > MAX_OUTGOING_BYTES {
+            return Err(OutgoingError::TooLarge { found: body.len(), allowed: MAX_OUTGOING_BYTES });
+        }
+        Ok(Outgoing {
+            endpoint,
+            kind: self.kind().into(),
+            message_id: headers.message_id,
+            fingerprint: self.fingerprint(),
+            attributes: headers.to_attributes(&[]),
+            body: body.into(),
+        })
+    }
+}
+
+/// Why a message is not sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutgoingError {
+    /// The message has findings of form, unknown codes or unknown members.
+    #[error("expected a message of the specification's form, found {} findings", findings.len())]
+    Findings {
+        /// The findings.
+        findings: Vec<Finding>,
+    },
+    /// The headers break the table of the message's kind.
+    #[error("the headers are not those of the message")]
+    Headers(#[source] HeaderError),
+    /// The message is too large to be sealed.
+    #[error("expected a message of at most {allowed} bytes, found {found}")]
+    TooLarge {
+        /// Its bytes.
+        found: usize,
+        /// The most.
+        allowed: usize,
+    },
+    /// U+0000 in the endpoint's name.
+    #[error("expected the name of an endpoint without U+0000")]
+    Endpoint,
+}

@@ -1,0 +1,176 @@
+//! What the messages have in common: reading, writing, checking.
+
+use super::MessageKind;
+use crate::duplicate;
+use crate::error::MessageError;
+use crate::finding::{Finding, RuleClass};
+use crate::json::{self, Context, Output, Wire};
+use bankrail_mailbox::{DuplicateKey, Fingerprint};
+use bankrail_values::json::JsonValue;
+use bankrail_values::{HyphenatedUuid, Timestamp};
+
+/// How to read a message.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOptions {
+    deny_findings: bool,
+    max_bytes: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { deny_findings: false, max_bytes: 1024 * 1024 }
+    }
+}
+
+impl ReadOptions {
+    /// The defaults: tolerant, at most 1 MiB.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether to refuse messages with findings of form, unknown codes or unknown members. Findings of consistency never
+    /// refuse. Off by default.
+    #[must_use]
+    pub fn deny_findings(mut self, deny: bool) -> Self {
+        self.deny_findings = deny;
+        self
+    }
+
+    /// The most bytes of JSON. Default: 1 MiB.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    pub(super) fn read<'a>(&self, json: &'a [u8]) -> Result<JsonValue<'a>, MessageError> {
+        Ok(bankrail_values::json::read(json, &json::LIMITS.max_bytes(self.max_bytes))?)
+    }
+
+    /// What [`ReadOptions::deny_findings`] set.
+    #[must_use]
+    pub fn denies_findings(&self) -> bool {
+        self.deny_findings
+    }
+}
+
+/// A message that was read, and what is odd about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parsed<T> {
+    /// The message.
+    pub message: T,
+    /// What was noticed while reading, then what [`WebhookMessage::validate`] says.
+    pub findings: Vec<Finding>,
+}
+
+/// What the messages have in common. Sealed: their list is closed.
+#[allow(private_bounds, reason = "sealed")]
+pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sync + 'static {
+    /// Which message it is.
+    const KIND: MessageKind;
+
+    /// When the service processed the message's matter: not when it happened, and different in each regeneration.
+    fn creation_date_time(&self) -> Timestamp;
+
+    /// What a receiver de-duplicates by (Specification: "Events"). `scope` tells receivers (customers) that share
+    /// a store apart. `message_id` is the `X-Message-Id`, used when the message has none of the key's members.
+    fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
+
+    /// The findings of consistency.
+    #[doc(hidden)]
+    #[allow(private_interfaces, reason = "sealed")]
+    fn check_consistency(&self, at: &mut Context);
+
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// [`MessageError`].
+    fn from_json(json: &[u8]) -> Result<Parsed<Self>, MessageError> {
+        Self::from_json_with(json, &ReadOptions::default())
+    }
+
+    /// Reads a message with options.
+    ///
+    /// # Errors
+    /// [`MessageError`].
+    fn from_json_with(json: &[u8], options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
+        Self::from_value(&options.read(json)?, options)
+    }
+
+    /// Reads a message out of JSON that was parsed.
+    #[doc(hidden)]
+    fn from_value(value: &JsonValue<'_>, options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
+        let mut at = Context::default();
+        let message = Self::read(value, &mut at)?;
+        let mut findings = at.findings;
+        findings.extend(message.validate());
+        if options.deny_findings && findings.iter().any(|finding| finding.rule.class() != RuleClass::Consistency) {
+            return Err(MessageError::Findings { findings });
+        }
+        Ok(Parsed { message, findings })
+    }
+
+    /// Writes the message: the specification's names in a stable order, no nulls, unknown members last.
+    fn to_json(&self) -> Vec<u8> {
+        let mut out = Output::plain();
+        self.write(&mut out);
+        out.finish().into_bytes()
+    }
+
+    /// What is odd about the message: default bounds, unknown codes and members, and values that do not agree.
+    fn validate(&self) -> Vec<Finding> {
+        let mut at = Context::default();
+        self.check(None, &mut at);
+        self.check_consistency(&mut at);
+        at.findings
+    }
+
+    /// The fingerprint: SHA-256 of the canonical JSON without `creation_date_time`.
+    fn fingerprint(&self) -> Fingerprint {
+        let mut canonical = Output::canonical();
+        self.write(&mut canonical);
+        duplicate::fingerprint(Self::KIND, &canonical.finish())
+    }
+}
+
+/// The trait's methods as inherent ones.
+macro_rules! message_type {
+    ($name:ident) => {
+        impl $name {
+            /// Reads a message.
+            ///
+            /// # Errors
+            /// [`MessageError`](crate::MessageError).
+            pub fn from_json(json: &[u8]) -> Result<$crate::Parsed<Self>, $crate::MessageError> {
+                <Self as $crate::WebhookMessage>::from_json(json)
+            }
+
+            /// Writes the message: the specification's names in a stable order, no nulls, unknown members last.
+            #[must_use]
+            pub fn to_json(&self) -> Vec<u8> {
+                <Self as $crate::WebhookMessage>::to_json(self)
+            }
+
+            /// The message itself if nothing is odd about it: the end of a builder's chain.
+            ///
+            /// # Errors
+            /// [`BuildError`](crate::BuildError) with the findings of `validate`, whatever their class.
+            pub fn checked(self) -> Result<Self, $crate::BuildError> {
+                match self.validate() {
+                    findings if findings.is_empty() => Ok(self),
+                    findings => Err($crate::BuildError { findings }),
+                }
+            }
+
+            /// What is odd about the message: default bounds, unknown codes and members, and values that do not
+            /// agree with each other.
+            #[must_use]
+            pub fn validate(&self) -> Vec<$crate::Finding> {
+                <Self as $crate::WebhookMessage>::validate(self)
+            }
+        }
+    };
+}
+pub(crate) use message_type;
