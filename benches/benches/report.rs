@@ -54,9 +54,7 @@ fn reading(criterion: &mut Criterion) {
     for (name, xml) in forms {
         let mut group = criterion.benchmark_group(format!("report/parse/{name}"));
         group.throughput(Throughput::Bytes(xml.len() as u64)).sample_size(20);
-        let mut strict = ReadOptions::default();
-        strict.mode = Mode::Strict;
-        strict.deny_findings = true;
+        let strict = ReadOptions::default().mode(Mode::Strict).deny_findings(true);
         let parsed = Document::parse_with(&xml, &strict).expect("the report is valid");
         assert_eq!(parsed.document.reports.iter().map(|report| report.entries.len() as u64).sum::<u64>(), ENTRIES);
         assert_eq!(streamed(&xml), ENTRIES);

@@ -13,8 +13,7 @@ fn assert_same_back(document: &Document) {
     };
     let again = Document::parse(&xml).expect("what was written is readable");
     assert_eq!(&again.document, document);
-    let mut options = WriteOptions::default();
-    options.indent = Some(2);
+    let options = WriteOptions::default().indent(2);
     let indented = document.to_xml_with(options).expect("what can be written compactly can be indented");
     assert_eq!(&Document::parse(&indented).expect("what was indented is readable").document, document);
     let mut json = String::new();
@@ -24,8 +23,7 @@ fn assert_same_back(document: &Document) {
 
 /// An invented document is what the schema accepts, and checking it finds what reading it finds.
 fn assert_valid(document: &Document) {
-    let mut strict = ReadOptions::default();
-    strict.mode = Mode::Strict;
+    let strict = ReadOptions::default().mode(Mode::Strict);
     let xml = document.to_xml().expect("an invented document is complete");
     let parsed = Document::parse_with(&xml, &strict).expect("an invented document is schema-valid");
     let facts = |findings: Vec<Finding>| findings.into_iter().map(|finding| (finding.kind, finding.path));

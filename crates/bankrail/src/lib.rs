@@ -16,7 +16,9 @@
 //! | feature | module | for |
 //! |---|---|---|
 //! | (always) | `values` | money, currencies, timestamps, identifiers, secrets |
-//! | `camt052` | `camt052` | reading, checking and writing account reports |
+//! | `camt052` | `camt052` | reading, checking and writing account reports (camt.052) |
+//! | `camt053` | `camt053` | the same for account statements (camt.053) |
+//! | `iso20022`, `camt` | `iso20022`, `camt` | the engine and the shared types, to state further messages |
 //! | `jose` | `jose` | RSA keys and strict RS256 signatures |
 //! | `client-assertion` | `client_assertion` | assertions, the token exchange's wire types |
 //! | `secured-payload` | `secured_payload` | sealing and opening webhook bodies |
@@ -43,14 +45,20 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "camt")]
+pub use bankrail_camt as camt;
 #[cfg(feature = "camt052")]
 pub use bankrail_camt052 as camt052;
+#[cfg(feature = "camt053")]
+pub use bankrail_camt053 as camt053;
 #[cfg(feature = "client")]
 pub use bankrail_client as client;
 #[cfg(feature = "client-assertion")]
 pub use bankrail_client_assertion as client_assertion;
 #[cfg(feature = "http")]
 pub use bankrail_http as http;
+#[cfg(feature = "iso20022")]
+pub use bankrail_iso20022 as iso20022;
 #[cfg(feature = "jose")]
 pub use bankrail_jose as jose;
 #[cfg(feature = "mailbox")]

@@ -4,10 +4,9 @@ mod entry;
 mod report;
 
 pub use entry::EntryBuilder;
-pub use report::ReportBuilder;
+pub use report::{ReportBuilder, ReportIds};
 
-use crate::finding::FindingKind;
-use crate::{Finding, NumberError};
+use bankrail_camt::{Finding, FindingKind, NumberError};
 use bankrail_values::{Currency, MoneyError};
 use std::convert::Infallible;
 
@@ -16,10 +15,10 @@ use std::convert::Infallible;
 #[non_exhaustive]
 pub enum BuildError {
     /// An amount has more digits than the schema allows.
-    #[error("the amount does not fit the message")]
+    #[error("the amount does not fit the message: {0}")]
     Amount(#[source] NumberError),
     /// The amounts do not add up.
-    #[error("the amounts do not add up")]
+    #[error("the amounts do not add up: {0}")]
     Sum(#[source] MoneyError),
     /// An entry in another currency than its account.
     #[error("expected an entry in {account}, found {found}")]
@@ -36,7 +35,7 @@ pub enum BuildError {
         found: String,
     },
     /// A text is too short, too long, not of its form, or holds a character that XML cannot carry.
-    #[error("unfit value for {path}")]
+    #[error("unfit value for {path}: {kind}")]
     Invalid {
         /// The element.
         path: String,

@@ -2,7 +2,7 @@
 
 use super::BuildError;
 use super::report::{amount, direction};
-use crate::{
+use bankrail_camt::{
     AccountId, BankTransactionCode, BankTransactionDomain, BankTransactionFamily, CounterpartyAccount, Date,
     DateOrDateTime, Entry, EntryDetails, EntryStatus, OtherAccountId, Party, ProprietaryReference, References,
     Remittance, Text, Transaction, TransactionParties,
@@ -127,16 +127,14 @@ impl EntryBuilder {
         if self.references != References::default() {
             transaction.references = Some(Box::new(self.references));
         }
-        let parties = TransactionParties {
-            debtor: self.debtor.map(named),
-            creditor: self.creditor.map(named),
-            creditor_account: self.creditor_account.map(|(number, issuer)| {
-                let mut other = OtherAccountId::new(number.into());
-                other.issuer = issuer.map(Text::from);
-                Box::new(CounterpartyAccount::new(AccountId::Other(other)))
-            }),
-            ..TransactionParties::default()
-        };
+        let mut parties = TransactionParties::default();
+        parties.debtor = self.debtor.map(named);
+        parties.creditor = self.creditor.map(named);
+        parties.creditor_account = self.creditor_account.map(|(number, issuer)| {
+            let mut other = OtherAccountId::new(number.into());
+            other.issuer = issuer.map(Text::from);
+            Box::new(CounterpartyAccount::new(AccountId::Other(other)))
+        });
         if parties != TransactionParties::default() {
             transaction.parties = Some(Box::new(parties));
         }
@@ -144,12 +142,14 @@ impl EntryBuilder {
             transaction.remittance = Some(Remittance::from_narrative(&self.narrative));
         }
         let [domain, family, sub_family] = self.code.map(Text::from);
-        let domain = Some(BankTransactionDomain::new(domain, BankTransactionFamily::new(family, sub_family)));
-        let code = BankTransactionCode { domain, ..BankTransactionCode::default() };
+        let mut code = BankTransactionCode::default();
+        code.domain = Some(BankTransactionDomain::new(domain, BankTransactionFamily::new(family, sub_family)));
         let mut entry = Entry::new(amount, direction, EntryStatus::Booked, code);
         entry.booking_date = Some(DateOrDateTime::Date(Date::from(self.booked)));
         entry.value_date = Some(DateOrDateTime::Date(Date::from(self.value_date)));
-        entry.details.push(EntryDetails { transactions: vec![transaction], ..EntryDetails::default() });
+        let mut details = EntryDetails::default();
+        details.transactions.push(transaction);
+        entry.details.push(details);
         Ok(entry)
     }
 }
@@ -162,5 +162,7 @@ impl TryFrom<EntryBuilder> for Entry {
 }
 
 fn named(name: String) -> Box<Party> {
-    Box::new(Party { name: Some(name.into()), ..Party::default() })
+    let mut party = Party::default();
+    party.name = Some(name.into());
+    Box::new(party)
 }

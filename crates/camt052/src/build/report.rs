@@ -1,10 +1,10 @@
 //! A statement from a balance and entries.
 
 use super::BuildError;
-use crate::summary_of;
-use crate::{
+use crate::{Document, Report};
+use bankrail_camt::{
     Account, AccountId, Amount, Balance, BalanceCode, BalanceSubType, BalanceType, BalanceTypeCode, CurrencyCode, Date,
-    DateOrDateTime, DateTime, Direction, Document, Entry, GroupHeader, OtherAccountId, Report, ReportingSource,
+    DateOrDateTime, DateTime, Direction, Entry, GroupHeader, OtherAccountId, ReportingSource, summary_of,
 };
 use bankrail_values::{Currency, Money, SimpleUuid};
 
@@ -13,30 +13,26 @@ use bankrail_values::{Currency, Money, SimpleUuid};
 /// The summary is computed: counts, sums and net over the entries, zeros when there are none.
 ///
 /// ```
-/// use bankrail_camt052::{DateTime, EntryBuilder, ReportBuilder};
+/// use bankrail_camt052::{EntryBuilder, ReportBuilder, ReportIds};
 /// use bankrail_values::{Date, SimpleUuid};
 ///
 /// let today = Date::parse("2021-07-29")?;
-/// let document = ReportBuilder::new(
-///     SimpleUuid::parse("44b756ed60c8496391a768af90073f3f")?,
-///     SimpleUuid::parse("2a49546e4627493c9ba9645df24c9271")?,
-///     "2021-07-29T17:10:05.1750344+10:00".parse()?,
-///     "CMM",
-///     "011222814766538",
-///     "1245500.00 AUD".parse()?,
-///     today,
-/// )
-/// .entry(EntryBuilder::new("25.00 AUD".parse()?, today).narrative("payment 12345 👍"))
-/// .build()?;
+/// let ids = ReportIds {
+///     message: SimpleUuid::parse("44b756ed60c8496391a768af90073f3f")?,
+///     report: SimpleUuid::parse("2a49546e4627493c9ba9645df24c9271")?,
+/// };
+/// let created_at = "2021-07-29T17:10:05.1750344+10:00".parse()?;
+/// let document = ReportBuilder::new(ids, "CMM", created_at, "011222814766538", "1245500.00 AUD".parse()?, today)
+///     .entry(EntryBuilder::new("25.00 AUD".parse()?, today).narrative("payment 12345 👍"))
+///     .build()?;
 /// assert!(document.to_xml()?.contains("<Sum>25.00</Sum>"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ReportBuilder {
-    message_id: SimpleUuid,
-    report_id: SimpleUuid,
-    created_at: DateTime,
+    ids: ReportIds,
     source: String,
+    created_at: DateTime,
     account: String,
     balance: Money,
     balance_date: bankrail_values::Date,
@@ -48,25 +44,38 @@ pub struct ReportBuilder {
     failed: Option<BuildError>,
 }
 
+/// The identifications that a report is built with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs)] // two values of one type, told apart by their names
+pub struct ReportIds {
+    /// Of the message, `GrpHdr/MsgId`.
+    pub message: SimpleUuid,
+    /// Of the report in it, `Rpt/Id`.
+    pub report: SimpleUuid,
+}
+
 impl ReportBuilder {
-    /// With what every report has: the identifiers of message and report, the creation time with fraction digits and
-    /// offset, the reporting source, the account's identifier, its balance (negative when overdrawn; its currency is
-    /// the account's) and the balance's date.
+    /// With what every report has:
+    ///
+    /// - `ids`: the identifications of message and report
+    /// - `source`: the system that the figures come from, `RptgSrc/Prtry`
+    /// - `created_at`: the creation time, with fraction digits and offset
+    /// - `account`: the account's identifier, `Acct/Id/Othr/Id`
+    /// - `balance`: negative when overdrawn; its currency is the account's
+    /// - `balance_date`: as of when
     #[must_use]
     pub fn new(
-        message_id: SimpleUuid,
-        report_id: SimpleUuid,
-        created_at: DateTime,
+        ids: ReportIds,
         source: impl Into<String>,
+        created_at: DateTime,
         account: impl Into<String>,
         balance: Money,
         balance_date: bankrail_values::Date,
     ) -> Self {
         Self {
-            message_id,
-            report_id,
-            created_at,
+            ids,
             source: source.into(),
+            created_at,
             account: account.into(),
             balance,
             balance_date,
@@ -133,12 +142,12 @@ impl ReportBuilder {
         if self.created_at.offset().is_none() || self.created_at.fraction_digits() == 0 {
             return Err(BuildError::CreationTime { found: self.created_at.to_string() });
         }
-        let mut header = GroupHeader::new(self.message_id.to_string().into());
+        let mut header = GroupHeader::new(self.ids.message.to_string().into());
         header.created_at = Some(self.created_at.clone());
         let mut account = Account::new(AccountId::Other(OtherAccountId::new(self.account.into())));
         account.currency = Some(CurrencyCode::from(currency));
         account.name = self.account_name.map(Into::into);
-        let mut report = Report::new(self.report_id.to_string().into(), account);
+        let mut report = Report::new(self.ids.report.to_string().into(), account);
         report.created_at = Some(self.created_at);
         report.source = Some(ReportingSource::Proprietary(self.source.into()));
         let mut kind = BalanceType::new(BalanceTypeCode::Code(self.balance_code));
@@ -157,7 +166,7 @@ impl ReportBuilder {
             Some(Box::new(summary_of(&report.entries).ok_or(BuildError::Sum(bankrail_values::MoneyError::Overflow))?));
         let mut document = Document::new(vec![report]);
         document.group_header = Some(header);
-        match crate::check::first_of_schema(&document) {
+        match document.check().into_iter().find(|finding| finding.kind.is_schema()) {
             Some(finding) => Err(finding.into()),
             None => Ok(document),
         }

@@ -1,8 +1,8 @@
 //! What is reported, where, and what strict reading refuses.
 
 use bankrail_camt052::{
-    AccountId, Amount, CounterpartyAccount, Document, Finding, FindingKind, Mode, NAMESPACE, Part, ReadErrorKind,
-    ReadOptions, WriteOptions,
+    AccountId, Amount, CounterpartyAccount, Disagreement, Document, Finding, FindingKind, Mode, NAMESPACE, Part,
+    ReadErrorKind, ReadOptions, WriteOptions,
 };
 
 const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
@@ -43,12 +43,10 @@ fn kinds(findings: Vec<Finding>) -> Vec<(FindingKind, String)> {
 
 /// Strict reading refuses a finding of the schema, `deny_findings` any.
 fn assert_refused(xml: &str, kind: &FindingKind) {
-    let mut options = ReadOptions::default();
-    options.mode = Mode::Strict;
+    let options = ReadOptions::default().mode(Mode::Strict);
     let strict = Document::parse_with(xml, &options);
     assert_eq!(strict.is_err(), kind.is_schema(), "{kind}");
-    options.deny_findings = true;
-    let error = Document::parse_with(xml, &options).unwrap_err();
+    let error = Document::parse_with(xml, &options.deny_findings(true)).unwrap_err();
     assert!(matches!(error.kind(), ReadErrorKind::Refused(found) if found == kind), "{error:?}");
 }
 
@@ -61,13 +59,14 @@ fn counts_and_sums_of_the_summary() {
     let found = checked(&xml);
     let decimal = |text: &str| bankrail_values::parse_decimal(text).unwrap();
     let expected = [
-        FindingKind::EntryCount { part: Part::All, stated: 3, counted: 2 },
-        FindingKind::EntrySum { part: Part::All, stated: decimal("11.00"), summed: decimal("10.00") },
-        FindingKind::NetAmount { part: Part::All, stated: decimal("-9.00"), summed: decimal("10.00") },
-        FindingKind::EntryCount { part: Part::Credit, stated: 1, counted: 2 },
-        FindingKind::EntrySum { part: Part::Credit, stated: decimal("5.0"), summed: decimal("10.00") },
-        FindingKind::EntryCount { part: Part::Debit, stated: 1, counted: 0 },
-    ];
+        Disagreement::EntryCount { part: Part::All, stated: 3, counted: 2 },
+        Disagreement::EntrySum { part: Part::All, stated: decimal("11.00"), summed: decimal("10.00") },
+        Disagreement::NetAmount { part: Part::All, stated: decimal("-9.00"), summed: decimal("10.00") },
+        Disagreement::EntryCount { part: Part::Credit, stated: 1, counted: 2 },
+        Disagreement::EntrySum { part: Part::Credit, stated: decimal("5.0"), summed: decimal("10.00") },
+        Disagreement::EntryCount { part: Part::Debit, stated: 1, counted: 0 },
+    ]
+    .map(FindingKind::from);
     assert_eq!(found.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>(), expected);
     assert!(found.iter().all(|(_, path)| path == "/Document/BkToCstmrAcctRpt/Rpt[1]"));
     assert_refused(&xml, &expected[0]);
@@ -138,8 +137,7 @@ fn a_model_that_was_built_is_checked_as_one_that_was_read() {
         ]
         .map(|text| (text, false))
     );
-    let mut options = WriteOptions::default();
-    options.schema_valid = true;
+    let options = WriteOptions::default().schema_valid(true);
     assert!(document.to_xml_with(options).is_ok(), "the schema does not count");
 }
 
@@ -156,7 +154,7 @@ fn each_report_is_counted_by_itself() {
 fn currency_of_entries() {
     let xml = document("", &ENTRY.replace("AUD", "USD"));
     let finding = only(&xml);
-    assert_eq!(finding.kind, FindingKind::EntryCurrency { account: "AUD".into(), found: "USD".into() });
+    assert_eq!(finding.kind, Disagreement::EntryCurrency { account: "AUD".into(), found: "USD".into() }.into());
     assert_eq!(finding.path, "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]");
     assert_eq!((finding.position.unwrap().line, finding.position.unwrap().column), (5, 1));
     assert_refused(&xml, &finding.kind);
@@ -169,8 +167,8 @@ fn batches_against_their_details() {
         <TxDtls><Amt Ccy=\"AUD\">3.00</Amt><CdtDbtInd>CRDT</CdtDbtInd></TxDtls></NtryDtls></Ntry>";
     let xml = document("", &ENTRY.replace("</Ntry>", details));
     let kinds: Vec<_> = checked(&xml).into_iter().map(|(kind, _)| kind).collect();
-    assert!(matches!(kinds[0], FindingKind::BatchCount { stated: 3, counted: 2 }), "{kinds:?}");
-    assert!(matches!(kinds[1], FindingKind::BatchTotal { .. }), "{kinds:?}");
+    assert_eq!(kinds[0], Disagreement::BatchCount { stated: 3, counted: 2 }.into());
+    assert!(matches!(Disagreement::of(&kinds[1]), Some(Disagreement::BatchTotal { .. })), "{kinds:?}");
     assert_eq!(kinds.len(), 2);
     assert_refused(&xml, &kinds[0]);
 }
@@ -272,8 +270,7 @@ fn a_second_element_stays_behind_the_first_when_order_is_mended() {
 #[test]
 fn strict_reading_reports_every_finding() {
     let xml = document("", &ENTRY.replace("BOOK", "FUTR").repeat(3));
-    let mut options = ReadOptions::default();
-    options.mode = Mode::Strict;
+    let options = ReadOptions::default().mode(Mode::Strict);
     let error = Document::parse_with(&xml, &options).unwrap_err();
     assert_eq!(error.findings().len(), 3);
     assert_eq!(error.path(), "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Sts");
@@ -294,7 +291,7 @@ fn codes_that_look_the_same_in_one_text_are_counted_apart() {
     let found = checked(&document(&summary, &entries));
     let part = Part::BankTransactionCode("+X@Y".into());
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].0, FindingKind::EntryCount { part, stated: 3, counted: 2 });
+    assert_eq!(found[0].0, Disagreement::EntryCount { part, stated: 3, counted: 2 }.into());
 }
 
 #[test]
@@ -329,8 +326,7 @@ fn a_document_within_supplementary_data_is_judged_as_any_other() {
         };
         assert_eq!(found(&parsed.findings), expected, "{xml}");
         assert_eq!(found(&parsed.document.check()), expected, "{xml}");
-        let mut strict = ReadOptions::default();
-        strict.mode = Mode::Strict;
+        let strict = ReadOptions::default().mode(Mode::Strict);
         assert_eq!(Document::parse_with(&xml, &strict).is_ok(), valid, "{xml}");
     }
 }

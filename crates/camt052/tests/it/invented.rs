@@ -31,8 +31,7 @@ pub(crate) fn numbered(seed: u64) -> Document {
 
 /// Reading that refuses what the schema refuses.
 pub(crate) fn strict() -> ReadOptions {
-    let mut options = ReadOptions::default();
-    options.mode = Mode::Strict;
+    let options = ReadOptions::default().mode(Mode::Strict);
     options
 }
 

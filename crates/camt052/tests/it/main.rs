@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod any_value;
+mod both_readers;
 mod findings;
 mod hostile;
 mod invented;

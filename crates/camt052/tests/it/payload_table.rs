@@ -1,15 +1,17 @@
 //! Specification: Statement payload. One test per row of its table, on what the builder emits.
 
 use crate::tree::{leaves, texts};
-use bankrail_camt052::{BuildError, Document, EntryBuilder, FindingKind, Mode, ReadOptions, ReportBuilder};
+use bankrail_camt052::{BuildError, Document, EntryBuilder, FindingKind, Mode, ReadOptions, ReportBuilder, ReportIds};
 use bankrail_values::{Date, SimpleUuid};
 
 fn builder() -> ReportBuilder {
     ReportBuilder::new(
-        SimpleUuid::parse("44b756ed60c8496391a768af90073f3f").unwrap(),
-        SimpleUuid::parse("2a49546e4627493c9ba9645df24c9271").unwrap(),
-        "2021-07-29T17:10:05.1750344+10:00".parse().unwrap(),
+        ReportIds {
+            message: SimpleUuid::parse("44b756ed60c8496391a768af90073f3f").unwrap(),
+            report: SimpleUuid::parse("2a49546e4627493c9ba9645df24c9271").unwrap(),
+        },
         "CMM",
+        "2021-07-29T17:10:05.1750344+10:00".parse().unwrap(),
         "011222814766538",
         "1245500.00 AUD".parse().unwrap(),
         Date::parse("2021-07-29").unwrap(),
@@ -33,9 +35,7 @@ pub(crate) fn full() -> String {
         .narrative("payment 12345 - sample emoji 👍");
     let document = builder().entries([everything, entry("-10.5 AUD"), entry("0.00 AUD")]).build().unwrap();
     let xml = document.to_xml().unwrap();
-    let mut strict = ReadOptions::default();
-    strict.mode = Mode::Strict;
-    strict.deny_findings = true;
+    let strict = ReadOptions::default().mode(Mode::Strict).deny_findings(true);
     assert_eq!(Document::parse_with(&xml, &strict).unwrap().document, document);
     xml
 }
@@ -69,7 +69,15 @@ fn group_header_creation_time() {
         let date = Date::parse("2021-07-29").unwrap();
         let id = SimpleUuid::parse("44b756ed60c8496391a768af90073f3f").unwrap();
         let balance = "1.00 AUD".parse().unwrap();
-        let built = ReportBuilder::new(id, id, refused.parse().unwrap(), "CMM", "1", balance, date).build();
+        let built = ReportBuilder::new(
+            ReportIds { message: id, report: id },
+            "CMM",
+            refused.parse().unwrap(),
+            "1",
+            balance,
+            date,
+        )
+        .build();
         assert!(built.is_err(), "{refused}");
     }
 }
@@ -121,7 +129,10 @@ fn balance_direction() {
     let id = SimpleUuid::parse("44b756ed60c8496391a768af90073f3f").unwrap();
     let date = Date::parse("2021-07-29").unwrap();
     let at = "2021-07-29T17:10:05.1+10:00".parse().unwrap();
-    let overdrawn = ReportBuilder::new(id, id, at, "CMM", "1", "-7.50 AUD".parse().unwrap(), date).build().unwrap();
+    let overdrawn =
+        ReportBuilder::new(ReportIds { message: id, report: id }, "CMM", at, "1", "-7.50 AUD".parse().unwrap(), date)
+            .build()
+            .unwrap();
     let xml = overdrawn.to_xml().unwrap();
     assert_eq!((texts(&xml, "Bal/Amt"), texts(&xml, "Bal/CdtDbtInd")), (vec!["7.50".into()], vec!["DBIT".into()]));
 }

@@ -16,9 +16,7 @@ fn assert_round_trips(document: &Document) {
     assert_eq!(checked, parsed.findings.into_iter().map(facts).collect::<Vec<_>>());
     // Equal values may differ in scale or spelling; equal documents do not.
     assert_eq!(parsed.document.to_xml().unwrap(), xml);
-    let mut options = WriteOptions::default();
-    options.indent = Some(1);
-    options.schema_valid = true;
+    let options = WriteOptions::default().indent(1).schema_valid(true);
     let indented = document.to_xml_with(options).unwrap();
     assert_eq!(&Document::parse_with(&indented, &strict()).unwrap().document, document);
     let utf16: Vec<u8> = xml.replace("UTF-8", "UTF-16").encode_utf16().flat_map(u16::to_le_bytes).collect();

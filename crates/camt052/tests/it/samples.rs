@@ -34,8 +34,7 @@ fn rows(index: &str) -> Vec<Row> {
 fn every_sample_is_read_as_its_index_expects() {
     let Some(folder) = shared("samples") else { return };
     let index = std::fs::read_to_string(folder.join("INDEX.md")).unwrap();
-    let mut strict = ReadOptions::default();
-    strict.mode = Mode::Strict;
+    let strict = ReadOptions::default().mode(Mode::Strict);
     let mut wrong = Vec::new();
     for Row { file, expected, valid } in rows(&index) {
         let xml = std::fs::read(folder.join(&file)).unwrap();

@@ -11,17 +11,24 @@ struct Statement {
     elements: Vec<Element>,
 }
 
+/// The files that state the message and the types that it shares.
+fn sources() -> Vec<String> {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let shared = std::fs::read_dir(crates.join("camt/src/model")).unwrap().map(|file| file.unwrap().path());
+    let own = crates.join("camt052/src/message.rs");
+    shared.chain([own]).map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
 fn statements() -> Vec<Statement> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model");
     let mut found: Vec<Statement> = Vec::new();
-    for file in std::fs::read_dir(folder).unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+    for text in sources() {
         let mut choice = None;
         for line in text.lines().map(str::trim) {
             match line {
-                "record! {" => choice = Some(false),
+                "record! {" | "message! {" => choice = Some(false),
                 "choice! {" => choice = Some(true),
                 "codes! {" => choice = None,
+                end if end.starts_with('}') => choice = None,
                 _ => {}
             }
             let Some(choice) = choice else { continue };
@@ -31,7 +38,7 @@ fn statements() -> Vec<Statement> {
                 found.push(Statement { name, schema, choice, elements: Vec::new() });
                 continue;
             }
-            let wire = right.strip_suffix("\",").unwrap_or_else(|| panic!("{line}")).to_owned();
+            let wire = right.split('"').next().unwrap_or_else(|| panic!("{line}")).to_owned();
             let (count, kind) = if choice {
                 let kind = left.split_once('(').unwrap().1.strip_suffix(')').unwrap();
                 match kind.strip_prefix("Vec<") {
@@ -93,10 +100,8 @@ fn simple(kind: &str) -> Vec<String> {
 
 /// The code lists: Rust name to the schema's name and its codes, as the schema lists them.
 fn code_lists() -> BTreeMap<String, String> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model");
     let mut lists = BTreeMap::new();
-    for file in std::fs::read_dir(folder).unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+    for text in sources() {
         let Some((_, codes)) = text.split_once("codes! {") else { continue };
         for list in codes.split("    }") {
             let Some((head, body)) = list.split_once("\" {") else { continue };

@@ -7,8 +7,7 @@ use bankrail_camt052::{AccountId, Document, Envelope, WriteError, WriteOptions};
 fn indented_and_compact_are_the_same_document() {
     let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
     let read = Document::parse(document("", entry)).unwrap().document;
-    let mut options = WriteOptions::default();
-    options.indent = Some(2);
+    let options = WriteOptions::default().indent(2);
     let indented = read.to_xml_with(options).unwrap();
     assert!(indented.contains("\n      <Ntry>\n        <Amt Ccy=\"AUD\">5.00</Amt>\n"), "{indented}");
     assert_eq!(Document::parse(&indented).unwrap().document, read);
@@ -35,8 +34,7 @@ fn missing_parts_and_forbidden_characters_are_errors() {
 #[test]
 fn schema_valid_writing_refuses_what_strict_reading_refuses() {
     let mut read = Document::parse(document("", "")).unwrap().document;
-    let mut options = WriteOptions::default();
-    options.schema_valid = true;
+    let options = WriteOptions::default().schema_valid(true);
     assert!(read.to_xml_with(options).is_ok());
     read.reports[0].additional_information = Some("".into());
     assert!(read.to_xml().is_ok());

@@ -235,8 +235,7 @@ async fn findings_are_kept_and_can_be_denied() {
     provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]).statements([odd(), odd()]);
     let page = client.statements().page(&request()).await.unwrap();
     assert_eq!(page.received.findings, [Finding::MoreWithoutEntries]);
-    let mut strict = bankrail_camt052::ReadOptions::default();
-    strict.deny_findings = true;
+    let strict = bankrail_camt052::ReadOptions::default().deny_findings(true);
     let client = provider.client_with(provider.options(&clock).read_options(strict));
     let error = client.statements().page(&request()).await.unwrap_err();
     let denied = matches!(error, StatementError::Reply { source: ReplyError::Findings { .. }, .. })

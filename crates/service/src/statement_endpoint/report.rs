@@ -2,7 +2,7 @@
 
 use crate::ProviderOptions;
 use crate::ledger::{LedgerEntry, LedgerPage};
-use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, WriteError};
+use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, ReportIds, WriteError};
 use bankrail_statement::{AccountId, StatementResponse, apply_narrative};
 use bankrail_values::{Date, HyphenatedUuid, Money, SimpleUuid, Timestamp};
 use bytes::Bytes;
@@ -40,10 +40,9 @@ pub(super) fn document(
     let balance = Money::new(page.balance, page.account.currency);
     let mut report = ReportBuilder::new(
         // Default: the message id is the request key without its hyphens.
-        key.to_simple(),
-        SimpleUuid::from(Uuid::new_v4()),
-        created_at(now, options.report_offset_minutes),
+        ReportIds { message: key.to_simple(), report: SimpleUuid::from(Uuid::new_v4()) },
         page.account.reporting_source.as_deref().unwrap_or(&options.reporting_source),
+        created_at(now, options.report_offset_minutes),
         account.as_str(),
         // In the currency's own decimals where that loses nothing.
         balance.to_minor_units().unwrap_or(balance),

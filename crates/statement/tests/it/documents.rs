@@ -86,8 +86,7 @@ fn payloads_that_are_no_document_are_an_error_of_their_own() {
     for payload in ["", "<Document/>", "not xml"] {
         assert!(received(payload, &ReceivedPage::Last).document().is_err(), "{payload}");
     }
-    let mut options = ReadOptions::default();
-    options.deny_findings = true;
+    let options = ReadOptions::default().deny_findings(true);
     let good = received(&document_xml(&[]), &ReceivedPage::Last);
     assert!(good.document_with(&options).is_ok());
     assert!(Document::parse(&good.payload).is_ok());

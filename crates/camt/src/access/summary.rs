@@ -1,0 +1,72 @@
+//! Counts and sums over entries.
+
+use crate::{CountAndSum, CountSumAndNet, Direction, Entry, NetAmount, Summary};
+use bankrail_iso20022::{NonNegativeDecimal, PlainDecimal};
+use bankrail_values::Decimal;
+
+/// The summary of entries: counts, sums and net, zeros when there are none.
+///
+/// `None` when a sum has more digits than the schema allows, or an entry is neither credit nor debit.
+#[must_use]
+pub fn summary_of(entries: &[Entry]) -> Option<Summary> {
+    let mut credits = Total::default();
+    let mut debits = Total::default();
+    for entry in entries {
+        match entry.direction {
+            Direction::Credit => credits.add(entry.amount.value())?,
+            Direction::Debit => debits.add(entry.amount.value())?,
+            Direction::Other(_) => return None,
+        }
+    }
+    let net = credits.sum.checked_sub(debits.sum)?;
+    let direction = if net.is_sign_negative() && !net.is_zero() { Direction::Debit } else { Direction::Credit };
+    let all = CountSumAndNet {
+        entries: Some((credits.count + debits.count).into()),
+        sum: Some(PlainDecimal::new(credits.sum.checked_add(debits.sum)?).ok()?),
+        net: Some(NetAmount::new(NonNegativeDecimal::new(net.abs()).ok()?, direction)),
+        ..CountSumAndNet::default()
+    };
+    Some(Summary {
+        all: Some(all),
+        credits: Some(credits.into_part()?),
+        debits: Some(debits.into_part()?),
+        ..Summary::default()
+    })
+}
+
+/// A running count and sum.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Total {
+    pub(crate) count: u64,
+    pub(crate) sum: Decimal,
+}
+
+impl Total {
+    pub(crate) fn add(&mut self, value: Decimal) -> Option<()> {
+        // A sum out of range is no reason to miscount.
+        self.count += 1;
+        self.sum = self.sum.checked_add(value)?;
+        Some(())
+    }
+
+    fn into_part(self) -> Option<CountAndSum> {
+        Some(CountAndSum {
+            entries: Some(self.count.into()),
+            sum: Some(PlainDecimal::new(self.sum).ok()?),
+            ..CountAndSum::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_summed_is_counted() {
+        let mut total = Total::default();
+        assert_eq!(total.add(Decimal::MAX), Some(()));
+        assert_eq!(total.add(Decimal::MAX), None);
+        assert_eq!(total.count, 2);
+    }
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+
+mod access;
+mod model;
+mod rules;
+
+pub use access::{Line, summary_of};
+pub use bankrail_iso20022::*;
+pub use model::*;
+pub use rules::{Disagreement, Part};
+
+/// What the crates of messages are made with. Not for other use: it changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::rules::compare_summary;
+}

@@ -1,0 +1,116 @@
+//! Agents: financial institutions and branches.
+
+use crate::model::party::PostalAddress;
+use bankrail_iso20022::{Bic, Text, choice, record};
+
+record! {
+    /// The financial institutions behind a transaction.
+    TransactionAgents = "TransactionAgents3" {
+        /// The debtor's bank.
+        debtor_agent: 0..1 Box<Agent> = "DbtrAgt",
+        /// The creditor's bank.
+        creditor_agent: 0..1 Box<Agent> = "CdtrAgt",
+        /// Next to the debtor's bank, between it and the creditor's.
+        intermediary_1: 0..1 Box<Agent> = "IntrmyAgt1",
+        /// Between the first and the bank of the creditor.
+        intermediary_2: 0..1 Box<Agent> = "IntrmyAgt2",
+        /// Between the second and the bank of the creditor.
+        intermediary_3: 0..1 Box<Agent> = "IntrmyAgt3",
+        /// Who receives the security.
+        receiving_agent: 0..1 Box<Agent> = "RcvgAgt",
+        /// Who delivers the security.
+        delivering_agent: 0..1 Box<Agent> = "DlvrgAgt",
+        /// Who issued the security or acts for the issuer.
+        issuing_agent: 0..1 Box<Agent> = "IssgAgt",
+        /// Where the security is settled.
+        settlement_place: 0..1 Box<Agent> = "SttlmPlc",
+        /// In other roles.
+        proprietary: 0..* ProprietaryAgent = "Prtry",
+    }
+}
+
+record! {
+    /// An agent in a role that the schema does not have.
+    ProprietaryAgent = "ProprietaryAgent3" {
+        /// The role.
+        kind: 1..1 Text<35> = "Tp",
+        /// Who has it.
+        agent: 1..1 Agent = "Agt",
+    }
+}
+
+record! {
+    /// A financial institution and its branch.
+    Agent = "BranchAndFinancialInstitutionIdentification5" {
+        /// The bank.
+        institution: 1..1 FinancialInstitution = "FinInstnId",
+        /// Which of its branches.
+        branch: 0..1 Box<Branch> = "BrnchId",
+    }
+}
+
+record! {
+    /// A branch of a financial institution.
+    Branch = "BranchData2" {
+        /// Its number with the bank.
+        id: 0..1 Text<35> = "Id",
+        /// Up to 140 characters.
+        name: 0..1 Text<140> = "Nm",
+        /// By post.
+        address: 0..1 Box<PostalAddress> = "PstlAdr",
+    }
+}
+
+record! {
+    /// The identification of a financial institution.
+    FinancialInstitution = "FinancialInstitutionIdentification8" {
+        /// 8 or 11 characters.
+        bic: 0..1 Bic = "BICFI" as "BICFIIdentifier",
+        /// Its number in a national clearing system, such as a BSB or sort code.
+        clearing_member: 0..1 ClearingMember = "ClrSysMmbId",
+        /// Up to 140 characters.
+        name: 0..1 Text<140> = "Nm",
+        /// By post.
+        address: 0..1 Box<PostalAddress> = "PstlAdr",
+        /// A number of another scheme.
+        other: 0..1 OtherFinancialId = "Othr",
+    }
+}
+
+choice! {
+    /// The scheme of another identification of a financial institution.
+    FinancialScheme = "FinancialIdentificationSchemeName1Choice" {
+        Code(Text<4>) = "Cd" as "ExternalFinancialInstitutionIdentification1Code",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}
+
+record! {
+    /// Another identification of a financial institution.
+    OtherFinancialId = "GenericFinancialIdentification1" {
+        /// The number, up to 35 characters.
+        id: 1..1 Text<35> = "Id",
+        /// What kind of number it is.
+        scheme: 0..1 FinancialScheme = "SchmeNm",
+        /// Who gave it out.
+        issuer: 0..1 Text<35> = "Issr",
+    }
+}
+
+record! {
+    /// A member of a clearing system.
+    ClearingMember = "ClearingSystemMemberIdentification2" {
+        /// The system, in a code of up to 5 characters or in words.
+        system: 0..1 ClearingSystem = "ClrSysId",
+        /// The number in it, up to 35 characters.
+        member_id: 1..1 Text<35> = "MmbId",
+    }
+}
+
+choice! {
+    /// A clearing system.
+    ClearingSystem = "ClearingSystemIdentification2Choice" {
+        Code(Text<5>) = "Cd" as "ExternalClearingSystemIdentification1Code",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}

@@ -1,0 +1,96 @@
+//! Amounts with currency exchange, and ranges of amounts.
+
+use crate::model::entry::Direction;
+use bankrail_iso20022::{Amount, CurrencyCode, DateTime, ImpliedAmount, Rate, Text, choice, record};
+
+record! {
+    /// The amounts of a transaction on its way, with exchange.
+    AmountDetails = "AmountAndCurrencyExchange3" {
+        /// As ordered, before charges and exchange.
+        instructed: 0..1 Box<ExchangedAmount> = "InstdAmt",
+        /// As passed between the banks.
+        transaction: 0..1 Box<ExchangedAmount> = "TxAmt",
+        /// What it is worth in the currency of the account.
+        counter_value: 0..1 Box<ExchangedAmount> = "CntrValAmt",
+        /// As announced to the owner beforehand.
+        announced_posting: 0..1 Box<ExchangedAmount> = "AnncdPstngAmt",
+        /// Of other kinds.
+        proprietary: 0..* ProprietaryExchangedAmount = "PrtryAmt",
+    }
+}
+
+record! {
+    /// An amount and the exchange it came from.
+    ExchangedAmount = "AmountAndCurrencyExchangeDetails3" {
+        /// Without a sign.
+        amount: 1..1 Amount = "Amt",
+        /// How it was exchanged.
+        exchange: 0..1 CurrencyExchange = "CcyXchg",
+    }
+}
+
+record! {
+    /// An amount of a proprietary kind and the exchange it came from.
+    ProprietaryExchangedAmount = "AmountAndCurrencyExchangeDetails4" {
+        /// What the amount is.
+        kind: 1..1 Text<35> = "Tp",
+        /// Without a sign.
+        amount: 1..1 Amount = "Amt",
+        /// How it was exchanged.
+        exchange: 0..1 CurrencyExchange = "CcyXchg",
+    }
+}
+
+record! {
+    /// An exchange of currencies and its rate.
+    CurrencyExchange = "CurrencyExchange5" {
+        /// What was exchanged.
+        source: 1..1 CurrencyCode = "SrcCcy",
+        /// What it was exchanged for.
+        target: 0..1 CurrencyCode = "TrgtCcy",
+        /// The currency that the rate is quoted for one unit of.
+        unit: 0..1 CurrencyCode = "UnitCcy",
+        /// Up to 11 digits, at most 10 of them fraction.
+        rate: 1..1 Rate = "XchgRate" as "BaseOneRate",
+        /// The agreement on the rate.
+        contract: 0..1 Text<35> = "CtrctId",
+        /// When the rate was quoted.
+        quoted_at: 0..1 DateTime = "QtnDt",
+    }
+}
+
+record! {
+    /// One end of a range of amounts, and whether it belongs to the range.
+    AmountBoundary = "AmountRangeBoundary1" {
+        amount: 1..1 ImpliedAmount = "BdryAmt",
+        included: 1..1 bool = "Incl" as "YesNoIndicator",
+    }
+}
+
+record! {
+    /// A range of amounts of one currency and, perhaps, one direction.
+    AmountRange = "CurrencyAndAmountRange2" {
+        amount: 1..1 AmountRangeBounds = "Amt",
+        direction: 0..1 Direction = "CdtDbtInd",
+        currency: 1..1 CurrencyCode = "Ccy",
+    }
+}
+
+choice! {
+    /// A range of amounts by its ends, or one amount that is meant or not.
+    AmountRangeBounds = "ImpliedCurrencyAmountRangeChoice" {
+        From(AmountBoundary) = "FrAmt",
+        To(AmountBoundary) = "ToAmt",
+        Range(FromToAmounts) = "FrToAmt",
+        Equal(ImpliedAmount) = "EQAmt",
+        NotEqual(ImpliedAmount) = "NEQAmt",
+    }
+}
+
+record! {
+    /// Both ends of a range of amounts.
+    FromToAmounts = "FromToAmountRange" {
+        from: 1..1 AmountBoundary = "FrAmt",
+        to: 1..1 AmountBoundary = "ToAmt",
+    }
+}

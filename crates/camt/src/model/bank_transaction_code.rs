@@ -1,0 +1,43 @@
+//! Bank transaction codes.
+
+use bankrail_iso20022::{Text, record};
+
+record! {
+    /// What kind of transaction an entry is, by the standard's code, a proprietary one, or both.
+    BankTransactionCode = "BankTransactionCodeStructure4" {
+        /// In the standard code: domain, family and sub-family.
+        domain: 0..1 BankTransactionDomain = "Domn",
+        /// In the bank's own code.
+        proprietary: 0..1 Box<ProprietaryBankTransactionCode> = "Prtry",
+    }
+}
+
+record! {
+    /// The domain of a bank transaction code, and the family within it.
+    BankTransactionDomain = "BankTransactionCodeStructure5" {
+        /// Such as `PMNT` for payments.
+        code: 1..1 Text<4> = "Cd" as "ExternalBankTransactionDomain1Code",
+        /// Within the domain.
+        family: 1..1 BankTransactionFamily = "Fmly",
+    }
+}
+
+record! {
+    /// The family and sub-family of a bank transaction code.
+    BankTransactionFamily = "BankTransactionCodeStructure6" {
+        /// Such as `RCDT` for credit transfers received.
+        code: 1..1 Text<4> = "Cd" as "ExternalBankTransactionFamily1Code",
+        /// Such as `ESCT` for a SEPA credit transfer.
+        sub_family: 1..1 Text<4> = "SubFmlyCd" as "ExternalBankTransactionSubFamily1Code",
+    }
+}
+
+record! {
+    /// A proprietary bank transaction code and who issued it.
+    ProprietaryBankTransactionCode = "ProprietaryBankTransactionCodeStructure1" {
+        /// Up to 35 characters.
+        code: 1..1 Text<35> = "Cd",
+        /// Whose code it is.
+        issuer: 0..1 Text<35> = "Issr",
+    }
+}

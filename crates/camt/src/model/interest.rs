@@ -1,0 +1,86 @@
+//! Interest.
+
+use crate::model::amount::AmountRange;
+use crate::model::charges::TaxCharges;
+use crate::model::entry::Direction;
+use crate::model::period::DateTimePeriod;
+use bankrail_iso20022::{Amount, Rate, Text, choice, codes, record};
+
+record! {
+    /// Interest that applies to the account.
+    AccountInterest = "AccountInterest3" {
+        /// For the day or over night.
+        kind: 0..1 InterestType = "Tp",
+        /// Percentages, each perhaps for a range of balances.
+        rates: 0..* InterestRate = "Rate",
+        /// From and to.
+        period: 0..1 DateTimePeriod = "FrToDt",
+        /// In words.
+        reason: 0..1 Text<35> = "Rsn",
+        /// On it.
+        tax: 0..1 Box<TaxCharges> = "Tax",
+    }
+}
+
+record! {
+    /// Interest included in an entry or transaction.
+    TransactionInterest = "TransactionInterest3" {
+        /// With the tax on it.
+        total: 0..1 Amount = "TtlIntrstAndTaxAmt",
+        /// Each item.
+        records: 0..* InterestRecord = "Rcrd",
+    }
+}
+
+record! {
+    /// One item of interest.
+    InterestRecord = "InterestRecord1" {
+        /// Without a sign.
+        amount: 1..1 Amount = "Amt",
+        /// Credit if the owner earns it, debit if the owner owes it.
+        direction: 1..1 Direction = "CdtDbtInd",
+        /// For the day or over night.
+        kind: 0..1 InterestType = "Tp",
+        /// As a percentage or in words.
+        rate: 0..1 InterestRate = "Rate",
+        /// From and to.
+        period: 0..1 DateTimePeriod = "FrToDt",
+        /// In words.
+        reason: 0..1 Text<35> = "Rsn",
+        /// On it.
+        tax: 0..1 Box<TaxCharges> = "Tax",
+    }
+}
+
+record! {
+    /// A rate of interest and the amounts it is for.
+    InterestRate = "Rate3" {
+        /// As a percentage or in words.
+        kind: 1..1 RateType = "Tp",
+        /// The balances that it holds for.
+        validity: 0..1 Box<AmountRange> = "VldtyRg",
+    }
+}
+
+choice! {
+    /// The kind of interest.
+    InterestType = "InterestType1Choice" {
+        Code(InterestCode) = "Cd",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}
+
+choice! {
+    /// A rate as a percentage or in words.
+    RateType = "RateType4Choice" {
+        Percentage(Rate) = "Pctg" as "PercentageRate",
+        Other(Text<35>) = "Othr",
+    }
+}
+
+codes! {
+    /// The kind of interest.
+    InterestCode = "InterestType1Code" {
+        IntraDay = "INDY", Overnight = "OVRN",
+    }
+}

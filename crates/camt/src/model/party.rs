@@ -1,0 +1,193 @@
+//! Parties and their addresses.
+
+use crate::model::account::CounterpartyAccount;
+use bankrail_iso20022::{Bic, CountryCode, Date, PhoneNumber, Text, choice, codes, record};
+
+record! {
+    /// The parties behind a transaction.
+    TransactionParties = "TransactionParties3" {
+        /// Who gave the order, if not the debtor or creditor.
+        initiating_party: 0..1 Box<Party> = "InitgPty",
+        /// Who owes and pays.
+        debtor: 0..1 Box<Party> = "Dbtr",
+        /// What it is paid from.
+        debtor_account: 0..1 Box<CounterpartyAccount> = "DbtrAcct",
+        /// For whom the debtor pays.
+        ultimate_debtor: 0..1 Box<Party> = "UltmtDbtr",
+        /// Who is owed and paid.
+        creditor: 0..1 Box<Party> = "Cdtr",
+        /// What it is paid to.
+        creditor_account: 0..1 Box<CounterpartyAccount> = "CdtrAcct",
+        /// For whom the creditor is paid.
+        ultimate_creditor: 0..1 Box<Party> = "UltmtCdtr",
+        /// Who dealt in the security.
+        trading_party: 0..1 Box<Party> = "TradgPty",
+        /// In other roles.
+        proprietary: 0..* ProprietaryParty = "Prtry",
+    }
+}
+
+record! {
+    /// A party in a role that the schema does not have.
+    ProprietaryParty = "ProprietaryParty3" {
+        /// The role.
+        kind: 1..1 Text<35> = "Tp",
+        /// Who has it.
+        party: 1..1 Party = "Pty",
+    }
+}
+
+record! {
+    /// A person or an organisation.
+    Party = "PartyIdentification43" {
+        /// Up to 140 characters.
+        name: 0..1 Text<140> = "Nm",
+        /// By post.
+        address: 0..1 Box<PostalAddress> = "PstlAdr",
+        /// As an organisation or as a person.
+        id: 0..1 PartyId = "Id",
+        /// As a two-letter code; not that of the address.
+        country_of_residence: 0..1 CountryCode = "CtryOfRes",
+        /// By telephone, mail and so on.
+        contact: 0..1 Box<Contact> = "CtctDtls",
+    }
+}
+
+choice! {
+    /// The identification of an organisation or a person.
+    PartyId = "Party11Choice" {
+        Organisation(Box<OrganisationId>) = "OrgId",
+        Person(Box<PersonId>) = "PrvtId",
+    }
+}
+
+record! {
+    /// The identifications of an organisation.
+    OrganisationId = "OrganisationIdentification8" {
+        /// 8 or 11 characters.
+        bic: 0..1 Bic = "AnyBIC" as "AnyBICIdentifier",
+        /// Numbers of other schemes.
+        other: 0..* OtherOrganisationId = "Othr",
+    }
+}
+
+choice! {
+    /// The scheme of an organisation's identification.
+    OrganisationScheme = "OrganisationIdentificationSchemeName1Choice" {
+        Code(Text<4>) = "Cd" as "ExternalOrganisationIdentification1Code",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}
+
+record! {
+    /// An identification of an organisation that is no BIC.
+    OtherOrganisationId = "GenericOrganisationIdentification1" {
+        /// The number, up to 35 characters.
+        id: 1..1 Text<35> = "Id",
+        /// What kind of number it is.
+        scheme: 0..1 OrganisationScheme = "SchmeNm",
+        /// Who gave it out.
+        issuer: 0..1 Text<35> = "Issr",
+    }
+}
+
+record! {
+    /// The identifications of a person.
+    PersonId = "PersonIdentification5" {
+        /// When and where born.
+        birth: 0..1 Birth = "DtAndPlcOfBirth",
+        /// Numbers of other schemes.
+        other: 0..* OtherPersonId = "Othr",
+    }
+}
+
+choice! {
+    /// The scheme of a person's identification.
+    PersonScheme = "PersonIdentificationSchemeName1Choice" {
+        Code(Text<4>) = "Cd" as "ExternalPersonIdentification1Code",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}
+
+record! {
+    /// An identification of a person.
+    OtherPersonId = "GenericPersonIdentification1" {
+        /// The number, up to 35 characters.
+        id: 1..1 Text<35> = "Id",
+        /// What kind of number it is.
+        scheme: 0..1 PersonScheme = "SchmeNm",
+        /// Who gave it out.
+        issuer: 0..1 Text<35> = "Issr",
+    }
+}
+
+record! {
+    /// The date and place of a person's birth.
+    Birth = "DateAndPlaceOfBirth" {
+        date: 1..1 Date = "BirthDt",
+        province: 0..1 Text<35> = "PrvcOfBirth",
+        city: 1..1 Text<35> = "CityOfBirth",
+        country: 1..1 CountryCode = "CtryOfBirth",
+    }
+}
+
+record! {
+    /// How to reach a party.
+    Contact = "ContactDetails2" {
+        name_prefix: 0..1 NamePrefix = "NmPrfx",
+        name: 0..1 Text<140> = "Nm",
+        phone: 0..1 PhoneNumber = "PhneNb",
+        mobile: 0..1 PhoneNumber = "MobNb",
+        fax: 0..1 PhoneNumber = "FaxNb",
+        email: 0..1 Text<2048> = "EmailAdr",
+        other: 0..1 Text<35> = "Othr",
+    }
+}
+
+record! {
+    /// A postal address.
+    PostalAddress = "PostalAddress6" {
+        /// What the address is for.
+        kind: 0..1 AddressType = "AdrTp",
+        /// Within the organisation.
+        department: 0..1 Text<70> = "Dept",
+        /// Within the department.
+        sub_department: 0..1 Text<70> = "SubDept",
+        /// Without the number.
+        street: 0..1 Text<70> = "StrtNm",
+        /// The number in the street.
+        building: 0..1 Text<16> = "BldgNb",
+        /// As the country writes it.
+        post_code: 0..1 Text<16> = "PstCd",
+        /// Town or city.
+        town: 0..1 Text<35> = "TwnNm",
+        /// State, province or county.
+        subdivision: 0..1 Text<35> = "CtrySubDvsn",
+        /// As a two-letter code.
+        country: 0..1 CountryCode = "Ctry",
+        /// The address in free lines of up to 70 characters, at most 7.
+        lines: 0..7 Text<70> = "AdrLine",
+    }
+}
+
+record! {
+    /// A name and a postal address.
+    NameAndAddress = "NameAndAddress10" {
+        /// Up to 140 characters.
+        name: 1..1 Text<140> = "Nm",
+        /// By post.
+        address: 1..1 PostalAddress = "Adr",
+    }
+}
+
+codes! {
+    /// What an address is for.
+    AddressType = "AddressType2Code" {
+        Postal = "ADDR", PoBox = "PBOX", Residential = "HOME", Business = "BIZZ", MailTo = "MLTO", DeliverTo = "DLVY",
+    }
+
+    /// A form of address.
+    NamePrefix = "NamePrefix1Code" {
+        Doctor = "DOCT", Mister = "MIST", Miss = "MISS", Madam = "MADM",
+    }
+}

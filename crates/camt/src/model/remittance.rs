@@ -1,0 +1,212 @@
+//! Remittance information.
+
+use crate::model::document_line::DocumentLine;
+use crate::model::entry::Direction;
+use crate::model::garnishment::Garnishment;
+use crate::model::party::{NameAndAddress, Party};
+use crate::model::tax::RemittanceTax;
+use bankrail_iso20022::{Amount, Date, Text, choice, codes, record};
+
+record! {
+    /// What a payment is for, in free text or structured.
+    Remittance = "RemittanceInformation11" {
+        /// Free text in pieces of up to 140 characters, which belong together without a separator.
+        unstructured: 0..* Text<140> = "Ustrd",
+        /// Documents paid, amounts and references.
+        structured: 0..* StructuredRemittance = "Strd",
+    }
+}
+
+record! {
+    /// Where remittance advice is to be found.
+    RemittanceLocation = "RemittanceLocation4" {
+        /// Of the advice.
+        id: 0..1 Text<35> = "RmtId",
+        /// How it was sent, and where.
+        details: 0..* RemittanceLocationDetails = "RmtLctnDtls",
+    }
+}
+
+record! {
+    /// How and where remittance advice was delivered.
+    RemittanceLocationDetails = "RemittanceLocationDetails1" {
+        /// How it was sent.
+        method: 1..1 RemittanceLocationMethod = "Mtd",
+        /// A mail address, number or URL.
+        electronic_address: 0..1 Text<2048> = "ElctrncAdr",
+        /// By post.
+        address: 0..1 Box<NameAndAddress> = "PstlAdr",
+    }
+}
+
+record! {
+    /// What a payment is for, structured.
+    StructuredRemittance = "StructuredRemittanceInformation13" {
+        /// What is paid, such as invoices.
+        documents: 0..* ReferredDocument = "RfrdDocInf",
+        /// Of those documents.
+        amounts: 0..1 Box<RemittanceAmounts> = "RfrdDocAmt",
+        /// What the creditor asked to be quoted.
+        creditor_reference: 0..1 Box<CreditorReference> = "CdtrRefInf",
+        /// Who sent the invoice, if not the creditor.
+        invoicer: 0..1 Box<Party> = "Invcr",
+        /// Who got the invoice, if not the debtor.
+        invoicee: 0..1 Box<Party> = "Invcee",
+        /// Tax that is paid.
+        tax: 0..1 Box<RemittanceTax> = "TaxRmt",
+        /// Wages that are paid over.
+        garnishment: 0..1 Box<Garnishment> = "GrnshmtRmt",
+        /// Free text in at most 3 pieces of up to 140 characters.
+        additional_information: 0..3 Text<140> = "AddtlRmtInf",
+    }
+}
+
+record! {
+    /// A document that the remittance refers to.
+    ReferredDocument = "ReferredDocumentInformation7" {
+        /// Invoice, credit note and so on.
+        kind: 0..1 ReferredDocumentType = "Tp",
+        /// As on the document.
+        number: 0..1 Text<35> = "Nb",
+        /// Of the document.
+        date: 0..1 Date = "RltdDt",
+        /// Which of its lines.
+        lines: 0..* DocumentLine = "LineDtls",
+    }
+}
+
+record! {
+    /// The kind of a referred document and who issued it.
+    ReferredDocumentType = "ReferredDocumentType4" {
+        /// Of the list, or proprietary.
+        code: 1..1 ReferredDocumentCode = "CdOrPrtry",
+        /// Who gave it out.
+        issuer: 0..1 Text<35> = "Issr",
+    }
+}
+
+choice! {
+    /// The kind of a referred document, of the list or proprietary.
+    ReferredDocumentCode = "ReferredDocumentType3Choice" {
+        Code(ReferredDocumentKind) = "Cd",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}
+
+record! {
+    /// The amounts of a referred document.
+    RemittanceAmounts = "RemittanceAmount2" {
+        /// What was owed.
+        due: 0..1 Amount = "DuePyblAmt",
+        /// Taken off for a reason.
+        discounts: 0..* DiscountAmount = "DscntApldAmt",
+        /// Set off against a credit note.
+        credit_note: 0..1 Amount = "CdtNoteAmt",
+        /// Contained.
+        tax: 0..* TypedTaxAmount = "TaxAmt",
+        /// Added or taken off for other reasons.
+        adjustments: 0..* DocumentAdjustment = "AdjstmntAmtAndRsn",
+        /// What is paid.
+        remitted: 0..1 Amount = "RmtdAmt",
+    }
+}
+
+record! {
+    /// The creditor's own reference, and its kind.
+    CreditorReference = "CreditorReferenceInformation2" {
+        /// What the reference is.
+        kind: 0..1 CreditorReferenceType = "Tp",
+        /// Up to 35 characters; an RF reference (ISO 11649) is one kind.
+        reference: 0..1 Text<35> = "Ref",
+    }
+}
+
+record! {
+    /// The kind of a creditor reference and who issued it.
+    CreditorReferenceType = "CreditorReferenceType2" {
+        /// Of the list, or proprietary.
+        code: 1..1 CreditorReferenceCode = "CdOrPrtry",
+        /// Who gave it out.
+        issuer: 0..1 Text<35> = "Issr",
+    }
+}
+
+choice! {
+    /// The kind of a creditor reference, of the list or proprietary.
+    CreditorReferenceCode = "CreditorReferenceType1Choice" {
+        Code(ReferenceDocumentType) = "Cd",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}
+
+record! {
+    /// A discount and its kind.
+    DiscountAmount = "DiscountAmountAndType1" {
+        /// Why.
+        kind: 0..1 DiscountType = "Tp",
+        /// Without a sign.
+        amount: 1..1 Amount = "Amt",
+    }
+}
+
+choice! {
+    /// The kind of a discount.
+    DiscountType = "DiscountAmountType1Choice" {
+        Code(Text<4>) = "Cd" as "ExternalDiscountAmountType1Code",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}
+
+record! {
+    /// An adjustment of an amount, with its reason.
+    DocumentAdjustment = "DocumentAdjustment1" {
+        /// Without a sign.
+        amount: 1..1 Amount = "Amt",
+        /// Credit if it adds, debit if it takes off.
+        direction: 0..1 Direction = "CdtDbtInd",
+        /// In a code of up to 4 characters.
+        reason: 0..1 Text<4> = "Rsn" as "Max4Text",
+        /// In words.
+        additional_information: 0..1 Text<140> = "AddtlInf",
+    }
+}
+
+record! {
+    /// An amount of tax and its kind.
+    TypedTaxAmount = "TaxAmountAndType1" {
+        /// Which tax.
+        kind: 0..1 TaxAmountType = "Tp",
+        /// Without a sign.
+        amount: 1..1 Amount = "Amt",
+    }
+}
+
+choice! {
+    /// The kind of an amount of tax.
+    TaxAmountType = "TaxAmountType1Choice" {
+        Code(Text<4>) = "Cd" as "ExternalTaxAmountType1Code",
+        Proprietary(Text<35>) = "Prtry",
+    }
+}
+
+codes! {
+    /// The kind of document that a creditor reference names.
+    ReferenceDocumentType = "DocumentType3Code" {
+        RemittanceAdvice = "RADM", RelatedPaymentInstruction = "RPIN", ForeignExchangeDeal = "FXDR",
+        DispatchAdvice = "DISP", PurchaseOrder = "PUOR", StructuredReference = "SCOR",
+    }
+
+    /// The kind of a referred document.
+    ReferredDocumentKind = "DocumentType6Code" {
+        MeteredServiceInvoice = "MSIN", CreditNoteForFinancialAdjustment = "CNFA",
+        DebitNoteForFinancialAdjustment = "DNFA", CommercialInvoice = "CINV", CreditNote = "CREN", DebitNote = "DEBN",
+        HireInvoice = "HIRI", SelfBilledInvoice = "SBIN", CommercialContract = "CMCN", StatementOfAccount = "SOAC",
+        DispatchAdvice = "DISP", BillOfLading = "BOLD", Voucher = "VCHR", AccountReceivableOpenItem = "AROI",
+        TradeServicesTransaction = "TSUT", PurchaseOrder = "PUOR",
+    }
+
+    /// How remittance advice is delivered.
+    RemittanceLocationMethod = "RemittanceLocationMethod2Code" {
+        Fax = "FAXI", ElectronicDataInterchange = "EDIC", Uri = "URID", Email = "EMAL", Post = "POST", Sms = "SMSM",
+    }
+}

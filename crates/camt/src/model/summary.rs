@@ -1,0 +1,70 @@
+//! The summary of the entries.
+
+use crate::model::balance::Availability;
+use crate::model::bank_transaction_code::BankTransactionCode;
+use crate::model::entry::Direction;
+use bankrail_iso20022::{Digits, NonNegativeDecimal, PlainDecimal, record};
+
+record! {
+    /// Counts and sums over the entries.
+    Summary = "TotalTransactions5" {
+        /// Over all entries.
+        all: 0..1 CountSumAndNet = "TtlNtries",
+        /// Over the credit entries.
+        credits: 0..1 CountAndSum = "TtlCdtNtries",
+        /// Over the debit entries.
+        debits: 0..1 CountAndSum = "TtlDbtNtries",
+        /// Over the entries of each kind.
+        by_bank_transaction_code: 0..* TotalsPerCode = "TtlNtriesPerBkTxCd",
+    } then crate::rules::summary
+}
+
+record! {
+    /// The number of entries, their sum, and credits less debits.
+    CountSumAndNet = "NumberAndSumOfTransactions4" {
+        /// How many, in up to 15 digits.
+        entries: 0..1 Digits<1, 15> = "NbOfNtries",
+        /// Of the amounts, credits and debits added alike; without a currency.
+        sum: 0..1 PlainDecimal = "Sum",
+        /// Credits less debits.
+        net: 0..1 NetAmount = "TtlNetNtry",
+    }
+}
+
+record! {
+    /// The number of entries and their sum.
+    CountAndSum = "NumberAndSumOfTransactions1" {
+        /// How many, in up to 15 digits.
+        entries: 0..1 Digits<1, 15> = "NbOfNtries",
+        /// Of the amounts; without a currency.
+        sum: 0..1 PlainDecimal = "Sum",
+    }
+}
+
+record! {
+    /// The totals of the entries of one bank transaction code.
+    TotalsPerCode = "TotalsPerBankTransactionCode4" {
+        /// How many, in up to 15 digits.
+        entries: 0..1 Digits<1, 15> = "NbOfNtries",
+        /// Of the amounts, credits and debits added alike; without a currency.
+        sum: 0..1 PlainDecimal = "Sum",
+        /// Credits less debits.
+        net: 0..1 NetAmount = "TtlNetNtry",
+        /// Whether the entries are only expected.
+        forecast: 0..1 bool = "FcstInd" as "TrueFalseIndicator",
+        /// The kind of entries counted.
+        bank_transaction_code: 1..1 BankTransactionCode = "BkTxCd",
+        /// When how much of the total can be drawn on.
+        availability: 0..* Availability = "Avlbty",
+    }
+}
+
+record! {
+    /// Credits less debits, as an amount and its direction.
+    NetAmount = "AmountAndDirection35" {
+        /// The difference without a sign; without a currency.
+        amount: 1..1 NonNegativeDecimal = "Amt",
+        /// Credit when credits are the greater part.
+        direction: 1..1 Direction = "CdtDbtInd",
+    }
+}

@@ -1,0 +1,82 @@
+//! What is looked at beyond the schema: counts and sums, currencies, check digits.
+
+mod disagreement;
+mod tally;
+
+pub use disagreement::{Disagreement, Part};
+use tally::Tally;
+
+use crate::{Account, Entry, EntryDetails, Summary};
+use bankrail_iso20022::__private::{Watch, shown};
+use bankrail_iso20022::CurrencyCode;
+use bankrail_values::Decimal;
+
+/// The account of a report: its currency is that of the entries.
+pub(crate) fn account(account: &Account, by: &mut impl Watch) {
+    if let Some(memory) = by.memory() {
+        let tally = memory.get::<Tally>();
+        tally.currency.clone_from(&account.currency);
+    }
+}
+
+/// The summary of a report: it names what is counted.
+pub(crate) fn summary(summary: &Summary, by: &mut impl Watch) {
+    if let Some(memory) = by.memory() {
+        memory.get::<Tally>().expect(summary);
+    }
+}
+
+/// An entry: it counts, and its currency is that of the account.
+pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
+    let Some(memory) = by.memory() else { return };
+    let tally = memory.get::<Tally>();
+    tally.count(entry);
+    if let (Some(account), Some(found)) = (&tally.currency, entry.amount.currency())
+        && account != found
+    {
+        let (account, found) = (shown(account.as_str()), shown(found.as_str()));
+        by.report(Disagreement::EntryCurrency { account, found }.into());
+    }
+}
+
+/// The batch of an entry: its count and total are those of its details, if it has any.
+pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
+    let Some(batch) = &details.batch else { return };
+    if details.transactions.is_empty() {
+        return;
+    }
+    let counted = number(details.transactions.len());
+    if let Some(stated) = batch.transactions.as_ref().and_then(|count| count.to_number())
+        && stated != counted
+    {
+        by.report(Disagreement::BatchCount { stated, counted }.into());
+    }
+    let Some(total) = &batch.total else { return };
+    let same_currency = |currency: Option<&CurrencyCode>| currency == total.currency();
+    if !details.transactions.iter().all(|transaction| same_currency(transaction.amount.currency())) {
+        return;
+    }
+    let summed = details
+        .transactions
+        .iter()
+        .try_fold(Decimal::ZERO, |sum, transaction| sum.checked_add(transaction.signed_amount()?));
+    if let Some(summed) = summed.map(|sum| sum.abs())
+        && summed != total.value()
+    {
+        by.report(Disagreement::BatchTotal { stated: total.value(), summed }.into());
+    }
+}
+
+/// A report or statement, all of whose entries have been read: its summary is that of its entries.
+pub fn compare_summary(summary: Option<&Summary>, by: &mut impl Watch) {
+    let Some(memory) = by.memory() else { return };
+    let tally = std::mem::take(memory.get::<Tally>());
+    let Some(summary) = summary else { return };
+    for disagreement in tally.compare(summary) {
+        by.report(disagreement.into());
+    }
+}
+
+fn number(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}

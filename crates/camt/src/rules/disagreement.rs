@@ -1,0 +1,117 @@
+//! What a document says otherwise than it holds.
+
+use bankrail_iso20022::{Beyond, FindingKind};
+use bankrail_values::Decimal;
+use std::fmt;
+
+/// A rule beyond the schema that a document breaks: a count, a sum or a currency that its parts contradict.
+///
+/// ```
+/// use bankrail_camt::Disagreement;
+/// use bankrail_iso20022::FindingKind;
+///
+/// let kind = FindingKind::from(Disagreement::BatchCount { stated: 3, counted: 2 });
+/// assert!(matches!(Disagreement::of(&kind), Some(Disagreement::BatchCount { stated: 3, .. })));
+/// assert!(!kind.is_schema());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Disagreement {
+    /// The summary states another number of entries than there are.
+    #[error("the summary states {stated} {part} entries, the report has {counted}")]
+    EntryCount {
+        /// Which entries.
+        part: Part,
+        /// What the summary states.
+        stated: u64,
+        /// What was counted.
+        counted: u64,
+    },
+    /// The summary states another sum than that of the entries.
+    #[error("the summary states {stated} as sum of {part} entries, they sum up to {summed}")]
+    EntrySum {
+        /// Which entries.
+        part: Part,
+        /// What the summary states.
+        stated: Decimal,
+        /// What was summed.
+        summed: Decimal,
+    },
+    /// The summary states another net amount than credits less debits.
+    #[error("the summary states {stated} as net amount of {part} entries, credits less debits are {summed}")]
+    NetAmount {
+        /// Which entries.
+        part: Part,
+        /// What the summary states, negative for a debit.
+        stated: Decimal,
+        /// Credits less debits.
+        summed: Decimal,
+    },
+    /// A batch states another number of transactions than it has details.
+    #[error("the batch states {stated} transactions, {counted} are detailed")]
+    BatchCount {
+        /// What the batch states.
+        stated: u64,
+        /// The details counted.
+        counted: u64,
+    },
+    /// A batch states another total than the sum of its details.
+    #[error("the batch states a total of {stated}, its details sum up to {summed}")]
+    BatchTotal {
+        /// What the batch states.
+        stated: Decimal,
+        /// The sum of the details.
+        summed: Decimal,
+    },
+    /// An entry in another currency than its account.
+    #[error("expected the account's currency {account}, found {found}")]
+    EntryCurrency {
+        /// The account's currency; cut and escaped when it is no code.
+        account: String,
+        /// The entry's currency; cut and escaped when it is no code.
+        found: String,
+    },
+}
+
+/// Which entries of a report a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// All entries.
+    All,
+    /// Credit entries.
+    Credit,
+    /// Debit entries.
+    Debit,
+    /// Entries of one bank transaction code, such as `PMNT/RCDT/DMCT`; a proprietary code follows after a `+`, its
+    /// issuer after an `@`; each part cut and escaped when long.
+    BankTransactionCode(Box<str>),
+}
+
+impl Disagreement {
+    /// The disagreement that a finding is, if it is one.
+    #[must_use]
+    pub fn of(kind: &FindingKind) -> Option<&Self> {
+        match kind {
+            FindingKind::Beyond(beyond) => beyond.get(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Disagreement> for FindingKind {
+    fn from(disagreement: Disagreement) -> Self {
+        Self::Beyond(Beyond::new(disagreement))
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::All => "all",
+            Self::Credit => "credit",
+            Self::Debit => "debit",
+            Self::BankTransactionCode(code) => code,
+        })
+    }
+}

@@ -1,0 +1,185 @@
+//! What has been counted in a report so far.
+
+use super::disagreement::{Disagreement, Part};
+use crate::access::Total;
+use crate::{BankTransactionCode, CountAndSum, Direction, Entry, EntryStatus, NetAmount, Summary};
+use bankrail_iso20022::__private::shown;
+use bankrail_iso20022::{CurrencyCode, Digits, PlainDecimal};
+use bankrail_values::Decimal;
+use std::collections::HashMap;
+
+/// What has been counted in the report being read or checked.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) currency: Option<CurrencyCode>,
+    all: Totals,
+    /// The totals of the bank transaction codes that the summary states, in its order.
+    stated: Vec<Stated>,
+    /// Where among these each code is; `None` for one that is stated twice, and told apart by something else.
+    places: HashMap<String, Option<usize>>,
+}
+
+/// The entries that belong to one total of a bank transaction code.
+#[derive(Clone, Copy, Debug)]
+struct Stated {
+    /// Entries not yet booked only, or booked ones only.
+    forecast: Option<bool>,
+    totals: Totals,
+}
+
+/// Counts and sums by direction.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    credits: Total,
+    debits: Total,
+    /// Entries that are neither credit nor debit, which only an unknown code is.
+    others: u64,
+    /// A sum has left the range of decimals: sums are no longer compared.
+    overflown: bool,
+}
+
+impl Tally {
+    /// The summary, which stands before the entries, names the codes whose entries are counted apart: as many as it has,
+    /// however many there are among the entries.
+    pub(super) fn expect(&mut self, summary: &Summary) {
+        if self.all.count() > 0 {
+            return;
+        }
+        for total in &summary.by_bank_transaction_code {
+            let place = Some(self.stated.len());
+            let places = self.places.entry(key(&total.bank_transaction_code));
+            places.and_modify(|place| *place = None).or_insert(place);
+            self.stated.push(Stated { forecast: total.forecast, totals: Totals::default() });
+        }
+    }
+
+    pub(super) fn count(&mut self, entry: &Entry) {
+        self.all.add(&entry.direction, entry.amount.value());
+        if self.places.is_empty() {
+            return;
+        }
+        let booked = entry.status == EntryStatus::Booked;
+        if let Some(Some(place)) = self.places.get(&key(&entry.bank_transaction_code))
+            && let Some(stated) = self.stated.get_mut(*place)
+            && stated.forecast.is_none_or(|forecast| forecast != booked)
+        {
+            stated.totals.add(&entry.direction, entry.amount.value());
+        }
+    }
+
+    /// What the summary states otherwise.
+    pub(super) fn compare(&self, summary: &Summary) -> Vec<Disagreement> {
+        let mut found = Vec::new();
+        if let Some(stated) = &summary.all {
+            self.all.compare(&Part::All, stated.entries.as_ref(), stated.sum, stated.net.as_ref(), &mut found);
+        }
+        let halves =
+            [(Part::Credit, &summary.credits, self.all.credits), (Part::Debit, &summary.debits, self.all.debits)];
+        for (part, stated, counted) in halves {
+            let Some(CountAndSum { entries, sum, .. }) = stated else { continue };
+            let summed = self.all.sum().map(|_| counted.sum);
+            compare(&part, entries.as_ref(), *sum, counted.count, summed, &mut found);
+        }
+        let totals = summary.by_bank_transaction_code.iter().zip(&self.stated).enumerate();
+        for (place, (total, stated)) in totals {
+            if self.places.get(&key(&total.bank_transaction_code)) == Some(&Some(place)) {
+                let part = Part::BankTransactionCode(spelled(&total.bank_transaction_code).into());
+                stated.totals.compare(&part, total.entries.as_ref(), total.sum, total.net.as_ref(), &mut found);
+            }
+        }
+        found
+    }
+}
+
+impl Totals {
+    fn add(&mut self, direction: &Direction, value: Decimal) {
+        let added = match direction {
+            Direction::Credit => self.credits.add(value),
+            Direction::Debit => self.debits.add(value),
+            Direction::Other(_) => {
+                self.others += 1;
+                Some(())
+            }
+        };
+        self.overflown |= added.is_none();
+    }
+
+    fn count(&self) -> u64 {
+        self.credits.count + self.debits.count + self.others
+    }
+
+    /// The sum of all, where there is one.
+    fn sum(&self) -> Option<Decimal> {
+        let known = !self.overflown && self.others == 0;
+        known.then(|| self.credits.sum.checked_add(self.debits.sum)).flatten()
+    }
+
+    fn compare(
+        &self,
+        part: &Part,
+        entries: Option<&Digits<1, 15>>,
+        sum: Option<PlainDecimal>,
+        net: Option<&NetAmount>,
+        found: &mut Vec<Disagreement>,
+    ) {
+        compare(part, entries, sum, self.count(), self.sum(), found);
+        let summed = self.sum().and_then(|_| self.credits.sum.checked_sub(self.debits.sum));
+        if let (Some(net), Some(summed)) = (net, summed)
+            && let Some(stated) = net.direction.apply(net.amount.value())
+            && stated != summed
+        {
+            found.push(Disagreement::NetAmount { part: part.clone(), stated, summed });
+        }
+    }
+}
+
+fn compare(
+    part: &Part,
+    entries: Option<&Digits<1, 15>>,
+    sum: Option<PlainDecimal>,
+    counted: u64,
+    summed: Option<Decimal>,
+    found: &mut Vec<Disagreement>,
+) {
+    if let Some(stated) = entries.and_then(Digits::to_number)
+        && stated != counted
+    {
+        found.push(Disagreement::EntryCount { part: part.clone(), stated, counted });
+    }
+    if let (Some(stated), Some(summed)) = (sum, summed)
+        && stated.value() != summed
+    {
+        found.push(Disagreement::EntrySum { part: part.clone(), stated: stated.value(), summed });
+    }
+}
+
+/// What tells one bank transaction code from another: before each of its parts a character that XML does not have.
+fn key(code: &BankTransactionCode) -> String {
+    let mut key = String::new();
+    if let Some(domain) = &code.domain {
+        let family = &domain.family;
+        key.extend(["\u{1}", domain.code.as_str(), "\u{2}", family.code.as_str(), "\u{3}", family.sub_family.as_str()]);
+    }
+    if let Some(proprietary) = &code.proprietary {
+        key.extend(["\u{4}", proprietary.code.as_str()]);
+        key.extend(proprietary.issuer.iter().flat_map(|issuer| ["\u{5}", issuer.as_str()]));
+    }
+    key
+}
+
+/// A bank transaction code in one text, such as `PMNT/RCDT/DMCT`, a proprietary one after it.
+fn spelled(code: &BankTransactionCode) -> String {
+    let mut text = String::new();
+    if let Some(domain) = &code.domain {
+        let family = &domain.family;
+        let codes = [domain.code.as_str(), family.code.as_str(), family.sub_family.as_str()];
+        text = codes.map(shown).join("/");
+    }
+    if let Some(proprietary) = &code.proprietary {
+        text.extend(["+", &shown(proprietary.code.as_str())]);
+        if let Some(issuer) = &proprietary.issuer {
+            text.extend(["@", &shown(issuer.as_str())]);
+        }
+    }
+    text
+}

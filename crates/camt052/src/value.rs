@@ -1,9 +1,0 @@
-//! What leaves of the message hold.
-
-pub(crate) mod amount;
-pub(crate) mod boolean;
-pub(crate) mod code;
-pub(crate) mod date;
-pub(crate) mod identifier;
-pub(crate) mod number;
-pub(crate) mod text;

@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+
+mod message;
+
+pub use bankrail_camt::*;
+pub use message::{Document, EntryReader, Parsed, Statement, StreamItem};
+
+/// The namespace of the message.
+pub const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.06";

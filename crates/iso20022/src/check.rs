@@ -1,0 +1,126 @@
+//! What is not as it should be in a model.
+
+use crate::extra::{ExtraPart, Extras};
+use crate::field::{Fault, Field, alternatives};
+use crate::finding::{Finding, FindingKind, fault_kind, push_step, shown};
+use crate::read::Shape;
+use crate::watch::{Memory, Watch};
+use bankrail_values::excerpt;
+
+/// Collects findings while a model is walked.
+#[derive(Debug)]
+pub struct Checker {
+    shape: &'static Shape,
+    findings: Vec<Finding>,
+    /// The path of the element that the walk begins at.
+    start: String,
+    path: Vec<(Field, usize)>,
+    only_missing: bool,
+    /// What the message's rules remember; `None` for a part of a document.
+    memory: Option<Memory>,
+}
+
+impl Checker {
+    /// For a whole message.
+    pub(crate) fn new(shape: &'static Shape) -> Self {
+        let mut start = String::new();
+        push_step(&mut start, shape.document, None);
+        push_step(&mut start, shape.root_name(), None);
+        let memory = Some(Memory::default());
+        Self { shape, findings: Vec::new(), start, path: Vec::new(), only_missing: false, memory }
+    }
+
+    /// For the element at a path, of which only what is in it is asked about beyond the schema.
+    pub(crate) fn within(shape: &'static Shape, start: String) -> Self {
+        Self { shape, findings: Vec::new(), start, path: Vec::new(), only_missing: false, memory: None }
+    }
+
+    /// Reports nothing but mandatory parts that are missing.
+    pub(crate) fn for_missing_parts(mut self) -> Self {
+        self.only_missing = true;
+        self
+    }
+
+    pub(crate) fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
+
+    pub(crate) fn shape(&self) -> &'static Shape {
+        self.shape
+    }
+
+    /// True when only missing parts are asked for.
+    pub(crate) fn only_missing(&self) -> bool {
+        self.only_missing
+    }
+
+    /// True when the rules beyond the schema of the current element are asked for.
+    pub fn asks_rules(&self) -> bool {
+        !self.only_missing && (self.memory.is_some() || !self.path.is_empty())
+    }
+
+    pub(crate) fn enter(&mut self, field: Field, index: usize) {
+        self.path.push((field, index));
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.path.pop();
+    }
+
+    pub(crate) fn cardinality(&mut self, field: Field, count: usize) {
+        if count == 0 && field.min > 0 {
+            self.report(FindingKind::Missing { name: field.wire.to_owned() });
+        } else if u32::try_from(count).unwrap_or(u32::MAX) > field.max && !self.only_missing {
+            self.report(FindingKind::Repeated { name: field.wire, max: field.max });
+        }
+    }
+
+    pub(crate) fn fault(&mut self, fault: Fault, found: &str) {
+        self.report(fault_kind(fault, found));
+    }
+
+    /// A choice without any of its alternatives.
+    pub fn no_choice(&mut self, fields: &[Field]) {
+        if !self.only_missing {
+            self.report(FindingKind::Missing { name: alternatives(fields) });
+        }
+    }
+
+    /// Parts kept beyond the schema.
+    pub fn extras(&mut self, extras: &Extras) {
+        if self.only_missing {
+            return;
+        }
+        for extra in extras.parts() {
+            self.report(match &extra.part {
+                ExtraPart::Xml(xml) => FindingKind::UnknownElement { name: shown(element_name(xml)) },
+                ExtraPart::Text(text) => FindingKind::UnexpectedText { found: excerpt(text) },
+                ExtraPart::Attribute { name, .. } => FindingKind::UnknownAttribute { name: shown(name) },
+            });
+        }
+    }
+
+    pub(crate) fn report(&mut self, kind: FindingKind) {
+        let mut path = self.start.clone();
+        for (field, index) in &self.path {
+            push_step(&mut path, field.wire, (field.max > 1).then_some(*index));
+        }
+        self.findings.push(Finding { kind, path, position: None });
+    }
+}
+
+impl Watch for Checker {
+    fn memory(&mut self) -> Option<&mut Memory> {
+        self.memory.as_mut()
+    }
+
+    fn report(&mut self, kind: FindingKind) {
+        Self::report(self, kind);
+    }
+}
+
+fn element_name(xml: &str) -> &str {
+    let name = xml.trim_start_matches('<');
+    let end = name.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(name.len());
+    name.get(..end).unwrap_or_default()
+}

@@ -1,0 +1,244 @@
+//! What a document holds beyond the schema: kept, reported, and written back in its place.
+
+use crate::output::Output;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+/// The parts of one sequence that the schema does not have.
+///
+/// Each part knows its place: inside which of the sequence's elements (none: directly in the sequence) and after which
+/// element it stood.
+///
+/// Two are equal when they have the same parts in the same order at each place. Which place came first is said by the
+/// elements that the parts stand between.
+#[derive(Clone, Debug, Default, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+#[allow(clippy::box_collection)] // almost always absent: eight octets instead of twenty-four
+pub struct Extras(Option<Box<Vec<Extra>>>);
+
+/// One part that the schema does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Extra {
+    /// The way from the sequence down to the element that holds the part; empty for the sequence itself.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub inside: Vec<ExtraStep>,
+    /// The element after which the part stood; `None` at the beginning.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub after: Option<ExtraStep>,
+    /// The part.
+    pub part: ExtraPart,
+}
+
+/// An element of the schema by its wire name and its number among those of the same name, from 0.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ExtraStep {
+    /// The wire name.
+    pub name: Box<str>,
+    /// The number, from 0.
+    pub index: usize,
+}
+
+/// A part that the schema does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum ExtraPart {
+    /// Markup as it stood, with the namespace declarations it needs.
+    Xml(Box<str>),
+    /// Text where the schema has none.
+    Text(Box<str>),
+    /// An attribute.
+    Attribute {
+        /// The name, with its prefix.
+        name: Box<str>,
+        /// The namespace of a prefixed name.
+        #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+        namespace: Option<Box<str>>,
+        /// The value.
+        value: Box<str>,
+    },
+}
+
+impl Extra {
+    /// How many bytes of memory it takes.
+    pub(crate) fn memory(&self) -> usize {
+        let step = |step: &ExtraStep| size_of::<ExtraStep>() + step.name.len();
+        let part = match &self.part {
+            ExtraPart::Xml(text) | ExtraPart::Text(text) => text.len(),
+            ExtraPart::Attribute { name, namespace, value } => {
+                name.len() + namespace.as_ref().map_or(0, |namespace| namespace.len()) + value.len()
+            }
+        };
+        let place: usize = self.inside.iter().map(step).sum();
+        size_of::<Self>() + place + self.after.as_ref().map_or(0, |after| after.name.len()) + part
+    }
+}
+
+impl PartialEq for Extras {
+    fn eq(&self, other: &Self) -> bool {
+        if self.parts() == other.parts() {
+            return true;
+        }
+        let sorted = |extras: &Self| {
+            let mut parts: Vec<Extra> = extras.parts().to_vec();
+            parts.sort_by(by_place);
+            parts
+        };
+        sorted(self) == sorted(other)
+    }
+}
+
+impl Extras {
+    /// True when there is nothing beyond the schema.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        // A list of none may have come out of JSON.
+        self.0.as_ref().is_none_or(|parts| parts.is_empty())
+    }
+
+    /// The parts, in the order of the document.
+    #[must_use]
+    pub fn parts(&self) -> &[Extra] {
+        self.0.as_ref().map_or(&[], |parts| parts.as_slice())
+    }
+
+    /// Drops everything beyond the schema.
+    pub fn clear(&mut self) {
+        self.0 = None;
+    }
+
+    /// Adds parts behind those that there are.
+    pub(crate) fn extend(&mut self, parts: Vec<Extra>) {
+        if !parts.is_empty() {
+            self.0.get_or_insert_default().extend(parts);
+        }
+    }
+
+    pub(crate) fn from_parts(parts: Vec<Extra>) -> Self {
+        Self(if parts.is_empty() { None } else { Some(Box::new(parts)) })
+    }
+
+    /// Hands the parts to a writer.
+    #[cold]
+    pub fn with(&self, write: impl FnOnce(Kept<'_>)) {
+        let mut parts: Vec<&Extra> = self.parts().iter().collect();
+        parts.sort_by(|left, right| by_place(left, right));
+        write(Kept { parts: &parts, depth: 0 });
+    }
+}
+
+/// Orders parts so that those of one place stand together, before those of the elements within it. Within a place the
+/// order of the document stays.
+fn by_place(left: &Extra, right: &Extra) -> Ordering {
+    (&left.inside, &left.after).cmp(&(&right.inside, &right.after))
+}
+
+/// A step as it is searched for; nothing precedes all steps.
+fn step(step: Option<&ExtraStep>) -> Option<(&str, usize)> {
+    step.map(|step| (&*step.name, step.index))
+}
+
+/// Those of some parts, ordered by a key, whose key is a given one.
+fn equal<'a, K: Ord>(parts: &'a [&'a Extra], key: impl Fn(&'a Extra) -> K, wanted: &K) -> &'a [&'a Extra] {
+    let rest = parts.get(parts.partition_point(|part| key(part) < *wanted)..).unwrap_or_default();
+    rest.get(..rest.partition_point(|part| key(part) <= *wanted)).unwrap_or_default()
+}
+
+/// The parts that concern the element being written, `depth` steps below their sequence, ordered by their place.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept<'a> {
+    parts: &'a [&'a Extra],
+    depth: usize,
+}
+
+impl<'a> Kept<'a> {
+    pub(crate) const NONE: Kept<'static> = Kept { parts: &[], depth: 0 };
+
+    /// True when there are none.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Writes the attributes of this element.
+    #[inline]
+    pub fn attributes(&self, out: &mut Output<'_>) {
+        if !self.is_empty() {
+            self.write_attributes(out);
+        }
+    }
+
+    #[cold]
+    fn write_attributes(&self, out: &mut Output<'_>) {
+        let mut declared = HashSet::new();
+        for part in self.here() {
+            let ExtraPart::Attribute { name, namespace, value } = &part.part else { continue };
+            if let (Some(namespace), Some((prefix, _))) = (namespace, name.split_once(':'))
+                && prefix != "xml"
+                && declared.insert(prefix)
+            {
+                out.attribute_with(&["xmlns:", prefix], namespace);
+            }
+            out.attribute_with(&[name], value);
+        }
+    }
+
+    /// Writes the text and markup of this element that stood after one of its children, or at its beginning.
+    #[inline]
+    pub fn children(&self, after: Option<(&str, usize)>, out: &mut Output<'_>) {
+        if !self.is_empty() {
+            self.write_children(after, out);
+        }
+    }
+
+    #[cold]
+    fn write_children(&self, after: Option<(&str, usize)>, out: &mut Output<'_>) {
+        for part in equal(self.here(), |part| step(part.after.as_ref()), &after) {
+            match &part.part {
+                ExtraPart::Xml(xml) => out.markup(xml),
+                ExtraPart::Text(text) => out.stray_text(text),
+                ExtraPart::Attribute { .. } => {}
+            }
+        }
+    }
+
+    /// Writes one child of this element and what stood after it.
+    #[cold]
+    pub(crate) fn field(
+        &self,
+        name: &'static str,
+        index: usize,
+        out: &mut Output<'_>,
+        write: impl FnOnce(&mut Output<'_>, Kept<'_>),
+    ) {
+        let parts = self.inside(Some((name, index)));
+        write(out, Kept { parts, depth: self.depth + 1 });
+        self.children(Some((name, index)), out);
+    }
+
+    /// The parts of this element itself.
+    fn here(&self) -> &'a [&'a Extra] {
+        self.inside(None)
+    }
+
+    fn inside(&self, child: Option<(&str, usize)>) -> &'a [&'a Extra] {
+        equal(self.parts, |part| step(part.inside.get(self.depth)), &child)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_no_parts_is_empty() {
+        let extras = Extras(Some(Box::default()));
+        assert!(extras.is_empty());
+        assert_eq!(extras, Extras::default());
+    }
+}

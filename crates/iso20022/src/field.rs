@@ -1,0 +1,81 @@
+//! What a statement says of one element: its name, its tags, how often it occurs, and how a value can be wrong.
+
+/// An element of a sequence, or an alternative of a choice.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// The wire name.
+    pub wire: &'static str,
+    /// How often it must occur.
+    pub min: u32,
+    /// How often it may occur; [`MANY`] without bound.
+    pub max: u32,
+}
+
+/// No upper bound.
+pub const MANY: u32 = u32::MAX;
+
+/// The tags of an element without a prefix.
+#[derive(Clone, Copy, Debug)]
+pub struct Tag {
+    /// The name.
+    pub wire: &'static str,
+    /// The start tag up to its attributes.
+    pub start: &'static str,
+    /// The start tag without attributes.
+    pub open: &'static str,
+    /// The end tag.
+    pub close: &'static str,
+}
+
+/// The tags of an element, put together at compile time.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __tag {
+    ($wire:literal) => {
+        &const {
+            $crate::__private::Tag {
+                wire: $wire,
+                start: concat!("<", $wire),
+                open: concat!("<", $wire, ">"),
+                close: concat!("</", $wire, ">"),
+            }
+        }
+    };
+}
+
+/// A text that cannot be read as a value of its type.
+#[derive(Clone, Copy, Debug)]
+pub struct Unreadable {
+    /// What was expected.
+    pub expected: &'static str,
+}
+
+/// The facet of the schema that a readable value breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums)] // the engine's own
+pub enum Fault {
+    /// Too short or too long.
+    Length {
+        /// The fewest code points allowed.
+        min: usize,
+        /// The most code points allowed.
+        max: usize,
+        /// The code points found.
+        length: usize,
+    },
+    /// Not of the pattern.
+    Pattern {
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// Not in the closed list.
+    Code {
+        /// The codes of the list.
+        known: &'static [&'static str],
+    },
+}
+
+/// The wire names of some fields, separated by `|`.
+pub(crate) fn alternatives(fields: &[Field]) -> String {
+    fields.iter().map(|field| field.wire).collect::<Vec<_>>().join("|")
+}

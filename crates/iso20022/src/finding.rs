@@ -1,0 +1,197 @@
+//! What a reader or a check reports.
+
+mod beyond;
+
+pub use beyond::Beyond;
+
+use crate::field::Fault;
+use bankrail_values::excerpt;
+use std::fmt;
+use std::fmt::Write as _;
+
+/// Something in a document that is not as it should be, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What it is.
+    pub kind: FindingKind,
+    /// The element, such as `/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[3]/Amt`; elements that may repeat carry their
+    /// number from 1.
+    pub path: String,
+    /// Where the element starts in the document; `None` when a model was checked.
+    pub position: Option<Position>,
+}
+
+/// A place in a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct Position {
+    /// The line, from 1.
+    pub line: u64,
+    /// The column in characters, from 1.
+    pub column: u64,
+    /// The bytes before it, in the document's own encoding.
+    pub offset: u64,
+}
+
+/// What a finding is. Those of the schema come first; [`FindingKind::is_schema`] tells them apart.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// An element that the schema does not have here.
+    #[error("the schema has no element {name} here")]
+    UnknownElement {
+        /// Its name, with the prefix it was written with; cut and escaped when long.
+        name: String,
+    },
+    /// An attribute that the schema does not have here.
+    #[error("the schema has no attribute {name} here")]
+    UnknownAttribute {
+        /// Its name, with the prefix it was written with; cut and escaped when long.
+        name: String,
+    },
+    /// Text where the schema has only elements.
+    #[error("expected elements only, found the text {found}")]
+    UnexpectedText {
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// An element after one that it should precede.
+    #[error("expected {name} before {before}")]
+    OutOfOrder {
+        /// The element.
+        name: &'static str,
+        /// The element already read.
+        before: &'static str,
+    },
+    /// An element more often than the schema allows.
+    #[error("expected {name} at most {max} times")]
+    Repeated {
+        /// The element.
+        name: &'static str,
+        /// How often it may occur.
+        max: u32,
+    },
+    /// A second alternative of a choice.
+    #[error("expected one alternative, found {name} as another")]
+    SecondChoice {
+        /// The further alternative.
+        name: &'static str,
+    },
+    /// A mandatory element is missing.
+    #[error("expected {name}, found none")]
+    Missing {
+        /// The element; for a choice its alternatives, separated by `|`.
+        name: String,
+    },
+    /// The mandatory attribute `Ccy` is missing.
+    #[error("expected the attribute Ccy, found none")]
+    MissingCurrency,
+    /// A code that the schema's closed list does not have.
+    #[error("expected one of {}, found {found}", .known.join(" "))]
+    UnknownCode {
+        /// The code, cut and escaped.
+        found: String,
+        /// The codes of the schema.
+        known: &'static [&'static str],
+    },
+    /// A text shorter or longer than allowed.
+    #[error("expected {min} to {max} characters, found {length}")]
+    Length {
+        /// The fewest code points allowed.
+        min: usize,
+        /// The most code points allowed.
+        max: usize,
+        /// The code points found.
+        length: usize,
+    },
+    /// A text that is not of its type's pattern.
+    #[error("expected {expected}, found {found}")]
+    Pattern {
+        /// What was expected.
+        expected: &'static str,
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// A character that XML 1.0 cannot carry, in a model that was not read.
+    #[error("expected characters that XML 1.0 can carry, found U+{:04X}", u32::from(*.found))]
+    Character {
+        /// The first such character.
+        found: char,
+    },
+    /// Supplementary data that is not exactly one element.
+    #[error("expected exactly one element as supplementary data")]
+    Envelope,
+    /// Supplementary data that holds, at any depth, a document of this message which the schema refuses.
+    #[error("expected a valid document within supplementary data: {why}")]
+    EnvelopeDocument {
+        /// Why it is refused.
+        why: String,
+    },
+
+    /// An IBAN whose check digits are wrong.
+    #[error("the check digits of the IBAN {found} are wrong")]
+    IbanCheckDigits {
+        /// The IBAN.
+        found: String,
+    },
+    /// A BIC whose country code is not assigned.
+    #[error("the BIC {found} names no country")]
+    BicCountry {
+        /// The BIC.
+        found: String,
+    },
+    /// A rule of the message that the schema cannot say, such as a sum.
+    #[error("{0}")]
+    Beyond(Beyond),
+}
+
+impl FindingKind {
+    /// True for what the schema refuses, and so [`Mode::Strict`](crate::Mode::Strict) does; false for what only
+    /// `deny_findings` refuses.
+    #[must_use]
+    pub fn is_schema(&self) -> bool {
+        !matches!(self, Self::IbanCheckDigits { .. } | Self::BicCountry { .. } | Self::Beyond(_))
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "line {}, column {}, byte {}", self.line, self.column, self.offset)
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.path, self.kind)?;
+        self.position.map_or(Ok(()), |position| write!(out, " ({position})"))
+    }
+}
+
+impl std::error::Error for Finding {}
+
+/// A name or code for an error text: as it is; or, when it is long or holds what no log should, cut and escaped.
+pub fn shown(text: &str) -> String {
+    let quoted = excerpt(text);
+    let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    if inner == Some(text) { text.to_owned() } else { quoted }
+}
+
+/// Appends one step to an element path; the number of a repeating element counts from 1.
+pub(crate) fn push_step(path: &mut String, name: &str, index: Option<usize>) {
+    path.push('/');
+    path.push_str(name);
+    if let Some(index) = index {
+        // Writing into a string cannot fail.
+        let _ = write!(path, "[{}]", index + 1);
+    }
+}
+
+/// The finding for a value that breaks a facet.
+pub(crate) fn fault_kind(fault: Fault, found: &str) -> FindingKind {
+    match fault {
+        Fault::Length { min, max, length } => FindingKind::Length { min, max, length },
+        Fault::Pattern { expected } => FindingKind::Pattern { expected, found: excerpt(found) },
+        Fault::Code { known } => FindingKind::UnknownCode { found: excerpt(found), known },
+    }
+}

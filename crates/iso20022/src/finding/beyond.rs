@@ -1,0 +1,59 @@
+//! Findings of a message's own rules, whose types the engine does not know.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// A rule of a message, beyond the schema, that a document breaks. Which rules there are, the crate of the message or of its
+/// family says; [`Beyond::get`] gives its type back.
+#[derive(Clone)]
+pub struct Beyond(Arc<dyn Rule>);
+
+/// What any broken rule can do.
+trait Rule: fmt::Debug + fmt::Display + Any + Send + Sync {
+    fn equals(&self, other: &dyn Any) -> bool;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<R: fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync> Rule for R {
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref::<R>() == Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Beyond {
+    /// Holds a broken rule; its `Display` says what is wrong, in one line without a full stop.
+    pub fn new(rule: impl fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync) -> Self {
+        Self(Arc::new(rule))
+    }
+
+    /// The broken rule, if it is of this type.
+    #[must_use]
+    pub fn get<R: Any>(&self) -> Option<&R> {
+        self.0.as_any().downcast_ref()
+    }
+}
+
+impl PartialEq for Beyond {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.equals(other.0.as_any())
+    }
+}
+
+impl Eq for Beyond {}
+
+impl fmt::Debug for Beyond {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, out)
+    }
+}
+
+impl fmt::Display for Beyond {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
+}

@@ -1,0 +1,226 @@
+//! Invented values of every type of the schema, for property tests and fuzzing.
+
+use crate::field::{Field, MANY};
+use crate::node::Node;
+use crate::*;
+use arbitrary::{Result, Unstructured};
+use bankrail_values::Decimal;
+
+/// A value that the schema accepts, made from bytes.
+pub trait Invent: Sized {
+    /// Invents a value.
+    ///
+    /// # Errors
+    /// When the bytes do not reach.
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self>;
+}
+
+/// What one field of a sequence holds: as many values as the schema allows.
+pub trait InventField: Sized {
+    /// Invents the content of a field.
+    ///
+    /// # Errors
+    /// When the bytes do not reach.
+    fn invent_field(from: &mut Unstructured<'_>, field: Field) -> Result<Self>;
+}
+
+impl<N: Node + Invent> InventField for N {
+    fn invent_field(from: &mut Unstructured<'_>, _: Field) -> Result<Self> {
+        N::invent(from)
+    }
+}
+
+impl<N: Node + Invent> InventField for Option<N> {
+    fn invent_field(from: &mut Unstructured<'_>, field: Field) -> Result<Self> {
+        // What the schema demands is there, even where tolerant reading may miss it.
+        if field.min > 0 || (!from.is_empty() && from.ratio(1, 3)?) { N::invent(from).map(Some) } else { Ok(None) }
+    }
+}
+
+impl<N: Node + Invent> InventField for Vec<N> {
+    fn invent_field(from: &mut Unstructured<'_>, field: Field) -> Result<Self> {
+        let mut items = Vec::new();
+        for _ in 0..field.min {
+            items.push(N::invent(from)?);
+        }
+        let most = if field.max == MANY { 12 } else { usize::try_from(field.max).unwrap_or(12) };
+        while items.len() < most && !from.is_empty() && from.ratio(1, 3)? {
+            items.push(N::invent(from)?);
+        }
+        Ok(items)
+    }
+}
+
+impl<I: Invent> Invent for Box<I> {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        I::invent(from).map(Box::new)
+    }
+}
+
+impl<I: Invent> Invent for Vec<I> {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        let mut items = vec![I::invent(from)?];
+        while !from.is_empty() && from.ratio(1, 3)? {
+            items.push(I::invent(from)?);
+        }
+        Ok(items)
+    }
+}
+
+impl<const MAX: usize> Invent for Text<MAX> {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        const CHARACTERS: &[char] = &[
+            'a',
+            'Z',
+            '0',
+            ' ',
+            '<',
+            '>',
+            '&',
+            '"',
+            '\'',
+            '\\',
+            ']',
+            '\n',
+            '\t',
+            '\r',
+            '\u{85}',
+            '\u{a0}',
+            'é',
+            '語',
+            '👍',
+            '\u{200d}',
+            '\u{feff}',
+            '\u{fffd}',
+            '\u{d7ff}',
+            '\u{e000}',
+            '\u{10ffff}',
+            '/',
+            ';',
+        ];
+        let most = if from.ratio(1, 20)? { MAX } else { MAX.min(12) };
+        let length = from.int_in_range(1..=most)?;
+        let mut text = String::new();
+        for _ in 0..length {
+            text.push(*from.choose(CHARACTERS)?);
+        }
+        Ok(text.into())
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> Invent for Digits<MIN, MAX> {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        let length = from.int_in_range(MIN..=MAX)?;
+        let digits: Result<String> = (0..length).map(|_| Ok(char::from(b'0' + from.int_in_range(0..=9)?))).collect();
+        digits.map(Self::from)
+    }
+}
+
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Invent for Number<DIGITS, FRACTION, UNSIGNED> {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        decimal(from, DIGITS, FRACTION, UNSIGNED).map(|value| Self::new(value).expect("within the digits"))
+    }
+}
+
+impl<const FRACTION: u32> Invent for Amount<FRACTION> {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        let value = decimal(from, 18, FRACTION, true)?;
+        let currency = CurrencyCode::invent(from)?.to_currency().expect("a currency code");
+        Ok(Self::new(value, currency).expect("within the digits"))
+    }
+}
+
+fn decimal(from: &mut Unstructured<'_>, digits: u32, fraction: u32, unsigned: bool) -> Result<Decimal> {
+    let digits = from.int_in_range(1..=digits)?;
+    let mantissa = from.int_in_range(0..=10_i128.pow(digits) - 1)?;
+    let mut value = Decimal::from_i128_with_scale(mantissa, from.int_in_range(0..=fraction)?);
+    value.set_sign_negative(!unsigned && mantissa != 0 && from.arbitrary()?);
+    if from.ratio(1, 8)? {
+        // Zeros at the end do not count.
+        value.rescale((value.scale() + 3).min(25));
+    }
+    Ok(value)
+}
+
+impl Invent for bool {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        from.arbitrary()
+    }
+}
+
+fn offset(from: &mut Unstructured<'_>) -> Result<Option<Offset>> {
+    Ok(match from.int_in_range(0..=3)? {
+        0 => Offset::from_minutes(from.int_in_range(-840..=840)?),
+        1 => Some(Offset::Z),
+        _ => None,
+    })
+}
+
+impl Invent for Date {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        let year = if from.ratio(1, 8)? { from.int_in_range(1..=99_999)? } else { from.int_in_range(1990..=2030)? };
+        let month = from.int_in_range(1..=12)?;
+        let day = from.int_in_range(1..=31)?;
+        let date = Self::new(year, month, day).or_else(|| Self::new(year, month, 28)).expect("a day of the month");
+        Ok(date.with_offset(offset(from)?))
+    }
+}
+
+impl Invent for DateTime {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        let date = Date::invent(from)?;
+        let offset = date.offset().map(|offset| offset.to_string()).unwrap_or_default();
+        let date = date.with_offset(None);
+        if from.ratio(1, 16)? {
+            return Ok(format!("{date}T24:00:00{offset}").parse().expect("the end of a day"));
+        }
+        let hour: u8 = from.int_in_range(0..=23)?;
+        let (minute, second): (u8, u8) = (from.int_in_range(0..=59)?, from.int_in_range(0..=59)?);
+        let digits: usize = from.int_in_range(0..=14)?;
+        let fraction: u64 = from.int_in_range(0..=99_999_999_999_999)?;
+        let fraction: String =
+            if digits == 0 { String::new() } else { format!(".{fraction:014}").chars().take(digits + 1).collect() };
+        let text = format!("{date}T{hour:02}:{minute:02}:{second:02}{fraction}{offset}");
+        Ok(text.parse().expect("a time of the day"))
+    }
+}
+
+impl Invent for YearMonth {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        let date = Date::invent(from)?;
+        let offset = date.offset().map(|offset| offset.to_string()).unwrap_or_default();
+        Ok(Self::parse(&format!("{:04}-{:02}{offset}", date.year(), date.month())).expect("a month"))
+    }
+}
+
+impl Invent for Envelope {
+    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+        Ok(Self::from_unchecked_xml(from.choose(&[
+            "<a xmlns=\"urn:a\"/>",
+            "<p:a xmlns:p=\"urn:p\" p:b='\"'>x<![CDATA[<]]><!-- y --><p:c>&amp;</p:c></p:a>",
+            "\n <a xmlns=\"\"><?b c?>\\</a>\n",
+        ])?))
+    }
+}
+
+macro_rules! examples {
+    ($($Type:ident $examples:expr;)*) => {$(
+        impl Invent for $Type {
+            fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+                Ok(Self::new(from.choose(&$examples)?))
+            }
+        }
+    )*};
+}
+
+examples! {
+    Iban ["DE89370400440532013000", "GB82WEST12345698765432", "NO9386011117947"];
+    Bic ["DEUTDEFF", "ABCDAU2SXXX", "ABCDNZ2A"];
+    CurrencyCode ["AUD", "EUR", "VND", "DEM"];
+    CountryCode ["AU", "NZ", "ZZ"];
+    LanguageCode ["en", "de"];
+    Isin ["US0378331005", "AU000000BHP4"];
+    PhoneNumber ["+61-400123456", "+1-(2)+3-4"];
+    AlphaNumeric4 ["a1Z9", "0000"];
+    SignedDays ["+1", "007", "999999999999999"];
+}

@@ -1,0 +1,58 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+
+mod check;
+mod extra;
+mod field;
+mod finding;
+#[cfg(feature = "arbitrary")]
+mod invent;
+mod message;
+mod node;
+mod output;
+mod read;
+mod scan;
+mod statement;
+mod value;
+mod watch;
+mod xml;
+
+pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
+pub use finding::{Beyond, Finding, FindingKind, Position};
+pub use message::{Parsed, WriteError, WriteOptions};
+pub use read::{LimitKind, Limits, Mode, ReadError, ReadErrorKind, ReadOptions};
+pub use value::amount::Amount;
+pub use value::code::UnknownCode;
+pub use value::date::{Date, DateFormatError, DateTime, Offset, YearMonth};
+pub use value::envelope::Envelope;
+pub use value::identifier::{AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, PhoneNumber};
+pub use value::number::{ImpliedAmount, NonNegativeDecimal, Number, NumberError, PlainDecimal, Rate, WholeNumber};
+pub use value::text::{Digits, SignedDays, Text};
+
+/// What the statements expand to. Not for other use: it changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::check::Checker;
+    pub use crate::extra::Kept;
+    pub use crate::field::{Fault, Field, MANY, Tag, Unreadable};
+    pub use crate::finding::shown;
+    #[cfg(feature = "arbitrary")]
+    pub use crate::invent::{Invent, InventField};
+    pub use crate::message::Message;
+    pub use crate::message::check::check;
+    pub use crate::message::read::{judge, parse, parse_counting, read, read_counting};
+    pub use crate::message::stream::{Part, UnitReader};
+    pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
+    pub use crate::node::{
+        Alternative, Content, Node, Record, Simple, Slot, check_field, check_simple, is_field_type, is_plain_field,
+        write_field, write_field_kept, write_kept, write_simple,
+    };
+    pub use crate::output::Output;
+    pub use crate::read::{Cursor, Halt, Mark, Shape, TextTokens, Tokens};
+    pub use crate::scan::{Odd, Scanner};
+    pub use crate::value::code::unknown_code;
+    pub use crate::watch::{Memory, Watch};
+    #[cfg(feature = "arbitrary")]
+    pub use arbitrary;
+}

@@ -1,0 +1,34 @@
+//! A whole message: what `message!` states of it, and how it is read, streamed, written and checked.
+
+pub(crate) mod check;
+pub(crate) mod read;
+pub(crate) mod stream;
+pub(crate) mod write;
+
+pub use read::Parsed;
+pub use write::{WriteError, WriteOptions};
+
+use crate::field::Tag;
+use crate::node::{Node, Record};
+use crate::read::Shape;
+use std::fmt;
+
+/// A message, as `message!` states it.
+pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
+    /// What stands before the groups.
+    type Header: Clone;
+    /// A group of units.
+    type Group: Node + Record;
+    /// What a group holds many of.
+    type Unit: Node;
+    /// What the cursor has to know.
+    const SHAPE: &'static Shape;
+    /// The document element.
+    const DOCUMENT: &'static Tag;
+    /// The message's element.
+    const ROOT: &'static Tag;
+    /// The element of a unit.
+    const UNIT: &'static Tag;
+    /// The header, once it has been read.
+    fn header(slots: &Self::Slots) -> Option<&Self::Header>;
+}

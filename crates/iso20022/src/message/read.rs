@@ -1,0 +1,88 @@
+//! Reading a whole document.
+
+use super::Message;
+use crate::finding::Finding;
+use crate::read::{Cursor, Decoded, Halt, ReadError, ReadOptions, StreamTokens, TextTokens, Tokens, plain_text};
+use std::io::BufRead;
+
+/// A document and what was found in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parsed<M> {
+    /// The document.
+    pub document: M,
+    /// What is not as it should be, in the order of the document; what counts and sums disagree about comes last.
+    pub findings: Vec<Finding>,
+    /// How many more were found than [`Limits::findings`](crate::Limits::findings) has room for.
+    pub further_findings: u64,
+}
+
+/// Reads a document from text or bytes.
+pub fn parse<M: Message>(bytes: &[u8], options: &ReadOptions) -> Result<Parsed<M>, ReadError> {
+    match plain_text(bytes, &options.limits) {
+        Some(text) => read_tokens(TextTokens::new(text), options),
+        None => read(bytes, options),
+    }
+}
+
+/// Reads a document from a source.
+pub fn read<M: Message>(source: impl BufRead, options: &ReadOptions) -> Result<Parsed<M>, ReadError> {
+    read_tokens(StreamTokens::new(Decoded::new(source, options.limits)), options)
+}
+
+fn read_tokens<M: Message, T: Tokens>(tokens: T, options: &ReadOptions) -> Result<Parsed<M>, ReadError> {
+    let mut cursor = Cursor::new(tokens, *options, M::SHAPE);
+    finish(&mut cursor)
+}
+
+fn finish<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<Parsed<M>, ReadError> {
+    match document(cursor) {
+        Ok(document) => {
+            Ok(Parsed { document, findings: cursor.findings.take(), further_findings: cursor.findings.further() })
+        }
+        Err(halt) => Err(cursor.error(halt)),
+    }
+}
+
+fn document<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<M, Halt> {
+    cursor.open_document()?;
+    cursor.open_message()?;
+    let mut document = M::read(cursor)?;
+    document.extras_mut().extend(cursor.close_document()?);
+    cursor.refuse_findings()?;
+    Ok(document)
+}
+
+/// Reads the content of a message's element: how [`Shape::judge`](crate::read::Shape) is made.
+pub fn judge<M: Message>(cursor: &mut Cursor<TextTokens<'_>>) -> Result<(), Halt> {
+    M::read(cursor).map(drop)
+}
+
+/// A document read with or without the fast reader, and how many elements that took and declined; for tests.
+pub fn read_counting<M: Message>(
+    source: impl BufRead,
+    options: &ReadOptions,
+    fast: bool,
+) -> (Result<Parsed<M>, ReadError>, usize, usize) {
+    count(StreamTokens::new(Decoded::new(source, options.limits)), options, fast)
+}
+
+/// As [`read_counting`], of a text in memory whose characters XML allows.
+pub fn parse_counting<M: Message>(
+    text: &str,
+    options: &ReadOptions,
+    fast: bool,
+) -> (Result<Parsed<M>, ReadError>, usize, usize) {
+    count(TextTokens::new(text), options, fast)
+}
+
+fn count<M: Message, T: Tokens>(
+    tokens: T,
+    options: &ReadOptions,
+    fast: bool,
+) -> (Result<Parsed<M>, ReadError>, usize, usize) {
+    let mut cursor = Cursor::new(tokens, *options, M::SHAPE);
+    cursor.fast.on = fast;
+    let outcome = finish(&mut cursor);
+    (outcome, cursor.fast.taken, cursor.fast.declined)
+}

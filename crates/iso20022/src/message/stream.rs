@@ -1,0 +1,222 @@
+//! Units one after the other, in memory bounded by the largest and by what stands outside of units.
+
+use super::Message;
+use crate::field::Field;
+use crate::finding::Finding;
+use crate::node::{Node, Record};
+use crate::read::{Cursor, Decoded, Halt, ReadError, ReadOptions, Sequence, StreamTokens};
+use std::fmt;
+use std::io::BufRead;
+
+/// Reads a message group by group and unit by unit. `message!` gives it the names of the message.
+pub struct UnitReader<M: Message, R> {
+    cursor: Cursor<StreamTokens<R>>,
+    state: State,
+    header: Option<M::Header>,
+    message: M::Slots,
+    message_at: usize,
+    groups: usize,
+    group: <M::Group as Record>::Slots,
+    group_at: usize,
+    units: usize,
+    /// What belongs to the ends of the message and of the group.
+    outer: [Sequence; 2],
+}
+
+/// A part of a message read in order.
+#[allow(clippy::exhaustive_enums)] // the engine's own
+#[derive(Debug)]
+pub enum Part<M: Message> {
+    /// A group begins: what stands before its units.
+    GroupStart(Box<M::Group>),
+    /// A unit of the group.
+    Unit(Box<M::Unit>),
+    /// The group ends: all of it but its units.
+    GroupEnd(Box<M::Group>),
+    /// The message ends: all of it but its groups.
+    MessageEnd(Box<M>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Begin,
+    Message,
+    /// Within a group; `started` when its start has been handed out, `unit` when the start tag of one has been read.
+    Group {
+        started: bool,
+        unit: bool,
+    },
+    /// Handed out the start of a group that has ended.
+    GroupEnds,
+    Done,
+}
+
+impl<M: Message, R: BufRead> UnitReader<M, R> {
+    /// Reads as the options say.
+    pub fn new(source: R, options: ReadOptions) -> Self {
+        Self {
+            cursor: Cursor::new(StreamTokens::new(Decoded::new(source, options.limits)), options, M::SHAPE),
+            state: State::Begin,
+            header: None,
+            message: Default::default(),
+            message_at: 0,
+            groups: 0,
+            group: Default::default(),
+            group_at: 0,
+            units: 0,
+            outer: Default::default(),
+        }
+    }
+
+    /// The next part; `None` after the end of the message.
+    pub fn next_part(&mut self) -> Result<Option<Part<M>>, ReadError> {
+        let part = self.advance().and_then(|part| {
+            self.cursor.refuse_findings()?;
+            Ok(part)
+        });
+        part.map_err(|halt| {
+            self.state = State::Done;
+            self.cursor.error(halt)
+        })
+    }
+
+    fn advance(&mut self) -> Result<Option<Part<M>>, Halt> {
+        loop {
+            match self.state {
+                State::Done => return Ok(None),
+                State::Begin => {
+                    self.cursor.open_document()?;
+                    self.cursor.open_message()?;
+                    self.outer[0] = self.cursor.enter_record()?;
+                    self.state = State::Message;
+                }
+                State::Message => {
+                    if let Some(part) = self.message()? {
+                        return Ok(Some(part));
+                    }
+                }
+                State::Group { started, unit } => {
+                    if let Some(part) = self.group(started, unit)? {
+                        return Ok(Some(part));
+                    }
+                }
+                State::GroupEnds => return self.group_end().map(Some),
+            }
+        }
+    }
+
+    /// Within the message, up to the start tag of a group.
+    fn message(&mut self) -> Result<Option<Part<M>>, Halt> {
+        let cursor = &mut self.cursor;
+        let Some(index) = cursor.child(M::FIELDS, &mut self.message_at)? else {
+            return self.message_end().map(Some);
+        };
+        if !is(M::FIELDS, index, M::SHAPE.group) {
+            M::take(&mut self.message, index, cursor)?;
+            return Ok(None);
+        }
+        self.header = M::header(&self.message).cloned();
+        cursor.set_index(self.groups);
+        cursor.report_if_late();
+        self.groups += 1;
+        self.group = Default::default();
+        self.group_at = 0;
+        self.units = 0;
+        self.outer[1] = cursor.enter_record()?;
+        self.state = State::Group { started: false, unit: false };
+        Ok(None)
+    }
+
+    /// Within a group.
+    fn group(&mut self, started: bool, unit: bool) -> Result<Option<Part<M>>, Halt> {
+        let fields = <M::Group as Record>::FIELDS;
+        let cursor = &mut self.cursor;
+        if unit {
+            self.state = State::Group { started: true, unit: false };
+            return Ok(Some(Part::Unit(Box::new(M::Unit::read(cursor)?))));
+        }
+        if started
+            && is(fields, self.group_at, M::SHAPE.unit)
+            && let Ok(unit) = cursor.scan_element(M::UNIT, self.units)
+        {
+            self.units += 1;
+            return Ok(Some(Part::Unit(Box::new(unit))));
+        }
+        let Some(index) = cursor.child(fields, &mut self.group_at)? else {
+            self.state = State::GroupEnds;
+            return if started { Ok(None) } else { self.group_start().map(Some) };
+        };
+        if !is(fields, index, M::SHAPE.unit) {
+            M::Group::take(&mut self.group, index, cursor)?;
+            return Ok(None);
+        }
+        cursor.set_index(self.units);
+        cursor.report_if_late();
+        self.units += 1;
+        self.state = State::Group { started: true, unit: true };
+        if started { Ok(None) } else { self.group_start().map(Some) }
+    }
+
+    /// What has been read of a group so far; what is missing although the schema demands it is reported at its end.
+    fn group_start(&mut self) -> Result<Part<M>, Halt> {
+        let open = if self.state == State::GroupEnds { None } else { self.cursor.path.pop() };
+        self.cursor.findings.set_silent(true);
+        let group = M::Group::finish(self.group.clone(), &mut self.cursor)?;
+        self.cursor.findings.set_silent(false);
+        self.cursor.keeper.put_back(group.extras());
+        if let Some(open) = open {
+            self.cursor.path.push(open);
+        }
+        Ok(Part::GroupStart(Box::new(group)))
+    }
+
+    fn group_end(&mut self) -> Result<Part<M>, Halt> {
+        let group = M::Group::finish(std::mem::take(&mut self.group), &mut self.cursor)?;
+        group.settle(&mut self.cursor);
+        self.cursor.leave_record(self.outer[1]);
+        self.state = State::Message;
+        Ok(Part::GroupEnd(Box::new(group)))
+    }
+
+    fn message_end(&mut self) -> Result<Part<M>, Halt> {
+        let cursor = &mut self.cursor;
+        cursor.handed_out = (self.groups > 0).then_some(M::SHAPE.group);
+        let mut message = M::finish(std::mem::take(&mut self.message), cursor)?;
+        cursor.leave_record(self.outer[0]);
+        message.extras_mut().extend(cursor.close_document()?);
+        self.state = State::Done;
+        Ok(Part::MessageEnd(Box::new(message)))
+    }
+}
+
+impl<M: Message, R> UnitReader<M, R> {
+    /// The header, once the first group has begun.
+    pub fn header(&self) -> Option<&M::Header> {
+        self.header.as_ref()
+    }
+
+    /// What has been found since this was last asked.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        self.cursor.findings.take()
+    }
+
+    /// How many more have been found than there was room for.
+    pub fn further_findings(&self) -> u64 {
+        self.cursor.findings.further()
+    }
+}
+
+/// True when the field at an index has a name.
+fn is(fields: &[Field], index: usize, name: &str) -> bool {
+    fields.get(index).is_some_and(|field| field.wire == name)
+}
+
+impl<M: Message, R> fmt::Debug for UnitReader<M, R> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("UnitReader")
+            .field("state", &self.state)
+            .field("groups", &self.groups)
+            .field("units", &self.units)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,157 @@
+//! A document as XML.
+
+use super::{Message, check, read};
+use crate::extra::Kept;
+use crate::finding::Finding;
+use crate::output::Output;
+use crate::read::{ReadError, ReadOptions};
+use std::io;
+
+/// How a document is written. The default is compact.
+///
+/// ```
+/// use bankrail_iso20022::WriteOptions;
+/// let options = WriteOptions::default().indent(2).schema_valid(true);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    indent: Option<u8>,
+    schema_valid: bool,
+}
+
+impl WriteOptions {
+    /// Spaces per level, each element on a line of its own. Default: none, all on one line.
+    #[must_use]
+    pub fn indent(mut self, spaces: impl Into<Option<u8>>) -> Self {
+        self.indent = spaces.into();
+        self
+    }
+
+    /// Refuses whatever the schema refuses, not only missing parts. Default: false.
+    #[must_use]
+    pub const fn schema_valid(mut self, valid: bool) -> Self {
+        self.schema_valid = valid;
+        self
+    }
+}
+
+/// Why a document was not written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// A part that the schema demands is missing, or, under [`WriteOptions::schema_valid`], the schema refuses the
+    /// document for another reason.
+    #[error("the schema refuses the document: {finding}")]
+    Invalid {
+        /// The first reason.
+        finding: Box<Finding>,
+    },
+    /// A text holds a character that XML cannot carry.
+    #[error("expected characters that XML 1.0 can carry, found U+{:04X}", u32::from(*.found))]
+    Character {
+        /// The first such character.
+        found: char,
+    },
+    /// Something beyond the schema that would not be read back as it is: supplementary data or a kept part that is no
+    /// well-formed markup, or has no place in the document.
+    #[error(
+        "expected parts beyond the schema that can be read back as they are{}",
+        .why.as_ref().map_or_else(String::new, |why| format!(": {why}"))
+    )]
+    Unfaithful {
+        /// Why what was written cannot be read, if so.
+        why: Option<ReadError>,
+    },
+    /// The destination failed.
+    #[error("the destination failed: {0}")]
+    Io(#[source] io::Error),
+}
+
+/// The document as XML in a string.
+pub fn to_xml<M: Message>(document: &M, options: WriteOptions) -> Result<String, WriteError> {
+    refuse(document, options)?;
+    let mut text = String::new();
+    push(document, Output::plain(&mut text).indented(options.indent.map(usize::from)))?;
+    Ok(text)
+}
+
+/// Writes the document as XML in pieces of some 64 kB.
+pub fn write_to<M: Message>(document: &M, sink: &mut dyn io::Write, options: WriteOptions) -> Result<(), WriteError> {
+    refuse(document, options)?;
+    let mut text = String::new();
+    push(document, Output::plain(&mut text).indented(options.indent.map(usize::from)).with_sink(sink))
+}
+
+/// Appends the document to a JSON text as a string literal, quotes included.
+pub fn write_json_string<M: Message>(document: &M, json: &mut String) -> Result<(), WriteError> {
+    let length = json.len();
+    json.push('"');
+    let written = append_json_content(document, json);
+    json.push('"');
+    if written.is_err() {
+        json.truncate(length);
+    }
+    written
+}
+
+/// Appends the document to a JSON text as the content of a string literal, without the quotes.
+pub fn append_json_content<M: Message>(document: &M, json: &mut String) -> Result<(), WriteError> {
+    refuse(document, WriteOptions::default())?;
+    let length = json.len();
+    let written = push(document, Output::plain(json).for_json());
+    if written.is_err() {
+        json.truncate(length);
+    }
+    written
+}
+
+fn refuse<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteError> {
+    let plain = document.is_plain();
+    let refused = if options.schema_valid {
+        check::first_of_schema(document)
+    } else if plain {
+        None
+    } else {
+        check::first_missing(document)
+    };
+    match refused {
+        Some(finding) => Err(WriteError::Invalid { finding: Box::new(finding) }),
+        None if plain => Ok(()),
+        None => refuse_unfaithful(document),
+    }
+}
+
+/// What the schema does not know is written as it is; only reading it again shows whether it stays so.
+#[cold]
+fn refuse_unfaithful<M: Message>(document: &M) -> Result<(), WriteError> {
+    let mut text = String::new();
+    push(document, Output::plain(&mut text))?;
+    let why = match read::parse::<M>(text.as_bytes(), &ReadOptions::unbounded()) {
+        Ok(again) if again.document == *document => return Ok(()),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    Err(WriteError::Unfaithful { why })
+}
+
+fn push<M: Message>(document: &M, mut out: Output<'_>) -> Result<(), WriteError> {
+    let shape = M::SHAPE;
+    out.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
+    document.extras().with(|kept| {
+        kept.field(shape.document, 0, &mut out, |out, kept| {
+            out.start(M::DOCUMENT);
+            out.attribute("xmlns", shape.namespace);
+            kept.attributes(out);
+            out.start_end();
+            kept.children(None, out);
+            document.write(M::ROOT, out, Kept::NONE);
+            kept.children(Some((shape.root_name(), 0)), out);
+            out.close(M::DOCUMENT);
+        });
+    });
+    match out.finish() {
+        (Some(error), _) => Err(WriteError::Io(error)),
+        (None, Some(found)) => Err(WriteError::Character { found }),
+        (None, None) => Ok(()),
+    }
+}

@@ -1,0 +1,219 @@
+//! What statements make: the traits behind sequences, choices and simple values, and how the readers, the writer and the
+//! checker go through them.
+
+mod alternative;
+mod content;
+mod fast;
+mod record;
+mod scan;
+mod slot;
+
+pub use alternative::Alternative;
+pub use content::{Content, check_field, is_plain_field, write_field, write_field_kept, write_kept};
+pub use record::Record;
+pub use slot::Slot;
+
+use crate::check::Checker;
+use crate::extra::Kept;
+use crate::field::{Fault, Tag, Unreadable};
+use crate::finding::FindingKind;
+use crate::output::Output;
+use crate::read::{Cursor, Halt, Tokens};
+use crate::scan::{Odd, Scanner};
+use crate::watch::Watch;
+
+/// The content of an element: a sequence, a choice or a simple value.
+pub trait Node: Sized {
+    /// The element has an attribute in the schema.
+    const HAS_ATTRIBUTE: bool = false;
+
+    /// Reads the content and the end tag; the start tag has just been read.
+    fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
+
+    /// Reads the content up to the end tag as the writer writes it; the start tag, or where there is an attribute its
+    /// name, has just been read.
+    fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd>;
+
+    /// Asks the rules beyond the schema that are this element's own, when it has been read.
+    #[inline]
+    fn settle(&self, _: &mut impl Watch) {}
+
+    /// Writes the element with its tags, and what was kept beside the schema's parts.
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>);
+
+    /// True unless a part is missing that the schema demands, or one is kept that only reading it again can judge: markup,
+    /// attributes and text beyond the schema, supplementary data.
+    fn is_plain(&self) -> bool;
+
+    /// Reports what is not as it should be.
+    fn check(&self, to: &mut Checker);
+
+    /// True when a name is that of this type in the schema, or of the type that a path of elements leads to from here.
+    fn is_type(below: &[&str], name: &str) -> bool;
+}
+
+/// A value without attributes and children.
+pub trait Simple: Sized {
+    /// Reads the text.
+    fn parse(text: &str) -> Result<Self, Unreadable>;
+
+    /// Appends the text.
+    fn append(&self, out: &mut Output<'_>);
+
+    /// The facet that the value breaks, if any.
+    fn fault(&self) -> Option<Fault>;
+
+    /// True when a name is that of this type in the schema.
+    fn is_type(name: &str) -> bool;
+
+    /// The first character that XML cannot carry, if any; no value that has been read has one.
+    fn forbidden(&self) -> Option<char> {
+        None
+    }
+
+    /// What is wrong with the value beyond the schema, if anything.
+    #[inline]
+    fn doubt(&self) -> Option<FindingKind> {
+        None
+    }
+}
+
+/// Makes simple values nodes. (One `impl<S: Simple> Node for S` would rule out the one for boxes.)
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __simple_nodes {
+    ($([$($generics:tt)*] $Type:ty)*) => {$(
+        impl<$($generics)*> $crate::__private::Node for $Type {
+            #[inline]
+            fn read<T: $crate::__private::Tokens>(
+                from: &mut $crate::__private::Cursor<T>,
+            ) -> Result<Self, $crate::__private::Halt> {
+                from.leaf(
+                    <Self as $crate::__private::Simple>::parse,
+                    <Self as $crate::__private::Simple>::fault,
+                    <Self as $crate::__private::Simple>::doubt,
+                )
+            }
+
+            #[inline]
+            fn scan(from: &mut $crate::__private::Scanner<'_>) -> Result<Self, $crate::__private::Odd> {
+                from.leaf()
+            }
+
+            #[inline]
+            fn settle(&self, to: &mut impl $crate::__private::Watch) {
+                if let Some(kind) = $crate::__private::Simple::doubt(self) {
+                    to.report(kind);
+                }
+            }
+
+            #[inline]
+            fn write(
+                &self,
+                tag: &'static $crate::__private::Tag,
+                out: &mut $crate::__private::Output<'_>,
+                kept: $crate::__private::Kept<'_>,
+            ) {
+                $crate::__private::write_simple(self, tag, out, kept);
+            }
+
+            #[inline]
+            fn is_plain(&self) -> bool {
+                true
+            }
+
+            fn check(&self, to: &mut $crate::__private::Checker) {
+                $crate::__private::check_simple(self, to);
+            }
+
+            fn is_type(below: &[&str], name: &str) -> bool {
+                below.is_empty() && <Self as $crate::__private::Simple>::is_type(name)
+            }
+        }
+    )*};
+}
+
+/// True when a name is that of the type of a field: the one that its statement gives, or the one of its item.
+pub fn is_field_type<N: Node>(stated: &[&str], below: &[&str], name: &str) -> bool {
+    match stated.first() {
+        Some(stated) if below.is_empty() => name == *stated,
+        _ => N::is_type(below, name),
+    }
+}
+
+/// Writes a simple value with its tags.
+#[inline]
+pub fn write_simple<S: Simple>(value: &S, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+    if kept.is_empty() {
+        out.open_leaf(tag);
+        value.append(out);
+        out.close_leaf(tag);
+    } else {
+        write_simple_kept(value, tag, out, kept);
+    }
+}
+
+#[cold]
+fn write_simple_kept<S: Simple>(value: &S, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+    out.start_leaf(tag);
+    kept.attributes(out);
+    out.start_end();
+    value.append(out);
+    kept.children(None, out);
+    out.close_leaf(tag);
+}
+
+/// Checks a simple value.
+pub fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
+    if to.only_missing() {
+        return;
+    }
+    if let Some(fault) = value.fault() {
+        let mut found = String::new();
+        value.append(&mut Output::plain(&mut found));
+        to.fault(fault, &found);
+    }
+    if let Some(found) = value.forbidden() {
+        to.report(FindingKind::Character { found });
+    }
+    if to.asks_rules()
+        && let Some(kind) = value.doubt()
+    {
+        to.report(kind);
+    }
+}
+
+impl<N: Node> Node for Box<N> {
+    const HAS_ATTRIBUTE: bool = N::HAS_ATTRIBUTE;
+
+    fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        N::read(from).map(Self::new)
+    }
+
+    #[inline]
+    fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
+        N::scan(from).map(Self::new)
+    }
+
+    #[inline]
+    fn settle(&self, to: &mut impl Watch) {
+        (**self).settle(to);
+    }
+
+    #[inline]
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+        (**self).write(tag, out, kept);
+    }
+
+    fn is_plain(&self) -> bool {
+        (**self).is_plain()
+    }
+
+    fn check(&self, to: &mut Checker) {
+        (**self).check(to);
+    }
+
+    fn is_type(below: &[&str], name: &str) -> bool {
+        N::is_type(below, name)
+    }
+}

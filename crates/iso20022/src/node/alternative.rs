@@ -1,0 +1,48 @@
+//! An alternative of a choice while it is read.
+
+use super::Node;
+use crate::field::{MANY, Tag};
+use crate::read::{Cursor, Halt, Tokens};
+use crate::scan::{Odd, Scanner};
+
+/// An alternative of a choice while it is read: most occur once, one occurs several times.
+pub trait Alternative: Sized {
+    /// Reads the first occurrence.
+    fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
+    /// The place for a further occurrence, if the schema has one.
+    fn more<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<bool, Halt>;
+    /// Reads all occurrences as the writer writes them, if there are any.
+    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd>;
+}
+
+impl<N: Node> Alternative for N {
+    fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        N::read(from)
+    }
+
+    fn more<T: Tokens>(&mut self, _: &mut Cursor<T>) -> Result<bool, Halt> {
+        Ok(false)
+    }
+
+    #[inline]
+    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd> {
+        from.maybe(tag, 1)
+    }
+}
+
+impl<N: Node> Alternative for Vec<N> {
+    fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        from.set_index(0);
+        Ok(vec![N::read(from)?])
+    }
+
+    fn more<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<bool, Halt> {
+        from.set_index(self.len());
+        self.push(N::read(from)?);
+        Ok(true)
+    }
+
+    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd> {
+        from.many(tag, MANY).map(|items| if items.is_empty() { None } else { Some(items) })
+    }
+}

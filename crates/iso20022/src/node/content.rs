@@ -1,0 +1,89 @@
+//! What one field of a struct, or one alternative of a choice, holds, and how it is written and checked.
+
+use super::Node;
+use crate::check::Checker;
+use crate::extra::Kept;
+use crate::field::{Field, MANY, Tag};
+use crate::output::Output;
+
+/// A value, perhaps one, or several.
+pub trait Content {
+    /// The type of each.
+    type Item: Node;
+    /// How many there may be as an alternative of a choice.
+    const MAX: u32;
+    /// Each of them.
+    fn items(&self) -> &[Self::Item];
+}
+
+impl<N: Node> Content for N {
+    type Item = N;
+    const MAX: u32 = 1;
+    #[inline]
+    fn items(&self) -> &[N] {
+        std::slice::from_ref(self)
+    }
+}
+
+impl<N: Node> Content for Option<N> {
+    type Item = N;
+    const MAX: u32 = 1;
+    #[inline]
+    fn items(&self) -> &[N] {
+        self.as_slice()
+    }
+}
+
+impl<N: Node> Content for Vec<N> {
+    type Item = N;
+    const MAX: u32 = MANY;
+    #[inline]
+    fn items(&self) -> &[N] {
+        self
+    }
+}
+
+/// Writes a sequence or choice with what was kept beside the schema's parts.
+#[cold]
+pub fn write_kept(tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>, content: impl FnOnce(&mut Output<'_>)) {
+    out.start(tag);
+    kept.attributes(out);
+    out.start_end();
+    kept.children(None, out);
+    content(out);
+    out.close(tag);
+}
+
+/// Writes the occurrences of one element. Inlined, so that its tags are constants: a few instructions instead of a copy.
+#[inline(always)]
+pub fn write_field<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<'_>) {
+    for item in content.items() {
+        item.write(tag, out, Kept::NONE);
+    }
+}
+
+/// Writes the occurrences of one element, each followed by what was kept after it.
+#[cold]
+pub fn write_field_kept<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+    for (index, item) in content.items().iter().enumerate() {
+        kept.field(tag.wire, index, out, |out, inside| item.write(tag, out, inside));
+    }
+}
+
+/// True unless the element, or a part below it, is missing.
+#[inline]
+pub fn is_plain_field<C: Content>(content: &C, min: u32) -> bool {
+    let items = content.items();
+    (min == 0 || !items.is_empty()) && items.iter().all(Node::is_plain)
+}
+
+/// Checks the occurrences of one element and how many there are.
+pub fn check_field<C: Content>(content: &C, field: Field, to: &mut Checker) {
+    let items = content.items();
+    to.cardinality(field, items.len());
+    for (index, item) in items.iter().enumerate() {
+        to.enter(field, index);
+        item.check(to);
+        to.leave();
+    }
+}

@@ -1,0 +1,83 @@
+//! Sequences, read element by element.
+
+use super::Node;
+use super::slot::Slot;
+use crate::extra::Extras;
+use crate::field::{Field, MANY, Tag};
+use crate::finding::FindingKind;
+use crate::read::{Cursor, Halt, Sequence, Tokens};
+
+/// A sequence that can be read element by element.
+pub trait Record: Sized {
+    /// The elements read so far.
+    type Slots: Clone + Default;
+    /// The elements in the order of the schema.
+    const FIELDS: &'static [Field];
+    /// Reads the element whose start tag has just been read.
+    fn take<T: Tokens>(slots: &mut Self::Slots, index: usize, from: &mut Cursor<T>) -> Result<(), Halt>;
+    /// Checks that the mandatory elements are there.
+    fn finish<T: Tokens>(slots: Self::Slots, from: &mut Cursor<T>) -> Result<Self, Halt>;
+    /// The parts beyond the schema.
+    fn extras(&self) -> &Extras;
+    /// The parts beyond the schema, to be changed.
+    fn extras_mut(&mut self) -> &mut Extras;
+}
+
+impl<T: Tokens> Cursor<T> {
+    /// Reads a sequence.
+    pub fn record<R: Record + Node>(&mut self) -> Result<R, Halt> {
+        if let Some(record) = self.scan_content::<R>() {
+            // What follows is the end tag.
+            self.next_start()?;
+            record.settle(self);
+            self.leave();
+            return Ok(record);
+        }
+        let outer = self.enter_record()?;
+        let mut slots = R::Slots::default();
+        let mut at = 0;
+        while let Some(index) = self.child(R::FIELDS, &mut at)? {
+            R::take(&mut slots, index, self)?;
+        }
+        let record = R::finish(slots, self)?;
+        record.settle(self);
+        self.leave_record(outer);
+        Ok(record)
+    }
+
+    /// Begins a sequence; what is returned belongs to the end of it.
+    pub(crate) fn enter_record(&mut self) -> Result<Sequence, Halt> {
+        let outer = self.keeper.enter(self.path.len());
+        self.begin()?;
+        Ok(outer)
+    }
+
+    /// Ends a sequence.
+    pub(crate) fn leave_record(&mut self, outer: Sequence) {
+        self.keeper.leave(outer);
+        self.leave();
+    }
+
+    /// Reads one more occurrence of an element into its place.
+    #[inline]
+    pub fn take<S: Slot>(&mut self, slot: &mut S, field: Field, tag: &'static Tag) -> Result<(), Halt> {
+        let count = slot.count();
+        if slot.is_full() {
+            self.path.late = None;
+            return self.refuse_repeated(field.wire);
+        }
+        if field.max > 1 {
+            self.set_index(count);
+            if u32::try_from(count).unwrap_or(u32::MAX) >= field.max {
+                self.report(FindingKind::Repeated { name: field.wire, max: field.max });
+            }
+        }
+        let in_order = self.path.late.is_none();
+        self.report_if_late();
+        slot.fill(self)?;
+        if in_order && field.max == MANY {
+            slot.fill_ahead(tag, self);
+        }
+        Ok(())
+    }
+}

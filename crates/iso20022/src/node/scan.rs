@@ -1,0 +1,138 @@
+//! Elements as the fast reader takes them: by cardinality, one after the other.
+
+use super::{Node, Simple};
+use crate::field::{MANY, Tag};
+use crate::finding::FindingKind;
+use crate::scan::{Odd, Scanner};
+use crate::watch::{Memory, Watch};
+
+// The functions that take a tag are inlined always: only then is the tag a constant, and comparing it two instructions.
+impl Scanner<'_> {
+    /// An element that must be there.
+    #[inline(always)]
+    pub fn one<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<N, Odd> {
+        if self.begins::<N>(tag) { self.element(tag) } else { self.empty(tag) }
+    }
+
+    /// An element that must be there, which only the cursor may miss.
+    #[inline(always)]
+    pub fn soft<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Option<N>, Odd> {
+        self.one(tag, max).map(Some)
+    }
+
+    /// An element that may be there.
+    #[inline(always)]
+    pub fn maybe<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<Option<N>, Odd> {
+        if self.begins::<N>(tag) { self.element(tag).map(Some) } else { Ok(None) }
+    }
+
+    /// Any number of elements up to `max`.
+    #[inline(always)]
+    pub fn many<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
+        if self.begins::<N>(tag) { self.several(tag, max) } else { Ok(Vec::new()) }
+    }
+
+    /// One or more elements.
+    #[inline(always)]
+    pub fn some<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
+        if self.begins::<N>(tag) { self.several(tag, max) } else { Err(Odd) }
+    }
+
+    #[inline(always)]
+    fn several<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
+        // Most lists of a transaction have one element: room for no more.
+        let mut items = Vec::with_capacity(1);
+        loop {
+            items.push(self.element(tag)?);
+            if !self.begins::<N>(tag) {
+                break;
+            }
+        }
+        let fits = max == MANY || u32::try_from(items.len()).is_ok_and(|count| count <= max);
+        if fits { Ok(items) } else { Err(Odd) }
+    }
+
+    #[inline(always)]
+    fn begins<N: Node>(&self, tag: &'static Tag) -> bool {
+        let bytes = self.rest().as_bytes();
+        if N::HAS_ATTRIBUTE {
+            bytes.starts_with(tag.start.as_bytes()) && bytes.get(tag.start.len()) == Some(&b' ')
+        } else {
+            bytes.starts_with(tag.open.as_bytes())
+        }
+    }
+
+    /// An element whose start tag is next, with what follows it up to the next tag.
+    #[inline(always)]
+    fn element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
+        let left = self.rest().len();
+        let node = self.bare_element::<N>(tag);
+        if let Ok(node) = &node {
+            node.settle(&mut Place { scanner: self, left });
+            self.gap();
+        }
+        node
+    }
+
+    /// An element that is not looked at beyond the schema.
+    // A node is some hundred bytes. It stays in the result that it came in: taken out, it would be copied each time.
+    #[inline(always)]
+    pub(crate) fn bare_element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
+        self.expect(if N::HAS_ATTRIBUTE { tag.start } else { tag.open })?;
+        self.begin();
+        let node = N::scan(self);
+        if node.is_ok() {
+            self.expect(tag.close)?;
+        }
+        node
+    }
+
+    /// An element without content, written as one tag.
+    #[cold]
+    fn empty<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
+        let left = self.rest().len();
+        self.expect(tag.start)?;
+        self.expect("/>")?;
+        self.begin();
+        let rest = self.take_rest();
+        let node = N::scan(self)?;
+        self.put_back(rest);
+        node.settle(&mut Place { scanner: self, left });
+        self.gap();
+        Ok(node)
+    }
+
+    /// A value of a simple type.
+    #[inline]
+    pub fn leaf<S: Simple>(&mut self) -> Result<S, Odd> {
+        match self.plain_text() {
+            Ok(text) if !self.rest().as_bytes().starts_with(b"<!") => accept(text),
+            Ok(text) => accept(&self.text_after(text)?),
+            Err(Odd) => accept(&self.text_after("")?),
+        }
+    }
+}
+
+#[inline(always)]
+fn accept<S: Simple>(text: &str) -> Result<S, Odd> {
+    let value = S::parse(text).map_err(|_| Odd)?;
+    if value.fault().is_some() { Err(Odd) } else { Ok(value) }
+}
+
+/// The place of an element, for the rules beyond the schema: only where something is reported counts, not what.
+struct Place<'s, 'a> {
+    scanner: &'s mut Scanner<'a>,
+    /// Bytes left before the element.
+    left: usize,
+}
+
+impl Watch for Place<'_, '_> {
+    fn memory(&mut self) -> Option<&mut Memory> {
+        self.scanner.refuse();
+        None
+    }
+
+    fn report(&mut self, _: FindingKind) {
+        self.scanner.doubt(self.left);
+    }
+}

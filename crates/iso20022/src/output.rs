@@ -1,0 +1,391 @@
+//! Where the writer pushes to.
+
+use crate::field::Tag;
+use crate::xml::is_xml_char;
+use bankrail_values::Decimal;
+use std::fmt::{self, Write as _};
+use std::io;
+
+/// Text in the making.
+pub struct Output<'a> {
+    text: &'a mut String,
+    /// Where full buffers go, if anywhere.
+    sink: Option<&'a mut dyn io::Write>,
+    /// A buffer this full goes to the sink.
+    full: usize,
+    /// The first error of the sink.
+    failed: Option<io::Error>,
+    /// The first character that XML cannot carry.
+    forbidden: Option<char>,
+    /// Escapes for the inside of a JSON string, too.
+    json: bool,
+    /// Spaces per level; none is compact.
+    indent: Option<usize>,
+    depth: usize,
+    /// The last thing written was an end tag, so the next end tag goes to a line of its own.
+    after_child: bool,
+    /// Text beside elements was written last: white space after it would become part of it.
+    after_text: bool,
+}
+
+/// How full the buffer before a sink becomes.
+const FULL: usize = 64 * 1024;
+
+/// What has to be looked at within a text.
+#[allow(clippy::indexing_slicing)] // at compile time
+const SPECIAL: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut b = 0;
+    while b < 32 {
+        table[b] = 1;
+        b += 1;
+    }
+    table[b'&' as usize] = 1;
+    table[b'<' as usize] = 1;
+    table[b'>' as usize] = 1;
+    table[b'"' as usize] = 1;
+    table[b'\\' as usize] = 1;
+    table[0xEF] = 1; // perhaps U+FFFE or U+FFFF
+    table
+};
+
+impl<'a> Output<'a> {
+    /// Compact XML into a string.
+    pub fn plain(text: &'a mut String) -> Self {
+        Self {
+            text,
+            sink: None,
+            full: usize::MAX,
+            failed: None,
+            forbidden: None,
+            json: false,
+            indent: None,
+            depth: 0,
+            after_child: false,
+            after_text: false,
+        }
+    }
+
+    /// Hands full buffers on.
+    pub(crate) fn with_sink(mut self, sink: &'a mut dyn io::Write) -> Self {
+        self.sink = Some(sink);
+        self.full = FULL;
+        self.text.reserve(FULL + FULL / 4);
+        self
+    }
+
+    /// Escapes for the inside of a JSON string.
+    pub(crate) fn for_json(mut self) -> Self {
+        self.json = true;
+        self
+    }
+
+    /// Puts each element on a line of its own.
+    pub(crate) fn indented(mut self, spaces: Option<usize>) -> Self {
+        self.indent = spaces;
+        self
+    }
+
+    /// Hands on what is left; the first error and the first forbidden character.
+    pub(crate) fn finish(mut self) -> (Option<io::Error>, Option<char>) {
+        self.flush();
+        (self.failed, self.forbidden)
+    }
+
+    /// ASCII that needs no escape in XML nor in JSON.
+    #[inline]
+    pub fn raw(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// The start tag of a sequence or choice.
+    #[inline]
+    pub fn open(&mut self, tag: &Tag) {
+        if self.indent.is_some() {
+            self.begin_indented();
+        }
+        self.text.push_str(tag.open);
+    }
+
+    /// The start tag of a sequence or choice, up to its attributes.
+    pub fn start(&mut self, tag: &Tag) {
+        if self.indent.is_some() {
+            self.begin_indented();
+        }
+        self.text.push_str(tag.start);
+    }
+
+    /// The start tag of a leaf.
+    #[inline]
+    pub fn open_leaf(&mut self, tag: &Tag) {
+        if self.indent.is_some() {
+            self.new_line();
+        }
+        self.text.push_str(tag.open);
+    }
+
+    /// The start tag of a leaf, up to its attributes.
+    #[inline]
+    pub fn start_leaf(&mut self, tag: &Tag) {
+        if self.indent.is_some() {
+            self.new_line();
+        }
+        self.text.push_str(tag.start);
+    }
+
+    /// The end of a start tag.
+    #[inline]
+    pub fn start_end(&mut self) {
+        self.text.push('>');
+    }
+
+    /// The end tag of a sequence or choice.
+    #[inline]
+    pub fn close(&mut self, tag: &Tag) {
+        if self.indent.is_some() {
+            self.end_indented();
+        }
+        self.close_leaf(tag);
+        if self.text.len() >= self.full {
+            self.flush();
+        }
+    }
+
+    /// The end tag of a leaf.
+    #[inline]
+    pub fn close_leaf(&mut self, tag: &Tag) {
+        self.text.push_str(tag.close);
+        self.after_child = true;
+    }
+
+    /// An attribute whose name is ASCII.
+    #[inline]
+    pub fn attribute(&mut self, name: &str, value: &str) {
+        self.text.push(' ');
+        self.text.push_str(name);
+        self.attribute_value(value);
+    }
+
+    /// An attribute whose name comes in pieces.
+    pub(crate) fn attribute_with(&mut self, name: &[&str], value: &str) {
+        self.text.push(' ');
+        for part in name {
+            self.text.push_str(part);
+        }
+        self.attribute_value(value);
+    }
+
+    #[inline]
+    fn attribute_value(&mut self, value: &str) {
+        self.text.push_str(if self.json { "=\\\"" } else { "=\"" });
+        self.escape(value, true);
+        self.text.push_str(if self.json { "\\\"" } else { "\"" });
+    }
+
+    /// Character data.
+    #[inline]
+    pub fn text(&mut self, text: &str) {
+        self.escape(text, false);
+    }
+
+    /// Character data beside elements.
+    pub(crate) fn stray_text(&mut self, text: &str) {
+        self.escape(text, false);
+        self.after_text = true;
+    }
+
+    /// Markup that is XML already.
+    pub fn markup(&mut self, xml: &str) {
+        if !self.json {
+            self.text.push_str(xml);
+            return;
+        }
+        for c in xml.chars() {
+            match c {
+                '"' => self.text.push_str("\\\""),
+                '\\' => self.text.push_str("\\\\"),
+                '\n' => self.text.push_str("\\n"),
+                '\r' => self.text.push_str("\\r"),
+                '\t' => self.text.push_str("\\t"),
+                c => self.text.push(c),
+            }
+        }
+    }
+
+    /// A value that spells itself in ASCII without markup characters.
+    #[inline]
+    pub fn spelled(&mut self, spell: impl FnOnce(&mut String) -> fmt::Result) {
+        // Writing into a string cannot fail.
+        let _ = spell(self.text);
+    }
+
+    /// A value by its `Display`, which is ASCII without markup characters.
+    #[cold]
+    fn display(&mut self, value: &dyn fmt::Display) {
+        // Writing into a string cannot fail.
+        let _ = write!(self.text, "{value}");
+    }
+
+    /// A decimal with its scale.
+    pub fn decimal(&mut self, value: Decimal) {
+        let (Ok(mut rest), Ok(scale)) =
+            (u64::try_from(value.mantissa().unsigned_abs()), usize::try_from(value.scale()))
+        else {
+            self.display(&value);
+            return;
+        };
+        // A sign, twenty digits of a u64, or 28 places and the zero and the point before them.
+        let mut text = [b'0'; 32];
+        let mut start = text.len();
+        let negative = value.is_sign_negative() && rest != 0;
+        let mut put = |octet: u8| {
+            start -= 1;
+            if let Some(place) = text.get_mut(start) {
+                *place = octet;
+            }
+        };
+        let mut count = 0;
+        loop {
+            if count == scale && scale > 0 {
+                put(b'.');
+            }
+            if count > scale && rest == 0 {
+                break;
+            }
+            put(b'0' + u8::try_from(rest % 10).unwrap_or_default());
+            rest /= 10;
+            count += 1;
+        }
+        if negative {
+            put(b'-');
+        }
+        // Digit by digit: faster than to check that so few octets are text.
+        self.text.extend(text.get(start..).unwrap_or_default().iter().map(|b| char::from(*b)));
+    }
+
+    #[inline]
+    fn escape(&mut self, text: &str, attribute: bool) {
+        // Without a branch in the loop: texts are short, and hardly any has something to escape.
+        let special = text.bytes().fold(0, |any, b| any | SPECIAL.get(usize::from(b)).copied().unwrap_or(1));
+        if special == 0 {
+            self.text.push_str(text);
+        } else {
+            self.escape_slowly(text, attribute);
+        }
+    }
+
+    #[cold]
+    fn escape_slowly(&mut self, text: &str, attribute: bool) {
+        for c in text.chars() {
+            let replacement = match c {
+                '&' => "&amp;",
+                '<' => "&lt;",
+                '>' => "&gt;",
+                // Read back as it is only as a reference: parsers normalise line ends, and white space in attributes.
+                '\r' => "&#13;",
+                '\n' if attribute => "&#10;",
+                '\t' if attribute => "&#9;",
+                '"' if attribute => "&quot;",
+                '"' if self.json => "\\\"",
+                '\\' if self.json => "\\\\",
+                '\n' if self.json => "\\n",
+                '\t' if self.json => "\\t",
+                c => {
+                    if !is_xml_char(c) {
+                        self.forbidden.get_or_insert(c);
+                    }
+                    self.text.push(c);
+                    continue;
+                }
+            };
+            self.text.push_str(replacement);
+        }
+    }
+
+    #[cold]
+    fn begin_indented(&mut self) {
+        self.new_line();
+        self.depth += 1;
+        self.after_child = false;
+    }
+
+    #[cold]
+    fn end_indented(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        if self.after_child {
+            self.new_line();
+        }
+    }
+
+    #[cold]
+    fn new_line(&mut self) {
+        if std::mem::take(&mut self.after_text) {
+            return;
+        }
+        if let Some(spaces) = self.indent
+            && !(self.text.is_empty() && self.depth == 0)
+        {
+            self.text.push_str(if self.json { "\\n" } else { "\n" });
+            self.text.extend(std::iter::repeat_n(' ', spaces * self.depth));
+        }
+    }
+
+    #[cold]
+    fn flush(&mut self) {
+        let Some(sink) = &mut self.sink else { return };
+        if self.failed.is_none()
+            && let Err(error) = sink.write_all(self.text.as_bytes())
+        {
+            self.failed = Some(error);
+        }
+        self.text.clear();
+    }
+}
+
+impl fmt::Debug for Output<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Output").field("json", &self.json).field("indent", &self.indent).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(json: bool, write: impl FnOnce(&mut Output<'_>)) -> String {
+        let mut text = String::new();
+        let mut out = Output::plain(&mut text);
+        out.json = json;
+        write(&mut out);
+        text
+    }
+
+    #[test]
+    fn decimals_keep_their_scale() {
+        for text in
+            ["0", "0.00", "143.00", "-0.5", "10.0000", "0.00001", "18446744073709551615", "18446744073709551616.5"]
+        {
+            let value = Decimal::from_str_exact(text).unwrap();
+            assert_eq!(written(false, |out| out.decimal(value)), text);
+        }
+        assert_eq!(written(false, |out| out.decimal(Decimal::from_parts(0, 0, 0, true, 1))), "0.0");
+    }
+
+    #[test]
+    fn text_is_escaped_for_xml_and_for_json() {
+        let text = "a<b>&\"\\\r\n\t👍";
+        assert_eq!(written(false, |out| out.text(text)), "a&lt;b&gt;&amp;\"\\&#13;\n\t👍");
+        assert_eq!(written(true, |out| out.text(text)), "a&lt;b&gt;&amp;\\\"\\\\&#13;\\n\\t👍");
+        assert_eq!(written(true, |out| out.attribute("a", "\"\n")), " a=\\\"&quot;&#10;\\\"");
+    }
+
+    #[test]
+    fn forbidden_characters_are_seen() {
+        let mut text = String::new();
+        let mut out = Output::plain(&mut text);
+        out.text("ok\u{fffd}\u{10ffff}");
+        assert_eq!(out.forbidden, None);
+        out.text("\u{fffe}\u{1}");
+        assert_eq!(out.finish().1, Some('\u{fffe}'));
+    }
+}

@@ -1,0 +1,201 @@
+//! Markup kept as it stands, with the namespace declarations it needs to stand elsewhere.
+
+use super::attributes::push_attribute;
+use super::cursor::Cursor;
+use super::events::take_content;
+use super::halt::Halt;
+use super::tokens::{TextTokens, Tokens};
+use crate::xml::{continues_name, is_blank, starts_name};
+use quick_xml::events::Event;
+use std::collections::{BTreeSet, HashSet};
+
+impl<T: Tokens> Cursor<T> {
+    /// The element whose start tag has just been read, to its end tag.
+    pub(crate) fn capture(&mut self) -> Result<String, Halt> {
+        let mut xml = String::new();
+        self.capture_to(&mut xml)?;
+        Ok(xml)
+    }
+
+    /// Everything between the start tag just read and its end tag; how many elements there are at the top, and whether
+    /// there is text beside them.
+    pub(crate) fn capture_content(&mut self) -> Result<(String, (usize, bool)), Halt> {
+        let (mut xml, mut elements, mut stray) = (String::new(), 0, false);
+        if std::mem::take(&mut self.events.empty) {
+            self.events.close();
+            return Ok((xml, (elements, stray)));
+        }
+        let outer = self.events.depth;
+        loop {
+            let before = xml.len();
+            match self.capture_event(&mut xml)? {
+                Captured::Start => {
+                    elements += 1;
+                    xml.truncate(before);
+                    self.capture_to(&mut xml)?;
+                }
+                Captured::End if self.events.depth < outer => {
+                    xml.truncate(before);
+                    let held = self.keeper.hold(xml.len());
+                    self.bounded(held)?;
+                    return Ok((xml, (elements, stray)));
+                }
+                Captured::End => {}
+                Captured::Content(blank) => stray |= !blank,
+            }
+        }
+    }
+
+    /// Appends the element whose start tag has just been read.
+    fn capture_to(&mut self, xml: &mut String) -> Result<(), Halt> {
+        let start = xml.len();
+        let outer = self.events.depth;
+        let name_end = start + 1 + self.events.tag.name().len();
+        let own: BTreeSet<Box<str>> = self.events.namespaces.declared_at(outer).map(Box::from).collect();
+        self.events.is_ours()?;
+        self.push_start(xml);
+        while self.events.depth >= outer {
+            if std::mem::take(&mut self.events.empty) {
+                self.events.close();
+                continue;
+            }
+            self.capture_event(xml)?;
+        }
+        // The element has been left: its own declarations are gone, what it needs from around it is in scope.
+        let needed = self.needed(xml.get(start..).unwrap_or_default(), &own);
+        if !needed.is_empty() && xml.is_char_boundary(name_end) {
+            self.bound_kept(xml.len() + needed.len())?;
+            self.take_namespaces(needed.len())?;
+            xml.insert_str(name_end, &needed);
+        }
+        Ok(())
+    }
+
+    /// The declarations that markup needs beside its own: those of the prefixes it uses, in names or in values, and the
+    /// default namespace where writing would lose it.
+    fn needed(&self, xml: &str, own: &BTreeSet<Box<str>>) -> String {
+        let mut needed = String::new();
+        if !own.contains("") && !self.events.namespaces.default_is_ours() {
+            push_attribute(&["xmlns"], self.events.namespaces.get("").unwrap_or_default(), &mut needed);
+        }
+        let mut seen = HashSet::new();
+        for prefix in prefixes(xml) {
+            if !prefix.is_empty()
+                && seen.insert(prefix)
+                && prefix != "xml"
+                && !own.contains(prefix)
+                && let Some(namespace) = self.events.namespaces.get(prefix)
+            {
+                push_attribute(&["xmlns:", prefix], namespace, &mut needed);
+            }
+        }
+        needed
+    }
+
+    /// An error when so many bytes more are too many to keep.
+    fn bound_kept(&mut self, bytes: usize) -> Result<(), Halt> {
+        let bounded = self.keeper.bound(bytes);
+        self.bounded(bounded)
+    }
+
+    fn push_start(&self, xml: &mut String) {
+        xml.push('<');
+        xml.push_str(self.events.tag.as_str());
+        xml.push_str(if self.events.empty { "/>" } else { ">" });
+    }
+
+    /// Appends one event as it stands.
+    fn capture_event(&mut self, xml: &mut String) -> Result<Captured, Halt> {
+        self.bound_kept(xml.len())?;
+        self.events.advance()?;
+        let mut scratch = String::new();
+        let event = self.events.tokens.next();
+        let empty = matches!(event, Ok(Event::Empty(_)));
+        match event {
+            Ok(Event::Start(tag) | Event::Empty(tag)) => {
+                self.events.tag.set(&tag);
+                self.events.open(empty)?;
+                self.events.is_ours()?;
+                self.push_start(xml);
+                self.events.attributes.clear();
+                return Ok(Captured::Start);
+            }
+            Ok(Event::End(tag)) => {
+                xml.push_str("</");
+                xml.push_str(tag.name().as_ref());
+                xml.push('>');
+                self.events.close();
+                return Ok(Captured::End);
+            }
+            _ => {}
+        }
+        match &event {
+            Ok(Event::Text(text)) => xml.push_str(text),
+            Ok(Event::CData(text)) => {
+                xml.push_str("<![CDATA[");
+                xml.push_str(text);
+                xml.push_str("]]>");
+            }
+            Ok(Event::Comment(text)) => {
+                xml.push_str("<!--");
+                xml.push_str(text);
+                xml.push_str("-->");
+            }
+            Ok(Event::PI(text)) => {
+                xml.push_str("<?");
+                xml.push_str(text);
+                xml.push_str("?>");
+            }
+            Ok(Event::GeneralRef(name)) => {
+                xml.push('&');
+                xml.push_str(name);
+                xml.push(';');
+            }
+            _ => {}
+        }
+        let content = take_content(event, &mut scratch);
+        self.events.content(content)?;
+        Ok(Captured::Content(is_blank(&scratch)))
+    }
+}
+
+enum Captured {
+    Start,
+    End,
+    /// Character data, white space only or not.
+    Content(bool),
+}
+
+/// True for markup with exactly one element at the top and no text beside it, as the cursor sees it.
+pub(crate) fn is_one_element(xml: &str) -> bool {
+    let mut tokens = TextTokens::new(xml);
+    let (mut depth, mut elements) = (0_usize, 0_usize);
+    let mut text = String::new();
+    loop {
+        match tokens.next() {
+            Ok(Event::Start(_)) => {
+                elements += usize::from(depth == 0);
+                depth += 1;
+            }
+            Ok(Event::Empty(_)) => elements += usize::from(depth == 0),
+            Ok(Event::End(_)) => depth = depth.saturating_sub(1),
+            Ok(Event::Eof) => return depth == 0 && elements == 1,
+            other => {
+                text.clear();
+                if take_content(other, &mut text).is_err() || (depth == 0 && !is_blank(&text)) {
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+/// What may be a prefix in markup: each name before a colon.
+fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
+    memchr::memchr_iter(b':', xml.as_bytes()).scan(0, |from, at| {
+        let before = xml.get(*from..at).unwrap_or_default();
+        *from = at + 1;
+        let name = before.rfind(|c| !continues_name(c)).and_then(|end| before.get(end..)).unwrap_or(before);
+        Some(name.trim_start_matches(|c| !starts_name(c)))
+    })
+}

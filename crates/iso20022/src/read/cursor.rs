@@ -1,0 +1,336 @@
+//! The cursor: walks a document as the statements of a message direct, keeps what they do not know, and reports.
+
+use super::error::{LimitKind, ReadError, ReadErrorKind};
+use super::events::{Events, Token};
+use super::findings::Findings;
+use super::halt::{Halt, Halted};
+use super::keep::Keeper;
+use super::options::ReadOptions;
+use super::path::{Path, Step, Used};
+use super::tokens::{Mark, TextTokens, Tokens};
+use crate::extra::{ExtraPart, Extras};
+use crate::field::{Field, alternatives};
+use crate::finding::{Finding, FindingKind};
+use crate::watch::{Memory, Watch};
+use std::fmt;
+
+/// What the engine knows of a message: its names, and that the document element holds the message, the message groups, a
+/// group units. In a bank's report the groups are reports and the units are entries.
+#[derive(Debug)]
+pub struct Shape {
+    /// The namespace of the message.
+    pub namespace: &'static str,
+    /// The document element.
+    pub document: &'static str,
+    /// The message's element, the only one in the document element.
+    pub root: &'static [Field],
+    /// The groups, directly in the message.
+    pub group: &'static str,
+    /// The units, directly in a group.
+    pub unit: &'static str,
+    /// How many elements stand within each other at most.
+    pub depth: usize,
+    /// True when a name is that of the type that the schema gives to the element below the message's.
+    pub is_type: fn(below: &[&str], name: &str) -> bool,
+    /// Reads the content of the message's element.
+    pub judge: for<'a> fn(&mut Cursor<TextTokens<'a>>) -> Result<(), Halt>,
+}
+
+/// How many elements stand around a group: the document element and the message's.
+const AROUND: usize = 2;
+
+impl Shape {
+    /// The name of the message's element.
+    pub(crate) fn root_name(&self) -> &'static str {
+        self.root.first().map_or("", |root| root.wire)
+    }
+
+    /// True when an element of this name, with so many elements around it, is counted by itself: a group or a unit.
+    fn is_counted_apart(&self, around: usize, name: &str) -> bool {
+        (around == AROUND && name == self.group) || (around == AROUND + 1 && name == self.unit)
+    }
+
+    /// True when an element of this name, with so many elements around it, is read whole by the fast reader: what stands
+    /// in the message but for its groups, and what stands in a group.
+    pub(crate) fn is_scanned(&self, around: usize, name: &str) -> bool {
+        (around == AROUND && name != self.group) || around == AROUND + 1
+    }
+
+    /// True when so many elements are open in a group.
+    pub(crate) fn is_in_group(&self, open: usize) -> bool {
+        open == AROUND + 1
+    }
+}
+
+/// Whether the fast reader is let try, and what came of it; for tests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fast {
+    pub(crate) on: bool,
+    /// Elements that it took.
+    pub(crate) taken: usize,
+    /// Elements that it left to the reader over events.
+    pub(crate) declined: usize,
+}
+
+/// The reading end of a document: its events, the open elements, what was found and what is kept.
+pub struct Cursor<T> {
+    pub(crate) shape: &'static Shape,
+    pub(crate) events: Events<T>,
+    pub(crate) path: Path,
+    pub(crate) findings: Findings,
+    pub(crate) keeper: Keeper,
+    /// What the message's rules remember.
+    pub(crate) memory: Memory,
+    /// The text being gathered.
+    pub(crate) text: String,
+    /// Room for an element without its prefix.
+    pub(crate) plain: String,
+    /// How a document within foreign markup is judged, while nothing else is asked for: then nothing is kept.
+    pub(crate) judging: Option<fn(&mut Self) -> Result<(), Halt>>,
+    /// The elements of this name are handed out one by one: none of them is missing from its list.
+    pub(crate) handed_out: Option<&'static str>,
+    pub(crate) fast: Fast,
+}
+
+impl<T: Tokens> Cursor<T> {
+    pub(crate) fn new(tokens: T, options: ReadOptions, shape: &'static Shape) -> Self {
+        Self {
+            shape,
+            events: Events::new(tokens, options.limits, shape.namespace),
+            path: Path::new(),
+            findings: Findings::new(options),
+            keeper: Keeper::new(options.limits.kept_bytes),
+            memory: Memory::default(),
+            text: String::new(),
+            plain: String::new(),
+            judging: None,
+            handed_out: None,
+            fast: Fast { on: true, taken: 0, declined: 0 },
+        }
+    }
+
+    /// The content of an element that has no attributes in the schema begins.
+    #[inline]
+    pub fn begin(&mut self) -> Result<(), Halt> {
+        if self.events.attributes.is_empty() { Ok(()) } else { self.refuse_attributes() }
+    }
+
+    /// The parts kept in the sequence that ends.
+    #[inline]
+    pub fn extras(&mut self) -> Extras {
+        self.keeper.take()
+    }
+
+    /// The number of the element whose start tag has just been read.
+    pub fn set_index(&mut self, index: usize) {
+        self.path.set_index(index);
+    }
+
+    /// The next child of a sequence: its index among the fields. At the end tag `None`.
+    pub(crate) fn child(&mut self, fields: &'static [Field], at: &mut usize) -> Result<Option<usize>, Halt> {
+        let found = self.next_child(
+            |name| {
+                let ahead = fields.get(*at..).unwrap_or_default().iter().position(|field| field.wire == name);
+                ahead.map(|index| index + *at).or_else(|| fields.iter().position(|field| field.wire == name))
+            },
+            fields,
+        )?;
+        if let Some(index) = found {
+            if index < *at {
+                self.path.late = fields.get(*at).map(|field| field.wire);
+            } else {
+                *at = index;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The next alternative of a choice: its index. At the end tag `None`.
+    pub fn alternative(&mut self, fields: &'static [Field]) -> Result<Option<usize>, Halt> {
+        self.next_child(|name| fields.iter().position(|field| field.wire == name), fields)
+    }
+
+    #[inline]
+    fn next_child(
+        &mut self,
+        find: impl Fn(&str) -> Option<usize>,
+        fields: &'static [Field],
+    ) -> Result<Option<usize>, Halt> {
+        loop {
+            if !self.next_start()? {
+                return Ok(None);
+            }
+            let found = if self.events.seems_ours()? { find(self.events.tag.local_name()) } else { None };
+            match found.and_then(|index| Some((index, fields.get(index)?))) {
+                Some((index, field)) => {
+                    self.events.refuse_nil()?;
+                    self.push(field.wire);
+                    return Ok(Some(index));
+                }
+                None => self.keep_unknown()?,
+            }
+        }
+    }
+
+    /// Reads on to the next start tag within element-only content; false at the end tag.
+    pub(crate) fn next_start(&mut self) -> Result<bool, Halt> {
+        if std::mem::take(&mut self.events.empty) {
+            self.events.close();
+            return Ok(false);
+        }
+        self.text.clear();
+        loop {
+            match self.events.next(&mut self.text, true)? {
+                Token::Start { empty } => {
+                    self.keep_text()?;
+                    self.events.open(empty)?;
+                    return Ok(true);
+                }
+                Token::End => {
+                    self.keep_text()?;
+                    self.events.close();
+                    return Ok(false);
+                }
+                Token::Content => self.bound_text()?,
+            }
+        }
+    }
+
+    /// An element of the schema begins.
+    pub(crate) fn push(&mut self, name: &'static str) {
+        let outer = self.shape.is_counted_apart(self.path.len(), name).then(|| {
+            let elements = std::mem::take(&mut self.events.elements).saturating_sub(1);
+            Used { elements, kept: std::mem::take(&mut self.keeper.used) }
+        });
+        let extras = self.keeper.count();
+        self.path.push(Step { name, index: 0, repeats: false, mark: self.events.mark, last: None, extras, outer });
+    }
+
+    /// The element ends: it is the last child of its parent.
+    #[inline]
+    pub(crate) fn leave(&mut self) {
+        if let Some(Used { elements, kept }) = self.path.leave().and_then(|step| step.outer) {
+            self.events.elements = elements;
+            self.keeper.used = kept;
+        }
+    }
+
+    /// The result of a choice: an error without any alternative, unknown or not.
+    pub fn chosen<C>(&mut self, chosen: Option<C>, fields: &[Field], unknown: C) -> Result<C, Halt> {
+        let choice = match chosen {
+            Some(choice) => choice,
+            None if self.keeper.holds_element(&self.path) => {
+                self.report(FindingKind::Missing { name: alternatives(fields) });
+                unknown
+            }
+            None => return Err(self.halt_here(ReadErrorKind::Missing { name: alternatives(fields) })),
+        };
+        self.leave();
+        Ok(choice)
+    }
+
+    /// The element just begun stands once too often: it is kept as it is, behind the first, which it must not precede when
+    /// all is written in the order of the schema.
+    #[cold]
+    pub fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
+        self.report(FindingKind::Repeated { name, max: 1 });
+        self.path.pop();
+        let last = self.path.set_last(Some((name, 0)));
+        let kept = self.keep();
+        self.path.set_last(last);
+        kept
+    }
+
+    /// The element just begun is a second alternative: it is kept as it is.
+    #[cold]
+    pub fn refuse_second(&mut self, fields: &[Field], index: usize) -> Result<(), Halt> {
+        if let Some(field) = fields.get(index) {
+            self.report(FindingKind::SecondChoice { name: field.wire });
+        }
+        self.path.pop();
+        self.keep()
+    }
+
+    /// Reports that the element just begun should have stood before another, if so.
+    #[inline]
+    pub(crate) fn report_if_late(&mut self) {
+        if let Some(before) = self.path.late.take()
+            && let Some(name) = self.path.last().map(|step| step.name)
+        {
+            self.report(FindingKind::OutOfOrder { name, before });
+        }
+    }
+
+    /// Reports something about the current element.
+    #[cold]
+    pub(crate) fn report(&mut self, kind: FindingKind) {
+        let path = self.path.text();
+        self.report_at(kind, path, self.here());
+    }
+
+    #[cold]
+    pub(crate) fn report_at(&mut self, kind: FindingKind, path: String, mark: Mark) {
+        if self.findings.make_room(&kind) {
+            let position = Some(self.events.position(mark));
+            self.findings.push(Finding { kind, path, position });
+        }
+    }
+
+    /// An error of the current element.
+    #[cold]
+    pub(crate) fn halt_here(&mut self, kind: ReadErrorKind) -> Halt {
+        let position = self.events.position(self.here());
+        Halt::new(kind, position)
+    }
+
+    /// Where the current element starts.
+    fn here(&self) -> Mark {
+        self.path.last().map_or(self.events.mark, |step| step.mark)
+    }
+
+    /// Refuses what has been found, if the options say so.
+    pub(crate) fn refuse_findings(&mut self) -> Result<(), Halt> {
+        match self.findings.first_refused().cloned() {
+            Some(Finding { kind, path, position }) => {
+                Err(Halt::new(ReadErrorKind::Refused(kind), position.unwrap_or_default()).at(path))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The error where reading stopped, with what has been found before it.
+    #[cold]
+    pub(crate) fn error(&mut self, halt: Halt) -> ReadError {
+        let Halted { kind, position, path } = halt.into_parts();
+        let path = path.unwrap_or_else(|| self.path.text());
+        ReadError::new(kind, path, position, self.findings.take(), self.findings.further())
+    }
+
+    /// A part is kept, unless that is too much.
+    pub(crate) fn keep_part(&mut self, part: ExtraPart) -> Result<(), Halt> {
+        let kept = self.keeper.keep(part, &self.path);
+        self.bounded(kept)
+    }
+
+    /// An error at the current event when a bound on what is kept was exceeded.
+    #[inline]
+    pub(crate) fn bounded(&mut self, kept: Result<(), LimitKind>) -> Result<(), Halt> {
+        kept.map_err(|limit| self.events.limit(limit, self.events.limits.kept_bytes))
+    }
+}
+
+impl<T: Tokens> Watch for Cursor<T> {
+    fn memory(&mut self) -> Option<&mut Memory> {
+        Some(&mut self.memory)
+    }
+
+    fn report(&mut self, kind: FindingKind) {
+        Self::report(self, kind);
+    }
+}
+
+impl<T> fmt::Debug for Cursor<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Cursor").field("path", &self.path.text()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,401 @@
+//! Octets into UTF-8 text whose characters XML allows, in pieces.
+
+use super::declaration::declared_encoding;
+use super::error::{LimitKind, ReadErrorKind};
+use super::options::Limits;
+use crate::finding::{Position, shown};
+use encoding_rs::{DecoderResult, ISO_8859_15, UTF_16BE, UTF_16LE};
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+/// A source of UTF-8 text. At the first octet that is none, or the first character that XML does not allow, it fails,
+/// and `take_failure` says why and where.
+pub(crate) struct Decoded<R> {
+    source: R,
+    encoding: Encoding,
+    decoder: Option<encoding_rs::Decoder>,
+    /// Octets looked at to find the encoding, or the beginning of a character whose end is not there yet.
+    pending: Vec<u8>,
+    /// Decoded text, of which `start..` is still to be consumed.
+    text: String,
+    start: usize,
+    ended: bool,
+    failure: Option<ReadErrorKind>,
+    /// The failure was met: all text before it is consumed. Until then it is nobody's error, however early it was seen.
+    met: bool,
+    limits: Limits,
+    /// Octets read from the source.
+    read: u64,
+    /// Octets of text consumed since the last `begin_token`.
+    token: usize,
+    at: Position,
+    /// Octets of the byte order mark, once it is consumed.
+    byte_order_mark: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Unknown,
+    Utf8,
+    Ascii,
+    Latin1,
+    Latin9,
+    Utf16,
+}
+
+/// Octets decoded at once.
+const PIECE: usize = 32 * 1024;
+/// A declaration longer than this is none.
+const DECLARATION: usize = 1024;
+
+impl<R: BufRead> Decoded<R> {
+    pub(crate) fn new(source: R, limits: Limits) -> Self {
+        Self {
+            source,
+            encoding: Encoding::Unknown,
+            decoder: None,
+            pending: Vec::new(),
+            text: String::new(),
+            start: 0,
+            ended: false,
+            failure: None,
+            met: false,
+            limits,
+            read: 0,
+            token: 0,
+            at: Position { line: 1, column: 1, offset: 0 },
+            byte_order_mark: 0,
+        }
+    }
+
+    /// An event begins here.
+    pub(crate) fn begin_token(&mut self) {
+        self.token = 0;
+    }
+
+    /// Text that is decoded and not consumed.
+    pub(crate) fn ahead(&self) -> &str {
+        self.text.get(self.start..).unwrap_or_default()
+    }
+
+    /// The place of the next octet to be consumed.
+    pub(crate) fn position(&self) -> Position {
+        self.at
+    }
+
+    /// The place of the first event: behind the byte order mark, which is consumed with it.
+    pub(crate) fn first_position(&self) -> Position {
+        Position { line: 1, column: 1, offset: self.byte_order_mark }
+    }
+
+    /// Why the source failed, and where.
+    pub(crate) fn take_failure(&mut self) -> Option<(ReadErrorKind, Position)> {
+        let position = self.at;
+        self.failure.take_if(|_| self.met).map(|failure| (failure, position))
+    }
+
+    /// Decodes a further piece behind what is not consumed; false when there is none.
+    pub(crate) fn more(&mut self) -> bool {
+        self.text.drain(..self.start);
+        self.start = 0;
+        let before = self.text.len();
+        while self.text.len() == before && !self.ended && self.failure.is_none() {
+            match self.read_piece() {
+                Ok(piece) => self.decode(&piece),
+                Err(error) => self.failure = Some(ReadErrorKind::Io(error)),
+            }
+        }
+        self.text.len() > before
+    }
+
+    fn read_piece(&mut self) -> io::Result<Vec<u8>> {
+        if self.encoding == Encoding::Unknown {
+            return self.read_head();
+        }
+        let mut piece = std::mem::take(&mut self.pending);
+        let available = fill(&mut self.source)?;
+        let used = available.len().min(PIECE);
+        piece.extend_from_slice(available.get(..used).unwrap_or_default());
+        self.source.consume(used);
+        self.count(used);
+        self.ended = used == 0;
+        Ok(piece)
+    }
+
+    /// Reads as much as shows the encoding: up to the end of the XML declaration.
+    fn read_head(&mut self) -> io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        loop {
+            let wide =
+                if head.get(..2).is_some_and(|two| two.contains(&0) || two == [0xFF, 0xFE] || two == [0xFE, 0xFF]) {
+                    2
+                } else {
+                    1
+                };
+            let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0).collect();
+            let decided = head.len() >= 8 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
+                || memchr::memmem::find(&plain, b"?>").is_some()
+                || head.len() >= DECLARATION * wide;
+            if decided && head.len() % 2 == 0 {
+                break;
+            }
+            let available = fill(&mut self.source)?;
+            if available.is_empty() {
+                self.ended = true;
+                break;
+            }
+            head.extend(available.first());
+            self.source.consume(1);
+            self.count(1);
+        }
+        self.detect(&head);
+        Ok(head)
+    }
+
+    fn count(&mut self, octets: usize) {
+        self.read = self.read.saturating_add(u64::try_from(octets).unwrap_or(u64::MAX));
+    }
+
+    fn detect(&mut self, head: &[u8]) {
+        let utf16 = |decoder: &'static encoding_rs::Encoding| Some((Encoding::Utf16, Some(decoder)));
+        let by_mark = match head {
+            [0xEF, 0xBB, 0xBF, ..] => Some((Encoding::Utf8, None)),
+            [0xFE, 0xFF, ..] | [0, b'<', ..] => utf16(UTF_16BE),
+            [0xFF, 0xFE, ..] | [b'<', 0, ..] => utf16(UTF_16LE),
+            _ => None,
+        };
+        let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0 && b.is_ascii()).collect();
+        let declared = std::str::from_utf8(&plain).ok().and_then(declared_encoding);
+        let upper = declared.as_deref().map(str::to_ascii_uppercase);
+        let found = match (by_mark, upper.as_deref()) {
+            (Some(mark), _) => Some(mark),
+            (None, None | Some("UTF-8" | "UTF8")) => Some((Encoding::Utf8, None)),
+            (None, Some("US-ASCII" | "ASCII")) => Some((Encoding::Ascii, None)),
+            (None, Some("ISO-8859-1" | "ISO_8859-1" | "LATIN1")) => Some((Encoding::Latin1, None)),
+            (None, Some("ISO-8859-15" | "ISO_8859-15" | "LATIN-9")) => Some((Encoding::Latin9, Some(ISO_8859_15))),
+            (None, Some(_)) => None,
+        };
+        match found {
+            Some((encoding, decoder)) => {
+                self.encoding = encoding;
+                // A byte order mark stays: the XML reader drops exactly one.
+                self.decoder = decoder.map(encoding_rs::Encoding::new_decoder_without_bom_handling);
+            }
+            None => {
+                self.failure = Some(ReadErrorKind::UnsupportedEncoding { found: shown(&declared.unwrap_or_default()) })
+            }
+        }
+    }
+
+    fn decode(&mut self, piece: &[u8]) {
+        let before = self.text.len();
+        let over = self.read.saturating_sub(self.limits.document_bytes);
+        let over = usize::try_from(over).unwrap_or(usize::MAX);
+        let piece = if over > 0 {
+            self.fail(ReadErrorKind::Limit { limit: LimitKind::DocumentBytes, max: self.limits.document_bytes });
+            piece.get(..piece.len().saturating_sub(over)).unwrap_or_default()
+        } else {
+            piece
+        };
+        match self.encoding {
+            Encoding::Unknown => return,
+            Encoding::Utf8 => self.decode_utf8(piece),
+            Encoding::Ascii => {
+                let end = piece.iter().position(|b| !b.is_ascii()).unwrap_or(piece.len());
+                self.text.push_str(std::str::from_utf8(piece.get(..end).unwrap_or_default()).unwrap_or_default());
+                if end < piece.len() {
+                    self.failure = Some(ReadErrorKind::InvalidText { encoding: "US-ASCII" });
+                }
+            }
+            Encoding::Latin1 => {
+                self.text.reserve(piece.len() * 2);
+                self.text.extend(piece.iter().map(|b| char::from(*b)));
+            }
+            Encoding::Latin9 | Encoding::Utf16 => self.decode_other(piece),
+        }
+        if let Some((end, found)) = forbidden(self.text.as_bytes().get(before..).unwrap_or_default()) {
+            self.text.truncate(before + end);
+            self.failure = Some(ReadErrorKind::ForbiddenCharacter { found });
+        }
+    }
+
+    fn decode_utf8(&mut self, piece: &[u8]) {
+        match std::str::from_utf8(piece) {
+            Ok(text) => self.text.push_str(text),
+            Err(error) => {
+                let (good, rest) = piece.split_at_checked(error.valid_up_to()).unwrap_or_default();
+                self.text.push_str(std::str::from_utf8(good).unwrap_or_default());
+                if error.error_len().is_none() && !self.ended {
+                    self.pending = rest.to_vec();
+                } else {
+                    self.failure = Some(ReadErrorKind::InvalidText { encoding: "UTF-8" });
+                }
+            }
+        }
+    }
+
+    fn decode_other(&mut self, piece: &[u8]) {
+        let last = self.ended;
+        let Some(decoder) = &mut self.decoder else { return };
+        let capacity = decoder.max_utf8_buffer_length_without_replacement(piece.len()).unwrap_or(piece.len() * 4);
+        self.text.reserve(capacity);
+        let (result, _) = decoder.decode_to_string_without_replacement(piece, &mut self.text, last);
+        if result != DecoderResult::InputEmpty {
+            let encoding = if self.encoding == Encoding::Utf16 { "UTF-16" } else { "ISO-8859-15" };
+            self.failure = Some(ReadErrorKind::InvalidText { encoding });
+        }
+    }
+
+    fn fail(&mut self, kind: ReadErrorKind) {
+        self.failure.get_or_insert(kind);
+    }
+
+    /// How many octets of the source a piece of text was.
+    fn source_octets(&self, text: &[u8]) -> usize {
+        match self.encoding {
+            Encoding::Unknown | Encoding::Utf8 | Encoding::Ascii => text.len(),
+            Encoding::Latin1 | Encoding::Latin9 => characters(text),
+            // One unit a character, two beyond the basic plane, two octets a unit.
+            Encoding::Utf16 => 2 * (characters(text) + text.iter().filter(|b| **b >= 0xF0).count()),
+        }
+    }
+}
+
+impl<R: BufRead> Read for Decoded<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let text = self.fill_buf()?;
+        let length = text.len().min(to.len());
+        for (to, from) in to.iter_mut().zip(text) {
+            *to = *from;
+        }
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl<R: BufRead> BufRead for Decoded<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.start >= self.text.len() {
+            if self.token > self.limits.token_bytes {
+                self.failure = Some(token_limit(&self.limits));
+            }
+            if self.failure.is_none() {
+                self.more();
+            }
+            if self.text.len() <= self.start && self.failure.is_some() {
+                self.met = true;
+                return Err(io::Error::other("the input failed"));
+            }
+        }
+        Ok(self.text.as_bytes().get(self.start..).unwrap_or_default())
+    }
+
+    fn consume(&mut self, amount: usize) {
+        let end = self.start.saturating_add(amount).min(self.text.len());
+        let text = self.text.as_bytes().get(self.start..end).unwrap_or_default();
+        let octets = self.source_octets(text);
+        let first = self.at.offset == 0;
+        match memchr::memrchr(b'\n', text) {
+            Some(last) => {
+                self.at.line += number(memchr::memchr_iter(b'\n', text).count());
+                self.at.column = 1 + number(characters(text.get(last + 1..).unwrap_or_default()));
+            }
+            None => self.at.column += number(characters(text)),
+        }
+        if first && text.starts_with(&[0xEF, 0xBB, 0xBF]) && self.at.line == 1 {
+            self.at.column -= 1;
+            self.byte_order_mark = number(self.source_octets(&[0xEF, 0xBB, 0xBF]));
+        }
+        self.at.offset += number(octets);
+        self.token = self.token.saturating_add(text.len());
+        self.start = end;
+    }
+}
+
+/// The first character that XML does not allow: where it starts and what it is. The text is UTF-8.
+pub(crate) fn forbidden(text: &[u8]) -> Option<(usize, u32)> {
+    const CHUNK: usize = 1024;
+    let mut base = 0;
+    for chunk in text.chunks(CHUNK) {
+        // Without branches, so that many octets are looked at in one step; first only whether there are line ends at all.
+        let mut suspect = chunk.iter().fold(false, |any, b| any | (*b < 0x20) | (*b == 0xEF));
+        if suspect {
+            suspect = chunk.iter().fold(false, |any, b| {
+                any | ((*b < 0x20) & (*b != b'\n') & (*b != b'\r') & (*b != b'\t')) | (*b == 0xEF)
+            });
+        }
+        if suspect && let Some(found) = forbidden_from(text, base, base + chunk.len()) {
+            return Some(found);
+        }
+        base += chunk.len();
+    }
+    None
+}
+
+fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
+    for (index, b) in text.get(from..to)?.iter().enumerate() {
+        match *b {
+            b'\t' | b'\n' | b'\r' => {}
+            0..0x20 => return Some((from + index, u32::from(*b))),
+            0xEF => {
+                if let Some([0xBF, last @ (0xBE | 0xBF)]) = text.get(from + index + 1..from + index + 3) {
+                    return Some((from + index, 0xFF40 + u32::from(*last)));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The text of a document in UTF-8 of allowed characters; whatever else goes through the decoder.
+pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &Limits) -> Option<&'a str> {
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.document_bytes {
+        return None;
+    }
+    let head = std::str::from_utf8(bytes.get(..bytes.len().min(1024)).unwrap_or_default());
+    let head = match head {
+        Ok(head) => head,
+        Err(error) => std::str::from_utf8(bytes.get(..error.valid_up_to())?).ok()?,
+    };
+    let marked = head.starts_with('\u{feff}');
+    let declared = declared_encoding(head);
+    if !marked && declared.is_some_and(|name| !name.eq_ignore_ascii_case("UTF-8")) {
+        return None;
+    }
+    let text = std::str::from_utf8(bytes).ok()?;
+    if forbidden(bytes).is_some() { None } else { Some(text) }
+}
+
+pub(crate) fn token_limit(limits: &Limits) -> ReadErrorKind {
+    ReadErrorKind::Limit { limit: LimitKind::TokenBytes, max: number(limits.token_bytes) }
+}
+
+/// Fills the buffer of a source, starting again when a signal interrupts.
+fn fill<R: BufRead>(source: &mut R) -> io::Result<&[u8]> {
+    loop {
+        match source.fill_buf() {
+            Ok(_) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    source.fill_buf()
+}
+
+/// Characters that start in a piece of UTF-8.
+pub(crate) fn characters(text: &[u8]) -> usize {
+    // Counted in octets as far as these reach: many are added in one step.
+    let count = |chunk: &[u8]| chunk.iter().fold(0_u8, |sum, b| sum.wrapping_add(u8::from(b & 0xC0 != 0x80)));
+    text.chunks(255).map(|chunk| usize::from(count(chunk))).sum()
+}
+
+fn number(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+impl<R> fmt::Debug for Decoded<R> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Decoded").field("encoding", &self.encoding).field("at", &self.at).finish_non_exhaustive()
+    }
+}

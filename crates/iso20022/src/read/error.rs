@@ -1,0 +1,215 @@
+//! Why a document was not read, and where.
+
+use crate::finding::{Finding, FindingKind, Position};
+use std::fmt;
+use std::io;
+
+/// Why a document was not read: what, in which element, and where. `Debug` prints what `Display` does, and the findings.
+pub struct ReadError(Box<Parts>);
+
+struct Parts {
+    kind: ReadErrorKind,
+    path: String,
+    position: Position,
+    findings: Vec<Finding>,
+    further: u64,
+}
+
+/// What was wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadErrorKind {
+    /// The source failed.
+    #[error("the source failed: {0}")]
+    Io(#[source] io::Error),
+    /// The encoding is not one of UTF-8, UTF-16, ISO-8859-1, ISO-8859-15 and US-ASCII, or contradicts itself.
+    #[error("expected UTF-8, UTF-16, ISO-8859-1, ISO-8859-15 or US-ASCII, found {found}")]
+    UnsupportedEncoding {
+        /// The encoding declared; cut and escaped when long.
+        found: String,
+    },
+    /// Bytes that are no text in the document's encoding.
+    #[error("expected text in {encoding}, found other bytes")]
+    InvalidText {
+        /// The encoding.
+        encoding: &'static str,
+    },
+    /// A character that XML 1.0 does not allow.
+    #[error("expected a character that XML 1.0 allows, found U+{found:04X}")]
+    ForbiddenCharacter {
+        /// The character's number.
+        found: u32,
+    },
+    /// Not well-formed XML.
+    #[error("malformed XML: {detail}")]
+    Malformed {
+        /// What is wrong; what it quotes is cut and escaped.
+        detail: String,
+    },
+    /// A document type declaration.
+    #[error("document type declarations are refused")]
+    DocumentType,
+    /// A reference to an entity other than the five of XML.
+    #[error("expected a character reference or amp, lt, gt, apos or quot, found {name}")]
+    UnknownEntity {
+        /// The entity; cut when long.
+        name: String,
+    },
+    /// The document element is another.
+    #[error("expected the element Document, found {found}")]
+    WrongRoot {
+        /// Its name; cut and escaped when long.
+        found: String,
+    },
+    /// The document is of another namespace: another message, another version, or none.
+    #[error("expected the namespace {expected}, found {found}")]
+    WrongNamespace {
+        /// The namespace of the message.
+        expected: &'static str,
+        /// The end of the namespace, escaped; `none` without one.
+        found: String,
+    },
+    /// A mandatory element is missing.
+    #[error("expected {name}, found none")]
+    Missing {
+        /// The element; for a choice its alternatives, separated by `|`.
+        name: String,
+    },
+    /// A text that cannot be read as its type.
+    #[error("expected {expected}, found {found}")]
+    Unreadable {
+        /// What was expected.
+        expected: &'static str,
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// The attribute `xsi:nil`, which no element of the schema may have.
+    #[error("expected content, found xsi:nil")]
+    Nil,
+    /// A bound of [`Limits`](crate::Limits) is exceeded.
+    #[error("expected at most {max} {limit}")]
+    Limit {
+        /// Which bound.
+        limit: LimitKind,
+        /// The bound.
+        max: u64,
+    },
+    /// A finding, under [`Mode::Strict`](crate::Mode::Strict) or `deny_findings`.
+    #[error("refused: {0}")]
+    Refused(#[source] FindingKind),
+}
+
+/// Which bound of [`Limits`](crate::Limits) is exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// `document_bytes`.
+    DocumentBytes,
+    /// `depth`.
+    Depth,
+    /// `entry_elements`.
+    EntryElements,
+    /// `text_bytes`.
+    TextBytes,
+    /// `token_bytes`.
+    TokenBytes,
+    /// `kept_bytes`.
+    KeptBytes,
+    /// `attributes`.
+    Attributes,
+}
+
+impl ReadError {
+    pub(crate) fn new(
+        kind: ReadErrorKind,
+        path: String,
+        position: Position,
+        findings: Vec<Finding>,
+        further: u64,
+    ) -> Self {
+        Self(Box::new(Parts { kind, path, position, findings, further }))
+    }
+
+    /// What was wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ReadErrorKind {
+        &self.0.kind
+    }
+
+    /// The element, such as `/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[3]/Amt`; empty before the first one.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// Where the tag or text starts.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.0.position
+    }
+
+    /// The line, from 1.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        self.0.position.line
+    }
+
+    /// The column in characters, from 1.
+    #[must_use]
+    pub fn column(&self) -> u64 {
+        self.0.position.column
+    }
+
+    /// The bytes before it.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.0.position.offset
+    }
+
+    /// Everything else that was found up to here; under [`Mode::Strict`](crate::Mode::Strict) every finding of the
+    /// document, the first being the one that refused it.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.0.findings
+    }
+
+    /// How many more were found than [`Limits::findings`](crate::Limits::findings) has room for.
+    #[must_use]
+    pub fn further_findings(&self) -> u64 {
+        self.0.further
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.0.path.is_empty() { "/" } else { &self.0.path };
+        write!(out, "{} at {path} ({})", self.0.kind, self.0.position)
+    }
+}
+
+impl fmt::Debug for ReadError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)?;
+        if self.findings().is_empty() { Ok(()) } else { write!(out, " after {:?}", self.findings()) }
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.kind.source()
+    }
+}
+
+impl fmt::Display for LimitKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::DocumentBytes => "bytes in a document",
+            Self::Depth => "nested elements",
+            Self::EntryElements => "elements in an entry",
+            Self::TextBytes => "bytes in a text",
+            Self::TokenBytes => "bytes in a tag or run of text",
+            Self::KeptBytes => "bytes kept beyond the schema",
+            Self::Attributes => "attributes in a tag",
+        })
+    }
+}

@@ -1,0 +1,324 @@
+//! Events: start tags with their declarations and attributes, end tags, character data; within limits and with places.
+
+use super::attributes::{self, Attribute, malformed, repeated, stands_twice};
+use super::decode::token_limit;
+use super::error::{LimitKind, ReadErrorKind};
+use super::halt::Halt;
+use super::namespaces::{Namespaces, XML, XMLNS, XSI};
+use super::options::Limits;
+use super::start::StartTag;
+use super::tokens::{Mark, Tokens};
+use crate::finding::{Position, shown};
+use crate::xml::{is_blank, is_plain_name, is_qualified_name};
+use quick_xml::errors::IllFormedError;
+use quick_xml::events::Event;
+
+/// The events of a document, with what is needed to understand them: namespaces in scope, depth, place, the last start tag.
+#[derive(Debug)]
+pub(crate) struct Events<T> {
+    pub(crate) tokens: T,
+    pub(crate) limits: Limits,
+    pub(crate) namespaces: Namespaces,
+    /// The last start tag.
+    pub(crate) tag: StartTag,
+    /// Its attributes, declarations left out.
+    pub(crate) attributes: Vec<Attribute>,
+    /// It was an empty element: its end comes next.
+    pub(crate) empty: bool,
+    /// All open elements.
+    pub(crate) depth: usize,
+    /// Elements begun; an element that is counted by itself starts at none.
+    pub(crate) elements: usize,
+    /// Where the current event starts.
+    pub(crate) mark: Mark,
+}
+
+/// What comes next in the content of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// A start tag, not opened yet; it may be that of an empty element.
+    Start { empty: bool },
+    /// An end tag, not closed yet.
+    End,
+    /// Character data, which has been added, or what adds nothing.
+    Content,
+}
+
+impl<T: Tokens> Events<T> {
+    pub(crate) fn new(tokens: T, limits: Limits, namespace: &'static str) -> Self {
+        Self {
+            tokens,
+            limits,
+            namespaces: Namespaces::new(namespace),
+            tag: StartTag::default(),
+            attributes: Vec::new(),
+            empty: false,
+            depth: 0,
+            elements: 0,
+            mark: Mark::default(),
+        }
+    }
+
+    /// The next event; character data is added to `text`, but for white space at its beginning where `elements_only`.
+    #[inline]
+    pub(crate) fn next(&mut self, text: &mut String, elements_only: bool) -> Result<Token, Halt> {
+        self.advance()?;
+        match self.tokens.next() {
+            Ok(Event::Start(tag)) => {
+                self.tag.set(&tag);
+                Ok(Token::Start { empty: false })
+            }
+            Ok(Event::Empty(tag)) => {
+                self.tag.set(&tag);
+                Ok(Token::Start { empty: true })
+            }
+            Ok(Event::End(_)) => Ok(Token::End),
+            Ok(Event::Text(data)) if elements_only && text.is_empty() && is_blank(&data) => Ok(Token::Content),
+            other => {
+                let content = take_content(other, text);
+                self.content(content)?;
+                Ok(Token::Content)
+            }
+        }
+    }
+
+    /// An event begins.
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Result<(), Halt> {
+        let before = self.mark.text;
+        self.mark = self.tokens.mark();
+        let limit = u64::try_from(self.limits.token_bytes).unwrap_or(u64::MAX);
+        if self.mark.text - before > limit {
+            self.mark.text = before;
+            return Err(self.halt(token_limit(&self.limits)));
+        }
+        Ok(())
+    }
+
+    /// A start tag: its declarations, attributes and depth.
+    pub(crate) fn open(&mut self, empty: bool) -> Result<(), Halt> {
+        self.empty = empty;
+        self.depth += 1;
+        self.elements += 1;
+        self.attributes.clear();
+        if self.depth > self.limits.depth {
+            return Err(self.limit(LimitKind::Depth, self.limits.depth));
+        }
+        if self.elements > self.limits.entry_elements {
+            return Err(self.limit(LimitKind::EntryElements, self.limits.entry_elements));
+        }
+        if !self.tag.attributes().is_empty() {
+            self.open_attributes()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn open_attributes(&mut self) -> Result<(), Halt> {
+        let limits = self.limits;
+        // In memory a tag has any length; in pieces the source has seen to it.
+        if self.tag.as_str().len() > limits.token_bytes {
+            return Err(self.halt(token_limit(&limits)));
+        }
+        let mut found = std::mem::take(&mut self.attributes);
+        if let Err(kind) = attributes::parse(self.tag.attributes(), limits.attributes, &mut found) {
+            return Err(self.halt(kind));
+        }
+        for attribute in &found {
+            if let Some(prefix) = attribute.declared_prefix() {
+                if let Some(detail) = refused_binding(prefix, &attribute.value) {
+                    return Err(self.halt(malformed(detail)));
+                }
+                self.namespaces.bind(prefix, &attribute.value, self.depth);
+            }
+        }
+        found.retain(|attribute| attribute.declared_prefix().is_none());
+        let mut expanded: Vec<(&str, &str)> = Vec::new();
+        let mut wrong = None;
+        for attribute in &found {
+            let Some((prefix, local)) = attribute.name.split_once(':') else { continue };
+            let Some(namespace) = self.namespaces.get(prefix) else {
+                wrong = Some(undeclared(prefix));
+                break;
+            };
+            expanded.push((namespace, local));
+        }
+        if expanded.len() > 1 && wrong.is_none() {
+            wrong = repeated(expanded).map(|(_, local)| stands_twice(local));
+        }
+        if let Some(kind) = wrong {
+            return Err(self.halt(kind));
+        }
+        self.attributes = found;
+        Ok(())
+    }
+
+    /// An error when the element just begun, which is one of the schema, has the attribute `xsi:nil`.
+    #[inline]
+    pub(crate) fn refuse_nil(&mut self) -> Result<(), Halt> {
+        let nil = self.attributes.iter().any(|attribute| {
+            attribute
+                .name
+                .split_once(':')
+                .is_some_and(|(prefix, local)| local == "nil" && self.namespaces.get(prefix) == Some(XSI))
+        });
+        if nil { Err(self.halt(ReadErrorKind::Nil)) } else { Ok(()) }
+    }
+
+    /// An end tag.
+    #[inline]
+    pub(crate) fn close(&mut self) {
+        self.namespaces.leave(self.depth);
+        self.depth -= 1;
+    }
+
+    /// True when the element just begun is of the message's namespace. Then its name may still be none, which whoever
+    /// does not find it among the names of the schema has to see to.
+    #[inline]
+    pub(crate) fn seems_ours(&mut self) -> Result<bool, Halt> {
+        let ours = match self.tag.prefix() {
+            Some(prefix) => self.namespaces.is_ours(prefix),
+            None => Some(self.namespaces.default_is_ours()),
+        };
+        if ours == Some(true) { Ok(true) } else { self.is_ours() }
+    }
+
+    /// True when the element just begun is of the message's namespace; an error when its name is none.
+    pub(crate) fn is_ours(&mut self) -> Result<bool, Halt> {
+        let Some(prefix) = self.tag.prefix() else {
+            if self.namespaces.default_is_ours() || is_plain_name(self.tag.name()) {
+                return Ok(self.namespaces.default_is_ours());
+            }
+            return Err(self.halt(malformed("expected an element name")));
+        };
+        match self.namespaces.is_ours(prefix) {
+            _ if !is_qualified_name(self.tag.name()) => Err(self.halt(malformed("expected an element name"))),
+            Some(ours) => Ok(ours),
+            None => {
+                let kind = undeclared(prefix);
+                Err(self.halt(kind))
+            }
+        }
+    }
+
+    /// What is neither a tag nor plain: done, or an error.
+    pub(crate) fn content(&mut self, content: Result<(), ReadErrorKind>) -> Result<(), Halt> {
+        match content {
+            Ok(()) => Ok(()),
+            Err(kind) => Err(self.failed(kind)),
+        }
+    }
+
+    /// The error of an event, or what is wrong with the input behind it.
+    #[cold]
+    pub(crate) fn failed(&mut self, kind: ReadErrorKind) -> Halt {
+        if let Some((kind, position)) = self.tokens.failure() {
+            return Halt::new(kind, position);
+        }
+        let end = self.tokens.mark().text;
+        if end - self.mark.text > u64::try_from(self.limits.token_bytes).unwrap_or(u64::MAX) {
+            return self.halt(token_limit(&self.limits));
+        }
+        self.halt(kind)
+    }
+
+    /// An error at the current event.
+    #[cold]
+    pub(crate) fn halt(&mut self, kind: ReadErrorKind) -> Halt {
+        let position = self.position(self.mark);
+        Halt::new(kind, position)
+    }
+
+    /// A bound is exceeded at the current event.
+    #[cold]
+    pub(crate) fn limit(&mut self, limit: LimitKind, max: usize) -> Halt {
+        self.halt(ReadErrorKind::Limit { limit, max: u64::try_from(max).unwrap_or(u64::MAX) })
+    }
+
+    /// A place as line, column and byte.
+    pub(crate) fn position(&mut self, mark: Mark) -> Position {
+        self.tokens.position(mark)
+    }
+}
+
+/// Adds character data to `text`; comments and processing instructions add nothing.
+pub(crate) fn take_content(event: Result<Event<'_>, quick_xml::Error>, text: &mut String) -> Result<(), ReadErrorKind> {
+    match event {
+        Ok(Event::Text(data)) => {
+            if memchr::memchr(b'>', data.as_bytes()).is_some() && data.contains("]]>") {
+                return Err(malformed("expected no ]]> in text"));
+            }
+            push_lines(&data, text);
+            Ok(())
+        }
+        Ok(Event::CData(data)) => {
+            push_lines(&data, text);
+            Ok(())
+        }
+        Ok(Event::GeneralRef(reference)) => {
+            text.push(attributes::resolve(&reference)?);
+            Ok(())
+        }
+        Ok(Event::Comment(_)) => Ok(()),
+        Ok(Event::PI(instruction)) => check_instruction(instruction.target()),
+        Ok(Event::Decl(_)) => Err(malformed("expected the XML declaration at the very beginning")),
+        Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
+        Ok(Event::Eof) => Err(malformed("expected an end tag, found the end of the document")),
+        Ok(Event::Start(_) | Event::Empty(_) | Event::End(_)) => Err(malformed("unexpected tag")),
+        Err(error) => Err(not_well_formed(&error)),
+    }
+}
+
+/// What the parser of events says, with the names that it quotes cut.
+pub(crate) fn not_well_formed(error: &quick_xml::Error) -> ReadErrorKind {
+    let quick_xml::Error::IllFormed(error) = error else { return malformed(&error.to_string()) };
+    let detail = match error {
+        IllFormedError::MismatchedEndTag { expected, found } => {
+            format!("expected the end tag of {}, found that of {}", shown(expected), shown(found))
+        }
+        IllFormedError::UnmatchedEndTag(found) => format!("expected no end tag, found that of {}", shown(found)),
+        IllFormedError::MissingEndTag(expected) => format!("expected the end tag of {}", shown(expected)),
+        other => other.to_string(),
+    };
+    ReadErrorKind::Malformed { detail }
+}
+
+fn undeclared(prefix: &str) -> ReadErrorKind {
+    ReadErrorKind::Malformed { detail: format!("the prefix {} is not declared", shown(prefix)) }
+}
+
+pub(crate) fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {
+    if is_qualified_name(target) && !target.eq_ignore_ascii_case("xml") {
+        Ok(())
+    } else {
+        Err(malformed("expected a processing instruction with a name other than xml"))
+    }
+}
+
+/// Appends text with its line ends normalised.
+#[inline]
+pub(crate) fn push_lines(data: &str, text: &mut String) {
+    if memchr::memchr(b'\r', data.as_bytes()).is_none() {
+        text.push_str(data);
+        return;
+    }
+    let mut rest = data;
+    while let Some((line, after)) = rest.split_once('\r') {
+        text.push_str(line);
+        text.push('\n');
+        rest = after.strip_prefix('\n').unwrap_or(after);
+    }
+    text.push_str(rest);
+}
+
+/// Why XML Namespaces forbid a declaration.
+fn refused_binding(prefix: &str, namespace: &str) -> Option<&'static str> {
+    match (prefix, namespace) {
+        ("xml", XML) => None,
+        ("xml", _) | (_, XML) => Some("the prefix xml cannot be declared otherwise"),
+        ("xmlns", _) | (_, XMLNS) => Some("the prefix xmlns cannot be declared"),
+        ("", _) => None,
+        (_, "") => Some("a prefix cannot be taken back"),
+        (prefix, _) if !is_plain_name(prefix) => Some("expected a prefix after xmlns:"),
+        _ => None,
+    }
+}

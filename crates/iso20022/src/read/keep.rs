@@ -1,0 +1,117 @@
+//! Parts beyond the schema that no sequence has taken yet, and how much memory they may take.
+
+use super::error::LimitKind;
+use super::path::Path;
+use crate::extra::{Extra, ExtraPart, ExtraStep, Extras};
+
+/// Bytes of namespaces, for each byte of the document, beyond `kept_bytes`.
+const TAKEN: usize = 4;
+
+/// Parts kept beyond the schema.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    /// `kept_bytes`.
+    most: usize,
+    /// Bytes kept; an element that is counted by itself starts at none.
+    pub(crate) used: usize,
+    /// Bytes of the namespaces that kept parts, in all of the document, have taken from around them.
+    taken: usize,
+    parts: Vec<Extra>,
+    /// The path's length at the innermost sequence, and the first of its parts.
+    sequence: Sequence,
+}
+
+/// Where a sequence begins: in the path, and among the parts kept.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sequence {
+    base: usize,
+    first: usize,
+}
+
+impl Keeper {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, used: 0, taken: 0, parts: Vec::new(), sequence: Sequence::default() }
+    }
+
+    /// How many parts there are that no sequence has taken.
+    pub(crate) fn count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// A sequence begins `base` deep; what is returned belongs to the end of it.
+    pub(crate) fn enter(&mut self, base: usize) -> Sequence {
+        std::mem::replace(&mut self.sequence, Sequence { base, first: self.parts.len() })
+    }
+
+    /// A sequence ends, and the one around it goes on.
+    pub(crate) fn leave(&mut self, outer: Sequence) {
+        self.sequence = outer;
+    }
+
+    /// The parts of the sequence that ends.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Extras {
+        if self.parts.len() == self.sequence.first {
+            return Extras::default();
+        }
+        Extras::from_parts(self.parts.split_off(self.sequence.first))
+    }
+
+    /// The parts that are left.
+    pub(crate) fn take_all(&mut self) -> Vec<Extra> {
+        std::mem::take(&mut self.parts)
+    }
+
+    /// Puts parts back that a sequence has taken too early.
+    pub(crate) fn put_back(&mut self, extras: &Extras) {
+        self.parts.extend(extras.parts().iter().cloned());
+    }
+
+    /// Keeps a part at its place.
+    pub(crate) fn keep(&mut self, part: ExtraPart, path: &Path) -> Result<(), LimitKind> {
+        let inside = path.below(self.sequence.base);
+        let after = match part {
+            ExtraPart::Attribute { .. } => None,
+            _ => path.last().and_then(|open| open.last).map(|(name, index)| ExtraStep { name: name.into(), index }),
+        };
+        let extra = Extra { inside, after, part };
+        self.hold(extra.memory())?;
+        self.parts.push(extra);
+        Ok(())
+    }
+
+    /// True when markup was kept directly inside the current element.
+    pub(crate) fn holds_element(&self, path: &Path) -> bool {
+        let depth = path.len() - self.sequence.base;
+        let before = path.last().map_or(0, |step| step.extras);
+        let own = self.parts.get(before..).unwrap_or_default();
+        own.iter().any(|extra| extra.inside.len() == depth && matches!(extra.part, ExtraPart::Xml(_)))
+    }
+
+    /// Counts bytes that are kept beyond the schema.
+    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), LimitKind> {
+        self.bound(bytes)?;
+        self.used += bytes;
+        Ok(())
+    }
+
+    /// An error when so many more bytes are too many.
+    #[inline]
+    pub(crate) fn bound(&self, bytes: usize) -> Result<(), LimitKind> {
+        if bytes > self.most.saturating_sub(self.used) { Err(LimitKind::KeptBytes) } else { Ok(()) }
+    }
+
+    /// Counts bytes of namespaces declared elsewhere: a short prefix takes a long one along, in each unit again. `read` is
+    /// how many bytes of the document have been read.
+    pub(crate) fn take_namespaces(&mut self, bytes: usize, read: u64) -> Result<(), LimitKind> {
+        self.taken = self.taken.saturating_add(bytes);
+        let read = usize::try_from(read).unwrap_or(usize::MAX);
+        let most = self.most.saturating_add(read.saturating_mul(TAKEN));
+        if self.taken > most { Err(LimitKind::KeptBytes) } else { Ok(()) }
+    }
+
+    /// The sequence that parts belong to is left while a document within is judged as if it stood alone.
+    pub(crate) fn isolate(&mut self) -> Sequence {
+        std::mem::replace(&mut self.sequence, Sequence { base: 0, first: self.parts.len() })
+    }
+}

@@ -1,0 +1,175 @@
+//! Namespace bindings in scope.
+
+use std::collections::HashMap;
+
+pub(crate) const XML: &str = "http://www.w3.org/XML/1998/namespace";
+pub(crate) const XMLNS: &str = "http://www.w3.org/2000/xmlns/";
+pub(crate) const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
+/// So many bindings are searched one by one; of more an index is kept.
+const FEW: usize = 16;
+
+/// The bindings of prefixes to namespaces, innermost last.
+#[derive(Debug)]
+pub(crate) struct Namespaces {
+    /// That of the message.
+    own: &'static str,
+    bindings: Vec<Binding>,
+    /// Where the innermost binding of each prefix is, while there are more than `FEW`.
+    places: HashMap<Box<str>, usize>,
+    /// The default namespace is that of the message.
+    default_is_ours: bool,
+}
+
+#[derive(Debug)]
+struct Binding {
+    prefix: Box<str>,
+    /// Empty for a default namespace taken back.
+    namespace: Box<str>,
+    /// It is that of the message.
+    ours: bool,
+    /// The depth of the element that declares it.
+    depth: usize,
+    /// The binding of the same prefix that it hides, if `places` knew one.
+    hidden: Option<usize>,
+}
+
+impl Namespaces {
+    /// None in scope; `own` is the namespace of the message.
+    pub(crate) fn new(own: &'static str) -> Self {
+        Self { own, bindings: Vec::new(), places: HashMap::new(), default_is_ours: false }
+    }
+
+    /// Binds a prefix, empty for the default namespace, within the element at `depth`.
+    pub(crate) fn bind(&mut self, prefix: &str, namespace: &str, depth: usize) {
+        let ours = namespace == self.own;
+        self.bindings.push(Binding { prefix: prefix.into(), namespace: namespace.into(), ours, depth, hidden: None });
+        if self.bindings.len() > FEW {
+            let first = if self.places.is_empty() { 0 } else { self.bindings.len() - 1 };
+            for (place, binding) in self.bindings.iter_mut().enumerate().skip(first) {
+                binding.hidden = self.places.insert(binding.prefix.clone(), place);
+            }
+        }
+        if prefix.is_empty() {
+            self.default_is_ours = ours;
+        }
+    }
+
+    /// Forgets the bindings of the element at `depth`.
+    #[inline]
+    pub(crate) fn leave(&mut self, depth: usize) {
+        if self.bindings.last().is_some_and(|binding| binding.depth >= depth) {
+            self.forget(depth);
+        }
+    }
+
+    fn forget(&mut self, depth: usize) {
+        while let Some(binding) = self.bindings.pop_if(|binding| binding.depth >= depth) {
+            if self.bindings.len() == FEW {
+                self.places.clear();
+            } else if self.bindings.len() > FEW {
+                match binding.hidden {
+                    Some(place) => self.places.insert(binding.prefix, place),
+                    None => self.places.remove(&binding.prefix),
+                };
+            }
+        }
+        self.default_is_ours = self.is_ours("") == Some(true);
+    }
+
+    #[inline]
+    fn find(&self, prefix: &str) -> Option<&Binding> {
+        if self.bindings.len() <= FEW {
+            return self.bindings.iter().rev().find(|binding| &*binding.prefix == prefix);
+        }
+        self.bindings.get(*self.places.get(prefix)?)
+    }
+
+    /// The namespace of a prefix, empty for the default namespace; `None` when it is unbound.
+    pub(crate) fn get(&self, prefix: &str) -> Option<&str> {
+        if prefix == "xml" {
+            return Some(XML);
+        }
+        self.find(prefix).map(|binding| &*binding.namespace).filter(|namespace| !namespace.is_empty())
+    }
+
+    /// True when elements with the prefix belong to the message; `None` when it is unbound.
+    #[inline]
+    pub(crate) fn is_ours(&self, prefix: &str) -> Option<bool> {
+        match self.find(prefix) {
+            Some(binding) => (!binding.namespace.is_empty()).then_some(binding.ours),
+            None => (prefix == "xml").then_some(false),
+        }
+    }
+
+    /// The prefix that a tag begins with, when it is bound to the message's namespace.
+    pub(crate) fn our_prefix(&self, tag: &str) -> Option<&str> {
+        let begins =
+            |prefix: &str| !prefix.is_empty() && tag.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(':'));
+        let binding = if self.bindings.len() <= FEW {
+            // The innermost binding of it is the one that counts.
+            self.bindings.iter().rev().find(|binding| begins(&binding.prefix))?
+        } else {
+            // What ends before the first white space or bracket may be a prefix.
+            let end =
+                tag.bytes().position(|b| matches!(b, b':' | b' ' | b'\t' | b'\r' | b'\n' | b'/' | b'>' | b'<'))?;
+            self.find(tag.get(..end)?).filter(|binding| begins(&binding.prefix))?
+        };
+        binding.ours.then_some(&*binding.prefix)
+    }
+
+    /// True when unprefixed elements belong to the message.
+    #[inline]
+    pub(crate) fn default_is_ours(&self) -> bool {
+        self.default_is_ours
+    }
+
+    /// The prefixes that the element at `depth` declares, when nothing deeper is open.
+    pub(crate) fn declared_at(&self, depth: usize) -> impl Iterator<Item = &str> {
+        self.bindings.iter().rev().take_while(move |binding| binding.depth == depth).map(|binding| &*binding.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const NAMESPACE: &str = "urn:message";
+
+    proptest! {
+        #[test]
+        fn the_innermost_binding_counts_however_many_there_are(
+            steps in proptest::collection::vec((0_usize..40, 0_usize..60), 0..200),
+        ) {
+            let mut namespaces = Namespaces::new(NAMESPACE);
+            let mut model: Vec<(usize, String, String)> = Vec::new();
+            let mut depth = 0;
+            for (count, prefix) in steps {
+                if count < 12 {
+                    namespaces.leave(depth);
+                    model.retain(|(at, ..)| *at < depth);
+                    depth = depth.saturating_sub(1);
+                } else {
+                    depth += 1;
+                    for number in 0..count / 4 {
+                        let name = if prefix == 0 && number == 0 { String::new() } else { format!("p{}", (prefix + number) % 50) };
+                        let uri = if (prefix + number) % 7 == 0 { NAMESPACE.to_owned() } else { format!("u{depth}") };
+                        namespaces.bind(&name, &uri, depth);
+                        model.push((depth, name, uri));
+                    }
+                }
+                for name in (0..50).map(|number| format!("p{number}")).chain([String::new()]) {
+                    let expected = model.iter().rev().find(|(_, prefix, _)| *prefix == name).map(|(_, _, uri)| uri.as_str());
+                    prop_assert_eq!(namespaces.get(&name), expected);
+                    prop_assert_eq!(namespaces.is_ours(&name), expected.map(|uri| uri == NAMESPACE));
+                    let ours = expected == Some(NAMESPACE) && !name.is_empty();
+                    prop_assert_eq!(namespaces.our_prefix(&format!("{name}:a b")), ours.then_some(name.as_str()));
+                }
+                prop_assert_eq!(namespaces.default_is_ours(), namespaces.is_ours("") == Some(true));
+                let own = model.iter().rev().filter(|(at, ..)| *at == depth).map(|(_, name, _)| name.as_str());
+                prop_assert!(namespaces.declared_at(depth).eq(own));
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The open elements that the schema knows.
+
+use super::tokens::Mark;
+use crate::extra::ExtraStep;
+use crate::finding::push_step;
+
+/// An open element.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    /// Its number among those of the same name, from 0.
+    pub(crate) index: usize,
+    /// The schema allows several, so that the number is part of the path.
+    pub(crate) repeats: bool,
+    /// Where its start tag begins.
+    pub(crate) mark: Mark,
+    /// The last child that the schema knows.
+    pub(crate) last: Option<(&'static str, usize)>,
+    /// How many parts beyond the schema had been kept before it.
+    pub(crate) extras: usize,
+    /// What had been used of the limits outside of it, when it is counted by itself.
+    pub(crate) outer: Option<Used>,
+}
+
+impl Step {
+    /// Appends the step to a path as findings and errors have it.
+    pub(crate) fn append_to(&self, path: &mut String) {
+        push_step(path, self.name, self.repeats.then_some(self.index));
+    }
+}
+
+/// How much has been used of the limits that are counted for each unit, each group and the message apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Used {
+    /// Elements begun.
+    pub(crate) elements: usize,
+    /// Bytes kept beyond the schema.
+    pub(crate) kept: usize,
+}
+
+/// The open elements, outermost first.
+#[derive(Debug, Default)]
+pub(crate) struct Path {
+    steps: Vec<Step>,
+    /// The element just begun should have stood before this one.
+    pub(crate) late: Option<&'static str>,
+}
+
+impl Path {
+    pub(crate) fn new() -> Self {
+        Self { steps: Vec::with_capacity(16), late: None }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    #[inline]
+    pub(crate) fn last(&self) -> Option<&Step> {
+        self.steps.last()
+    }
+
+    pub(crate) fn push(&mut self, step: Step) {
+        self.steps.push(step);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Step> {
+        self.steps.pop()
+    }
+
+    /// The current element ends: it is the last child of its parent.
+    #[inline]
+    pub(crate) fn leave(&mut self) -> Option<Step> {
+        let step = self.steps.pop()?;
+        self.set_last(Some((step.name, step.index)));
+        Some(step)
+    }
+
+    /// The last child of the current element becomes another; answers the one before.
+    pub(crate) fn set_last(&mut self, last: Option<(&'static str, usize)>) -> Option<(&'static str, usize)> {
+        self.steps.last_mut().and_then(|step| std::mem::replace(&mut step.last, last))
+    }
+
+    /// The number of the current element, which may occur several times.
+    pub(crate) fn set_index(&mut self, index: usize) {
+        if let Some(step) = self.steps.last_mut() {
+            step.index = index;
+            step.repeats = true;
+        }
+    }
+
+    /// The names, outermost first.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        self.steps.iter().map(|step| step.name).collect()
+    }
+
+    /// The way from the element that is `base` deep down to the current one.
+    pub(crate) fn below(&self, base: usize) -> Vec<ExtraStep> {
+        let steps = self.steps.get(base..).unwrap_or_default();
+        steps.iter().map(|step| ExtraStep { name: step.name.into(), index: step.index }).collect()
+    }
+
+    /// The path as findings and errors have it.
+    pub(crate) fn text(&self) -> String {
+        let mut path = String::new();
+        for step in &self.steps {
+            step.append_to(&mut path);
+        }
+        path
+    }
+}

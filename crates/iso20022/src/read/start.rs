@@ -1,0 +1,53 @@
+//! The last start tag.
+
+use quick_xml::events::BytesStart;
+
+/// A start tag as written: name and attributes.
+#[derive(Debug, Default)]
+pub(crate) struct StartTag {
+    text: String,
+    /// Octets of the name.
+    name: usize,
+    /// Octets of its prefix; none without a colon.
+    prefix: Option<usize>,
+}
+
+impl StartTag {
+    #[inline]
+    pub(crate) fn set(&mut self, tag: &BytesStart<'_>) {
+        self.text.clear();
+        self.text.push_str(tag);
+        self.name = tag.name().as_ref().len();
+        // Names are short: looking at each octet is faster than setting out to search.
+        self.prefix = self.name().bytes().position(|b| b == b':');
+    }
+
+    /// Name and attributes.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The name with its prefix.
+    #[inline]
+    pub(crate) fn name(&self) -> &str {
+        self.text.get(..self.name).unwrap_or_default()
+    }
+
+    /// What stands before the first colon of the name.
+    #[inline]
+    pub(crate) fn prefix(&self) -> Option<&str> {
+        self.text.get(..self.prefix?)
+    }
+
+    /// What stands after it, or the whole name.
+    #[inline]
+    pub(crate) fn local_name(&self) -> &str {
+        self.text.get(self.prefix.map_or(0, |prefix| prefix + 1)..self.name).unwrap_or_default()
+    }
+
+    /// What stands after the name.
+    #[inline]
+    pub(crate) fn attributes(&self) -> &str {
+        self.text.get(self.name..).unwrap_or_default()
+    }
+}

@@ -1,0 +1,207 @@
+//! Where events come from: a text in memory, or a source read in pieces.
+
+use super::decode::{Decoded, characters};
+use super::error::ReadErrorKind;
+use crate::finding::Position;
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use std::io::BufRead;
+
+/// A place between two events.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mark {
+    /// Octets of the text before it, as UTF-8, without a byte order mark.
+    pub(crate) text: u64,
+    /// The place itself, where it is known at once.
+    pub(crate) known: Option<Position>,
+}
+
+/// A source of events.
+pub trait Tokens {
+    /// The place before the next event.
+    fn mark(&mut self) -> Mark;
+    /// The next event.
+    fn next(&mut self) -> Result<Event<'_>, quick_xml::Error>;
+    /// What is wrong with the input itself, if that is why the last event failed, and where.
+    fn failure(&mut self) -> Option<(ReadErrorKind, Position)>;
+    /// A place as line, column and octet.
+    fn position(&mut self, mark: Mark) -> Position;
+    /// The text after the last event, as far as it is in memory.
+    fn ahead(&self) -> &str;
+    /// Brings more of it into memory; false when there is no more.
+    fn more(&mut self) -> bool;
+    /// Passes over the first octets of it, which are whole elements or the content of one.
+    fn skip(&mut self, octets: usize);
+}
+
+/// A UTF-8 text in memory whose characters XML allows.
+#[derive(Debug)]
+pub struct TextTokens<'a> {
+    text: &'a str,
+    reader: Reader<&'a [u8]>,
+    byte_order_mark: usize,
+    /// Line and column at every `STRIDE`th octet, as far as a place has been asked for.
+    places: Vec<(u64, u64)>,
+}
+
+/// From one known place to the next: so much is looked at to tell any place between them.
+const STRIDE: usize = 4 * 1024;
+
+impl<'a> TextTokens<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        let mut reader = Reader::from_str(text);
+        configure(&mut reader);
+        let byte_order_mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { text, reader, byte_order_mark, places: vec![(1, 1)] }
+    }
+}
+
+impl Tokens for TextTokens<'_> {
+    #[inline]
+    fn mark(&mut self) -> Mark {
+        Mark { text: self.reader.buffer_position(), known: None }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<Event<'_>, quick_xml::Error> {
+        self.reader.read_event()
+    }
+
+    fn failure(&mut self) -> Option<(ReadErrorKind, Position)> {
+        None
+    }
+
+    fn position(&mut self, mark: Mark) -> Position {
+        let text = self.text.as_bytes().get(self.byte_order_mark..).unwrap_or_default();
+        let end = usize::try_from(mark.text).unwrap_or(usize::MAX).min(text.len());
+        let stride = end / STRIDE;
+        while let Some(last) = self.places.last().filter(|_| self.places.len() <= stride) {
+            let start = (self.places.len() - 1) * STRIDE;
+            let next = moved(*last, text.get(start..start + STRIDE).unwrap_or_default());
+            self.places.push(next);
+        }
+        let known = self.places.get(stride).copied().unwrap_or((1, 1));
+        let (line, column) = moved(known, text.get(stride * STRIDE..end).unwrap_or_default());
+        Position { line, column, offset: mark.text + count(self.byte_order_mark) }
+    }
+
+    #[inline]
+    fn ahead(&self) -> &str {
+        let left = self.reader.get_ref().len();
+        self.text.get(self.text.len().saturating_sub(left)..).unwrap_or_default()
+    }
+
+    fn more(&mut self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn skip(&mut self, octets: usize) {
+        self.reader.stream().consume(octets);
+    }
+}
+
+/// A source read in pieces.
+#[derive(Debug)]
+pub(crate) struct StreamTokens<R> {
+    reader: Reader<Decoded<R>>,
+    buffer: Vec<u8>,
+}
+
+impl<R: BufRead> StreamTokens<R> {
+    pub(crate) fn new(source: Decoded<R>) -> Self {
+        let mut reader = Reader::from_reader(source);
+        configure(&mut reader);
+        Self { reader, buffer: Vec::new() }
+    }
+}
+
+impl<R: BufRead> Tokens for StreamTokens<R> {
+    fn mark(&mut self) -> Mark {
+        let text = self.reader.buffer_position();
+        let source = self.reader.get_mut();
+        source.begin_token();
+        Mark { text, known: Some(source.position()) }
+    }
+
+    fn next(&mut self) -> Result<Event<'_>, quick_xml::Error> {
+        self.buffer.clear();
+        self.reader.read_event_into(&mut self.buffer)
+    }
+
+    fn failure(&mut self) -> Option<(ReadErrorKind, Position)> {
+        self.reader.get_mut().take_failure()
+    }
+
+    fn position(&mut self, mark: Mark) -> Position {
+        let known = mark.known.filter(|_| mark.text > 0);
+        known.unwrap_or_else(|| self.reader.get_ref().first_position())
+    }
+
+    fn ahead(&self) -> &str {
+        self.reader.get_ref().ahead()
+    }
+
+    fn more(&mut self) -> bool {
+        self.reader.get_mut().more()
+    }
+
+    fn skip(&mut self, octets: usize) {
+        self.reader.stream().consume(octets);
+    }
+}
+
+fn configure<R>(reader: &mut Reader<R>) {
+    let config = reader.config_mut();
+    config.check_comments = true;
+    config.check_end_names = true;
+    config.allow_dangling_amp = false;
+    config.allow_unmatched_ends = false;
+    config.expand_empty_elements = false;
+    config.trim_text(false);
+}
+
+/// Line and column after some octets of UTF-8.
+fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
+    match memchr::memrchr(b'\n', over) {
+        Some(last) => {
+            let lines = memchr::memchr_iter(b'\n', over).count();
+            (line + count(lines), 1 + count(characters(over.get(last + 1..).unwrap_or_default())))
+        }
+        None => (line, column + count(characters(over))),
+    }
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn places_are_told_in_any_order(
+            pieces in proptest::collection::vec(("[a\u{e9}\n]{0,3}", 1_usize..40_000), 1..12),
+            asked in proptest::collection::vec(any::<proptest::sample::Index>(), 1..20),
+            marked in any::<bool>(),
+        ) {
+            let body: String = pieces.iter().map(|(piece, times)| piece.repeat(*times)).collect();
+            let text = if marked { format!("\u{feff}{body}") } else { body.clone() };
+            let mut tokens = TextTokens::new(&text);
+            let ends: Vec<usize> = body.char_indices().map(|(at, _)| at).chain([body.len()]).collect();
+            for index in asked {
+                let end = *index.get(&ends);
+                let before = &body[..end];
+                let found = tokens.position(Mark { text: count(end), known: None });
+                prop_assert_eq!(found.line, count(before.matches('\n').count()) + 1);
+                prop_assert_eq!(found.column, count(before.rsplit('\n').next().unwrap().chars().count()) + 1);
+                prop_assert_eq!(found.offset, count(end + text.len() - body.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What the schema does not have at a place: kept and reported.
+
+use super::attributes::malformed;
+use super::cursor::Cursor;
+use super::halt::Halt;
+use super::namespaces::XSI;
+use super::tokens::Tokens;
+use crate::extra::ExtraPart;
+use crate::finding::{FindingKind, push_step, shown};
+use crate::xml::{is_blank, is_qualified_name};
+use bankrail_values::excerpt;
+
+impl<T: Tokens> Cursor<T> {
+    /// The element just begun is not one of the schema here: it is kept and reported.
+    #[cold]
+    pub(crate) fn keep_unknown(&mut self) -> Result<(), Halt> {
+        if !is_qualified_name(self.events.tag.name()) {
+            return Err(self.events.halt(malformed("expected an element name")));
+        }
+        let name = shown(self.events.tag.name());
+        let mut path = self.path.text();
+        push_step(&mut path, &name, None);
+        self.report_at(FindingKind::UnknownElement { name }, path, self.events.mark);
+        self.keep()
+    }
+
+    /// Keeps the element just begun as it is.
+    pub(crate) fn keep(&mut self) -> Result<(), Halt> {
+        self.refuse_while_judging()?;
+        let xml = self.capture()?;
+        self.keep_part(ExtraPart::Xml(xml.into()))
+    }
+
+    /// Keeps the text gathered between elements, if it is more than white space.
+    #[inline]
+    pub(crate) fn keep_text(&mut self) -> Result<(), Halt> {
+        if self.text.is_empty() { Ok(()) } else { self.keep_gathered() }
+    }
+
+    #[cold]
+    fn keep_gathered(&mut self) -> Result<(), Halt> {
+        let text = std::mem::take(&mut self.text);
+        if is_blank(&text) {
+            return Ok(());
+        }
+        self.report(FindingKind::UnexpectedText { found: excerpt(&text) });
+        self.keep_part(ExtraPart::Text(text.into()))
+    }
+
+    /// Keeps and reports the attributes of the current element; those of XML Schema itself say nothing.
+    #[cold]
+    pub(crate) fn refuse_attributes(&mut self) -> Result<(), Halt> {
+        for attribute in std::mem::take(&mut self.events.attributes) {
+            let (prefix, local) = attribute.name.split_once(':').unwrap_or(("", &attribute.name));
+            let namespace = if prefix.is_empty() { None } else { self.events.namespaces.get(prefix) };
+            let says_nothing = match local {
+                "schemaLocation" | "noNamespaceSchemaLocation" => true,
+                "type" => self.is_own_type(&attribute.value),
+                _ => false,
+            };
+            if namespace == Some(XSI) && says_nothing {
+                continue;
+            }
+            let namespace: Option<Box<str>> = namespace.map(Box::from);
+            self.report(FindingKind::UnknownAttribute { name: shown(&attribute.name) });
+            self.refuse_while_judging()?;
+            self.take_namespaces(namespace.as_ref().map_or(0, |namespace| namespace.len()))?;
+            self.keep_part(ExtraPart::Attribute {
+                name: attribute.name.into(),
+                namespace,
+                value: attribute.value.into(),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Counts bytes of namespaces that a kept part takes from around it.
+    pub(crate) fn take_namespaces(&mut self, bytes: usize) -> Result<(), Halt> {
+        let taken = self.keeper.take_namespaces(bytes, self.events.mark.text);
+        self.bounded(taken)
+    }
+}

@@ -1,0 +1,226 @@
+//! The fast reader's text: tags exactly as the writer writes them, compared without events.
+//!
+//! It knows no errors. Whatever it does not expect (another order, attributes, a value that breaks a facet, a limit) is odd,
+//! and the cursor reads the element again, over events: only the cursor says what is wrong. It knows no prefixes: an element
+//! under one is stripped of it first. Of what breaks a rule beyond the schema it notes the place.
+
+use crate::read::{Limits, push_lines, resolve};
+use crate::value::identifier::CurrencyCode;
+
+/// Not as the writer writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs)] // the engine's own
+pub struct Odd;
+
+/// Text in memory, read from the front.
+#[derive(Debug)]
+pub struct Scanner<'a> {
+    rest: &'a str,
+    /// Bytes of the whole text.
+    length: usize,
+    /// Elements begun.
+    elements: usize,
+    /// The most bytes of a text, or of white space between tags.
+    most: usize,
+    /// Something was asked for that scanning does not know.
+    odd: bool,
+    /// Where the elements start that break a rule beyond the schema.
+    doubts: Vec<usize>,
+}
+
+// The functions that take a tag are inlined always: only then is the tag a constant, and comparing it two instructions.
+impl<'a> Scanner<'a> {
+    #[inline]
+    pub(crate) fn new(rest: &'a str, limits: &Limits) -> Self {
+        let most = limits.text_bytes.min(limits.token_bytes);
+        Self { rest, length: rest.len(), elements: 0, most, odd: false, doubts: Vec::new() }
+    }
+
+    /// Where the elements start that break a rule beyond the schema, in the order in which the rules were asked.
+    #[inline]
+    pub(crate) fn doubts(&self) -> &[usize] {
+        &self.doubts
+    }
+
+    /// A rule beyond the schema is broken by the element before which so many bytes were left.
+    #[cold]
+    pub(crate) fn doubt(&mut self, left: usize) {
+        self.doubts.push(self.length - left);
+    }
+
+    /// The element cannot be read here.
+    #[cold]
+    pub(crate) fn refuse(&mut self) {
+        self.odd = true;
+    }
+
+    /// An element is begun.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self) {
+        self.elements += 1;
+    }
+
+    /// Takes what has not been read, so that there is nothing more.
+    pub(crate) fn take_rest(&mut self) -> &'a str {
+        std::mem::take(&mut self.rest)
+    }
+
+    /// Puts back what was taken.
+    pub(crate) fn put_back(&mut self, rest: &'a str) {
+        self.rest = rest;
+    }
+
+    /// What has not been read.
+    #[inline]
+    pub(crate) fn rest(&self) -> &'a str {
+        self.rest
+    }
+
+    /// How many elements have been read, if nothing odd was among them.
+    #[inline]
+    pub(crate) fn elements(&self) -> Result<usize, Odd> {
+        if self.odd { Err(Odd) } else { Ok(self.elements) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn expect(&mut self, text: &str) -> Result<(), Odd> {
+        self.rest = self.rest.strip_prefix(text).ok_or(Odd)?;
+        Ok(())
+    }
+
+    /// White space and comments before the next tag.
+    #[inline(always)]
+    pub fn gap(&mut self) {
+        if !matches!(self.rest.as_bytes(), [b'<', next, ..] if *next != b'!') {
+            self.skip_gap();
+        }
+    }
+
+    #[inline(never)]
+    fn skip_gap(&mut self) {
+        loop {
+            let rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
+            if self.rest.len() - rest.len() > self.most {
+                return;
+            }
+            self.rest = rest;
+            match comment(rest).filter(|(comment, _)| comment.len() <= self.most) {
+                Some((_, after)) => self.rest = after,
+                None => return,
+            }
+        }
+    }
+
+    /// The currency of an amount, the only attribute of the schema, and the end of the start tag.
+    #[inline]
+    pub(crate) fn currency(&mut self) -> Result<CurrencyCode, Odd> {
+        self.expect(" Ccy=\"")?;
+        let (code, rest) = self.rest.split_at_checked(3).ok_or(Odd)?;
+        self.rest = rest;
+        self.expect("\">")?;
+        let code = CurrencyCode::new(code);
+        if code.is_valid() { Ok(code) } else { Err(Odd) }
+    }
+
+    /// Text without references and carriage returns up to the end tag.
+    #[inline]
+    pub(crate) fn plain_text(&mut self) -> Result<&'a str, Odd> {
+        let end = plain_length(self.rest.as_bytes());
+        if self.rest.as_bytes().get(end) != Some(&b'<') || end > self.most {
+            return Err(Odd);
+        }
+        let (text, rest) = self.rest.split_at_checked(end).ok_or(Odd)?;
+        self.rest = rest;
+        Ok(text)
+    }
+
+    /// Character data up to the end tag, whose beginning has been read, with references, line ends to be normalised, CDATA
+    /// or comments.
+    #[cold]
+    pub(crate) fn text_after(&mut self, plain: &str) -> Result<String, Odd> {
+        let mut text = String::from(plain);
+        let mut left = self.most;
+        loop {
+            let end = memchr::memchr(b'<', self.rest.as_bytes()).ok_or(Odd)?;
+            let (raw, rest) = self.rest.split_at_checked(end).ok_or(Odd)?;
+            decode(raw, &mut text)?;
+            let (literal, after) = if let Some(markup) = rest.strip_prefix("<![CDATA[") {
+                markup.split_once("]]>").ok_or(Odd)?
+            } else if let Some((_, after)) = comment(rest) {
+                ("", after)
+            } else if end <= left {
+                self.rest = rest;
+                return Ok(text);
+            } else {
+                return Err(Odd);
+            };
+            left = left.checked_sub(self.rest.len() - after.len()).ok_or(Odd)?;
+            push_lines(literal, &mut text);
+            self.rest = after;
+        }
+    }
+}
+
+/// The comment that a text begins with, and what follows it; `None` where it may not be well-formed.
+fn comment(text: &str) -> Option<(&str, &str)> {
+    let content = text.strip_prefix("<!--").filter(|content| !content.starts_with(['>', '-']))?;
+    let end = text.len() - content.len() + memchr::memmem::find(content.as_bytes(), b"--")?;
+    let (comment, after) = text.split_at_checked(end + "-->".len())?;
+    comment.ends_with('>').then_some((comment, after))
+}
+
+/// Appends character data with its references resolved and its line ends normalised.
+fn decode(mut raw: &str, text: &mut String) -> Result<(), Odd> {
+    if raw.contains("]]>") {
+        return Err(Odd);
+    }
+    while let Some((before, after)) = raw.split_once('&') {
+        push_lines(before, text);
+        let (name, after) = after.split_once(';').ok_or(Odd)?;
+        text.push(resolve(name).map_err(|_| Odd)?);
+        raw = after;
+    }
+    push_lines(raw, text);
+    Ok(())
+}
+
+/// How many octets precede the first `<`, `>`, `&` or carriage return, eight looked at in one step.
+#[inline]
+fn plain_length(octets: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    // Marks the octets that are zero: the lowest mark is right, those above it may be false.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
+    let (words, _) = octets.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        // `<` and `>` differ in one bit.
+        let marks = zeros((word | (ONES * 2)) ^ (ONES * u64::from(b'>')))
+            | zeros(word ^ (ONES * u64::from(b'&')))
+            | zeros(word ^ (ONES * u64::from(b'\r')));
+        if marks != 0 {
+            return at + usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default();
+        }
+        at += 8;
+    }
+    let tail = octets.get(at..).unwrap_or_default();
+    at + tail.iter().position(|b| matches!(b, b'<' | b'>' | b'&' | b'\r')).unwrap_or(tail.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_ends_where_something_else_begins() {
+        for length in 0..40 {
+            for (end, stops) in [('<', true), ('>', true), ('&', true), ('\r', true), ('=', false), (';', false)] {
+                let text = format!("{}{end}{}", "é".repeat(length / 2), "x<".repeat(20));
+                let expected = text.find(['<', '>', '&', '\r']).unwrap();
+                assert_eq!(plain_length(text.as_bytes()), expected, "{text}");
+                assert_eq!(stops, expected == length / 2 * 2);
+            }
+            assert_eq!(plain_length("=".repeat(length).as_bytes()), length);
+        }
+    }
+}

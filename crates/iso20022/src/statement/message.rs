@@ -1,0 +1,240 @@
+//! `message!`: a whole message.
+
+/// States a message: the sequence below the document element, as `record!` does, and the names around it.
+///
+/// ```text
+/// message! {
+///     /// What it is.
+///     Document = "BankToCustomerAccountReportV06" {
+///         /// The elements, as in `record!`.
+///         group_header: 1..1 ~GroupHeader = "GrpHdr",
+///         reports: 1..* Report = "Rpt",
+///     }
+///     namespace: "urn:iso:std:iso:20022:tech:xsd:camt.052.001.06",
+///     root: "BkToCstmrAcctRpt",
+///     depth: 16,
+///     header: group_header GroupHeader,
+///     groups: Report = "Rpt",
+///     units: Entry = "Ntry",
+///     /// What the reader of entries is.
+///     stream: EntryReader of StreamItem { ReportStart, Entry, ReportEnd },
+/// }
+/// ```
+///
+/// `depth` is how many elements stand within each other at most. `header` is the field that stands before the groups and its
+/// type, `groups` and `units` are the elements that are handed out one by one when the message is streamed: the groups stand
+/// in the message, the units in a group.
+///
+/// The crate has to depend on this one under its own name, on `serde` where it has a feature `serde`, and has to hand its
+/// features `serde` and `arbitrary` on to this crate's.
+#[macro_export]
+macro_rules! message {
+    (
+        $(#[$meta:meta])*
+        $Document:ident = $schema:literal { $($fields:tt)* }
+        namespace: $namespace:expr,
+        root: $root:literal,
+        depth: $depth:literal,
+        header: $header:ident $Header:ty,
+        groups: $Group:ty = $group:literal,
+        units: $Unit:ty = $unit:literal,
+        $(#[$reader_meta:meta])*
+        stream: $Reader:ident of $Part:ident { $Start:ident, $Item:ident, $End:ident },
+    ) => {
+        $crate::record! { $(#[$meta])* $Document = $schema { $($fields)* } }
+
+        /// A document and what was found in it.
+        pub type Parsed = $crate::Parsed<$Document>;
+
+        impl $crate::__private::Message for $Document {
+            type Header = $Header;
+            type Group = $Group;
+            type Unit = $Unit;
+            const SHAPE: &'static $crate::__private::Shape = &$crate::__private::Shape {
+                namespace: $namespace,
+                document: "Document",
+                root: &[$crate::__private::Field { wire: $root, min: 1, max: 1 }],
+                group: $group,
+                unit: $unit,
+                depth: $depth,
+                is_type: <$Document as $crate::__private::Node>::is_type,
+                judge: $crate::__private::judge::<$Document>,
+            };
+            const DOCUMENT: &'static $crate::__private::Tag = $crate::__tag!("Document");
+            const ROOT: &'static $crate::__private::Tag = $crate::__tag!($root);
+            const UNIT: &'static $crate::__private::Tag = $crate::__tag!($unit);
+
+            fn header(slots: &<Self as $crate::__private::Record>::Slots) -> Option<&$Header> {
+                slots.$header.as_ref()
+            }
+        }
+
+        impl $Document {
+            /// Reads a document tolerantly, from text or bytes.
+            ///
+            /// # Errors
+            /// [`ReadError`]($crate::ReadError) when the document is malformed, of another message, misses a mandatory part,
+            /// or holds an unreadable amount or date.
+            pub fn parse(xml: impl AsRef<[u8]>) -> Result<Parsed, $crate::ReadError> {
+                Self::parse_bytes(xml.as_ref(), &$crate::ReadOptions::default())
+            }
+
+            /// Reads a document, from text or bytes.
+            ///
+            /// # Errors
+            /// As [`parse`](Self::parse); also what the options refuse.
+            pub fn parse_with(xml: impl AsRef<[u8]>, options: &$crate::ReadOptions) -> Result<Parsed, $crate::ReadError> {
+                Self::parse_bytes(xml.as_ref(), options)
+            }
+
+            // Not generic, so that it is compiled once and not in each crate that reads.
+            fn parse_bytes(xml: &[u8], options: &$crate::ReadOptions) -> Result<Parsed, $crate::ReadError> {
+                $crate::__private::parse(xml, options)
+            }
+
+            /// Reads a document from a source; the whole document is in memory afterwards. The message's stream reads one
+            /// part after the other.
+            ///
+            /// # Errors
+            /// As [`parse_with`](Self::parse_with); also an error of the source.
+            pub fn read_with(
+                source: impl std::io::BufRead,
+                options: &$crate::ReadOptions,
+            ) -> Result<Parsed, $crate::ReadError> {
+                $crate::__private::read(source, options)
+            }
+
+            /// Everything that is not as it should be in this document: what reading it strictly would report, whether the
+            /// schema refuses it ([`FindingKind::is_schema`]($crate::FindingKind::is_schema)) or a rule beyond the schema is
+            /// broken: counts, sums, currencies, check digits.
+            ///
+            /// Without a finding of the schema, [`to_xml`](Self::to_xml) gives a schema-valid document.
+            #[must_use]
+            pub fn check(&self) -> Vec<$crate::Finding> {
+                $crate::__private::check(self)
+            }
+
+            /// The document as compact XML in UTF-8, with the XML declaration.
+            ///
+            /// # Errors
+            /// [`WriteError::Invalid`]($crate::WriteError::Invalid) when a mandatory part is missing,
+            /// [`WriteError::Character`]($crate::WriteError::Character),
+            /// [`WriteError::Unfaithful`]($crate::WriteError::Unfaithful).
+            pub fn to_xml(&self) -> Result<String, $crate::WriteError> {
+                self.to_xml_with($crate::WriteOptions::default())
+            }
+
+            /// The document as XML.
+            ///
+            /// # Errors
+            /// As [`to_xml`](Self::to_xml).
+            pub fn to_xml_with(&self, options: $crate::WriteOptions) -> Result<String, $crate::WriteError> {
+                $crate::__private::to_xml(self, options)
+            }
+
+            /// Writes the document as XML in pieces of some 64 kB.
+            ///
+            /// # Errors
+            /// As [`to_xml`](Self::to_xml): `Invalid` and `Unfaithful` before anything is written, `Character` when part of
+            /// the document may have been written. [`WriteError::Io`]($crate::WriteError::Io) when the destination fails.
+            pub fn write_to(
+                &self,
+                sink: &mut dyn std::io::Write,
+                options: $crate::WriteOptions,
+            ) -> Result<(), $crate::WriteError> {
+                $crate::__private::write_to(self, sink, options)
+            }
+
+            /// Appends the document to a JSON text as a string literal, quotes included. The XML exists only in its escaped
+            /// form.
+            ///
+            /// # Errors
+            /// As [`to_xml`](Self::to_xml); `json` is then as it was.
+            pub fn write_json_string(&self, json: &mut String) -> Result<(), $crate::WriteError> {
+                $crate::__private::write_json_string(self, json)
+            }
+
+            /// Appends the document to a JSON text as the content of a string literal, without the quotes.
+            ///
+            /// # Errors
+            /// As [`to_xml`](Self::to_xml); `json` is then as it was.
+            pub fn append_json_content(&self, json: &mut String) -> Result<(), $crate::WriteError> {
+                $crate::__private::append_json_content(self, json)
+            }
+        }
+
+        $(#[$reader_meta])*
+        pub struct $Reader<R>($crate::__private::UnitReader<$Document, R>);
+
+        #[doc = concat!("A part of a document that [`", stringify!($Reader), "`] has read.")]
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum $Part {
+            #[doc = concat!("`", $group, "` begins: what stands before the first `", $unit, "`.")]
+            $Start(Box<$Group>),
+            #[doc = concat!("`", $unit, "`.")]
+            $Item(Box<$Unit>),
+            #[doc = concat!("`", $group, "` ends: all of it but each `", $unit, "`.")]
+            $End(Box<$Group>),
+            #[doc = concat!("The message ends: all of it but each `", $group, "`.")]
+            MessageEnd(Box<$Document>),
+        }
+
+        impl<R: std::io::BufRead> $Reader<R> {
+            /// Reads tolerantly.
+            pub fn new(source: R) -> Self {
+                Self::with_options(source, $crate::ReadOptions::default())
+            }
+
+            /// Reads as the options say.
+            pub fn with_options(source: R, options: $crate::ReadOptions) -> Self {
+                Self($crate::__private::UnitReader::new(source, options))
+            }
+
+            #[doc = concat!("The header, once the first `", $group, "` has begun.")]
+            #[must_use]
+            pub fn $header(&self) -> Option<&$Header> {
+                self.0.header()
+            }
+
+            /// What has been found since this was last asked.
+            pub fn take_findings(&mut self) -> Vec<$crate::Finding> {
+                self.0.take_findings()
+            }
+
+            /// How many more have been found, since the reader began, than
+            /// [`Limits::findings`]($crate::Limits::findings) had room for until they were taken.
+            #[must_use]
+            pub fn further_findings(&self) -> u64 {
+                self.0.further_findings()
+            }
+
+            /// The next part; `None` after the end of the message.
+            ///
+            /// # Errors
+            /// [`ReadError`]($crate::ReadError); afterwards there is nothing more.
+            pub fn next_item(&mut self) -> Result<Option<$Part>, $crate::ReadError> {
+                Ok(self.0.next_part()?.map(|part| match part {
+                    $crate::__private::Part::GroupStart(group) => $Part::$Start(group),
+                    $crate::__private::Part::Unit(unit) => $Part::$Item(unit),
+                    $crate::__private::Part::GroupEnd(group) => $Part::$End(group),
+                    $crate::__private::Part::MessageEnd(document) => $Part::MessageEnd(document),
+                }))
+            }
+        }
+
+        impl<R: std::io::BufRead> Iterator for $Reader<R> {
+            type Item = Result<$Part, $crate::ReadError>;
+
+            fn next(&mut self) -> Option<Self::Item> {
+                self.next_item().transpose()
+            }
+        }
+
+        impl<R> std::fmt::Debug for $Reader<R> {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Debug::fmt(&self.0, out)
+            }
+        }
+    };
+}

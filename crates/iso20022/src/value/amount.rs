@@ -1,0 +1,186 @@
+//! Amounts with the attribute `Ccy`.
+
+use super::identifier::CurrencyCode;
+use super::number::{NumberError, fits, read};
+use crate::check::Checker;
+use crate::extra::Kept;
+use crate::field::{Tag, Unreadable};
+use crate::finding::{FindingKind, fault_kind};
+use crate::node::Node;
+use crate::output::Output;
+use crate::read::{Cursor, Halt, Tokens};
+use crate::scan::{Odd, Scanner};
+use bankrail_values::{Currency, Decimal, Money};
+use std::fmt;
+
+/// An amount that is not below zero, of at most 18 digits and `FRACTION` of them after the point, with its currency.
+///
+/// The scale is kept. The currency is mandatory in the schema; an amount read without it has none and is reported.
+///
+/// ```
+/// use bankrail_iso20022::Amount;
+/// use bankrail_values::{Currency, Decimal};
+/// let amount: Amount = Amount::new(Decimal::new(1250, 2), Currency::AUD)?;
+/// assert_eq!(amount.to_string(), "12.50 AUD");
+/// assert!(Amount::<5>::new(Decimal::NEGATIVE_ONE, Currency::AUD).is_err());
+/// # Ok::<(), bankrail_iso20022::NumberError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Amount<const FRACTION: u32 = 5> {
+    value: Decimal,
+    currency: Option<CurrencyCode>,
+}
+
+impl<const FRACTION: u32> Amount<FRACTION> {
+    /// An amount in a currency.
+    ///
+    /// # Errors
+    /// [`NumberError`] when the value is below zero or has too many digits.
+    pub fn new(value: Decimal, currency: Currency) -> Result<Self, NumberError> {
+        if !fits(value, 18, FRACTION, true) {
+            return Err(NumberError::new::<18, FRACTION, true>(&value.to_string()));
+        }
+        Ok(Self { value: value.abs(), currency: Some(currency.into()) })
+    }
+
+    pub(crate) fn read(text: &str, currency: Option<CurrencyCode>) -> Result<Self, Unreadable> {
+        match read(text, 18, FRACTION, true) {
+            Some(value) => Ok(Self { value, currency }),
+            None => Err(Unreadable {
+                expected: if FRACTION == 5 {
+                    "an amount of at most 18 digits, 5 after the point, not below zero"
+                } else {
+                    "an amount of at most 18 digits, 13 after the point, not below zero"
+                },
+            }),
+        }
+    }
+
+    /// The value, with the scale it was given.
+    #[must_use]
+    pub const fn value(&self) -> Decimal {
+        self.value
+    }
+
+    /// The currency code; `None` when the document did not state it.
+    #[must_use]
+    pub const fn currency(&self) -> Option<&CurrencyCode> {
+        self.currency.as_ref()
+    }
+
+    /// The amount as money; `None` without a well-formed currency code.
+    #[must_use]
+    pub fn to_money(&self) -> Option<Money> {
+        Some(Money::new(self.value, self.currency.as_ref()?.to_currency()?))
+    }
+}
+
+impl<const FRACTION: u32> TryFrom<Money> for Amount<FRACTION> {
+    type Error = NumberError;
+    fn try_from(money: Money) -> Result<Self, NumberError> {
+        Self::new(money.amount(), money.currency())
+    }
+}
+
+impl<const FRACTION: u32> fmt::Display for Amount<FRACTION> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.currency {
+            Some(currency) => write!(out, "{} {currency}", self.value),
+            None => fmt::Display::fmt(&self.value, out),
+        }
+    }
+}
+
+impl<const FRACTION: u32> fmt::Debug for Amount<FRACTION> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+#[cfg(feature = "serde")]
+mod json {
+    use super::{Amount, CurrencyCode};
+    use crate::value::number::read;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Parts<'a> {
+        value: std::borrow::Cow<'a, str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        currency: Option<CurrencyCode>,
+    }
+
+    impl<const FRACTION: u32> Serialize for Amount<FRACTION> {
+        fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+            Parts { value: self.value.to_string().into(), currency: self.currency.clone() }.serialize(out)
+        }
+    }
+
+    impl<'de, const FRACTION: u32> Deserialize<'de> for Amount<FRACTION> {
+        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            let parts = Parts::deserialize(from)?;
+            match read(&parts.value, 18, FRACTION, true) {
+                Some(value) => Ok(Self { value, currency: parts.currency }),
+                None => Err(serde::de::Error::custom(crate::NumberError::new::<18, FRACTION, true>(&parts.value))),
+            }
+        }
+    }
+}
+
+impl<const FRACTION: u32> Node for Amount<FRACTION> {
+    const HAS_ATTRIBUTE: bool = true;
+
+    fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        let amount = from.amount(|text, currency| Self::read(text, currency.map(CurrencyCode::from)))?;
+        if let Some(currency) = &amount.currency
+            && let Some(fault) = currency.fault()
+        {
+            from.report(fault_kind(fault, currency.as_str()));
+        }
+        from.leave();
+        Ok(amount)
+    }
+
+    #[inline]
+    fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
+        let currency = from.currency()?;
+        Self::read(from.plain_text()?, Some(currency)).map_err(|_| Odd)
+    }
+
+    #[inline]
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+        out.start_leaf(tag);
+        if let Some(currency) = &self.currency {
+            out.attribute("Ccy", currency.as_str());
+        }
+        kept.attributes(out);
+        out.start_end();
+        out.decimal(self.value);
+        kept.children(None, out);
+        out.close_leaf(tag);
+    }
+
+    fn is_plain(&self) -> bool {
+        self.currency.is_some()
+    }
+
+    fn is_type(below: &[&str], name: &str) -> bool {
+        let own = match FRACTION {
+            13 => name == "ActiveOrHistoricCurrencyAnd13DecimalAmount",
+            _ => name == "ActiveOrHistoricCurrencyAndAmount",
+        };
+        below.is_empty() && own
+    }
+
+    fn check(&self, to: &mut Checker) {
+        match &self.currency {
+            None => to.report(FindingKind::MissingCurrency),
+            Some(currency) if !to.only_missing() => {
+                if let Some(fault) = currency.fault() {
+                    to.fault(fault, currency.as_str());
+                }
+            }
+            Some(_) => {}
+        }
+    }
+}

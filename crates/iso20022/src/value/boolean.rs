@@ -1,0 +1,30 @@
+//! `xs:boolean`.
+
+use crate::field::{Fault, Unreadable};
+use crate::node::Simple;
+use crate::output::Output;
+
+crate::__simple_nodes! { [] bool }
+
+impl Simple for bool {
+    fn parse(text: &str) -> Result<Self, Unreadable> {
+        match text.trim_matches([' ', '\t', '\r', '\n']) {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(Unreadable { expected: "true, false, 1 or 0" }),
+        }
+    }
+
+    fn append(&self, out: &mut Output<'_>) {
+        out.raw(if *self { "true" } else { "false" });
+    }
+
+    /// The schemas have several names for it; the statement of each element says which.
+    fn is_type(_: &str) -> bool {
+        false
+    }
+
+    fn fault(&self) -> Option<Fault> {
+        None
+    }
+}

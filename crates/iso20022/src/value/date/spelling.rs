@@ -1,0 +1,130 @@
+//! Writing dates and times, and what they share as simple values.
+
+use super::parse::{DATE, DATE_TIME, YEAR_MONTH};
+use super::{Date, DateFormatError, DateTime, Fraction, Offset, YearMonth};
+use crate::field::{Fault, Unreadable};
+use crate::node::Simple;
+use crate::output::Output;
+use std::fmt;
+
+macro_rules! spelled {
+    ($($Type:ident $expected:ident |$value:ident, $out:ident| $write:block)*) => {$(
+        impl $Type {
+            fn spell(&self, $out: &mut impl fmt::Write) -> fmt::Result {
+                let $value = self;
+                $write
+            }
+        }
+
+        impl fmt::Display for $Type {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.spell(out)
+            }
+        }
+
+        impl fmt::Debug for $Type {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, out)
+            }
+        }
+
+        impl std::str::FromStr for $Type {
+            type Err = DateFormatError;
+            fn from_str(text: &str) -> Result<Self, DateFormatError> {
+                Self::parse(text)
+            }
+        }
+
+        $crate::__simple_nodes! { [] $Type }
+
+        impl Simple for $Type {
+            fn parse(text: &str) -> Result<Self, Unreadable> {
+                $Type::parse(text).map_err(|_| Unreadable { expected: $expected })
+            }
+
+            fn append(&self, out: &mut Output<'_>) {
+                out.spelled(|text| self.spell(text));
+            }
+
+            fn is_type(name: &str) -> bool {
+                name.strip_prefix("ISO") == Some(stringify!($Type))
+            }
+
+            fn fault(&self) -> Option<Fault> {
+                None
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $Type {
+            fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+                out.collect_str(self)
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl<'de> serde::Deserialize<'de> for $Type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
+                Self::parse(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+
+spelled! {
+    Date DATE |date, out| {
+        spell_day(date, out)?;
+        spell_offset(date.offset, out)
+    }
+    YearMonth YEAR_MONTH |month, out| {
+        spell_year(month.year, out)?;
+        out.write_str("-")?;
+        out.write_str(two(month.month))?;
+        spell_offset(month.offset, out)
+    }
+    DateTime DATE_TIME |at, out| {
+        spell_day(&at.date, out)?;
+        for (before, number) in [("T", at.hour), (":", at.minute), (":", at.second)] {
+            out.write_str(before)?;
+            out.write_str(two(number))?;
+        }
+        match &at.fraction {
+            Fraction::Short { digits: 0, .. } => {}
+            Fraction::Short { value, digits } => write!(out, ".{value:0width$}", width = usize::from(*digits))?,
+            Fraction::Long(digits) => write!(out, ".{digits}")?,
+        }
+        spell_offset(at.offset(), out)
+    }
+}
+
+fn spell_day(date: &Date, out: &mut impl fmt::Write) -> fmt::Result {
+    spell_year(date.year, out)?;
+    out.write_str("-")?;
+    out.write_str(two(date.month))?;
+    out.write_str("-")?;
+    out.write_str(two(date.day))
+}
+
+fn spell_year(year: i32, out: &mut impl fmt::Write) -> fmt::Result {
+    match u8::try_from(year / 100) {
+        Ok(century @ 0..=99) if year > 0 => {
+            out.write_str(two(century))?;
+            out.write_str(two(u8::try_from(year % 100).unwrap_or_default()))
+        }
+        _ => write!(out, "{}{:04}", if year < 0 { "-" } else { "" }, year.unsigned_abs()),
+    }
+}
+
+fn spell_offset(offset: Option<Offset>, out: &mut impl fmt::Write) -> fmt::Result {
+    offset.map_or(Ok(()), |offset| write!(out, "{offset}"))
+}
+
+/// A number below 100 with two digits.
+fn two(number: u8) -> &'static str {
+    const DIGITS: &str = "\
+        0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+        5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+    let start = usize::from(number) * 2;
+    DIGITS.get(start..start + 2).unwrap_or_default()
+}

@@ -1,0 +1,201 @@
+//! Identifiers whose form the schema gives as a pattern.
+
+use super::countries;
+use super::text::text_type;
+use crate::field::Fault;
+use crate::finding::FindingKind;
+use bankrail_values::Currency;
+use std::fmt;
+
+text_type! {
+    /// An international bank account number: `[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}`. The check digits are no part of
+    /// the schema; see [`Iban::has_valid_check_digits`].
+    Iban, |text| {
+        let fits = text.len() >= 5 && text.len() <= 34 && parts(text, &[(2, upper), (2, digit), (30, alphanumeric)]);
+        pattern(fits, "an IBAN: two upper-case letters, two digits, 1 to 30 letters or digits")
+    }, check_digits
+}
+
+text_type! {
+    /// A business identifier code: `[A-Z]{6}[A-Z2-9][A-NP-Z0-9]([A-Z0-9]{3})?`.
+    Bic, |text| {
+        let fits = matches!(text.len(), 8 | 11)
+            && parts(text, &[
+                (6, upper),
+                (1, |b| upper(b) || matches!(b, b'2'..=b'9')),
+                (1, |b| (upper(b) && b != b'O') || digit(b)),
+                (3, |b| upper(b) || digit(b)),
+            ]);
+        pattern(fits, "a BIC of 8 or 11 characters")
+    }, country
+}
+
+text_type! {
+    /// An ISO 4217 currency code: `[A-Z]{3}`.
+    CurrencyCode, |text| pattern(text.len() == 3 && text.bytes().all(upper), "three upper-case letters")
+}
+
+text_type! {
+    /// An ISO 3166 country code: `[A-Z]{2}`.
+    CountryCode, |text| pattern(text.len() == 2 && text.bytes().all(upper), "two upper-case letters")
+}
+
+text_type! {
+    /// An ISO 639 language code: `[a-z]{2}`.
+    LanguageCode, |text| {
+        pattern(text.len() == 2 && text.bytes().all(|b| b.is_ascii_lowercase()), "two lower-case letters")
+    }
+}
+
+text_type! {
+    /// An international securities identification number: `[A-Z]{2}[A-Z0-9]{9}[0-9]`.
+    Isin, |text| {
+        let fits = text.len() == 12 && parts(text, &[(2, upper), (9, |b| upper(b) || digit(b)), (1, digit)]);
+        pattern(fits, "an ISIN of 12 characters")
+    }
+}
+
+text_type! {
+    /// A telephone number: `+`, 1 to 3 digits, `-`, then 1 to 30 of `0-9()+-`.
+    PhoneNumber, |text| {
+        let fits = text.strip_prefix('+').and_then(|rest| rest.split_once('-')).is_some_and(|(country, number)| {
+            (1..=3).contains(&country.len())
+                && country.bytes().all(digit)
+                && (1..=30).contains(&number.len())
+                && number.bytes().all(|b| digit(b) || b"()+-".contains(&b))
+        });
+        pattern(fits, "a telephone number such as +61-400123456")
+    }
+}
+
+text_type! {
+    /// Four ASCII letters or digits (`Exact4AlphaNumericText`).
+    AlphaNumeric4, |text| {
+        pattern(text.len() == 4 && text.bytes().all(alphanumeric), "four ASCII letters or digits")
+    }
+}
+
+impl CurrencyCode {
+    /// The currency; `None` when the text is no currency code.
+    #[must_use]
+    pub fn to_currency(&self) -> Option<Currency> {
+        Currency::parse(self.as_str()).ok()
+    }
+}
+
+impl From<Currency> for CurrencyCode {
+    fn from(currency: Currency) -> Self {
+        Self::new(currency.as_str())
+    }
+}
+
+impl Iban {
+    /// True when the check digits are right (ISO 7064 MOD 97-10).
+    #[must_use]
+    pub fn has_valid_check_digits(&self) -> bool {
+        let text = self.as_str();
+        let Some((start, rest)) = text.split_at_checked(4) else { return false };
+        let remainder = rest.bytes().chain(start.bytes()).try_fold(0_u32, |sum, b| {
+            let value = char::from(b).to_digit(36)?;
+            Some((sum * if value < 10 { 10 } else { 100 } + value) % 97)
+        });
+        self.is_valid() && remainder == Some(1)
+    }
+}
+
+impl Isin {
+    /// True when the check digit is right (Luhn over the letters' numbers).
+    #[must_use]
+    pub fn has_valid_check_digit(&self) -> bool {
+        let digits = self.as_str().bytes().filter_map(|b| char::from(b).to_digit(36));
+        let mut sum = 0;
+        let mut double = false;
+        for value in digits.collect::<Vec<_>>().into_iter().rev() {
+            for digit in [value % 10, value / 10].into_iter().take(if value < 10 { 1 } else { 2 }) {
+                let weighted = if double { digit * 2 } else { digit };
+                sum += weighted / 10 + weighted % 10;
+                double = !double;
+            }
+        }
+        self.is_valid() && sum % 10 == 0
+    }
+}
+
+/// An IBAN that the schema accepts: its check digits.
+#[inline]
+fn check_digits(iban: &Iban) -> Option<FindingKind> {
+    let wrong = iban.is_valid() && !iban.has_valid_check_digits();
+    wrong.then(|| FindingKind::IbanCheckDigits { found: iban.to_string() })
+}
+
+/// A BIC that the schema accepts: its country.
+#[inline]
+fn country(bic: &Bic) -> Option<FindingKind> {
+    let country = bic.as_str().get(4..6).unwrap_or_default();
+    let wrong = bic.is_valid() && !countries::is_assigned(country);
+    wrong.then(|| FindingKind::BicCountry { found: bic.to_string() })
+}
+
+fn pattern(fits: bool, expected: &'static str) -> Option<Fault> {
+    (!fits).then_some(Fault::Pattern { expected })
+}
+
+/// What an octet may be.
+type Kind = fn(u8) -> bool;
+
+/// True when the octets are, in order, at most that many of each kind.
+fn parts(text: &str, kinds: &[(usize, Kind)]) -> bool {
+    let mut octets = text.bytes();
+    for (count, kind) in kinds {
+        if !octets.by_ref().take(*count).all(kind) {
+            return false;
+        }
+    }
+    octets.next().is_none()
+}
+
+fn upper(b: u8) -> bool {
+    b.is_ascii_uppercase()
+}
+
+fn digit(b: u8) -> bool {
+    b.is_ascii_digit()
+}
+
+fn alphanumeric(b: u8) -> bool {
+    b.is_ascii_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_those_of_the_schema() {
+        for good in ["DE89370400440532013000", "GB82WEST12345698765432", "NO00a"] {
+            assert!(Iban::new(good).is_valid(), "{good}");
+        }
+        for bad in ["", "DE8", "DE89", "de89370400440532013000", "DE8937040044053201300012345678901234", "DE89 3704"] {
+            assert!(!Iban::new(bad).is_valid(), "{bad}");
+        }
+        assert!(Iban::new("DE89370400440532013000").has_valid_check_digits());
+        assert!(Iban::new("GB82WEST12345698765432").has_valid_check_digits());
+        assert!(!Iban::new("DE88370400440532013000").has_valid_check_digits());
+        for good in ["DEUTDEFF", "DEUTDEFF500", "ABCDEF2A", "ABCDEFZ0XXX"] {
+            assert!(Bic::new(good).is_valid(), "{good}");
+        }
+        for bad in ["DEUTDEF", "DEUTDEFO", "DEUTDE1F", "DEUTDEFF5", "DEUTDEFF50", "deutdeff", "DEUTDEFF5000", ""] {
+            assert!(!Bic::new(bad).is_valid(), "{bad}");
+        }
+        for (text, good) in
+            [("+61-400123456", true), ("+1-(2)+3-4", true), ("61-4", false), ("+61-", false), ("+6123-4", false)]
+        {
+            assert_eq!(PhoneNumber::new(text).is_valid(), good, "{text}");
+        }
+        for (text, good) in [("US0378331005", true), ("US037833100A", false), ("u00378331005", false)] {
+            assert_eq!(Isin::new(text).is_valid(), good, "{text}");
+        }
+        assert!(Isin::new("US0378331005").has_valid_check_digit());
+        assert!(!Isin::new("US0378331006").has_valid_check_digit());
+    }
+}

@@ -1,0 +1,300 @@
+//! Exact decimals within the schema's digits.
+
+use crate::field::{Fault, Unreadable};
+use crate::node::Simple;
+use crate::output::Output;
+use crate::read::is_number_type;
+use bankrail_values::{Decimal, excerpt};
+use std::fmt;
+
+/// An exact decimal of at most `DIGITS` digits, `FRACTION` of them after the point, not below zero if `UNSIGNED`.
+///
+/// The scale is kept (`10.0000` stays so) as far as 28 digits reach, further zeros at the end are cut; trailing zeros do not
+/// count as digits.
+///
+/// ```
+/// use bankrail_iso20022::{PlainDecimal, Rate};
+/// assert_eq!(PlainDecimal::parse("143.00")?.to_string(), "143.00");
+/// assert!(Rate::parse("123456789012").is_err());
+/// # Ok::<(), bankrail_iso20022::NumberError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Number<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool = false>(Decimal);
+
+/// `DecimalNumber`: 18 digits, 17 of them after the point, either sign.
+pub type PlainDecimal = Number<18, 17>;
+/// `NonNegativeDecimalNumber`: 18 digits, 17 of them after the point, not below zero.
+pub type NonNegativeDecimal = Number<18, 17, true>;
+/// `BaseOneRate` and `PercentageRate`: 11 digits, 10 of them after the point, either sign.
+pub type Rate = Number<11, 10>;
+/// `Number`: a whole number of at most 18 digits, either sign.
+pub type WholeNumber = Number<18, 0>;
+/// `ImpliedCurrencyAndAmount`: an amount whose currency another element states.
+pub type ImpliedAmount = Number<18, 5, true>;
+
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Number<DIGITS, FRACTION, UNSIGNED> {
+    /// Checks the digits and the sign.
+    ///
+    /// # Errors
+    /// [`NumberError`] when the schema's type cannot hold the value.
+    pub fn new(value: Decimal) -> Result<Self, NumberError> {
+        if fits(value, DIGITS, FRACTION, UNSIGNED) {
+            Ok(Self(value))
+        } else {
+            Err(NumberError::new::<DIGITS, FRACTION, UNSIGNED>(&value.to_string()))
+        }
+    }
+
+    /// Reads an `xs:decimal`: white space around it, a `+`, and a point without digits on one side are allowed.
+    ///
+    /// # Errors
+    /// [`NumberError`] for any other text and for values that the schema's type cannot hold.
+    pub fn parse(text: &str) -> Result<Self, NumberError> {
+        read(text, DIGITS, FRACTION, UNSIGNED)
+            .map(Self)
+            .ok_or_else(|| NumberError::new::<DIGITS, FRACTION, UNSIGNED>(text))
+    }
+
+    /// The value, with the scale it was given.
+    #[must_use]
+    pub const fn value(&self) -> Decimal {
+        self.0
+    }
+}
+
+/// Not a decimal within the schema's digits and sign.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected a decimal of at most {digits} digits, {fraction} after the point{}, found {found}",
+    if *.unsigned { ", not below zero" } else { "" }
+)]
+#[non_exhaustive]
+pub struct NumberError {
+    /// The most digits allowed.
+    pub digits: u32,
+    /// The most digits allowed after the point.
+    pub fraction: u32,
+    /// True when the value may not be below zero.
+    pub unsigned: bool,
+    /// The text, cut and escaped.
+    pub found: String,
+}
+
+impl NumberError {
+    pub(crate) fn new<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>(text: &str) -> Self {
+        Self { digits: DIGITS, fraction: FRACTION, unsigned: UNSIGNED, found: excerpt(text) }
+    }
+}
+
+/// Reads an `xs:decimal` within the facets; `None` when it is none.
+#[inline]
+pub(crate) fn read(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
+    read_plain(text.as_bytes(), digits, fraction).or_else(|| read_any(text, digits, fraction, unsigned))
+}
+
+/// Reads digits, perhaps with a point between them, that are few enough whatever they are.
+#[inline]
+fn read_plain(text: &[u8], digits: u32, fraction: u32) -> Option<Decimal> {
+    if text.len() > usize::try_from(digits.min(18)).ok()? || !text.first()?.is_ascii_digit() {
+        return None;
+    }
+    let mut mantissa: i64 = 0;
+    let mut scale = None;
+    for (index, b) in text.iter().enumerate() {
+        match b {
+            b'0'..=b'9' => mantissa = mantissa * 10 + i64::from(b - b'0'),
+            b'.' if scale.is_none() => scale = Some(text.len() - index - 1),
+            _ => return None,
+        }
+    }
+    let scale = match scale {
+        Some(0) => return None,
+        scale => u32::try_from(scale.unwrap_or_default()).ok()?,
+    };
+    (scale <= fraction).then(|| Decimal::new(mantissa, scale))
+}
+
+fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
+    let text = text.trim_matches([' ', '\t', '\r', '\n']);
+    let (negative, text) = match text.as_bytes().first()? {
+        b'-' => (true, text.get(1..)?),
+        b'+' => (false, text.get(1..)?),
+        _ => (false, text),
+    };
+    let mut mantissa: u128 = 0;
+    let mut scale: u32 = 0;
+    let mut zeros: u32 = 0; // trailing zeros after the point, not yet in the mantissa
+    let mut point = false;
+    let mut any = false;
+    for b in text.bytes() {
+        match b {
+            b'0' if point => {
+                any = true;
+                zeros = zeros.saturating_add(1);
+            }
+            b'0'..=b'9' => {
+                any = true;
+                for _ in 0..zeros {
+                    // No longer trailing: they count.
+                    mantissa = mantissa.checked_mul(10)?;
+                    scale += 1;
+                    if scale > fraction {
+                        return None;
+                    }
+                }
+                zeros = 0;
+                mantissa = mantissa.checked_mul(10)?.checked_add(u128::from(b - b'0'))?;
+                scale += u32::from(point);
+                if scale > fraction || mantissa >= 10_u128.pow(digits) {
+                    return None;
+                }
+            }
+            b'.' if !point => point = true,
+            _ => return None,
+        }
+    }
+    if !any || (negative && unsigned && mantissa != 0) {
+        return None;
+    }
+    // The zeros at the end are kept as far as 28 digits reach.
+    while zeros > 0 && scale < 28 && mantissa < 10_u128.pow(27) {
+        mantissa *= 10;
+        scale += 1;
+        zeros -= 1;
+    }
+    let mut value = Decimal::try_from_i128_with_scale(i128::try_from(mantissa).ok()?, scale).ok()?;
+    value.set_sign_negative(negative && mantissa != 0);
+    Some(value)
+}
+
+/// True when a value has no more digits than allowed, trailing zeros not counted.
+pub(crate) fn fits(value: Decimal, digits: u32, fraction: u32, unsigned: bool) -> bool {
+    let least = value.normalize();
+    least.scale() <= fraction
+        && least.mantissa().unsigned_abs() < 10_u128.pow(digits)
+        && !(unsigned && least.is_sign_negative() && !least.is_zero())
+}
+
+crate::__simple_nodes! {
+    [const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool] Number<DIGITS, FRACTION, UNSIGNED>
+}
+
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple for Number<DIGITS, FRACTION, UNSIGNED> {
+    fn parse(text: &str) -> Result<Self, Unreadable> {
+        read(text, DIGITS, FRACTION, UNSIGNED).map(Self).ok_or(Unreadable {
+            expected: match (DIGITS, FRACTION, UNSIGNED) {
+                (18, 17, true) => "a decimal of at most 18 digits, not below zero",
+                (18, 17, false) => "a decimal of at most 18 digits",
+                (18, 0, _) => "a whole number of at most 18 digits",
+                (11, 10, _) => "a decimal of at most 11 digits, 10 after the point",
+                (18, 5, _) => "an amount of at most 18 digits, 5 after the point, not below zero",
+                _ => "a decimal within the schema's digits",
+            },
+        })
+    }
+
+    fn append(&self, out: &mut Output<'_>) {
+        out.decimal(self.0);
+    }
+
+    fn is_type(name: &str) -> bool {
+        is_number_type(DIGITS, FRACTION, UNSIGNED, name)
+    }
+
+    fn fault(&self) -> Option<Fault> {
+        None
+    }
+}
+
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> fmt::Display for Number<DIGITS, FRACTION, UNSIGNED> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
+}
+
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> fmt::Debug for Number<DIGITS, FRACTION, UNSIGNED> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
+}
+
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> TryFrom<Decimal>
+    for Number<DIGITS, FRACTION, UNSIGNED>
+{
+    type Error = NumberError;
+    fn try_from(value: Decimal) -> Result<Self, NumberError> {
+        Self::new(value)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> serde::Serialize
+    for Number<DIGITS, FRACTION, UNSIGNED>
+{
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(&self.0)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> serde::Deserialize<'de>
+    for Number<DIGITS, FRACTION, UNSIGNED>
+{
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_as_the_schema_reads_them() {
+        for (text, value) in [
+            ("100", "100"),
+            ("0.10", "0.10"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("+5", "5"),
+            ("-0", "0"),
+            (" 10.00 ", "10.00"),
+            ("\n1\t", "1"),
+            ("000000000000149.87", "149.87"),
+            ("10.000000", "10.000000"),
+            ("123456789012345678", "123456789012345678"),
+            ("1234567890123.45678", "1234567890123.45678"),
+            ("0.00001", "0.00001"),
+        ] {
+            assert_eq!(ImpliedAmount::parse(text).unwrap().to_string(), value, "{text}");
+        }
+        for text in [
+            "",
+            "-5",
+            "1e3",
+            "10.000001",
+            "1234567890123456789",
+            "1,000.00",
+            "NaN",
+            "INF",
+            "٥",
+            "5 5",
+            "+",
+            ".",
+            "1.2.3",
+            "0x10",
+            "--1",
+            "\u{a0}1",
+        ] {
+            assert!(ImpliedAmount::parse(text).is_err(), "{text}");
+        }
+        let long = format!("1.{}", "0".repeat(60));
+        assert_eq!(ImpliedAmount::parse(&long).unwrap().value(), Decimal::ONE);
+        assert_eq!(WholeNumber::parse("-7").unwrap().to_string(), "-7");
+        assert!(WholeNumber::parse("7.1").is_err() && WholeNumber::parse("7.0").is_ok());
+        assert_eq!(PlainDecimal::parse("-0.50").unwrap().to_string(), "-0.50");
+        assert!(NonNegativeDecimal::new(Decimal::NEGATIVE_ONE).is_err());
+        assert!(Rate::new(Decimal::new(123_456_789_012, 0)).is_err());
+    }
+}

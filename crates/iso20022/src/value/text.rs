@@ -1,0 +1,197 @@
+//! Texts of the message: kept as read, with the schema's facet as part of the type.
+
+use crate::field::Fault;
+use compact_str::CompactString;
+use std::fmt;
+
+/// A text type: how it is made, read out and checked. The facet belongs to the type, the check to
+/// [`Document::check`](crate::Document::check), so that tolerant reading can keep what breaks it.
+macro_rules! text_type {
+    ($(#[$meta:meta])* $Type:ident $(<$(const $param:ident: usize),+>)? , $fault:expr $(, $doubt:path)?) => {
+        $(#[$meta])*
+        #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $Type $(<$(const $param: usize),+>)? (compact_str::CompactString);
+
+        impl $(<$(const $param: usize),+>)? $Type $(<$($param),+>)? {
+            /// The text as it is; [`is_valid`](Self::is_valid) says whether it satisfies the schema.
+            #[must_use]
+            #[inline]
+            pub fn new(text: &str) -> Self {
+                Self(compact_str::CompactString::new(text))
+            }
+
+            /// The text.
+            #[must_use]
+            #[inline]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// True when the text satisfies the schema's facets.
+            #[must_use]
+            pub fn is_valid(&self) -> bool {
+                self.fault().is_none()
+            }
+
+            #[inline]
+            pub(crate) fn fault(&self) -> Option<Fault> {
+                let check: fn(&str) -> Option<Fault> = $fault;
+                check(&self.0)
+            }
+        }
+
+        impl $(<$(const $param: usize),+>)? fmt::Debug for $Type $(<$($param),+>)? {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(self.as_str(), out)
+            }
+        }
+
+        impl $(<$(const $param: usize),+>)? fmt::Display for $Type $(<$($param),+>)? {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(self.as_str())
+            }
+        }
+
+        impl $(<$(const $param: usize),+>)? AsRef<str> for $Type $(<$($param),+>)? {
+            fn as_ref(&self) -> &str {
+                self.as_str()
+            }
+        }
+
+        impl $(<$(const $param: usize),+>)? From<&str> for $Type $(<$($param),+>)? {
+            fn from(text: &str) -> Self {
+                Self::new(text)
+            }
+        }
+
+        impl $(<$(const $param: usize),+>)? From<String> for $Type $(<$($param),+>)? {
+            fn from(text: String) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl $(<$(const $param: usize),+>)? PartialEq<str> for $Type $(<$($param),+>)? {
+            fn eq(&self, other: &str) -> bool {
+                self.as_str() == other
+            }
+        }
+
+        impl $(<$(const $param: usize),+>)? PartialEq<&str> for $Type $(<$($param),+>)? {
+            fn eq(&self, other: &&str) -> bool {
+                self.as_str() == *other
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl $(<$(const $param: usize),+>)? serde::Serialize for $Type $(<$($param),+>)? {
+            fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+                out.serialize_str(self.as_str())
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl<'de $($(, const $param: usize)+)?> serde::Deserialize<'de> for $Type $(<$($param),+>)? {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                String::deserialize(from).map(Self::from)
+            }
+        }
+
+        crate::__simple_nodes! { [$($(const $param: usize),+)?] $Type $(<$($param),+>)? }
+
+        impl $(<$(const $param: usize),+>)? crate::node::Simple for $Type $(<$($param),+>)? {
+            #[inline]
+            fn parse(text: &str) -> Result<Self, crate::field::Unreadable> {
+                Ok(Self::new(text))
+            }
+
+            #[inline]
+            fn append(&self, out: &mut crate::output::Output<'_>) {
+                out.text(self.as_str());
+            }
+
+            fn is_type(name: &str) -> bool {
+                crate::read::is_text_type(stringify!($Type), &[$($($param),+)?], name)
+            }
+
+            #[inline]
+            fn fault(&self) -> Option<Fault> {
+                self.fault()
+            }
+
+            fn forbidden(&self) -> Option<char> {
+                crate::xml::forbidden(self.as_str())
+            }
+
+            $(#[inline]
+            fn doubt(&self) -> Option<crate::FindingKind> {
+                $doubt(self)
+            })?
+        }
+    };
+}
+pub(crate) use text_type;
+
+text_type! {
+    /// Text of 1 to `MAX` code points (`MaxNText`, and the external code lists, which are open).
+    ///
+    /// ```
+    /// use bankrail_iso20022::Text;
+    /// assert!(Text::<4>::new("👍👍👍👍").is_valid());
+    /// assert!(!Text::<4>::new("five!").is_valid());
+    /// assert!(!Text::<4>::new("").is_valid());
+    /// ```
+    Text<const MAX: usize>, |text| length_fault(text, 1, MAX)
+}
+
+text_type! {
+    /// ASCII digits, `MIN` to `MAX` of them.
+    Digits<const MIN: usize, const MAX: usize>, |text| {
+        let fits = (MIN..=MAX).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+        (!fits).then_some(Fault::Pattern { expected: "ASCII digits in the schema's number" })
+    }
+}
+
+text_type! {
+    /// A number of days with an optional `+` (`Max15PlusSignedNumericText`).
+    SignedDays, |text| {
+        let digits = text.strip_prefix('+').unwrap_or(text);
+        let fits = (1..=15).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+        (!fits).then_some(Fault::Pattern { expected: "an optional + and 1 to 15 digits" })
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> Digits<MIN, MAX> {
+    /// The number; `None` when the text is not digits or does not fit.
+    #[must_use]
+    pub fn to_number(&self) -> Option<u64> {
+        if self.is_valid() { self.as_str().parse().ok() } else { None }
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> From<u64> for Digits<MIN, MAX> {
+    fn from(number: u64) -> Self {
+        let mut text = itoa(number);
+        while text.len() < MIN {
+            text.insert(0, '0');
+        }
+        Self(text)
+    }
+}
+
+fn itoa(number: u64) -> CompactString {
+    use std::fmt::Write;
+    let mut text = CompactString::default();
+    // Writing into a string cannot fail.
+    let _ = write!(text, "{number}");
+    text
+}
+
+/// The fault of a text whose length in code points is out of bounds.
+pub(crate) fn length_fault(text: &str, min: usize, max: usize) -> Option<Fault> {
+    // A code point is one to four octets, so short texts need no count.
+    if text.len() <= max && !text.is_empty() && min <= 1 {
+        return None;
+    }
+    let length = text.chars().count();
+    (length < min || length > max).then_some(Fault::Length { min, max, length })
+}

@@ -1,0 +1,36 @@
+//! Rules beyond the schema: what they are asked about, what they remember, whom they report to.
+
+use crate::finding::FindingKind;
+use std::any::Any;
+use std::fmt;
+
+/// The reader or checker that a rule beyond the schema reports to.
+pub trait Watch {
+    /// What the rules of this message remember; `None` where nothing is remembered.
+    fn memory(&mut self) -> Option<&mut Memory>;
+
+    /// Reports something about the current element.
+    fn report(&mut self, kind: FindingKind);
+}
+
+/// What the rules of a message remember from one element to the next, such as running totals. The engine does not know its
+/// type; it is made when a rule first asks for it.
+#[derive(Default)]
+pub struct Memory(Option<Box<dyn Any + Send + Sync>>);
+
+impl Memory {
+    /// The memory of type `M`; a new one when there was none, or one of another type.
+    pub fn get<M: Any + Default + Send + Sync>(&mut self) -> &mut M {
+        if !self.0.as_ref().is_some_and(|memory| memory.is::<M>()) {
+            self.0 = Some(Box::<M>::default());
+        }
+        let memory = self.0.as_mut().and_then(|memory| memory.downcast_mut());
+        memory.expect("it was just made of this type")
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("Memory").field(&self.0.is_some()).finish()
+    }
+}
