@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 
 /// A source that hands out pieces of the lengths given, over and over.
 struct Pieces<'a> {
-    octets: &'a [u8],
+    bytes: &'a [u8],
     lengths: &'a [u8],
     next: usize,
 }
@@ -13,14 +13,14 @@ struct Pieces<'a> {
 impl Pieces<'_> {
     fn length(&self) -> usize {
         let length = self.lengths.get(self.next % self.lengths.len().max(1)).copied().unwrap_or(u8::MAX);
-        self.octets.len().min(usize::from(length) + 1)
+        self.bytes.len().min(usize::from(length) + 1)
     }
 }
 
 impl Read for Pieces<'_> {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
         let length = self.length().min(to.len());
-        to[..length].copy_from_slice(&self.octets[..length]);
+        to[..length].copy_from_slice(&self.bytes[..length]);
         self.consume(length);
         Ok(length)
     }
@@ -28,11 +28,11 @@ impl Read for Pieces<'_> {
 
 impl BufRead for Pieces<'_> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        Ok(&self.octets[..self.length()])
+        Ok(&self.bytes[..self.length()])
     }
 
     fn consume(&mut self, amount: usize) {
-        self.octets = &self.octets[amount..];
+        self.bytes = &self.bytes[amount..];
         self.next += 1;
     }
 }
@@ -59,9 +59,9 @@ fn assemble(source: impl BufRead) -> Result<(Document, Vec<Finding>), ReadError>
 }
 
 fuzz_target!(|input: (&[u8], &[u8])| {
-    let (lengths, octets) = input;
-    let streamed = assemble(Pieces { octets, lengths, next: 0 });
-    match (Document::parse(octets), &streamed) {
+    let (lengths, bytes) = input;
+    let streamed = assemble(Pieces { bytes, lengths, next: 0 });
+    match (Document::parse(bytes), &streamed) {
         (Ok(whole), Ok((document, findings))) => {
             assert_eq!(&whole.document, document);
             // A whole parse keeps a bounded number of findings; a stream hands them out as it goes.

@@ -1,11 +1,11 @@
-//! Octets in: reading never panics, in either mode, and the checker finds what strict reading finds.
+//! Bytes in: reading never panics, in either mode, and the checker finds what strict reading finds.
 
 use bankrail_camt052::{Document, Finding, Mode, ReadOptions};
 
-fuzz_target!(|octets: &[u8]| {
-    let tolerant = Document::parse(octets);
+fuzz_target!(|bytes: &[u8]| {
+    let tolerant = Document::parse(bytes);
     let options = ReadOptions::default().mode(Mode::Strict);
-    match (Document::parse_with(octets, &options), tolerant) {
+    match (Document::parse_with(bytes, &options), tolerant) {
         (Ok(strict), Ok(tolerant)) => {
             assert_eq!(strict, tolerant, "the modes differ in what they refuse only");
             // Checking the model finds what reading found: nothing of the schema, the same of counts and sums, up to the

@@ -1,5 +1,5 @@
 //! What can be written is read again as the same document, compact, indented and out of a JSON string: documents that
-//! have been read, and, out of octets that are no document, invented values of the model.
+//! have been read, and, out of bytes that are no document, invented values of the model.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bankrail_camt052::{Document, Finding, Mode, ReadOptions, WriteError, WriteOptions};
@@ -30,10 +30,10 @@ fn assert_valid(document: &Document) {
     assert!(facts(document.check()).take(strict.limits.findings).eq(facts(parsed.findings)));
 }
 
-fuzz_target!(|octets: &[u8]| {
-    if let Ok(parsed) = Document::parse(octets) {
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(parsed) = Document::parse(bytes) {
         assert_same_back(&parsed.document);
-    } else if let Ok(document) = Document::arbitrary(&mut Unstructured::new(octets)) {
+    } else if let Ok(document) = Document::arbitrary(&mut Unstructured::new(bytes)) {
         assert_valid(&document);
         assert_same_back(&document);
     }

@@ -1,4 +1,4 @@
-//! What people ask of a report: signed amounts, narratives, counterparties, references, one line per transaction.
+//! Access to what users of entries ask for: signed amounts, narratives, counterparties, references, lines.
 
 mod summary;
 
@@ -9,7 +9,7 @@ use crate::{CounterpartyAccount, Direction, Entry, Party, References, Remittance
 use bankrail_iso20022::{Amount, Text};
 use bankrail_values::Decimal;
 
-/// Code points of one `Ustrd`.
+/// The most code points of one `Ustrd`.
 const PIECE: usize = 140;
 
 /// One line of an account's history: an entry, or one of the transactions behind it.
@@ -28,7 +28,7 @@ impl Direction {
     pub fn apply(&self, value: Decimal) -> Option<Decimal> {
         match self {
             Self::Credit => Some(value),
-            // Nothing has no sign: negated, it would be spelled -0.
+            // Zero has no sign; negated, it would be spelled -0.
             Self::Debit => Some(if value.is_zero() { value } else { -value }),
             Self::Other(_) => None,
         }
@@ -36,7 +36,7 @@ impl Direction {
 }
 
 impl Entry {
-    /// The transactions behind the entry, of all its details.
+    /// The transactions behind the entry, in all its details.
     pub fn transactions(&self) -> impl Iterator<Item = &Transaction> {
         self.details.iter().flat_map(|details| details.transactions.iter())
     }
@@ -55,8 +55,8 @@ impl Entry {
         self.direction.apply(self.amount.value())
     }
 
-    /// The unstructured remittance text of its transactions: pieces joined without a separator, transactions by a line
-    /// feed.
+    /// The unstructured remittance text of all transactions. Pieces of one transaction are joined without a separator,
+    /// transactions with a line feed.
     #[must_use]
     pub fn narrative(&self) -> String {
         let texts: Vec<String> =
@@ -64,19 +64,19 @@ impl Entry {
         texts.join("\n")
     }
 
-    /// The other side of its first transaction that names one.
+    /// The counterparty: that of the first transaction that names one.
     #[must_use]
     pub fn counterparty(&self) -> Option<&Party> {
         self.lines().find_map(|line| line.counterparty())
     }
 
-    /// The name of the other side.
+    /// The name of the counterparty.
     #[must_use]
     pub fn counterparty_name(&self) -> Option<&str> {
         self.counterparty()?.name.as_ref().map(Text::as_str)
     }
 
-    /// All references of the entry and its transactions: wire name (or the kind of a proprietary one) and text.
+    /// All references of the entry and its transactions: the wire name, or the kind of a proprietary one, and the text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = [("NtryRef", &self.reference), ("AcctSvcrRef", &self.servicer_reference)];
         let own = own.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())));
@@ -97,14 +97,14 @@ impl Transaction {
         self.remittance.as_ref().map(Remittance::narrative).unwrap_or_default()
     }
 
-    /// All references: wire name (or the kind of a proprietary one) and text.
+    /// All references: the wire name, or the kind of a proprietary one, and the text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
         self.references.iter().flat_map(|references| references.all())
     }
 }
 
 impl References {
-    /// All references: wire name (or the kind of a proprietary one) and text.
+    /// All references: the wire name, or the kind of a proprietary one, and the text.
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         let named = [
             ("MsgId", &self.message_id),
@@ -127,7 +127,7 @@ impl References {
 }
 
 impl Remittance {
-    /// A narrative cut into pieces of 140 code points; none for an empty text.
+    /// A narrative, cut into pieces of 140 code points. An empty text gives no piece.
     #[must_use]
     pub fn from_narrative(text: &str) -> Self {
         let mut remittance = Self::default();
@@ -170,15 +170,15 @@ impl<'a> Line<'a> {
         self.transaction.map(Transaction::narrative).unwrap_or_default()
     }
 
-    /// The other side: the debtor of a credit, the creditor of a debit, and the other way round for a reversal, whose
-    /// parties keep the roles of the payment reversed.
+    /// The counterparty: the debtor of a credit, the creditor of a debit. For a reversal it is the other way round, because
+    /// its parties keep the roles that they had in the reversed payment.
     #[must_use]
     pub fn counterparty(&self) -> Option<&'a Party> {
         let parties = self.parties()?;
         if self.is_incoming()? { parties.debtor.as_deref() } else { parties.creditor.as_deref() }
     }
 
-    /// The account of the other side.
+    /// The account of the counterparty.
     #[must_use]
     pub fn counterparty_account(&self) -> Option<&'a CounterpartyAccount> {
         let parties = self.parties()?;

@@ -11,7 +11,7 @@ pub use bankrail_iso20022::*;
 pub use model::*;
 pub use rules::{Disagreement, Part};
 
-/// What the crates of messages are made with. Not for other use: it changes without notice.
+/// For the crates of messages only. It changes without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::rules::compare_summary;

@@ -1,4 +1,4 @@
-//! What is looked at beyond the schema: counts and sums, currencies, check digits.
+//! The rules of entries and summaries beyond the schema.
 
 mod disagreement;
 mod tally;
@@ -11,7 +11,7 @@ use bankrail_iso20022::__private::{Watch, shown};
 use bankrail_iso20022::CurrencyCode;
 use bankrail_values::Decimal;
 
-/// The account of a report: its currency is that of the entries.
+/// Remembers the currency of the account, in which the entries are expected.
 pub(crate) fn account(account: &Account, by: &mut impl Watch) {
     if let Some(memory) = by.memory() {
         let tally = memory.get::<Tally>();
@@ -19,14 +19,14 @@ pub(crate) fn account(account: &Account, by: &mut impl Watch) {
     }
 }
 
-/// The summary of a report: it names what is counted.
+/// Remembers which totals the summary states.
 pub(crate) fn summary(summary: &Summary, by: &mut impl Watch) {
     if let Some(memory) = by.memory() {
         memory.get::<Tally>().expect(summary);
     }
 }
 
-/// An entry: it counts, and its currency is that of the account.
+/// Counts an entry, and compares its currency with that of the account.
 pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
     let Some(memory) = by.memory() else { return };
     let tally = memory.get::<Tally>();
@@ -39,7 +39,7 @@ pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
     }
 }
 
-/// The batch of an entry: its count and total are those of its details, if it has any.
+/// Compares the count and total of a batch with its transactions, if these are detailed.
 pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
     let Some(batch) = &details.batch else { return };
     if details.transactions.is_empty() {
@@ -67,7 +67,7 @@ pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
     }
 }
 
-/// A report or statement, all of whose entries have been read: its summary is that of its entries.
+/// Compares the summary of a report or statement with its entries, all of which have been counted.
 pub fn compare_summary(summary: Option<&Summary>, by: &mut impl Watch) {
     let Some(memory) = by.memory() else { return };
     let tally = std::mem::take(memory.get::<Tally>());

@@ -1,4 +1,4 @@
-//! Builders for the report that SPEC.md describes: one account, one balance, a summary, entries.
+//! Builders for a report of one account: one balance, a summary, entries.
 
 mod entry;
 mod report;

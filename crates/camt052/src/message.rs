@@ -1,4 +1,4 @@
-//! The message: its header, its reports, what is appended to it.
+//! The message: header, reports, supplementary data.
 
 use bankrail_camt::__private::compare_summary;
 use bankrail_camt::{
@@ -11,9 +11,9 @@ use bankrail_iso20022::{message, record};
 message! {
     /// A whole message: a group header and one or more reports.
     Document = "BankToCustomerAccountReportV06" {
-        /// Identifies the message; common to all its reports.
+        /// Identifies the message.
         group_header: 1..1 ~GroupHeader = "GrpHdr",
-        /// Each on one account.
+        /// The reports, each on one account.
         reports: 1..* Report = "Rpt",
         /// What sender and receiver agreed on beyond the message.
         supplementary_data: 0..* SupplementaryData = "SplmtryData",
@@ -24,15 +24,29 @@ message! {
     header: group_header GroupHeader,
     groups: Report = "Rpt",
     units: Entry = "Ntry",
-    /// Reads a document of any size entry by entry: for each report its start, its entries and its end, then the end of
-    /// the message.
+    /// Reads a document of any size entry by entry: for each report its start, its entries and its end, then the end of the
+    /// message.
     ///
-    /// What stands before the first entry of a report comes with its start, so the mandatory parts (`Id`, `Acct`) must stand
-    /// there, and without them the first entry is an error that names them; a whole parse also accepts them later. What stands after the entries, and what the summary disagrees about,
-    /// comes with the end. Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
+    /// - What stands before the first entry of a report comes with its start. The mandatory parts (`Id`, `Acct`) must stand there;
+    ///   without them the first entry is an error that names them. Reading a whole document accepts them later, too.
+    /// - What stands after the entries, and what the summary disagrees about, comes with the end.
+    /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
     ///
-    /// It blocks while its source does. An async caller runs it on a thread of its own and takes the parts out of a channel,
-    /// whose room bounds what is read ahead; a receiver that is dropped ends the reading:
+    /// ```no_run
+    /// use bankrail_camt052::{EntryReader, StreamItem};
+    /// use std::fs::File;
+    /// use std::io::BufReader;
+    ///
+    /// for item in EntryReader::new(BufReader::new(File::open("report.xml")?)) {
+    ///     if let StreamItem::Entry(entry) = item? {
+    ///         println!("{:?}", entry.signed_amount());
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// It blocks while its source does. An async caller runs it on a thread of its own and receives the parts from a channel. The
+    /// capacity of the channel bounds what is read ahead, and dropping the receiver ends the reading:
     ///
     /// ```
     /// use bankrail_camt052::{EntryReader, ReadError, StreamItem};
@@ -50,10 +64,11 @@ message! {
     ///     });
     ///     receive
     /// }
-    /// # let file: &[u8] = br#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt><GrpHdr>
-    /// # <MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr><Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm>
-    /// # <Acct><Id><Othr><Id>1</Id></Othr></Id></Acct><Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts>
-    /// # <BkTxCd/></Ntry></Rpt></BkToCstmrAcctRpt></Document>"#;
+    /// # let file: &[u8] = br#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt>
+    /// # <GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr>
+    /// # <Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>1</Id></Othr></Id></Acct>
+    /// # <Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>
+    /// # </Rpt></BkToCstmrAcctRpt></Document>"#;
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     /// # runtime.block_on(async {
     /// let mut parts = parts(file);
@@ -66,22 +81,6 @@ message! {
     /// assert_eq!(entries, 1);
     /// # Ok::<(), ReadError>(())
     /// # }).unwrap();
-    /// ```
-    ///
-    /// On a thread that may block:
-    ///
-    /// ```
-    /// use bankrail_camt052::{EntryReader, StreamItem};
-    /// # let file: &[u8] = br#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt><GrpHdr>
-    /// # <MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr><Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm>
-    /// # <Acct><Id><Othr><Id>1</Id></Othr></Id></Acct><Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts>
-    /// # <BkTxCd/></Ntry></Rpt></BkToCstmrAcctRpt></Document>"#;
-    /// for item in EntryReader::new(file) {
-    ///     if let StreamItem::Entry(entry) = item? {
-    ///         println!("{:?}", entry.signed_amount());
-    ///     }
-    /// }
-    /// # Ok::<(), bankrail_camt052::ReadError>(())
     /// ```
     stream: EntryReader of StreamItem { ReportStart, Entry, ReportEnd },
 }
@@ -122,7 +121,7 @@ record! {
     } then compare
 }
 
-/// A report that has been read: its summary is that of its entries.
+/// Compares the summary of a report that has been read with its entries.
 fn compare(report: &Report, by: &mut impl Watch) {
     compare_summary(report.summary.as_deref(), by);
 }

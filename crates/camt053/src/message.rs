@@ -1,4 +1,4 @@
-//! The message: its header, its statements, what is appended to it.
+//! The message: header, statements, supplementary data.
 
 use bankrail_camt::__private::compare_summary;
 use bankrail_camt::{
@@ -11,9 +11,9 @@ use bankrail_iso20022::{message, record};
 message! {
     /// A whole message: a group header and one or more statements.
     Document = "BankToCustomerStatementV06" {
-        /// Identifies the message; common to all its statements.
+        /// Identifies the message.
         group_header: 1..1 ~GroupHeader = "GrpHdr",
-        /// Each on one account.
+        /// The reports, each on one account.
         statements: 1..* Statement = "Stmt",
         /// What sender and receiver agreed on beyond the message.
         supplementary_data: 0..* SupplementaryData = "SplmtryData",
@@ -24,21 +24,23 @@ message! {
     header: group_header GroupHeader,
     groups: Statement = "Stmt",
     units: Entry = "Ntry",
-    /// Reads a document of any size entry by entry: for each statement its start, its entries and its end, then the end of
-    /// the message.
+    /// Reads a document of any size entry by entry: for each statement its start, its entries and its end, then the end
+    /// of the message.
     ///
-    /// - What stands before the first entry of a statement comes with its start. The mandatory parts (`Id`, `Acct`, `Bal`)
-    ///   must stand there; without them the first entry is an error that names them.
+    /// - What stands before the first entry of a statement comes with its start. The mandatory parts (`Id`, `Acct`,
+    ///   `Bal`) must stand there; without them the first entry is an error that names them.
     /// - What stands after the entries, and what the summary disagrees about, comes with the end.
     /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
     ///
     /// ```
     /// use bankrail_camt053::{EntryReader, StreamItem};
-    /// # let file: &[u8] = br#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.06"><BkToCstmrStmt><GrpHdr>
-    /// # <MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr><Stmt><Id>s</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm>
-    /// # <Acct><Id><Othr><Id>1</Id></Othr></Id></Acct><Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="AUD">5</Amt>
-    /// # <CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal><Ntry><Amt Ccy="AUD">5.00</Amt>
-    /// # <CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry></Stmt></BkToCstmrStmt></Document>"#;
+    /// # let file: &[u8] = br#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.06"><BkToCstmrStmt>
+    /// # <GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr>
+    /// # <Stmt><Id>s</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>1</Id></Othr></Id></Acct>
+    /// # <Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="AUD">5</Amt><CdtDbtInd>CRDT</CdtDbtInd>
+    /// # <Dt><Dt>2021-07-29</Dt></Dt></Bal>
+    /// # <Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>
+    /// # </Stmt></BkToCstmrStmt></Document>"#;
     /// let mut amounts = Vec::new();
     /// for item in EntryReader::new(file) {
     ///     if let StreamItem::Entry(entry) = item? {
@@ -87,7 +89,7 @@ record! {
     } then compare
 }
 
-/// A statement that has been read: its summary is that of its entries.
+/// Compares the summary of a statement that has been read with its entries.
 fn compare(statement: &Statement, by: &mut impl Watch) {
     compare_summary(statement.summary.as_deref(), by);
 }

@@ -86,7 +86,7 @@ impl Checker {
         }
     }
 
-    /// Parts kept beyond the schema.
+    /// The parts kept so far.
     pub fn extras(&mut self, extras: &Extras) {
         if self.only_missing {
             return;

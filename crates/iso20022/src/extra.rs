@@ -1,4 +1,4 @@
-//! What a document holds beyond the schema: kept, reported, and written back in its place.
+//! The parts of a document that the schema does not have. They are kept, and written back in their place.
 
 use crate::output::Output;
 use std::cmp::Ordering;
@@ -9,11 +9,11 @@ use std::collections::HashSet;
 /// Each part knows its place: inside which of the sequence's elements (none: directly in the sequence) and after which
 /// element it stood.
 ///
-/// Two are equal when they have the same parts in the same order at each place. Which place came first is said by the
-/// elements that the parts stand between.
+/// Two are equal when they have the same parts in the same order at each place. The order of the places does not count,
+/// because the elements around the parts give it.
 #[derive(Clone, Debug, Default, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
-#[allow(clippy::box_collection)] // almost always absent: eight octets instead of twenty-four
+#[allow(clippy::box_collection)] // almost always absent, and then takes 8 bytes instead of 24
 pub struct Extras(Option<Box<Vec<Extra>>>);
 
 /// One part that the schema does not have.
@@ -96,7 +96,7 @@ impl Extras {
     /// True when there is nothing beyond the schema.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        // A list of none may have come out of JSON.
+        // JSON may give an empty list.
         self.0.as_ref().is_none_or(|parts| parts.is_empty())
     }
 
@@ -122,7 +122,7 @@ impl Extras {
         Self(if parts.is_empty() { None } else { Some(Box::new(parts)) })
     }
 
-    /// Hands the parts to a writer.
+    /// Calls a writer with the parts.
     #[cold]
     pub fn with(&self, write: impl FnOnce(Kept<'_>)) {
         let mut parts: Vec<&Extra> = self.parts().iter().collect();
@@ -137,12 +137,12 @@ fn by_place(left: &Extra, right: &Extra) -> Ordering {
     (&left.inside, &left.after).cmp(&(&right.inside, &right.after))
 }
 
-/// A step as it is searched for; nothing precedes all steps.
+/// A step as a sort key; no step sorts before all steps.
 fn step(step: Option<&ExtraStep>) -> Option<(&str, usize)> {
     step.map(|step| (&*step.name, step.index))
 }
 
-/// Those of some parts, ordered by a key, whose key is a given one.
+/// The parts with a given key, out of parts that are ordered by it.
 fn equal<'a, K: Ord>(parts: &'a [&'a Extra], key: impl Fn(&'a Extra) -> K, wanted: &K) -> &'a [&'a Extra] {
     let rest = parts.get(parts.partition_point(|part| key(part) < *wanted)..).unwrap_or_default();
     rest.get(..rest.partition_point(|part| key(part) <= *wanted)).unwrap_or_default()
@@ -188,7 +188,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Writes the text and markup of this element that stood after one of its children, or at its beginning.
+    /// Writes the text and markup that stood after one of this element's children, or at its beginning.
     #[inline]
     pub fn children(&self, after: Option<(&str, usize)>, out: &mut Output<'_>) {
         if !self.is_empty() {

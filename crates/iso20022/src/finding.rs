@@ -1,4 +1,4 @@
-//! What a reader or a check reports.
+//! Findings: what a reader or a check reports.
 
 mod beyond;
 
@@ -15,8 +15,8 @@ use std::fmt::Write as _;
 pub struct Finding {
     /// What it is.
     pub kind: FindingKind,
-    /// The element, such as `/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[3]/Amt`; elements that may repeat carry their
-    /// number from 1.
+    /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; elements that may repeat carry their number, from
+    /// 1.
     pub path: String,
     /// Where the element starts in the document; `None` when a model was checked.
     pub position: Option<Position>,
@@ -34,7 +34,7 @@ pub struct Position {
     pub offset: u64,
 }
 
-/// What a finding is. Those of the schema come first; [`FindingKind::is_schema`] tells them apart.
+/// What was found. [`FindingKind::is_schema`] tells what the schema refuses from the rules beyond it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FindingKind {
@@ -122,7 +122,7 @@ pub enum FindingKind {
     /// Supplementary data that is not exactly one element.
     #[error("expected exactly one element as supplementary data")]
     Envelope,
-    /// Supplementary data that holds, at any depth, a document of this message which the schema refuses.
+    /// Supplementary data that holds, at any depth, a document of the message that the schema refuses.
     #[error("expected a valid document within supplementary data: {why}")]
     EnvelopeDocument {
         /// Why it is refused.
@@ -170,7 +170,7 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
-/// A name or code for an error text: as it is; or, when it is long or holds what no log should, cut and escaped.
+/// A name or code for an error text. It is cut and escaped when it is long or holds control characters.
 pub fn shown(text: &str) -> String {
     let quoted = excerpt(text);
     let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));

@@ -69,42 +69,13 @@ impl<I: Invent> Invent for Vec<I> {
 
 impl<const MAX: usize> Invent for Text<MAX> {
     fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
-        const CHARACTERS: &[char] = &[
-            'a',
-            'Z',
-            '0',
-            ' ',
-            '<',
-            '>',
-            '&',
-            '"',
-            '\'',
-            '\\',
-            ']',
-            '\n',
-            '\t',
-            '\r',
-            '\u{85}',
-            '\u{a0}',
-            'é',
-            '語',
-            '👍',
-            '\u{200d}',
-            '\u{feff}',
-            '\u{fffd}',
-            '\u{d7ff}',
-            '\u{e000}',
-            '\u{10ffff}',
-            '/',
-            ';',
-        ];
+        const CHARACTERS: &str =
+            "aZ0 <>&\"'\\]\n\t\r\u{85}\u{a0}é語👍\u{200d}\u{feff}\u{fffd}\u{d7ff}\u{e000}\u{10ffff}/;";
         let most = if from.ratio(1, 20)? { MAX } else { MAX.min(12) };
         let length = from.int_in_range(1..=most)?;
-        let mut text = String::new();
-        for _ in 0..length {
-            text.push(*from.choose(CHARACTERS)?);
-        }
-        Ok(text.into())
+        let characters: Vec<char> = CHARACTERS.chars().collect();
+        let text: Result<String> = (0..length).map(|_| from.choose(&characters).copied()).collect();
+        text.map(Self::from)
     }
 }
 

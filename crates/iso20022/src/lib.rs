@@ -30,7 +30,7 @@ pub use value::identifier::{AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban,
 pub use value::number::{ImpliedAmount, NonNegativeDecimal, Number, NumberError, PlainDecimal, Rate, WholeNumber};
 pub use value::text::{Digits, SignedDays, Text};
 
-/// What the statements expand to. Not for other use: it changes without notice.
+/// What the statements expand to. It changes without notice, so a crate with a message depends on exactly this version.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::check::Checker;
@@ -54,5 +54,5 @@ pub mod __private {
     pub use crate::value::code::unknown_code;
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]
-    pub use arbitrary;
+    pub use arbitrary::{self, Result as Invented, Unstructured};
 }

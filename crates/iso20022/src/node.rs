@@ -1,5 +1,5 @@
-//! What statements make: the traits behind sequences, choices and simple values, and how the readers, the writer and the
-//! checker go through them.
+//! What statements make: the traits behind sequences, choices and simple values, and how the readers, the writer and
+//! the checker go through them.
 
 mod alternative;
 mod content;
@@ -41,8 +41,8 @@ pub trait Node: Sized {
     /// Writes the element with its tags, and what was kept beside the schema's parts.
     fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>);
 
-    /// True unless a part is missing that the schema demands, or one is kept that only reading it again can judge: markup,
-    /// attributes and text beyond the schema, supplementary data.
+    /// True unless a part is missing that the schema demands, or one is kept that only reading it again can judge:
+    /// markup, attributes and text beyond the schema, supplementary data.
     fn is_plain(&self) -> bool;
 
     /// Reports what is not as it should be.

@@ -1,4 +1,4 @@
-//! Where the writer pushes to.
+//! The writer's output: a string, or a buffer before a sink.
 
 use crate::field::Tag;
 use crate::xml::is_xml_char;
@@ -6,32 +6,32 @@ use bankrail_values::Decimal;
 use std::fmt::{self, Write as _};
 use std::io;
 
-/// Text in the making.
+/// XML being written.
 pub struct Output<'a> {
     text: &'a mut String,
-    /// Where full buffers go, if anywhere.
+    /// The destination of full buffers, if there is one.
     sink: Option<&'a mut dyn io::Write>,
-    /// A buffer this full goes to the sink.
+    /// A buffer with this many bytes goes to the sink.
     full: usize,
     /// The first error of the sink.
     failed: Option<io::Error>,
     /// The first character that XML cannot carry.
     forbidden: Option<char>,
-    /// Escapes for the inside of a JSON string, too.
+    /// Also escapes for the inside of a JSON string.
     json: bool,
     /// Spaces per level; none is compact.
     indent: Option<usize>,
     depth: usize,
-    /// The last thing written was an end tag, so the next end tag goes to a line of its own.
+    /// An end tag was written last, so that the next end tag goes to a line of its own.
     after_child: bool,
-    /// Text beside elements was written last: white space after it would become part of it.
+    /// Text beside elements was written last. No white space may follow it, because that would become part of it.
     after_text: bool,
 }
 
-/// How full the buffer before a sink becomes.
+/// Bytes in the buffer before a sink.
 const FULL: usize = 64 * 1024;
 
-/// What has to be looked at within a text.
+/// The bytes that may have to be escaped, or are perhaps forbidden.
 #[allow(clippy::indexing_slicing)] // at compile time
 const SPECIAL: [u8; 256] = {
     let mut table = [0; 256];
@@ -66,7 +66,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Hands full buffers on.
+    /// Writes full buffers to a sink.
     pub(crate) fn with_sink(mut self, sink: &'a mut dyn io::Write) -> Self {
         self.sink = Some(sink);
         self.full = FULL;
@@ -86,7 +86,7 @@ impl<'a> Output<'a> {
         self
     }
 
-    /// Hands on what is left; the first error and the first forbidden character.
+    /// Writes what is left. Returns the first error and the first forbidden character.
     pub(crate) fn finish(mut self) -> (Option<io::Error>, Option<char>) {
         self.flush();
         (self.failed, self.forbidden)
@@ -194,7 +194,7 @@ impl<'a> Output<'a> {
         self.after_text = true;
     }
 
-    /// Markup that is XML already.
+    /// Markup, verbatim.
     pub fn markup(&mut self, xml: &str) {
         if !self.json {
             self.text.push_str(xml);
@@ -212,7 +212,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// A value that spells itself in ASCII without markup characters.
+    /// A value that is spelled in ASCII without markup characters.
     #[inline]
     pub fn spelled(&mut self, spell: impl FnOnce(&mut String) -> fmt::Result) {
         // Writing into a string cannot fail.
@@ -238,10 +238,10 @@ impl<'a> Output<'a> {
         let mut text = [b'0'; 32];
         let mut start = text.len();
         let negative = value.is_sign_negative() && rest != 0;
-        let mut put = |octet: u8| {
+        let mut put = |byte: u8| {
             start -= 1;
             if let Some(place) = text.get_mut(start) {
-                *place = octet;
+                *place = byte;
             }
         };
         let mut count = 0;
@@ -259,13 +259,13 @@ impl<'a> Output<'a> {
         if negative {
             put(b'-');
         }
-        // Digit by digit: faster than to check that so few octets are text.
+        // Character by character, which is faster than checking that so few bytes are UTF-8.
         self.text.extend(text.get(start..).unwrap_or_default().iter().map(|b| char::from(*b)));
     }
 
     #[inline]
     fn escape(&mut self, text: &str, attribute: bool) {
-        // Without a branch in the loop: texts are short, and hardly any has something to escape.
+        // Without a branch in the loop, because texts are short and few have something to escape.
         let special = text.bytes().fold(0, |any, b| any | SPECIAL.get(usize::from(b)).copied().unwrap_or(1));
         if special == 0 {
             self.text.push_str(text);
@@ -281,7 +281,7 @@ impl<'a> Output<'a> {
                 '&' => "&amp;",
                 '<' => "&lt;",
                 '>' => "&gt;",
-                // Read back as it is only as a reference: parsers normalise line ends, and white space in attributes.
+                // Written as references, because parsers normalise line ends, and white space in attributes.
                 '\r' => "&#13;",
                 '\n' if attribute => "&#10;",
                 '\t' if attribute => "&#9;",

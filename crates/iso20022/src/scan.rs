@@ -1,8 +1,9 @@
 //! The fast reader's text: tags exactly as the writer writes them, compared without events.
 //!
-//! It knows no errors. Whatever it does not expect (another order, attributes, a value that breaks a facet, a limit) is odd,
-//! and the cursor reads the element again, over events: only the cursor says what is wrong. It knows no prefixes: an element
-//! under one is stripped of it first. Of what breaks a rule beyond the schema it notes the place.
+//! - Whatever it does not expect is `Odd`: another order, attributes, a value that breaks a facet, a limit. Then the
+//!   cursor reads the element again, over events, and says what is wrong.
+//! - It knows no prefixes. They are removed from an element first.
+//! - Of what breaks a rule beyond the schema it notes the place.
 
 use crate::read::{Limits, push_lines, resolve};
 use crate::value::identifier::CurrencyCode;
@@ -28,7 +29,8 @@ pub struct Scanner<'a> {
     doubts: Vec<usize>,
 }
 
-// The functions that take a tag are inlined always: only then is the tag a constant, and comparing it two instructions.
+// The functions that take a tag are always inlined, so that the tag is a constant and comparing it takes two
+// instructions.
 impl<'a> Scanner<'a> {
     #[inline]
     pub(crate) fn new(rest: &'a str, limits: &Limits) -> Self {
@@ -134,8 +136,8 @@ impl<'a> Scanner<'a> {
         Ok(text)
     }
 
-    /// Character data up to the end tag, whose beginning has been read, with references, line ends to be normalised, CDATA
-    /// or comments.
+    /// Character data up to the end tag, whose beginning has been read, with references, line ends to be normalised,
+    /// CDATA or comments.
     #[cold]
     pub(crate) fn text_after(&mut self, plain: &str) -> Result<String, Odd> {
         let mut text = String::from(plain);
@@ -184,13 +186,13 @@ fn decode(mut raw: &str, text: &mut String) -> Result<(), Odd> {
     Ok(())
 }
 
-/// How many octets precede the first `<`, `>`, `&` or carriage return, eight looked at in one step.
+/// How many bytes precede the first `<`, `>`, `&` or carriage return, eight looked at in one step.
 #[inline]
-fn plain_length(octets: &[u8]) -> usize {
+fn plain_length(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    // Marks the octets that are zero: the lowest mark is right, those above it may be false.
+    // Marks the bytes that are zero: the lowest mark is right, those above it may be false.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
-    let (words, _) = octets.as_chunks::<8>();
+    let (words, _) = bytes.as_chunks::<8>();
     let mut at = 0;
     for word in words {
         let word = u64::from_le_bytes(*word);
@@ -203,7 +205,7 @@ fn plain_length(octets: &[u8]) -> usize {
         }
         at += 8;
     }
-    let tail = octets.get(at..).unwrap_or_default();
+    let tail = bytes.get(at..).unwrap_or_default();
     at + tail.iter().position(|b| matches!(b, b'<' | b'>' | b'&' | b'\r')).unwrap_or(tail.len())
 }
 

@@ -1,4 +1,4 @@
-//! What leaves of the message hold.
+//! The simple values of messages.
 
 pub(crate) mod amount;
 pub(crate) mod boolean;

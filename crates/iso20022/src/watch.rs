@@ -13,8 +13,8 @@ pub trait Watch {
     fn report(&mut self, kind: FindingKind);
 }
 
-/// What the rules of a message remember from one element to the next, such as running totals. The engine does not know its
-/// type; it is made when a rule first asks for it.
+/// What the rules of a message remember from one element to the next, such as running totals. The engine does not know
+/// its type; it is made when a rule first asks for it.
 #[derive(Default)]
 pub struct Memory(Option<Box<dyn Any + Send + Sync>>);
 

@@ -37,7 +37,7 @@ pub(crate) fn is_blank(text: &str) -> bool {
 
 /// The first character that XML 1.0 cannot carry.
 pub(crate) fn forbidden(text: &str) -> Option<char> {
-    // The two characters that are no control characters start with this octet.
+    // The two characters that are no control characters start with this byte.
     let suspect = text.bytes().any(|b| b < b' ' || b == 0xEF);
     if suspect { text.chars().find(|c| !is_xml_char(*c)) } else { None }
 }

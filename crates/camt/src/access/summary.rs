@@ -43,7 +43,7 @@ pub(crate) struct Total {
 
 impl Total {
     pub(crate) fn add(&mut self, value: Decimal) -> Option<()> {
-        // A sum out of range is no reason to miscount.
+        // Count also when the sum is out of range.
         self.count += 1;
         self.sum = self.sum.checked_add(value)?;
         Some(())

@@ -7,17 +7,17 @@ use bankrail_iso20022::{CurrencyCode, Iban, Text, choice, record};
 record! {
     /// The account that a report is about, with owner and servicer.
     Account = "CashAccount25" {
-        /// IBAN or other number.
+        /// The IBAN, or another identification.
         id: 1..1 AccountId = "Id",
-        /// What the account is for.
+        /// The kind of account.
         kind: 0..1 AccountType = "Tp",
-        /// Of the account; its balances and entries are expected in it.
+        /// The currency of the account; balances and entries are expected in it.
         currency: 0..1 CurrencyCode = "Ccy",
-        /// What the servicer calls the account.
+        /// The name of the account, given by its servicer.
         name: 0..1 Text<70> = "Nm",
-        /// Who it belongs to.
+        /// The owner of the account.
         owner: 0..1 Box<Party> = "Ownr",
-        /// Who keeps it.
+        /// The bank that keeps the account.
         servicer: 0..1 Box<Agent> = "Svcr",
     } then crate::rules::account
 }
@@ -25,13 +25,13 @@ record! {
 record! {
     /// An account by its identification.
     CounterpartyAccount = "CashAccount24" {
-        /// IBAN or other number.
+        /// The IBAN, or another identification.
         id: 1..1 AccountId = "Id",
-        /// What the account is for.
+        /// The kind of account.
         kind: 0..1 Box<AccountType> = "Tp",
-        /// Of the account.
+        /// The currency of the account.
         currency: 0..1 CurrencyCode = "Ccy",
-        /// What its servicer calls the account.
+        /// The name of the account, given by its servicer.
         name: 0..1 Text<70> = "Nm",
     }
 }
@@ -63,11 +63,11 @@ choice! {
 record! {
     /// An account identification that is no IBAN.
     OtherAccountId = "GenericAccountIdentification1" {
-        /// The number, up to 34 characters.
+        /// The identification, up to 34 characters.
         id: 1..1 Text<34> = "Id",
-        /// What kind of number it is.
+        /// The scheme of the identification.
         scheme: 0..1 Box<AccountScheme> = "SchmeNm",
-        /// Who gave it out.
+        /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
 }

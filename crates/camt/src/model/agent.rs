@@ -24,7 +24,7 @@ record! {
         issuing_agent: 0..1 Box<Agent> = "IssgAgt",
         /// Where the security is settled.
         settlement_place: 0..1 Box<Agent> = "SttlmPlc",
-        /// In other roles.
+        /// Agents in other roles.
         proprietary: 0..* ProprietaryAgent = "Prtry",
     }
 }
@@ -32,9 +32,9 @@ record! {
 record! {
     /// An agent in a role that the schema does not have.
     ProprietaryAgent = "ProprietaryAgent3" {
-        /// The role.
+        /// What the role is called.
         kind: 1..1 Text<35> = "Tp",
-        /// Who has it.
+        /// The agent in that role.
         agent: 1..1 Agent = "Agt",
     }
 }
@@ -44,7 +44,7 @@ record! {
     Agent = "BranchAndFinancialInstitutionIdentification5" {
         /// The bank.
         institution: 1..1 FinancialInstitution = "FinInstnId",
-        /// Which of its branches.
+        /// The branch of the bank.
         branch: 0..1 Box<Branch> = "BrnchId",
     }
 }
@@ -54,9 +54,9 @@ record! {
     Branch = "BranchData2" {
         /// Its number with the bank.
         id: 0..1 Text<35> = "Id",
-        /// Up to 140 characters.
+        /// The name, up to 140 characters.
         name: 0..1 Text<140> = "Nm",
-        /// By post.
+        /// The postal address.
         address: 0..1 Box<PostalAddress> = "PstlAdr",
     }
 }
@@ -64,13 +64,13 @@ record! {
 record! {
     /// The identification of a financial institution.
     FinancialInstitution = "FinancialInstitutionIdentification8" {
-        /// 8 or 11 characters.
+        /// The BIC, 8 or 11 characters.
         bic: 0..1 Bic = "BICFI" as "BICFIIdentifier",
         /// Its number in a national clearing system, such as a BSB or sort code.
         clearing_member: 0..1 ClearingMember = "ClrSysMmbId",
-        /// Up to 140 characters.
+        /// The name, up to 140 characters.
         name: 0..1 Text<140> = "Nm",
-        /// By post.
+        /// The postal address.
         address: 0..1 Box<PostalAddress> = "PstlAdr",
         /// A number of another scheme.
         other: 0..1 OtherFinancialId = "Othr",
@@ -88,11 +88,11 @@ choice! {
 record! {
     /// Another identification of a financial institution.
     OtherFinancialId = "GenericFinancialIdentification1" {
-        /// The number, up to 35 characters.
+        /// The identification, up to 35 characters.
         id: 1..1 Text<35> = "Id",
-        /// What kind of number it is.
+        /// The scheme of the identification.
         scheme: 0..1 FinancialScheme = "SchmeNm",
-        /// Who gave it out.
+        /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
 }

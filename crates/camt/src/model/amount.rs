@@ -6,15 +6,15 @@ use bankrail_iso20022::{Amount, CurrencyCode, DateTime, ImpliedAmount, Rate, Tex
 record! {
     /// The amounts of a transaction on its way, with exchange.
     AmountDetails = "AmountAndCurrencyExchange3" {
-        /// As ordered, before charges and exchange.
+        /// The amount as ordered, before charges and exchange.
         instructed: 0..1 Box<ExchangedAmount> = "InstdAmt",
-        /// As passed between the banks.
+        /// The amount as passed between the banks.
         transaction: 0..1 Box<ExchangedAmount> = "TxAmt",
-        /// What it is worth in the currency of the account.
+        /// The amount in the currency of the account.
         counter_value: 0..1 Box<ExchangedAmount> = "CntrValAmt",
-        /// As announced to the owner beforehand.
+        /// The amount as announced to the account owner beforehand.
         announced_posting: 0..1 Box<ExchangedAmount> = "AnncdPstngAmt",
-        /// Of other kinds.
+        /// Amounts of other kinds.
         proprietary: 0..* ProprietaryExchangedAmount = "PrtryAmt",
     }
 }
@@ -22,9 +22,9 @@ record! {
 record! {
     /// An amount and the exchange it came from.
     ExchangedAmount = "AmountAndCurrencyExchangeDetails3" {
-        /// Without a sign.
+        /// The amount, without a sign.
         amount: 1..1 Amount = "Amt",
-        /// How it was exchanged.
+        /// The exchange of currencies that the amount came from.
         exchange: 0..1 CurrencyExchange = "CcyXchg",
     }
 }
@@ -32,11 +32,11 @@ record! {
 record! {
     /// An amount of a proprietary kind and the exchange it came from.
     ProprietaryExchangedAmount = "AmountAndCurrencyExchangeDetails4" {
-        /// What the amount is.
+        /// The kind of amount.
         kind: 1..1 Text<35> = "Tp",
-        /// Without a sign.
+        /// The amount, without a sign.
         amount: 1..1 Amount = "Amt",
-        /// How it was exchanged.
+        /// The exchange of currencies that the amount came from.
         exchange: 0..1 CurrencyExchange = "CcyXchg",
     }
 }
@@ -44,13 +44,13 @@ record! {
 record! {
     /// An exchange of currencies and its rate.
     CurrencyExchange = "CurrencyExchange5" {
-        /// What was exchanged.
+        /// The currency that was exchanged.
         source: 1..1 CurrencyCode = "SrcCcy",
-        /// What it was exchanged for.
+        /// The currency that it was exchanged for.
         target: 0..1 CurrencyCode = "TrgtCcy",
         /// The currency that the rate is quoted for one unit of.
         unit: 0..1 CurrencyCode = "UnitCcy",
-        /// Up to 11 digits, at most 10 of them fraction.
+        /// The rate, up to 11 digits, at most 10 of them after the point.
         rate: 1..1 Rate = "XchgRate" as "BaseOneRate",
         /// The agreement on the rate.
         contract: 0..1 Text<35> = "CtrctId",

@@ -7,17 +7,17 @@ use bankrail_iso20022::{Amount, Date, SignedDays, Text, choice, codes, record};
 record! {
     /// A balance of the account.
     Balance = "CashBalance7" {
-        /// What is counted and as of when: opening or closing, booked or available.
+        /// The kind of balance: opening or closing, booked or available.
         kind: 1..1 BalanceType = "Tp",
-        /// How far the account may be overdrawn, and whether the balance counts it in.
+        /// The credit line, and whether the balance includes it.
         credit_line: 0..1 Box<CreditLine> = "CdtLine",
-        /// Without a sign; `direction` says which it is.
+        /// The amount, without a sign; see `direction`.
         amount: 1..1 Amount = "Amt",
         /// Credit for a balance of the owner, also of zero; debit for an overdrawn one.
         direction: 1..1 Direction = "CdtDbtInd",
-        /// As of when.
+        /// The date of the balance.
         date: 1..1 ~DateOrDateTime = "Dt",
-        /// What of it can be drawn on, and when.
+        /// When which part of the balance becomes available.
         availability: 0..* Availability = "Avlbty",
     }
 }
@@ -25,9 +25,9 @@ record! {
 record! {
     /// The kind of a balance and its sub-type.
     BalanceType = "BalanceType12" {
-        /// Of the list, or proprietary.
+        /// The kind, as a code of the list or a proprietary one.
         code: 1..1 BalanceTypeCode = "CdOrPrtry",
-        /// A finer kind.
+        /// The sub-type.
         sub_kind: 0..1 BalanceSubType = "SubTp",
     }
 }
@@ -51,9 +51,9 @@ choice! {
 record! {
     /// A credit line, and whether the balance includes it.
     CreditLine = "CreditLine2" {
-        /// Whether the balance counts it in.
+        /// True when the balance includes it.
         included: 1..1 bool = "Incl" as "TrueFalseIndicator",
-        /// How far the account may be overdrawn.
+        /// The amount by which the account may be overdrawn.
         amount: 0..1 Amount = "Amt",
     }
 }
@@ -61,9 +61,9 @@ record! {
 record! {
     /// When an amount becomes available.
     Availability = "CashAvailability1" {
-        /// From when.
+        /// When the amount becomes available.
         date: 1..1 AvailabilityDate = "Dt",
-        /// Without a sign.
+        /// The amount, without a sign.
         amount: 1..1 Amount = "Amt",
         /// Credit if it is added, debit if taken away.
         direction: 1..1 Direction = "CdtDbtInd",

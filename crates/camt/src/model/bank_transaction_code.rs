@@ -5,9 +5,9 @@ use bankrail_iso20022::{Text, record};
 record! {
     /// What kind of transaction an entry is, by the standard's code, a proprietary one, or both.
     BankTransactionCode = "BankTransactionCodeStructure4" {
-        /// In the standard code: domain, family and sub-family.
+        /// The standard code: domain, family and sub-family.
         domain: 0..1 BankTransactionDomain = "Domn",
-        /// In the bank's own code.
+        /// The bank's own code.
         proprietary: 0..1 Box<ProprietaryBankTransactionCode> = "Prtry",
     }
 }
@@ -35,7 +35,7 @@ record! {
 record! {
     /// A proprietary bank transaction code and who issued it.
     ProprietaryBankTransactionCode = "ProprietaryBankTransactionCodeStructure1" {
-        /// Up to 35 characters.
+        /// The code, up to 35 characters.
         code: 1..1 Text<35> = "Cd",
         /// Whose code it is.
         issuer: 0..1 Text<35> = "Issr",

@@ -17,19 +17,19 @@ record! {
 record! {
     /// One charge.
     ChargeRecord = "ChargesRecord2" {
-        /// Without a sign.
+        /// The amount, without a sign.
         amount: 1..1 Amount = "Amt",
         /// Debit if the owner owes it, credit if it is given back.
         direction: 0..1 Direction = "CdtDbtInd",
-        /// Whether the amount of the entry or transaction already has it in.
+        /// True when the amount of the entry or transaction includes it.
         included: 0..1 bool = "ChrgInclInd" as "ChargeIncludedIndicator",
-        /// What it is for.
+        /// The kind of charge.
         kind: 0..1 ChargeType = "Tp",
-        /// In per cent.
+        /// The rate, in per cent.
         rate: 0..1 Rate = "Rate" as "PercentageRate",
-        /// Who of the parties pays it.
+        /// The party that pays it.
         bearer: 0..1 ChargeBearer = "Br",
-        /// Which bank takes it.
+        /// The bank that takes it.
         agent: 0..1 Box<Agent> = "Agt",
         /// On it.
         tax: 0..1 Box<TaxCharges> = "Tax",
@@ -47,9 +47,9 @@ choice! {
 record! {
     /// An identification and who issued it.
     IssuedId = "GenericIdentification3" {
-        /// Up to 35 characters.
+        /// The identification, up to 35 characters.
         id: 1..1 Text<35> = "Id",
-        /// Who gave it out.
+        /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
 }
@@ -57,11 +57,11 @@ record! {
 record! {
     /// Tax on charges or interest.
     TaxCharges = "TaxCharges2" {
-        /// Of the tax.
+        /// The identification of the tax.
         id: 0..1 Text<35> = "Id",
-        /// In per cent.
+        /// The rate, in per cent.
         rate: 0..1 Rate = "Rate" as "PercentageRate",
-        /// Without a sign.
+        /// The amount, without a sign.
         amount: 0..1 Amount = "Amt",
     }
 }

@@ -14,39 +14,39 @@ use bankrail_iso20022::{Amount, Digits, Text, choice, codes, record};
 record! {
     /// An entry on the account.
     Entry = "ReportEntry8" {
-        /// Tells the entry apart within the report; up to 35 characters.
+        /// The reference of the entry, unique in the report, up to 35 characters.
         reference: 0..1 Text<35> = "NtryRef",
-        /// In the currency of the account, without a sign; `direction` says which it is.
+        /// The amount in the currency of the account, without a sign; see `direction`.
         amount: 1..1 Amount = "Amt",
         /// Credit when the balance grows, debit when it falls; for a reversal too.
         direction: 1..1 Direction = "CdtDbtInd",
-        /// Whether it takes back an earlier entry.
+        /// True when it reverses an earlier entry.
         reversal: 0..1 bool = "RvslInd" as "TrueFalseIndicator",
         /// Booked, pending, or for information only.
         status: 1..1 EntryStatus = "Sts",
-        /// When it was, or will be, put on the books.
+        /// When it was, or will be, booked.
         booking_date: 0..1 DateOrDateTime = "BookgDt",
-        /// From when it bears interest.
+        /// The day from which it bears interest.
         value_date: 0..1 DateOrDateTime = "ValDt",
-        /// The servicer's own reference, up to 35 characters; what to quote to the bank.
+        /// The account servicer's reference, up to 35 characters; the one to quote to the bank.
         servicer_reference: 0..1 Text<35> = "AcctSvcrRef",
-        /// When how much of it can be drawn on.
+        /// When which part of the amount becomes available.
         availability: 0..* Availability = "Avlbty",
         /// The kind of transaction.
         bank_transaction_code: 1..1 BankTransactionCode = "BkTxCd",
-        /// Whether the bank takes no commission on it.
+        /// True when the bank takes no commission on it.
         commission_waived: 0..1 bool = "ComssnWvrInd" as "YesNoIndicator",
-        /// Another message that tells more.
+        /// The message that has more information.
         additional_information_message: 0..1 Box<MessageId> = "AddtlInfInd",
-        /// Amounts in other currencies on the way to this one.
+        /// The amounts before and after charges and exchange.
         amount_details: 0..1 Box<AmountDetails> = "AmtDtls",
-        /// Taken or counted in with the entry.
+        /// Charges that were taken, or are included.
         charges: 0..1 Box<Charges> = "Chrgs",
-        /// How the order reached the bank.
+        /// The channel through which the order reached the bank.
         input_channel: 0..1 Box<InputChannel> = "TechInptChanl",
-        /// Contained in the amount.
+        /// Interest contained in the amount.
         interest: 0..1 Box<TransactionInterest> = "Intrst",
-        /// The card and terminal that it came from.
+        /// The card and terminal that were used.
         card: 0..1 Box<CardEntry> = "CardTx",
         /// The transactions or batches behind it.
         details: 0..* EntryDetails = "NtryDtls",
@@ -68,15 +68,15 @@ record! {
 record! {
     /// The batch that an entry stands for.
     Batch = "BatchInformation2" {
-        /// Of the message that the batch came in.
+        /// The identification of the message that the batch came in.
         message_id: 0..1 Text<35> = "MsgId",
-        /// Of the part of that message.
+        /// The identification of the part of that message.
         payment_information_id: 0..1 Text<35> = "PmtInfId",
-        /// How many, in up to 15 digits.
+        /// The number of transactions, in up to 15 digits.
         transactions: 0..1 Digits<1, 15> = "NbOfTxs",
         /// The sum of the transactions, without a sign.
         total: 0..1 Amount = "TtlAmt",
-        /// Of the total.
+        /// Credit or debit, of the total.
         direction: 0..1 Direction = "CdtDbtInd",
     }
 }

@@ -1,4 +1,4 @@
-//! What stands at the head of a message, and what is appended to it.
+//! The header of a message, pages, supplementary data.
 
 use crate::model::party::Party;
 use bankrail_iso20022::{DateTime, Digits, Envelope, Text, choice, codes, record};
@@ -38,7 +38,7 @@ record! {
     Pagination = "Pagination" {
         /// Counts from 1, in up to 5 digits.
         page: 1..1 Digits<1, 5> = "PgNb",
-        /// Whether no page follows.
+        /// True for the last page.
         last_page: 1..1 bool = "LastPgInd" as "YesNoIndicator",
     }
 }

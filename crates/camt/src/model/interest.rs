@@ -13,9 +13,9 @@ record! {
         kind: 0..1 InterestType = "Tp",
         /// Percentages, each perhaps for a range of balances.
         rates: 0..* InterestRate = "Rate",
-        /// From and to.
+        /// The period of the interest.
         period: 0..1 DateTimePeriod = "FrToDt",
-        /// In words.
+        /// The reason in words.
         reason: 0..1 Text<35> = "Rsn",
         /// On it.
         tax: 0..1 Box<TaxCharges> = "Tax",
@@ -35,17 +35,17 @@ record! {
 record! {
     /// One item of interest.
     InterestRecord = "InterestRecord1" {
-        /// Without a sign.
+        /// The amount, without a sign.
         amount: 1..1 Amount = "Amt",
         /// Credit if the owner earns it, debit if the owner owes it.
         direction: 1..1 Direction = "CdtDbtInd",
         /// For the day or over night.
         kind: 0..1 InterestType = "Tp",
-        /// As a percentage or in words.
+        /// The rate, as a percentage or in words.
         rate: 0..1 InterestRate = "Rate",
-        /// From and to.
+        /// The period of the interest.
         period: 0..1 DateTimePeriod = "FrToDt",
-        /// In words.
+        /// The reason in words.
         reason: 0..1 Text<35> = "Rsn",
         /// On it.
         tax: 0..1 Box<TaxCharges> = "Tax",
@@ -55,7 +55,7 @@ record! {
 record! {
     /// A rate of interest and the amounts it is for.
     InterestRate = "Rate3" {
-        /// As a percentage or in words.
+        /// The rate, as a percentage or in words.
         kind: 1..1 RateType = "Tp",
         /// The balances that it holds for.
         validity: 0..1 Box<AmountRange> = "VldtyRg",

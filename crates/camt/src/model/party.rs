@@ -6,23 +6,23 @@ use bankrail_iso20022::{Bic, CountryCode, Date, PhoneNumber, Text, choice, codes
 record! {
     /// The parties behind a transaction.
     TransactionParties = "TransactionParties3" {
-        /// Who gave the order, if not the debtor or creditor.
+        /// The party that gave the order, if not the debtor or creditor.
         initiating_party: 0..1 Box<Party> = "InitgPty",
-        /// Who owes and pays.
+        /// The party that owes and pays.
         debtor: 0..1 Box<Party> = "Dbtr",
-        /// What it is paid from.
+        /// The account that it is paid from.
         debtor_account: 0..1 Box<CounterpartyAccount> = "DbtrAcct",
         /// For whom the debtor pays.
         ultimate_debtor: 0..1 Box<Party> = "UltmtDbtr",
-        /// Who is owed and paid.
+        /// The party that is owed and paid.
         creditor: 0..1 Box<Party> = "Cdtr",
-        /// What it is paid to.
+        /// The account that it is paid to.
         creditor_account: 0..1 Box<CounterpartyAccount> = "CdtrAcct",
         /// For whom the creditor is paid.
         ultimate_creditor: 0..1 Box<Party> = "UltmtCdtr",
-        /// Who dealt in the security.
+        /// The party that traded the security.
         trading_party: 0..1 Box<Party> = "TradgPty",
-        /// In other roles.
+        /// Parties in other roles.
         proprietary: 0..* ProprietaryParty = "Prtry",
     }
 }
@@ -30,9 +30,9 @@ record! {
 record! {
     /// A party in a role that the schema does not have.
     ProprietaryParty = "ProprietaryParty3" {
-        /// The role.
+        /// What the role is called.
         kind: 1..1 Text<35> = "Tp",
-        /// Who has it.
+        /// The party in that role.
         party: 1..1 Party = "Pty",
     }
 }
@@ -40,15 +40,15 @@ record! {
 record! {
     /// A person or an organisation.
     Party = "PartyIdentification43" {
-        /// Up to 140 characters.
+        /// The name, up to 140 characters.
         name: 0..1 Text<140> = "Nm",
-        /// By post.
+        /// The postal address.
         address: 0..1 Box<PostalAddress> = "PstlAdr",
-        /// As an organisation or as a person.
+        /// The identification, of an organisation or a person.
         id: 0..1 PartyId = "Id",
-        /// As a two-letter code; not that of the address.
+        /// The country of residence, as a two-letter code.
         country_of_residence: 0..1 CountryCode = "CtryOfRes",
-        /// By telephone, mail and so on.
+        /// Telephone, mail and so on.
         contact: 0..1 Box<Contact> = "CtctDtls",
     }
 }
@@ -64,9 +64,9 @@ choice! {
 record! {
     /// The identifications of an organisation.
     OrganisationId = "OrganisationIdentification8" {
-        /// 8 or 11 characters.
+        /// The BIC, 8 or 11 characters.
         bic: 0..1 Bic = "AnyBIC" as "AnyBICIdentifier",
-        /// Numbers of other schemes.
+        /// Identifications of other schemes.
         other: 0..* OtherOrganisationId = "Othr",
     }
 }
@@ -82,11 +82,11 @@ choice! {
 record! {
     /// An identification of an organisation that is no BIC.
     OtherOrganisationId = "GenericOrganisationIdentification1" {
-        /// The number, up to 35 characters.
+        /// The identification, up to 35 characters.
         id: 1..1 Text<35> = "Id",
-        /// What kind of number it is.
+        /// The scheme of the identification.
         scheme: 0..1 OrganisationScheme = "SchmeNm",
-        /// Who gave it out.
+        /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
 }
@@ -94,9 +94,9 @@ record! {
 record! {
     /// The identifications of a person.
     PersonId = "PersonIdentification5" {
-        /// When and where born.
+        /// Date and place of birth.
         birth: 0..1 Birth = "DtAndPlcOfBirth",
-        /// Numbers of other schemes.
+        /// Identifications of other schemes.
         other: 0..* OtherPersonId = "Othr",
     }
 }
@@ -112,11 +112,11 @@ choice! {
 record! {
     /// An identification of a person.
     OtherPersonId = "GenericPersonIdentification1" {
-        /// The number, up to 35 characters.
+        /// The identification, up to 35 characters.
         id: 1..1 Text<35> = "Id",
-        /// What kind of number it is.
+        /// The scheme of the identification.
         scheme: 0..1 PersonScheme = "SchmeNm",
-        /// Who gave it out.
+        /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
 }
@@ -147,23 +147,23 @@ record! {
 record! {
     /// A postal address.
     PostalAddress = "PostalAddress6" {
-        /// What the address is for.
+        /// The kind of address.
         kind: 0..1 AddressType = "AdrTp",
-        /// Within the organisation.
+        /// The department of the organisation.
         department: 0..1 Text<70> = "Dept",
-        /// Within the department.
+        /// The part of the department.
         sub_department: 0..1 Text<70> = "SubDept",
-        /// Without the number.
+        /// The street, without the number.
         street: 0..1 Text<70> = "StrtNm",
         /// The number in the street.
         building: 0..1 Text<16> = "BldgNb",
-        /// As the country writes it.
+        /// The post code, as the country writes it.
         post_code: 0..1 Text<16> = "PstCd",
         /// Town or city.
         town: 0..1 Text<35> = "TwnNm",
         /// State, province or county.
         subdivision: 0..1 Text<35> = "CtrySubDvsn",
-        /// As a two-letter code.
+        /// The country, as a two-letter code.
         country: 0..1 CountryCode = "Ctry",
         /// The address in free lines of up to 70 characters, at most 7.
         lines: 0..7 Text<70> = "AdrLine",
@@ -173,9 +173,9 @@ record! {
 record! {
     /// A name and a postal address.
     NameAndAddress = "NameAndAddress10" {
-        /// Up to 140 characters.
+        /// The name, up to 140 characters.
         name: 1..1 Text<140> = "Nm",
-        /// By post.
+        /// The postal address.
         address: 1..1 PostalAddress = "Adr",
     }
 }

@@ -20,7 +20,7 @@ record! {
 record! {
     /// Where remittance advice is to be found.
     RemittanceLocation = "RemittanceLocation4" {
-        /// Of the advice.
+        /// The identification of the advice.
         id: 0..1 Text<35> = "RmtId",
         /// How it was sent, and where.
         details: 0..* RemittanceLocationDetails = "RmtLctnDtls",
@@ -30,11 +30,11 @@ record! {
 record! {
     /// How and where remittance advice was delivered.
     RemittanceLocationDetails = "RemittanceLocationDetails1" {
-        /// How it was sent.
+        /// How the advice was sent.
         method: 1..1 RemittanceLocationMethod = "Mtd",
         /// A mail address, number or URL.
         electronic_address: 0..1 Text<2048> = "ElctrncAdr",
-        /// By post.
+        /// The postal address.
         address: 0..1 Box<NameAndAddress> = "PstlAdr",
     }
 }
@@ -42,15 +42,15 @@ record! {
 record! {
     /// What a payment is for, structured.
     StructuredRemittance = "StructuredRemittanceInformation13" {
-        /// What is paid, such as invoices.
+        /// The documents that are paid, such as invoices.
         documents: 0..* ReferredDocument = "RfrdDocInf",
-        /// Of those documents.
+        /// The amounts of these documents.
         amounts: 0..1 Box<RemittanceAmounts> = "RfrdDocAmt",
-        /// What the creditor asked to be quoted.
+        /// The reference that the creditor asked to be quoted.
         creditor_reference: 0..1 Box<CreditorReference> = "CdtrRefInf",
-        /// Who sent the invoice, if not the creditor.
+        /// The party that sent the invoice, if not the creditor.
         invoicer: 0..1 Box<Party> = "Invcr",
-        /// Who got the invoice, if not the debtor.
+        /// The party that received the invoice, if not the debtor.
         invoicee: 0..1 Box<Party> = "Invcee",
         /// Tax that is paid.
         tax: 0..1 Box<RemittanceTax> = "TaxRmt",
@@ -64,13 +64,13 @@ record! {
 record! {
     /// A document that the remittance refers to.
     ReferredDocument = "ReferredDocumentInformation7" {
-        /// Invoice, credit note and so on.
+        /// The kind: invoice, credit note and so on.
         kind: 0..1 ReferredDocumentType = "Tp",
-        /// As on the document.
+        /// The number of the document.
         number: 0..1 Text<35> = "Nb",
-        /// Of the document.
+        /// The date of the document.
         date: 0..1 Date = "RltdDt",
-        /// Which of its lines.
+        /// The lines of the document that are meant.
         lines: 0..* DocumentLine = "LineDtls",
     }
 }
@@ -78,9 +78,9 @@ record! {
 record! {
     /// The kind of a referred document and who issued it.
     ReferredDocumentType = "ReferredDocumentType4" {
-        /// Of the list, or proprietary.
+        /// The kind, as a code of the list or a proprietary one.
         code: 1..1 ReferredDocumentCode = "CdOrPrtry",
-        /// Who gave it out.
+        /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
 }
@@ -96,17 +96,17 @@ choice! {
 record! {
     /// The amounts of a referred document.
     RemittanceAmounts = "RemittanceAmount2" {
-        /// What was owed.
+        /// The amount owed.
         due: 0..1 Amount = "DuePyblAmt",
-        /// Taken off for a reason.
+        /// Discounts taken off.
         discounts: 0..* DiscountAmount = "DscntApldAmt",
-        /// Set off against a credit note.
+        /// The amount of a credit note that is set off.
         credit_note: 0..1 Amount = "CdtNoteAmt",
-        /// Contained.
+        /// Tax contained in the amount.
         tax: 0..* TypedTaxAmount = "TaxAmt",
-        /// Added or taken off for other reasons.
+        /// Amounts added or taken off for other reasons.
         adjustments: 0..* DocumentAdjustment = "AdjstmntAmtAndRsn",
-        /// What is paid.
+        /// The amount paid.
         remitted: 0..1 Amount = "RmtdAmt",
     }
 }
@@ -114,9 +114,9 @@ record! {
 record! {
     /// The creditor's own reference, and its kind.
     CreditorReference = "CreditorReferenceInformation2" {
-        /// What the reference is.
+        /// The kind of reference.
         kind: 0..1 CreditorReferenceType = "Tp",
-        /// Up to 35 characters; an RF reference (ISO 11649) is one kind.
+        /// The reference, up to 35 characters, such as an RF reference (ISO 11649).
         reference: 0..1 Text<35> = "Ref",
     }
 }
@@ -124,9 +124,9 @@ record! {
 record! {
     /// The kind of a creditor reference and who issued it.
     CreditorReferenceType = "CreditorReferenceType2" {
-        /// Of the list, or proprietary.
+        /// The kind, as a code of the list or a proprietary one.
         code: 1..1 CreditorReferenceCode = "CdOrPrtry",
-        /// Who gave it out.
+        /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
 }
@@ -144,7 +144,7 @@ record! {
     DiscountAmount = "DiscountAmountAndType1" {
         /// Why.
         kind: 0..1 DiscountType = "Tp",
-        /// Without a sign.
+        /// The amount, without a sign.
         amount: 1..1 Amount = "Amt",
     }
 }
@@ -160,13 +160,13 @@ choice! {
 record! {
     /// An adjustment of an amount, with its reason.
     DocumentAdjustment = "DocumentAdjustment1" {
-        /// Without a sign.
+        /// The amount, without a sign.
         amount: 1..1 Amount = "Amt",
         /// Credit if it adds, debit if it takes off.
         direction: 0..1 Direction = "CdtDbtInd",
-        /// In a code of up to 4 characters.
+        /// The reason, as a code of up to 4 characters.
         reason: 0..1 Text<4> = "Rsn" as "Max4Text",
-        /// In words.
+        /// The reason in words.
         additional_information: 0..1 Text<140> = "AddtlInf",
     }
 }
@@ -174,9 +174,9 @@ record! {
 record! {
     /// An amount of tax and its kind.
     TypedTaxAmount = "TaxAmountAndType1" {
-        /// Which tax.
+        /// The kind of tax.
         kind: 0..1 TaxAmountType = "Tp",
-        /// Without a sign.
+        /// The amount, without a sign.
         amount: 1..1 Amount = "Amt",
     }
 }

@@ -8,13 +8,13 @@ use bankrail_iso20022::{Digits, NonNegativeDecimal, PlainDecimal, record};
 record! {
     /// Counts and sums over the entries.
     Summary = "TotalTransactions5" {
-        /// Over all entries.
+        /// Count, sum and net of all entries.
         all: 0..1 CountSumAndNet = "TtlNtries",
-        /// Over the credit entries.
+        /// Count and sum of the credit entries.
         credits: 0..1 CountAndSum = "TtlCdtNtries",
-        /// Over the debit entries.
+        /// Count and sum of the debit entries.
         debits: 0..1 CountAndSum = "TtlDbtNtries",
-        /// Over the entries of each kind.
+        /// Count, sum and net of the entries of each bank transaction code.
         by_bank_transaction_code: 0..* TotalsPerCode = "TtlNtriesPerBkTxCd",
     } then crate::rules::summary
 }
@@ -22,11 +22,11 @@ record! {
 record! {
     /// The number of entries, their sum, and credits less debits.
     CountSumAndNet = "NumberAndSumOfTransactions4" {
-        /// How many, in up to 15 digits.
+        /// The number of entries, in up to 15 digits.
         entries: 0..1 Digits<1, 15> = "NbOfNtries",
-        /// Of the amounts, credits and debits added alike; without a currency.
+        /// The sum of the amounts, credits and debits added alike, without a currency.
         sum: 0..1 PlainDecimal = "Sum",
-        /// Credits less debits.
+        /// The sum of the credits less the sum of the debits.
         net: 0..1 NetAmount = "TtlNetNtry",
     }
 }
@@ -34,9 +34,9 @@ record! {
 record! {
     /// The number of entries and their sum.
     CountAndSum = "NumberAndSumOfTransactions1" {
-        /// How many, in up to 15 digits.
+        /// The number of entries, in up to 15 digits.
         entries: 0..1 Digits<1, 15> = "NbOfNtries",
-        /// Of the amounts; without a currency.
+        /// The sum of the amounts, without a currency.
         sum: 0..1 PlainDecimal = "Sum",
     }
 }
@@ -44,17 +44,17 @@ record! {
 record! {
     /// The totals of the entries of one bank transaction code.
     TotalsPerCode = "TotalsPerBankTransactionCode4" {
-        /// How many, in up to 15 digits.
+        /// The number of entries, in up to 15 digits.
         entries: 0..1 Digits<1, 15> = "NbOfNtries",
-        /// Of the amounts, credits and debits added alike; without a currency.
+        /// The sum of the amounts, credits and debits added alike, without a currency.
         sum: 0..1 PlainDecimal = "Sum",
-        /// Credits less debits.
+        /// The sum of the credits less the sum of the debits.
         net: 0..1 NetAmount = "TtlNetNtry",
-        /// Whether the entries are only expected.
+        /// True when the entries are only expected.
         forecast: 0..1 bool = "FcstInd" as "TrueFalseIndicator",
         /// The kind of entries counted.
         bank_transaction_code: 1..1 BankTransactionCode = "BkTxCd",
-        /// When how much of the total can be drawn on.
+        /// When which part of the total becomes available.
         availability: 0..* Availability = "Avlbty",
     }
 }

@@ -19,55 +19,55 @@ use bankrail_iso20022::{Amount, Date, DateTime, Digits, Text, choice, record};
 record! {
     /// One transaction behind an entry.
     Transaction = "EntryTransaction8" {
-        /// What it is known by, from end to end.
+        /// The references of the transaction.
         references: 0..1 Box<References> = "Refs",
-        /// Of this transaction, without a sign; in the currency of the account, as a rule.
+        /// The amount, without a sign; as a rule in the currency of the account.
         amount: 1..1 Amount = "Amt",
-        /// As seen from the account.
+        /// Credit or debit, as seen from the account.
         direction: 1..1 Direction = "CdtDbtInd",
-        /// Amounts in other currencies on the way to this one.
+        /// The amounts before and after charges and exchange.
         amount_details: 0..1 Box<AmountDetails> = "AmtDtls",
-        /// When how much of it can be drawn on.
+        /// When which part of the amount becomes available.
         availability: 0..* Availability = "Avlbty",
         /// The kind of transaction, where the entry holds several.
         bank_transaction_code: 0..1 Box<BankTransactionCode> = "BkTxCd",
-        /// Taken or counted in with it.
+        /// Charges that were taken, or are included.
         charges: 0..1 Box<Charges> = "Chrgs",
-        /// Contained in the amount.
+        /// Interest contained in the amount.
         interest: 0..1 Box<TransactionInterest> = "Intrst",
         /// Who paid whom, and their accounts.
         parties: 0..1 Box<TransactionParties> = "RltdPties",
         /// The banks between them.
         agents: 0..1 Box<TransactionAgents> = "RltdAgts",
-        /// Why it was paid, in a code.
+        /// The purpose, as a code.
         purpose: 0..1 Box<Purpose> = "Purp",
-        /// Where more on what it is for can be had.
+        /// Where remittance advice can be found.
         remittance_locations: 0..10 RemittanceLocation = "RltdRmtInf",
-        /// What it is for, for the creditor to match it.
+        /// What the payment is for, so that the creditor can match it.
         remittance: 0..1 Remittance = "RmtInf",
-        /// Of steps on its way.
+        /// The dates of the steps of the transaction.
         dates: 0..1 Box<TransactionDates> = "RltdDts",
-        /// Of a security dealt in.
+        /// The price of the security.
         price: 0..1 Box<TransactionPrice> = "RltdPric",
-        /// Of a security dealt in.
+        /// The quantity of the security.
         quantities: 0..* TransactionQuantity = "RltdQties",
-        /// The security dealt in.
+        /// The security.
         instrument: 0..1 Box<Instrument> = "FinInstrmId",
-        /// Paid with it.
+        /// The tax paid with it.
         tax: 0..1 Box<TaxInformation> = "Tax",
-        /// Why it came back.
+        /// Why it was returned, and by whom.
         return_information: 0..1 Box<ReturnInformation> = "RtrInf",
-        /// The event on a security that caused it.
+        /// The corporate action that caused it.
         corporate_action: 0..1 Box<CorporateAction> = "CorpActn",
         /// Where the security is kept.
         safekeeping_account: 0..1 Box<SafekeepingAccount> = "SfkpgAcct",
-        /// Notes paid in.
+        /// The notes paid in.
         cash_deposits: 0..* CashDeposit = "CshDpst",
-        /// The card and terminal that it came from.
+        /// The card and terminal that were used.
         card: 0..1 Box<CardTransaction> = "CardTx",
         /// Narrative of this transaction, up to 500 characters.
         additional_information: 0..1 Text<500> = "AddtlTxInf",
-        /// What sender and receiver agreed on beyond the message.
+        /// Data beyond the message, as sender and receiver agreed.
         supplementary_data: 0..* SupplementaryData = "SplmtryData",
     }
 }
@@ -75,33 +75,33 @@ record! {
 record! {
     /// References that identify a transaction.
     References = "TransactionReferences3" {
-        /// Of the message that ordered it.
+        /// The identification of the message that ordered it.
         message_id: 0..1 Text<35> = "MsgId",
-        /// The account servicer's.
+        /// The account servicer's reference.
         servicer_reference: 0..1 Text<35> = "AcctSvcrRef",
-        /// Of the part of the ordering message.
+        /// The identification of the part of that message.
         payment_information_id: 0..1 Text<35> = "PmtInfId",
-        /// Between one party and the next on the way; goes no further.
+        /// The reference between one party and the next; it goes no further.
         instruction_id: 0..1 Text<35> = "InstrId",
-        /// The debtor's; reaches the creditor unchanged.
+        /// The debtor's reference, which reaches the creditor unchanged.
         end_to_end_id: 0..1 Text<35> = "EndToEndId",
-        /// Given by the first bank; unchanged between banks.
+        /// The reference given by the first bank, unchanged between banks.
         transaction_id: 0..1 Text<35> = "TxId",
         /// The mandate that a direct debit rests on.
         mandate_id: 0..1 Text<35> = "MndtId",
-        /// Printed on the cheque.
+        /// The number printed on the cheque.
         cheque_number: 0..1 Text<35> = "ChqNb",
-        /// The clearing system's.
+        /// The clearing system's reference.
         clearing_reference: 0..1 Text<35> = "ClrSysRef",
-        /// The account owner's.
+        /// The account owner's reference.
         owner_transaction_id: 0..1 Text<35> = "AcctOwnrTxId",
-        /// The account servicer's for a transaction on securities.
+        /// The account servicer's reference for a transaction on securities.
         servicer_transaction_id: 0..1 Text<35> = "AcctSvcrTxId",
-        /// The settlement system's.
+        /// The settlement system's reference.
         market_infrastructure_id: 0..1 Text<35> = "MktInfrstrctrTxId",
-        /// Of the processing, by whoever did it.
+        /// The reference given when it was processed.
         processing_id: 0..1 Text<35> = "PrcgId",
-        /// Of other kinds.
+        /// References of other kinds.
         proprietary: 0..* ProprietaryReference = "Prtry",
     }
 }
@@ -109,7 +109,7 @@ record! {
 record! {
     /// A reference of a kind that the schema does not have.
     ProprietaryReference = "ProprietaryReference1" {
-        /// What the reference is.
+        /// The kind of reference.
         kind: 1..1 Text<35> = "Tp",
         /// The reference, up to 35 characters.
         reference: 1..1 Text<35> = "Ref",
@@ -119,21 +119,21 @@ record! {
 record! {
     /// The dates of a transaction.
     TransactionDates = "TransactionDates2" {
-        /// When the bank took the order on.
+        /// When the bank accepted the order.
         accepted_at: 0..1 DateTime = "AccptncDtTm",
-        /// When settlement was agreed to be.
+        /// The agreed settlement date.
         contractual_settlement: 0..1 Date = "TradActvtyCtrctlSttlmDt",
-        /// When the deal was made.
+        /// The trade date.
         traded: 0..1 Date = "TradDt",
         /// When the banks settle with each other.
         interbank_settlement: 0..1 Date = "IntrBkSttlmDt",
-        /// When what is paid for begins.
+        /// The first day of what is paid for.
         start: 0..1 Date = "StartDt",
-        /// When what is paid for ends.
+        /// The last day of what is paid for.
         end: 0..1 Date = "EndDt",
         /// When it took place.
         transaction_at: 0..1 DateTime = "TxDtTm",
-        /// Of other kinds.
+        /// Dates of other kinds.
         proprietary: 0..* ProprietaryDate = "Prtry",
     }
 }
@@ -141,7 +141,7 @@ record! {
 record! {
     /// A date of a kind that the schema does not have.
     ProprietaryDate = "ProprietaryDate2" {
-        /// What the date is.
+        /// The kind of date.
         kind: 1..1 Text<35> = "Tp",
         /// A date, or a date and time.
         date: 1..1 DateOrDateTime = "Dt",
@@ -151,13 +151,13 @@ record! {
 record! {
     /// Why a transaction was returned, and by whom.
     ReturnInformation = "PaymentReturnReason2" {
-        /// The kind of what was returned.
+        /// The bank transaction code of what was returned.
         original_bank_transaction_code: 0..1 BankTransactionCode = "OrgnlBkTxCd",
-        /// Who sent it back.
+        /// The party that returned it.
         originator: 0..1 Box<Party> = "Orgtr",
-        /// In a code.
+        /// The reason, as a code.
         reason: 0..1 ReturnReason = "Rsn",
-        /// In words, up to 105 characters each.
+        /// The reason in words, up to 105 characters each.
         additional_information: 0..* Text<105> = "AddtlInf",
     }
 }
@@ -181,7 +181,7 @@ choice! {
 record! {
     /// The corporate action behind a transaction.
     CorporateAction = "CorporateAction9" {
-        /// What happens.
+        /// The kind of event.
         event_kind: 1..1 Text<35> = "EvtTp",
         /// The servicer's identification of the event.
         event_id: 1..1 Text<35> = "EvtId",
@@ -191,11 +191,11 @@ record! {
 record! {
     /// Notes deposited, of one denomination.
     CashDeposit = "CashDeposit1" {
-        /// Of one note.
+        /// The value of one note.
         denomination: 1..1 Amount = "NoteDnmtn" as "ActiveCurrencyAndAmount",
-        /// How many, in up to 15 digits.
+        /// The number of notes, in up to 15 digits.
         notes: 1..1 Digits<1, 15> = "NbOfNotes",
-        /// Of all of them.
+        /// The value of all of them.
         amount: 1..1 Amount = "Amt" as "ActiveCurrencyAndAmount",
     }
 }

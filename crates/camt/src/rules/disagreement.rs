@@ -1,4 +1,4 @@
-//! What a document says otherwise than it holds.
+//! What a document states about its parts and what these contradict.
 
 use bankrail_iso20022::{Beyond, FindingKind};
 use bankrail_values::Decimal;

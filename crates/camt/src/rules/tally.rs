@@ -1,4 +1,4 @@
-//! What has been counted in a report so far.
+//! Running totals over the entries of a report or statement.
 
 use super::disagreement::{Disagreement, Part};
 use crate::access::Total;
@@ -8,21 +8,21 @@ use bankrail_iso20022::{CurrencyCode, Digits, PlainDecimal};
 use bankrail_values::Decimal;
 use std::collections::HashMap;
 
-/// What has been counted in the report being read or checked.
+/// The totals of the report being read or checked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) currency: Option<CurrencyCode>,
     all: Totals,
     /// The totals of the bank transaction codes that the summary states, in its order.
     stated: Vec<Stated>,
-    /// Where among these each code is; `None` for one that is stated twice, and told apart by something else.
+    /// The index of each code in `stated`; `None` for a code that is stated twice, whose totals are not compared.
     places: HashMap<String, Option<usize>>,
 }
 
 /// The entries that belong to one total of a bank transaction code.
 #[derive(Clone, Copy, Debug)]
 struct Stated {
-    /// Entries not yet booked only, or booked ones only.
+    /// True counts entries that are not yet booked, false booked ones, `None` all.
     forecast: Option<bool>,
     totals: Totals,
 }
@@ -32,15 +32,15 @@ struct Stated {
 struct Totals {
     credits: Total,
     debits: Total,
-    /// Entries that are neither credit nor debit, which only an unknown code is.
+    /// Entries that are neither credit nor debit because their code is unknown.
     others: u64,
-    /// A sum has left the range of decimals: sums are no longer compared.
+    /// A sum is out of range, so that sums are not compared.
     overflown: bool,
 }
 
 impl Tally {
-    /// The summary, which stands before the entries, names the codes whose entries are counted apart: as many as it has,
-    /// however many there are among the entries.
+    /// The summary, which stands before the entries, names the codes whose entries are counted apart: as many as it
+    /// has, however many there are among the entries.
     pub(super) fn expect(&mut self, summary: &Summary) {
         if self.all.count() > 0 {
             return;
@@ -67,7 +67,7 @@ impl Tally {
         }
     }
 
-    /// What the summary states otherwise.
+    /// The disagreements of the summary.
     pub(super) fn compare(&self, summary: &Summary) -> Vec<Disagreement> {
         let mut found = Vec::new();
         if let Some(stated) = &summary.all {
@@ -153,7 +153,7 @@ fn compare(
     }
 }
 
-/// What tells one bank transaction code from another: before each of its parts a character that XML does not have.
+/// A key for a bank transaction code. Each part follows a character that XML does not have, so that keys are unambiguous.
 fn key(code: &BankTransactionCode) -> String {
     let mut key = String::new();
     if let Some(domain) = &code.domain {
@@ -167,7 +167,7 @@ fn key(code: &BankTransactionCode) -> String {
     key
 }
 
-/// A bank transaction code in one text, such as `PMNT/RCDT/DMCT`, a proprietary one after it.
+/// A bank transaction code in one text, such as `PMNT/RCDT/DMCT+own@issuer`.
 fn spelled(code: &BankTransactionCode) -> String {
     let mut text = String::new();
     if let Some(domain) = &code.domain {

@@ -108,8 +108,8 @@ impl EntryBuilder {
         self
     }
 
-    /// `RmtInf/Ustrd`: cut into pieces of 140 code points, which [`Entry::narrative`] joins again. Nothing is written
-    /// for an empty text.
+    /// `RmtInf/Ustrd`, cut into pieces of 140 code points, which [`Entry::narrative`] joins again. An empty text writes
+    /// nothing.
     #[must_use]
     pub fn narrative(mut self, text: &str) -> Self {
         text.clone_into(&mut self.narrative);

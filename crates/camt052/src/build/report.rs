@@ -40,7 +40,7 @@ pub struct ReportBuilder {
     balance_sub_type: String,
     account_name: Option<String>,
     entries: Vec<Entry>,
-    /// Why the first entry that was not built was not.
+    /// Why the first entry that could not be built was refused.
     failed: Option<BuildError>,
 }
 
@@ -127,7 +127,7 @@ impl ReportBuilder {
         BuildError: From<E::Error>,
     {
         let entries = entries.into_iter();
-        // An entry is large, and would be moved each time that the list grows.
+        // Entries are large, and growing the list moves them.
         self.entries.reserve(entries.size_hint().0);
         entries.for_each(|entry| self.push(entry));
         self
@@ -186,7 +186,7 @@ impl ReportBuilder {
     }
 }
 
-/// Why an entry does not belong to an account.
+/// The error for an entry that is not in the currency of the account.
 fn refused(entry: &Entry, account: Currency) -> Option<BuildError> {
     let found = entry.amount.currency();
     if found.is_some_and(|found| found.as_str() == account.as_str()) {
@@ -200,7 +200,7 @@ pub(super) fn amount(money: Money) -> Result<Amount, BuildError> {
     Amount::new(money.amount().abs(), money.currency()).map_err(BuildError::Amount)
 }
 
-/// The sign of an amount; nothing is a credit.
+/// The direction of an amount; zero is a credit.
 pub(super) fn direction(money: Money) -> Direction {
     if money.amount().is_sign_negative() && !money.amount().is_zero() { Direction::Debit } else { Direction::Credit }
 }

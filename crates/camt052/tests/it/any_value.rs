@@ -1,6 +1,6 @@
 //! Any value of the model, whatever the schema says of it, is either refused by the writer or read again as it was.
 
-use crate::invented::{full, numbered, octets};
+use crate::invented::{bytes, full, numbered};
 use bankrail_camt052::{Document, WriteError};
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const VALUES: u64 = 1_500;
 fn what_is_written_is_read_again_or_refused() {
     let (mut written, mut refused, mut kept) = (0, 0, 0);
     for seed in 0..VALUES {
-        let mut dice = octets(seed ^ 0x5EED, 200).into_iter().map(usize::from).cycle();
+        let mut dice = bytes(seed ^ 0x5EED, 200).into_iter().map(usize::from).cycle();
         let mut roll = move |sides: usize| (dice.next().unwrap() * 256 + dice.next().unwrap()) % sides.max(1);
         let document = if seed % 50 == 0 { full(seed) } else { numbered(seed) };
         let mut value = serde_json::to_value(&document).unwrap();

@@ -1,7 +1,7 @@
 //! Documents made to cost more than they should: work and memory grow with their length, and no faster.
 //!
-//! Where the limits would refuse one at once they are lifted: the work behind them has to be linear, too. The numbers are
-//! such that work that grows with the square would not end.
+//! Where the limits would refuse one at once they are lifted: the work behind them has to be linear, too. The numbers
+//! are such that work that grows with the square would not end.
 
 use crate::findings::document;
 use bankrail_camt052::{Document, EntryReader, LimitKind, Limits, Mode, Parsed, ReadError, ReadErrorKind, ReadOptions};
@@ -138,13 +138,13 @@ fn what_is_kept_beyond_the_schema_is_bounded() {
     assert_eq!(parsed.document.reports[0].entries.len(), 100);
 }
 
-/// Three octets may stand for a namespace of any length, in each entry again.
+/// Three bytes may stand for a namespace of any length, in each entry again.
 #[test]
 fn namespaces_that_kept_parts_take_along_are_bounded_in_all_of_a_document() {
     let options = ReadOptions::default().limits(Limits::default().kept_bytes(100_000));
-    let declared = |octets: usize| format!("<Document xmlns:long='{}'", "u".repeat(octets));
+    let declared = |bytes: usize| format!("<Document xmlns:long='{}'", "u".repeat(bytes));
     for odd in [ENTRY.replace("<Sts>", "<long:x/><Sts>"), ENTRY.replace("<Sts>", "<Sts long:x=''>")] {
-        let entries = |octets: usize| document("", &odd.repeat(200)).replace("<Document", &declared(octets));
+        let entries = |bytes: usize| document("", &odd.repeat(200)).replace("<Document", &declared(bytes));
         assert_eq!(limit(&entries(5_000), options), LimitKind::KeptBytes, "{odd}");
         assert!(read(&entries(300), options).is_ok(), "{odd}");
     }

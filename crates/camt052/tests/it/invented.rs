@@ -6,8 +6,8 @@ use bankrail_camt052::{
     Report, StructuredRemittance, Transaction,
 };
 
-/// Octets out of a number, always the same.
-pub(crate) fn octets(seed: u64, length: usize) -> Vec<u8> {
+/// Bytes out of a number, always the same.
+pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     std::iter::repeat_with(|| {
         state ^= state << 13;
@@ -19,14 +19,14 @@ pub(crate) fn octets(seed: u64, length: usize) -> Vec<u8> {
     .collect()
 }
 
-/// A document made from octets.
-pub(crate) fn invented(octets: &[u8]) -> Document {
-    Document::arbitrary(&mut Unstructured::new(octets)).unwrap()
+/// A document made from bytes.
+pub(crate) fn invented(bytes: &[u8]) -> Document {
+    Document::arbitrary(&mut Unstructured::new(bytes)).unwrap()
 }
 
 /// A small or middling document made from a number.
 pub(crate) fn numbered(seed: u64) -> Document {
-    invented(&octets(seed, 200 + usize::try_from(seed % 7).unwrap() * 150))
+    invented(&bytes(seed, 200 + usize::try_from(seed % 7).unwrap() * 150))
 }
 
 /// Reading that refuses what the schema refuses.
@@ -35,12 +35,12 @@ pub(crate) fn strict() -> ReadOptions {
     options
 }
 
-/// A document whose one transaction has every large part, each out of octets of its own.
+/// A document whose one transaction has every large part, each out of bytes of its own.
 pub(crate) fn full(seed: u64) -> Document {
     let mut parts = 0;
     let mut more = || {
         parts += 1;
-        octets(seed * 100 + parts, 2_000)
+        bytes(seed * 100 + parts, 2_000)
     };
     macro_rules! invent {
         () => {

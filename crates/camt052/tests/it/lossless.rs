@@ -1,5 +1,5 @@
-//! Reading a schema-valid document and writing it again loses nothing: the same elements in the same order with the same
-//! attributes and texts; numbers with their scale, times with their precision and offset, envelopes verbatim.
+//! Reading a schema-valid document and writing it again loses nothing: the same elements in the same order with the
+//! same attributes and texts; numbers with their scale, times with their precision and offset, envelopes verbatim.
 
 use crate::invented::{full, numbered, strict};
 use crate::mutate::mutate;
@@ -102,7 +102,7 @@ fn samples_lose_nothing() {
     for folder in [folder.clone(), folder.join("edge")] {
         for file in std::fs::read_dir(folder).unwrap() {
             let path = file.unwrap().path();
-            let Some(xml) = std::fs::read(&path).ok().and_then(|octets| String::from_utf8(octets).ok()) else {
+            let Some(xml) = std::fs::read(&path).ok().and_then(|bytes| String::from_utf8(bytes).ok()) else {
                 continue;
             };
             if Document::parse_with(&xml, &strict()).is_ok() {

@@ -1,6 +1,6 @@
 //! Documents changed in one place: an element dropped, doubled, moved or renamed, a value broken, an attribute added.
 
-use crate::invented::octets;
+use crate::invented::bytes;
 use crate::types::{Types, child_type, name_of};
 use bankrail_camt052::NAMESPACE;
 
@@ -19,7 +19,7 @@ struct Element {
 pub(crate) fn mutate(xml: &str, seed: u64, types: &Types) -> String {
     let tree = roxmltree::Document::parse(xml).unwrap();
     let mut root = element(tree.root_element(), "Document", types);
-    let mut dice = octets(seed ^ 0xABCD, 64).into_iter().map(usize::from).cycle();
+    let mut dice = bytes(seed ^ 0xABCD, 64).into_iter().map(usize::from).cycle();
     let mut roll = |sides: usize| (dice.next().unwrap() * 256 + dice.next().unwrap()) % sides.max(1);
     let place = roll(count(&root));
     let (action, pick) = (roll(20), roll(1000));

@@ -3,8 +3,8 @@
 use crate::findings::document;
 use bankrail_camt052::{Document, LimitKind, Limits, ReadError, ReadErrorKind, ReadOptions};
 
-fn error(octets: impl AsRef<[u8]>) -> ReadError {
-    Document::parse(octets).map(|parsed| panic!("{parsed:?}")).unwrap_err()
+fn error(bytes: impl AsRef<[u8]>) -> ReadError {
+    Document::parse(bytes).map(|parsed| panic!("{parsed:?}")).unwrap_err()
 }
 
 fn with_source(source: &str) -> String {
@@ -12,8 +12,8 @@ fn with_source(source: &str) -> String {
 }
 
 /// The reporting source of a document, which stands out of order there; only its text matters.
-fn source(octets: impl AsRef<[u8]>) -> String {
-    let parsed = Document::parse(octets).unwrap_or_else(|error| panic!("{error:?}"));
+fn source(bytes: impl AsRef<[u8]>) -> String {
+    let parsed = Document::parse(bytes).unwrap_or_else(|error| panic!("{error:?}"));
     match &parsed.document.reports[0].source {
         Some(bankrail_camt052::ReportingSource::Proprietary(text)) => text.to_string(),
         other => panic!("{other:?}"),
@@ -107,21 +107,21 @@ fn encodings_are_those_declared_or_marked() {
     };
     assert_eq!(source(bytes(&text("ISO-8859-15"), 0xA4)), "é€?");
     assert_eq!(source(bytes(&text("iso-8859-1"), 0xA4)), "é¤?");
-    let offset = |octets: &[u8]| error(octets).offset();
+    let offset = |bytes: &[u8]| error(bytes).offset();
     let broken = text("ISO-8859-1").replace("</Document>", "</Dokument>");
-    let octets = bytes(&broken, 0xA4);
-    assert_eq!(offset(&octets), u64::try_from(octets.len() - "</Dokument>".len()).unwrap());
+    let bytes = bytes(&broken, 0xA4);
+    assert_eq!(offset(&bytes), u64::try_from(bytes.len() - "</Dokument>".len()).unwrap());
     let wide = utf16(&text("UTF-16").replace("</Document>", "</Dokument>"), true, true);
     assert_eq!(offset(&wide), u64::try_from(wide.len() - 2 * "</Dokument>".len()).unwrap());
 
-    for (octets, what) in [
+    for (bytes, what) in [
         (text("EBCDIC-CP-US").into_bytes(), "EBCDIC-CP-US"),
         (text("UTF-16").into_bytes(), "UTF-16"),
         (text("US-ASCII").into_bytes(), "US-ASCII"),
         (b"<\xFF/>".to_vec(), "UTF-8"),
         (b"\xE2\x82".to_vec(), "UTF-8"),
     ] {
-        assert!(error(&octets).kind().to_string().contains(what), "{what}: {}", error(&octets).kind());
+        assert!(error(&bytes).kind().to_string().contains(what), "{what}: {}", error(&bytes).kind());
     }
 }
 
@@ -217,10 +217,10 @@ fn a_type_stated_in_the_document_is_the_elements_own() {
 fn a_document_cut_by_its_limit_says_so_wherever_it_is_cut() {
     let xml = document("", "").replace("<Id>r<", "<Id>\u{e9}\u{1f44d}<");
     let wide: Vec<u8> = format!("\u{feff}{xml}").encode_utf16().flat_map(u16::to_le_bytes).collect();
-    for octets in [xml.as_bytes(), &wide] {
-        for most in 0..octets.len() {
+    for bytes in [xml.as_bytes(), &wide] {
+        for most in 0..bytes.len() {
             let options = ReadOptions::default().limits(Limits::default().document_bytes(most as u64));
-            let error = Document::parse_with(octets, &options).unwrap_err();
+            let error = Document::parse_with(bytes, &options).unwrap_err();
             let limit = LimitKind::DocumentBytes;
             assert!(matches!(error.kind(), ReadErrorKind::Limit { limit: l, .. } if *l == limit), "{most} {error:?}");
         }

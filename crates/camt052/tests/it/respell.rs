@@ -1,6 +1,6 @@
 //! The same document spelled otherwise: prefixes, CDATA, references, comments, instructions, white space, numbers.
 
-use crate::invented::octets;
+use crate::invented::bytes;
 use crate::types::{Types, child_type, name_of};
 use bankrail_camt052::NAMESPACE;
 use roxmltree::{Node, NodeType};
@@ -9,7 +9,7 @@ use roxmltree::{Node, NodeType};
 pub(crate) fn respell(xml: &str, seed: u64, types: &Types) -> String {
     let tree = roxmltree::Document::parse(xml).unwrap();
     let prefix = ["", "c:", "a.b-c:"][usize::try_from(seed % 3).unwrap()];
-    let mut dice = octets(seed ^ 0xD1CE, 997).into_iter().map(usize::from).cycle();
+    let mut dice = bytes(seed ^ 0xD1CE, 997).into_iter().map(usize::from).cycle();
     let mut respeller =
         Respeller { prefix, types, xml: String::new(), roll: &mut |sides| dice.next().unwrap() % sides };
     respeller.between();

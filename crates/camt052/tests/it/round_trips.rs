@@ -36,8 +36,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_document_round_trips(octets in proptest::collection::vec(any::<u8>(), 0..3000)) {
-        assert_round_trips(&invented(&octets));
+    fn any_document_round_trips(bytes in proptest::collection::vec(any::<u8>(), 0..3000)) {
+        assert_round_trips(&invented(&bytes));
     }
 }
 

@@ -87,8 +87,8 @@ fn xmlschema(schema: &Path, files: &[PathBuf]) -> Verdicts {
     lines.lines().filter_map(|line| line.split_once(' ')).map(|(word, file)| (file.into(), word == "valid")).collect()
 }
 
-/// The validators' own errors. libxml2 refuses a date padded with white space. xmlschema counts the zeros at the end of a
-/// zero as digits, and does not see text beside the element of an envelope.
+/// The validators' own errors. libxml2 refuses a date padded with white space. xmlschema counts the zeros at the end of
+/// a zero as digits, and does not see text beside the element of an envelope.
 fn known(validator: &str, verdict: bool, xml: &str) -> bool {
     match (validator, verdict) {
         ("xmllint", false) => has_padded_date(xml),

@@ -1,4 +1,4 @@
-//! One entry after the other gives what a whole parse gives, however the octets arrive.
+//! One entry after the other gives what a whole parse gives, however the bytes arrive.
 
 use crate::findings::document;
 use crate::shared::shared;
@@ -6,8 +6,8 @@ use crate::tree::Slowly;
 use bankrail_camt052::{Document, EntryReader, Extras, Finding, ReadError, ReadErrorKind, StreamItem};
 
 /// Puts the items of a stream together again.
-fn assemble(octets: &[u8], piece: usize) -> Result<(Document, Vec<Finding>), ReadError> {
-    let mut reader = EntryReader::new(Slowly { octets, piece });
+fn assemble(bytes: &[u8], piece: usize) -> Result<(Document, Vec<Finding>), ReadError> {
+    let mut reader = EntryReader::new(Slowly { bytes, piece });
     let (mut reports, mut entries, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(item) = reader.next_item()? {
         findings.extend(reader.take_findings());
@@ -31,10 +31,10 @@ fn assemble(octets: &[u8], piece: usize) -> Result<(Document, Vec<Finding>), Rea
 }
 
 /// The same document and findings, or the same error.
-fn assert_same(name: &str, octets: &[u8]) {
-    let whole = Document::parse(octets);
+fn assert_same(name: &str, bytes: &[u8]) {
+    let whole = Document::parse(bytes);
     for piece in [1, 7, 4096] {
-        match (&whole, assemble(octets, piece)) {
+        match (&whole, assemble(bytes, piece)) {
             (Ok(whole), Ok((document, findings))) => {
                 assert_eq!(whole.document, document, "{name} {piece}");
                 assert_eq!(whole.findings, findings, "{name} {piece}");
@@ -72,12 +72,12 @@ fn hostile_documents_stream_as_they_parse() {
     for end in (0..good.len()).step_by(3) {
         assert_same("cut", &good.as_bytes()[..end]);
     }
-    for (at, octet) in
+    for (at, byte) in
         (0..good.len()).step_by(5).zip([0, b'<', b'&', 0xFF, b'>', b'"', 0xEF, 1, b']'].into_iter().cycle())
     {
         let mut bad = good.clone().into_bytes();
-        bad[at] = octet;
-        assert_same(&format!("octet {octet} at {at}"), &bad);
+        bad[at] = byte;
+        assert_same(&format!("byte {byte} at {at}"), &bad);
     }
 }
 
@@ -88,9 +88,9 @@ fn other_encodings_stream_as_they_parse() {
         let xml = document("", &format!("{entry}<AddtlRptInf>{text}</AddtlRptInf>{entry}"));
         format!("<?xml version=\"1.0\" encoding=\"{encoding}\"?>\r\n{xml}")
     };
-    let wide = |text: &str, octets: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(octets).collect::<Vec<u8>>();
+    let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
     let marked = format!("\u{feff}{}", declared("UTF-16", "\u{e9}\u{20ac}\u{1f44d}\r\n."));
-    for (name, octets) in [
+    for (name, bytes) in [
         ("UTF-16, little end first", wide(&marked, u16::to_le_bytes)),
         ("UTF-16, big end first", wide(&marked, u16::to_be_bytes)),
         ("UTF-16 without a mark", wide(&marked[3..], u16::to_be_bytes)),
@@ -98,26 +98,26 @@ fn other_encodings_stream_as_they_parse() {
         ("ISO-8859-15", declared("ISO-8859-15", "?\r\n?").bytes().map(|b| if b == b'?' { 0xA4 } else { b }).collect()),
         ("UTF-8 with a mark", declared("UTF-8", "\u{feff}\u{1f44d}").replacen('<', "\u{feff}<", 1).into_bytes()),
     ] {
-        assert_same(name, &octets);
-        for end in (0..octets.len()).step_by(7) {
-            assert_same(&format!("{name}, cut at {end}"), &octets[..end]);
-            let mut bad = octets.clone();
+        assert_same(name, &bytes);
+        for end in (0..bytes.len()).step_by(7) {
+            assert_same(&format!("{name}, cut at {end}"), &bytes[..end]);
+            let mut bad = bytes.clone();
             bad[end] ^= [0xFF, 0x80, 0xD8, 0x20][end % 4];
-            assert_same(&format!("{name}, octet {end} changed"), &bad);
+            assert_same(&format!("{name}, byte {end} changed"), &bad);
         }
     }
 }
 
-/// Found by the fuzz target `entry_stream`: an octet that is no UTF-8, seen early in a large piece, took the place of
+/// Found by the fuzz target `entry_stream`: an byte that is no UTF-8, seen early in a large piece, took the place of
 /// the error before it.
 #[test]
 fn the_first_error_is_told_whatever_was_read_ahead() {
-    for (name, octets) in [
+    for (name, bytes) in [
         ("end tag", b"</Document>\xff\xff\xff\xff".as_slice()),
         ("wrong root", b"<Other></Other>\xff"),
         ("forbidden character", "<a></b>\u{1}".as_bytes()),
     ] {
-        assert_same(name, octets);
+        assert_same(name, bytes);
     }
 }
 

@@ -64,10 +64,10 @@ pub(crate) fn texts(xml: &str, path: &str) -> Vec<String> {
     leaves(xml).into_iter().filter(|(found, _)| found.ends_with(path)).map(|(_, text)| text).collect()
 }
 
-/// A source that hands out a few octets at a time.
+/// A source that hands out a few bytes at a time.
 #[derive(Debug)]
 pub(crate) struct Slowly<'a> {
-    pub(crate) octets: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     pub(crate) piece: usize,
 }
 
@@ -83,10 +83,10 @@ impl Read for Slowly<'_> {
 
 impl BufRead for Slowly<'_> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        Ok(&self.octets[..self.octets.len().min(self.piece)])
+        Ok(&self.bytes[..self.bytes.len().min(self.piece)])
     }
 
     fn consume(&mut self, amount: usize) {
-        self.octets = &self.octets[amount..];
+        self.bytes = &self.bytes[amount..];
     }
 }

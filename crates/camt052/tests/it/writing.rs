@@ -26,7 +26,7 @@ fn missing_parts_and_forbidden_characters_are_errors() {
     assert_eq!(json, "kept");
     read.reports[0].created_at = None;
     let error = read.to_xml().unwrap_err();
-    assert!(error.to_string().ends_with("/Document/BkToCstmrAcctRpt/Rpt[1]"), "{error}");
+    assert!(error.to_string().contains("/Document/BkToCstmrAcctRpt/Rpt[1]: expected CreDtTm"), "{error}");
     read.reports.clear();
     assert!(read.to_xml().is_err());
 }

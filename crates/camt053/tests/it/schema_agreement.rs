@@ -1,5 +1,5 @@
-//! Strict reading agrees with two foreign validators, xmllint and Python's xmlschema, about what is written here and about
-//! documents changed in one place.
+//! Strict reading agrees with two foreign validators, xmllint and Python's xmlschema, about what is written here and
+//! about documents changed in one place.
 
 use crate::documents::{changed, numbered, shared, strict};
 use bankrail_camt053::Document;

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A rule of a message, beyond the schema, that a document breaks. Which rules there are, the crate of the message or of its
-/// family says; [`Beyond::get`] gives its type back.
+/// A rule of a message, beyond the schema, that a document breaks. Which rules there are, the crate of the message or
+/// of its family says; [`Beyond::get`] gives its type back.
 #[derive(Clone)]
 pub struct Beyond(Arc<dyn Rule>);
 

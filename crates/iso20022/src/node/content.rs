@@ -54,7 +54,8 @@ pub fn write_kept(tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>, conte
     out.close(tag);
 }
 
-/// Writes the occurrences of one element. Inlined, so that its tags are constants: a few instructions instead of a copy.
+/// Writes the occurrences of one element. Inlined, so that its tags are constants: a few instructions instead of a
+/// copy.
 #[inline(always)]
 pub fn write_field<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<'_>) {
     for item in content.items() {

@@ -10,7 +10,7 @@ use crate::node::Node;
 use crate::read::{Cursor, Mark, Step, Tokens, ends_name, strip};
 use crate::scan::{Odd, Scanner};
 
-/// An element whose end is not within so many bytes is not waited for.
+/// How many bytes are read ahead to bring the end of an element into memory.
 const AHEAD: usize = 64 * 1024;
 /// No tag of a schema has more bytes.
 const TAG: usize = 64;
@@ -34,8 +34,8 @@ struct Extent {
 }
 
 impl<T: Tokens> Cursor<T> {
-    /// The content of the sequence whose start tag has just been read, up to its end tag, if it is as the writer writes it,
-    /// perhaps under a prefix. Otherwise nothing has been read.
+    /// The content of the sequence whose start tag has just been read, up to its end tag, if it is as the writer writes
+    /// it, perhaps under a prefix. Otherwise nothing has been read.
     pub(super) fn scan_content<N: Node>(&mut self) -> Option<N> {
         let name = self.path.last()?.name;
         let tag = &self.events.tag;
@@ -167,7 +167,8 @@ impl<T: Tokens> Cursor<T> {
             if ahead.len() > AHEAD {
                 return false;
             }
-            // However it is spelled: what follows it is not searched again for the next element.
+            // Any spelling of the end tag will do, so that the bytes after it are not searched again for the next
+            // element.
             if memchr::memmem::find_iter(rest, &end).any(|at| rest.get(at + end.len()).is_some_and(|b| ends_name(*b))) {
                 return came;
             }
@@ -179,8 +180,8 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// What breaks a rule beyond the schema in a scanned element, named by the checker; `None` when the element was odd or
-    /// has too many elements after `before`, or when the checker does not agree on how much there is to report.
+    /// What breaks a rule beyond the schema in a scanned element, named by the checker; `None` when the element was odd
+    /// or has too many elements after `before`, or when the checker does not agree on how much there is to report.
     fn accept<N: Node>(
         &self,
         scanned: &Result<N, Odd>,
@@ -253,8 +254,8 @@ impl<T: Tokens> Cursor<T> {
     }
 }
 
-/// Where elements start that break a rule beyond the schema, in bytes from the start of a scanned text as it was before it
-/// was stripped of a prefix of so many bytes.
+/// Where elements start that break a rule beyond the schema, in bytes from the start of a scanned text as it was before
+/// it was stripped of a prefix of so many bytes.
 #[inline]
 fn doubts(scanner: &Scanner<'_>, text: &str, prefix: usize) -> Vec<usize> {
     let doubts = scanner.doubts();

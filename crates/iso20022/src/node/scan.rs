@@ -6,7 +6,8 @@ use crate::finding::FindingKind;
 use crate::scan::{Odd, Scanner};
 use crate::watch::{Memory, Watch};
 
-// The functions that take a tag are inlined always: only then is the tag a constant, and comparing it two instructions.
+// The functions that take a tag are always inlined, so that the tag is a constant and comparing it takes two
+// instructions.
 impl Scanner<'_> {
     /// An element that must be there.
     #[inline(always)]
@@ -14,7 +15,7 @@ impl Scanner<'_> {
         if self.begins::<N>(tag) { self.element(tag) } else { self.empty(tag) }
     }
 
-    /// An element that must be there, which only the cursor may miss.
+    /// An element that must be there; where it is missing, the reader over events reports it.
     #[inline(always)]
     pub fn soft<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Option<N>, Odd> {
         self.one(tag, max).map(Some)
@@ -40,7 +41,7 @@ impl Scanner<'_> {
 
     #[inline(always)]
     fn several<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
-        // Most lists of a transaction have one element: room for no more.
+        // Most lists of a transaction have one element.
         let mut items = Vec::with_capacity(1);
         loop {
             items.push(self.element(tag)?);
@@ -62,7 +63,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// An element whose start tag is next, with what follows it up to the next tag.
+    /// An element whose start tag is next, and the gap after it.
     #[inline(always)]
     fn element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
         let left = self.rest().len();
@@ -74,8 +75,8 @@ impl Scanner<'_> {
         node
     }
 
-    /// An element that is not looked at beyond the schema.
-    // A node is some hundred bytes. It stays in the result that it came in: taken out, it would be copied each time.
+    /// An element, without the gap after it and without its rules beyond the schema.
+    // A node has some hundred bytes, and taking it out of its result would copy it.
     #[inline(always)]
     pub(crate) fn bare_element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
         self.expect(if N::HAS_ATTRIBUTE { tag.start } else { tag.open })?;
@@ -119,7 +120,8 @@ fn accept<S: Simple>(text: &str) -> Result<S, Odd> {
     if value.fault().is_some() { Err(Odd) } else { Ok(value) }
 }
 
-/// The place of an element, for the rules beyond the schema: only where something is reported counts, not what.
+/// Takes the reports of an element's rules beyond the schema. Only the place is noted; the checker names the finding
+/// later.
 struct Place<'s, 'a> {
     scanner: &'s mut Scanner<'a>,
     /// Bytes left before the element.

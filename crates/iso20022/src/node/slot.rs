@@ -42,7 +42,7 @@ impl<N: Node> Slot for Vec<N> {
 
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
         if self.is_empty() {
-            // Most lists of a transaction have one element: room for no more.
+            // Most lists of a transaction have one element.
             self.reserve_exact(1);
         }
         self.push(N::read(from)?);

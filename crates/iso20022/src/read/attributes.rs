@@ -23,7 +23,7 @@ impl Attribute {
     }
 }
 
-/// So many names are compared one by one; more are sorted.
+/// Up to this many names are compared one by one; more are sorted.
 pub(crate) const FEW: usize = 16;
 
 /// Reads what stands between the name and the end of a start tag, `most` attributes at most.
@@ -71,7 +71,7 @@ pub(crate) fn parse(mut text: &str, most: usize, to: &mut Vec<Attribute>) -> Res
     Ok(())
 }
 
-/// One that occurs twice.
+/// A key that occurs twice.
 pub(crate) fn repeated<K: Ord + Copy>(mut keys: Vec<K>) -> Option<K> {
     keys.sort_unstable();
     keys.windows(2).find_map(|pair| {
@@ -106,7 +106,7 @@ fn normalise(raw: &str) -> Result<String, ReadErrorKind> {
 }
 
 fn push_plain(text: &str, value: &mut String) {
-    // A line end is one space, however it is written.
+    // A line end becomes one space, also when it is a carriage return and a line feed.
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -141,7 +141,7 @@ pub(crate) fn resolve(name: &str) -> Result<char, ReadErrorKind> {
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
         return Err(malformed("expected digits in a character reference"));
     }
-    // Leading zeros are allowed without end; what does not fit is no character.
+    // Any number of leading zeros is allowed; a number that does not fit is no character.
     let number = u32::from_str_radix(digits.trim_start_matches('0'), radix)
         .unwrap_or(if digits.bytes().all(|b| b == b'0') { 0 } else { u32::MAX });
     char::from_u32(number).filter(|c| is_xml_char(*c)).ok_or(ReadErrorKind::ForbiddenCharacter { found: number })

@@ -1,4 +1,4 @@
-//! Markup kept as it stands, with the namespace declarations it needs to stand elsewhere.
+//! Kept markup: copied as it stands, with the namespace declarations that it needs in another place.
 
 use super::attributes::push_attribute;
 use super::cursor::Cursor;
@@ -10,15 +10,15 @@ use quick_xml::events::Event;
 use std::collections::{BTreeSet, HashSet};
 
 impl<T: Tokens> Cursor<T> {
-    /// The element whose start tag has just been read, to its end tag.
+    /// Copies the element whose start tag has just been read, up to its end tag.
     pub(crate) fn capture(&mut self) -> Result<String, Halt> {
         let mut xml = String::new();
         self.capture_to(&mut xml)?;
         Ok(xml)
     }
 
-    /// Everything between the start tag just read and its end tag; how many elements there are at the top, and whether
-    /// there is text beside them.
+    /// Copies everything between the start tag just read and its end tag. Also returns how many elements there are at
+    /// the top and whether there is text beside them.
     pub(crate) fn capture_content(&mut self) -> Result<(String, (usize, bool)), Halt> {
         let (mut xml, mut elements, mut stray) = (String::new(), 0, false);
         if std::mem::take(&mut self.events.empty) {
@@ -61,7 +61,7 @@ impl<T: Tokens> Cursor<T> {
             }
             self.capture_event(xml)?;
         }
-        // The element has been left: its own declarations are gone, what it needs from around it is in scope.
+        // The element has ended, so its own declarations are gone and those around it are in scope.
         let needed = self.needed(xml.get(start..).unwrap_or_default(), &own);
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
             self.bound_kept(xml.len() + needed.len())?;
@@ -92,7 +92,7 @@ impl<T: Tokens> Cursor<T> {
         needed
     }
 
-    /// An error when so many bytes more are too many to keep.
+    /// An error when this many more bytes exceed `kept_bytes`.
     fn bound_kept(&mut self, bytes: usize) -> Result<(), Halt> {
         let bounded = self.keeper.bound(bytes);
         self.bounded(bounded)
@@ -190,7 +190,7 @@ pub(crate) fn is_one_element(xml: &str) -> bool {
     }
 }
 
-/// What may be a prefix in markup: each name before a colon.
+/// Each name before a colon, which may be a prefix.
 fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
     memchr::memchr_iter(b':', xml.as_bytes()).scan(0, |from, at| {
         let before = xml.get(*from..at).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The cursor: walks a document as the statements of a message direct, keeps what they do not know, and reports.
+//! The cursor: walks a document along the statements of a message, keeps what these do not know, and reports it.
 
 use super::error::{LimitKind, ReadError, ReadErrorKind};
 use super::events::{Events, Token};
@@ -14,8 +14,8 @@ use crate::finding::{Finding, FindingKind};
 use crate::watch::{Memory, Watch};
 use std::fmt;
 
-/// What the engine knows of a message: its names, and that the document element holds the message, the message groups, a
-/// group units. In a bank's report the groups are reports and the units are entries.
+/// What the engine knows of a message: its names, and that the document element holds the message, the message groups,
+/// a group units. In a bank's report the groups are reports and the units are entries.
 #[derive(Debug)]
 pub struct Shape {
     /// The namespace of the message.
@@ -36,7 +36,7 @@ pub struct Shape {
     pub judge: for<'a> fn(&mut Cursor<TextTokens<'a>>) -> Result<(), Halt>,
 }
 
-/// How many elements stand around a group: the document element and the message's.
+/// The elements around a group: the document element and the message's.
 const AROUND: usize = 2;
 
 impl Shape {
@@ -45,13 +45,13 @@ impl Shape {
         self.root.first().map_or("", |root| root.wire)
     }
 
-    /// True when an element of this name, with so many elements around it, is counted by itself: a group or a unit.
+    /// True for an element that is counted apart: a group or a unit. `around` is how many elements stand around it.
     fn is_counted_apart(&self, around: usize, name: &str) -> bool {
         (around == AROUND && name == self.group) || (around == AROUND + 1 && name == self.unit)
     }
 
-    /// True when an element of this name, with so many elements around it, is read whole by the fast reader: what stands
-    /// in the message but for its groups, and what stands in a group.
+    /// True for an element that the fast reader takes whole: one in the message that is no group, and one in a group.
+    /// `around` is how many elements stand around it.
     pub(crate) fn is_scanned(&self, around: usize, name: &str) -> bool {
         (around == AROUND && name != self.group) || around == AROUND + 1
     }
@@ -62,7 +62,7 @@ impl Shape {
     }
 }
 
-/// Whether the fast reader is let try, and what came of it; for tests.
+/// The fast reader's switch and counts, for tests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fast {
     pub(crate) on: bool,
@@ -72,7 +72,7 @@ pub(crate) struct Fast {
     pub(crate) declined: usize,
 }
 
-/// The reading end of a document: its events, the open elements, what was found and what is kept.
+/// Reads a document: its events, the open elements, what was found and what is kept.
 pub struct Cursor<T> {
     pub(crate) shape: &'static Shape,
     pub(crate) events: Events<T>,
@@ -85,9 +85,9 @@ pub struct Cursor<T> {
     pub(crate) text: String,
     /// Room for an element without its prefix.
     pub(crate) plain: String,
-    /// How a document within foreign markup is judged, while nothing else is asked for: then nothing is kept.
+    /// Reads a document within foreign markup, while only its validity is asked for; then nothing is kept.
     pub(crate) judging: Option<fn(&mut Self) -> Result<(), Halt>>,
-    /// The elements of this name are handed out one by one: none of them is missing from its list.
+    /// Elements of this name are handed out one by one, so that their list may stay empty.
     pub(crate) handed_out: Option<&'static str>,
     pub(crate) fast: Fast,
 }
@@ -229,8 +229,8 @@ impl<T: Tokens> Cursor<T> {
         Ok(choice)
     }
 
-    /// The element just begun stands once too often: it is kept as it is, behind the first, which it must not precede when
-    /// all is written in the order of the schema.
+    /// The element just begun stands once too often. It is kept as markup after the first one, so that it stays behind
+    /// it when the document is written in the order of the schema.
     #[cold]
     pub fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
         self.report(FindingKind::Repeated { name, max: 1 });
@@ -241,7 +241,7 @@ impl<T: Tokens> Cursor<T> {
         kept
     }
 
-    /// The element just begun is a second alternative: it is kept as it is.
+    /// The element just begun is a second alternative. It is kept as markup.
     #[cold]
     pub fn refuse_second(&mut self, fields: &[Field], index: usize) -> Result<(), Halt> {
         if let Some(field) = fields.get(index) {

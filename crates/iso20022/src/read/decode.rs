@@ -1,4 +1,4 @@
-//! Octets into UTF-8 text whose characters XML allows, in pieces.
+//! Decodes bytes, in pieces, into UTF-8 text whose characters XML allows.
 
 use super::declaration::declared_encoding;
 use super::error::{LimitKind, ReadErrorKind};
@@ -8,28 +8,28 @@ use encoding_rs::{DecoderResult, ISO_8859_15, UTF_16BE, UTF_16LE};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// A source of UTF-8 text. At the first octet that is none, or the first character that XML does not allow, it fails,
-/// and `take_failure` says why and where.
+/// A source of UTF-8 text. It fails at the first byte that cannot be decoded and at the first character that XML does
+/// not allow; `take_failure` says why and where.
 pub(crate) struct Decoded<R> {
     source: R,
     encoding: Encoding,
     decoder: Option<encoding_rs::Decoder>,
-    /// Octets looked at to find the encoding, or the beginning of a character whose end is not there yet.
+    /// Bytes read to find the encoding, or the beginning of a character whose end has not been read yet.
     pending: Vec<u8>,
     /// Decoded text, of which `start..` is still to be consumed.
     text: String,
     start: usize,
     ended: bool,
     failure: Option<ReadErrorKind>,
-    /// The failure was met: all text before it is consumed. Until then it is nobody's error, however early it was seen.
+    /// All text before the failure has been consumed. Only then is it reported, although it may have been seen earlier.
     met: bool,
     limits: Limits,
-    /// Octets read from the source.
+    /// Bytes read from the source.
     read: u64,
-    /// Octets of text consumed since the last `begin_token`.
+    /// Bytes of text consumed since the last `begin_token`.
     token: usize,
     at: Position,
-    /// Octets of the byte order mark, once it is consumed.
+    /// Bytes of the byte order mark, once it is consumed.
     byte_order_mark: u64,
 }
 
@@ -43,9 +43,9 @@ enum Encoding {
     Utf16,
 }
 
-/// Octets decoded at once.
+/// Bytes decoded at once.
 const PIECE: usize = 32 * 1024;
-/// A declaration longer than this is none.
+/// An XML declaration is looked for within so many bytes.
 const DECLARATION: usize = 1024;
 
 impl<R: BufRead> Decoded<R> {
@@ -78,12 +78,12 @@ impl<R: BufRead> Decoded<R> {
         self.text.get(self.start..).unwrap_or_default()
     }
 
-    /// The place of the next octet to be consumed.
+    /// The place of the next byte to be consumed.
     pub(crate) fn position(&self) -> Position {
         self.at
     }
 
-    /// The place of the first event: behind the byte order mark, which is consumed with it.
+    /// The place of the first event, after the byte order mark, which is consumed together with the event.
     pub(crate) fn first_position(&self) -> Position {
         Position { line: 1, column: 1, offset: self.byte_order_mark }
     }
@@ -94,7 +94,7 @@ impl<R: BufRead> Decoded<R> {
         self.failure.take_if(|_| self.met).map(|failure| (failure, position))
     }
 
-    /// Decodes a further piece behind what is not consumed; false when there is none.
+    /// Decodes a further piece after the text that has not been consumed; false when there is none.
     pub(crate) fn more(&mut self) -> bool {
         self.text.drain(..self.start);
         self.start = 0;
@@ -122,7 +122,7 @@ impl<R: BufRead> Decoded<R> {
         Ok(piece)
     }
 
-    /// Reads as much as shows the encoding: up to the end of the XML declaration.
+    /// Reads up to the end of the XML declaration, which states the encoding.
     fn read_head(&mut self) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         loop {
@@ -152,8 +152,8 @@ impl<R: BufRead> Decoded<R> {
         Ok(head)
     }
 
-    fn count(&mut self, octets: usize) {
-        self.read = self.read.saturating_add(u64::try_from(octets).unwrap_or(u64::MAX));
+    fn count(&mut self, bytes: usize) {
+        self.read = self.read.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
     }
 
     fn detect(&mut self, head: &[u8]) {
@@ -178,7 +178,7 @@ impl<R: BufRead> Decoded<R> {
         match found {
             Some((encoding, decoder)) => {
                 self.encoding = encoding;
-                // A byte order mark stays: the XML reader drops exactly one.
+                // A byte order mark stays, because the XML reader drops exactly one.
                 self.decoder = decoder.map(encoding_rs::Encoding::new_decoder_without_bom_handling);
             }
             None => {
@@ -250,12 +250,12 @@ impl<R: BufRead> Decoded<R> {
         self.failure.get_or_insert(kind);
     }
 
-    /// How many octets of the source a piece of text was.
-    fn source_octets(&self, text: &[u8]) -> usize {
+    /// How many bytes of the source a piece of text was.
+    fn source_bytes(&self, text: &[u8]) -> usize {
         match self.encoding {
             Encoding::Unknown | Encoding::Utf8 | Encoding::Ascii => text.len(),
             Encoding::Latin1 | Encoding::Latin9 => characters(text),
-            // One unit a character, two beyond the basic plane, two octets a unit.
+            // Two bytes for each character, four beyond the basic plane.
             Encoding::Utf16 => 2 * (characters(text) + text.iter().filter(|b| **b >= 0xF0).count()),
         }
     }
@@ -293,7 +293,7 @@ impl<R: BufRead> BufRead for Decoded<R> {
     fn consume(&mut self, amount: usize) {
         let end = self.start.saturating_add(amount).min(self.text.len());
         let text = self.text.as_bytes().get(self.start..end).unwrap_or_default();
-        let octets = self.source_octets(text);
+        let bytes = self.source_bytes(text);
         let first = self.at.offset == 0;
         match memchr::memrchr(b'\n', text) {
             Some(last) => {
@@ -304,9 +304,9 @@ impl<R: BufRead> BufRead for Decoded<R> {
         }
         if first && text.starts_with(&[0xEF, 0xBB, 0xBF]) && self.at.line == 1 {
             self.at.column -= 1;
-            self.byte_order_mark = number(self.source_octets(&[0xEF, 0xBB, 0xBF]));
+            self.byte_order_mark = number(self.source_bytes(&[0xEF, 0xBB, 0xBF]));
         }
-        self.at.offset += number(octets);
+        self.at.offset += number(bytes);
         self.token = self.token.saturating_add(text.len());
         self.start = end;
     }
@@ -317,7 +317,8 @@ pub(crate) fn forbidden(text: &[u8]) -> Option<(usize, u32)> {
     const CHUNK: usize = 1024;
     let mut base = 0;
     for chunk in text.chunks(CHUNK) {
-        // Without branches, so that many octets are looked at in one step; first only whether there are line ends at all.
+        // Without branches, so that the compiler tests many bytes in one step. Line ends are told apart only where
+        // there are any.
         let mut suspect = chunk.iter().fold(false, |any, b| any | (*b < 0x20) | (*b == 0xEF));
         if suspect {
             suspect = chunk.iter().fold(false, |any, b| {
@@ -348,7 +349,7 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
     None
 }
 
-/// The text of a document in UTF-8 of allowed characters; whatever else goes through the decoder.
+/// The text of a document that is UTF-8 and holds only characters that XML allows; `None` for the decoder's cases.
 pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &Limits) -> Option<&'a str> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.document_bytes {
         return None;
@@ -385,7 +386,7 @@ fn fill<R: BufRead>(source: &mut R) -> io::Result<&[u8]> {
 
 /// Characters that start in a piece of UTF-8.
 pub(crate) fn characters(text: &[u8]) -> usize {
-    // Counted in octets as far as these reach: many are added in one step.
+    // Counted in 8 bits, so that the compiler adds many in one step; 255 is the most that fits.
     let count = |chunk: &[u8]| chunk.iter().fold(0_u8, |sum, b| sum.wrapping_add(u8::from(b & 0xC0 != 0x80)));
     text.chunks(255).map(|chunk| usize::from(count(chunk))).sum()
 }

@@ -4,7 +4,8 @@ use crate::finding::{Finding, FindingKind, Position};
 use std::fmt;
 use std::io;
 
-/// Why a document was not read: what, in which element, and where. `Debug` prints what `Display` does, and the findings.
+/// Why a document was not read: what, in which element, and where. `Debug` prints what `Display` does, and the
+/// findings.
 pub struct ReadError(Box<Parts>);
 
 struct Parts {
@@ -136,7 +137,7 @@ impl ReadError {
         &self.0.kind
     }
 
-    /// The element, such as `/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[3]/Amt`; empty before the first one.
+    /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; empty before the first one.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path
@@ -166,8 +167,8 @@ impl ReadError {
         self.0.position.offset
     }
 
-    /// Everything else that was found up to here; under [`Mode::Strict`](crate::Mode::Strict) every finding of the
-    /// document, the first being the one that refused it.
+    /// What was found before the error. When a finding refused the document, all its findings; the first that the
+    /// options refuse is the error.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.0.findings

@@ -13,7 +13,8 @@ use crate::xml::{is_blank, is_plain_name, is_qualified_name};
 use quick_xml::errors::IllFormedError;
 use quick_xml::events::Event;
 
-/// The events of a document, with what is needed to understand them: namespaces in scope, depth, place, the last start tag.
+/// The events of a document, with what is needed to understand them: namespaces in scope, depth, place, the last start
+/// tag.
 #[derive(Debug)]
 pub(crate) struct Events<T> {
     pub(crate) tokens: T,
@@ -25,22 +26,22 @@ pub(crate) struct Events<T> {
     pub(crate) attributes: Vec<Attribute>,
     /// It was an empty element: its end comes next.
     pub(crate) empty: bool,
-    /// All open elements.
+    /// How many elements are open.
     pub(crate) depth: usize,
-    /// Elements begun; an element that is counted by itself starts at none.
+    /// Elements begun, since the start of the innermost element that is counted apart.
     pub(crate) elements: usize,
     /// Where the current event starts.
     pub(crate) mark: Mark,
 }
 
-/// What comes next in the content of an element.
+/// An event in the content of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
-    /// A start tag, not opened yet; it may be that of an empty element.
+    /// A start tag; `Events::open` has to follow.
     Start { empty: bool },
-    /// An end tag, not closed yet.
+    /// An end tag; `Events::close` has to follow.
     End,
-    /// Character data, which has been added, or what adds nothing.
+    /// Character data, which has been appended, or a comment or processing instruction.
     Content,
 }
 
@@ -59,7 +60,7 @@ impl<T: Tokens> Events<T> {
         }
     }
 
-    /// The next event; character data is added to `text`, but for white space at its beginning where `elements_only`.
+    /// The next event. Character data is appended to `text`; with `elements_only`, white space at its beginning is not.
     #[inline]
     pub(crate) fn next(&mut self, text: &mut String, elements_only: bool) -> Result<Token, Halt> {
         self.advance()?;
@@ -85,11 +86,11 @@ impl<T: Tokens> Events<T> {
     /// An event begins.
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<(), Halt> {
-        let before = self.mark.text;
+        let before = self.mark;
         self.mark = self.tokens.mark();
         let limit = u64::try_from(self.limits.token_bytes).unwrap_or(u64::MAX);
-        if self.mark.text - before > limit {
-            self.mark.text = before;
+        if self.mark.text - before.text > limit {
+            self.mark = before;
             return Err(self.halt(token_limit(&self.limits)));
         }
         Ok(())
@@ -115,7 +116,7 @@ impl<T: Tokens> Events<T> {
 
     pub(crate) fn open_attributes(&mut self) -> Result<(), Halt> {
         let limits = self.limits;
-        // In memory a tag has any length; in pieces the source has seen to it.
+        // The source bounds the length of a tag that is read in pieces; a tag in memory is bounded here.
         if self.tag.as_str().len() > limits.token_bytes {
             return Err(self.halt(token_limit(&limits)));
         }
@@ -171,8 +172,8 @@ impl<T: Tokens> Events<T> {
         self.depth -= 1;
     }
 
-    /// True when the element just begun is of the message's namespace. Then its name may still be none, which whoever
-    /// does not find it among the names of the schema has to see to.
+    /// True when the element just begun is of the message's namespace. Its name is not checked here; a name that the
+    /// schema does not have has to be checked by the caller.
     #[inline]
     pub(crate) fn seems_ours(&mut self) -> Result<bool, Halt> {
         let ours = match self.tag.prefix() {
@@ -182,7 +183,7 @@ impl<T: Tokens> Events<T> {
         if ours == Some(true) { Ok(true) } else { self.is_ours() }
     }
 
-    /// True when the element just begun is of the message's namespace; an error when its name is none.
+    /// True when the element just begun is of the message's namespace; an error when its name is malformed.
     pub(crate) fn is_ours(&mut self) -> Result<bool, Halt> {
         let Some(prefix) = self.tag.prefix() else {
             if self.namespaces.default_is_ours() || is_plain_name(self.tag.name()) {
@@ -200,7 +201,7 @@ impl<T: Tokens> Events<T> {
         }
     }
 
-    /// What is neither a tag nor plain: done, or an error.
+    /// Turns an error in character data into one with its place.
     pub(crate) fn content(&mut self, content: Result<(), ReadErrorKind>) -> Result<(), Halt> {
         match content {
             Ok(()) => Ok(()),
@@ -208,11 +209,14 @@ impl<T: Tokens> Events<T> {
         }
     }
 
-    /// The error of an event, or what is wrong with the input behind it.
+    /// The error of an event: that of the input if the input failed, otherwise the given one.
     #[cold]
     pub(crate) fn failed(&mut self, kind: ReadErrorKind) -> Halt {
-        if let Some((kind, position)) = self.tokens.failure() {
-            return Halt::new(kind, position);
+        match self.tokens.failure() {
+            // Placed where the tag or text starts, however much of it was in memory.
+            Some((kind @ ReadErrorKind::Limit { limit: LimitKind::TokenBytes, .. }, _)) => return self.halt(kind),
+            Some((kind, position)) => return Halt::new(kind, position),
+            None => {}
         }
         let end = self.tokens.mark().text;
         if end - self.mark.text > u64::try_from(self.limits.token_bytes).unwrap_or(u64::MAX) {
@@ -268,7 +272,7 @@ pub(crate) fn take_content(event: Result<Event<'_>, quick_xml::Error>, text: &mu
     }
 }
 
-/// What the parser of events says, with the names that it quotes cut.
+/// The parser's error, with the names that it quotes cut.
 pub(crate) fn not_well_formed(error: &quick_xml::Error) -> ReadErrorKind {
     let quick_xml::Error::IllFormed(error) = error else { return malformed(&error.to_string()) };
     let detail = match error {
@@ -310,7 +314,7 @@ pub(crate) fn push_lines(data: &str, text: &mut String) {
     text.push_str(rest);
 }
 
-/// Why XML Namespaces forbid a declaration.
+/// The reason why XML Namespaces forbid a declaration, if they do.
 fn refused_binding(prefix: &str, namespace: &str) -> Option<&'static str> {
     match (prefix, namespace) {
         ("xml", XML) => None,

@@ -10,7 +10,7 @@ pub(crate) struct Findings {
     found: Vec<Finding>,
     /// Findings beyond those there is room for.
     further: u64,
-    /// Nothing is reported: it will be found again.
+    /// True while nothing is recorded, because it will be found again.
     silent: bool,
 }
 
@@ -19,18 +19,18 @@ impl Findings {
         Self { options, found: Vec::new(), further: 0, silent: false }
     }
 
-    /// Nothing is reported until the opposite is said.
+    /// Switches recording off and on.
     pub(crate) fn set_silent(&mut self, silent: bool) {
         self.silent = silent;
     }
 
-    /// Makes room for a finding; false when it is only counted, or not even that.
+    /// Makes room for a finding. False when the finding is not to be recorded, but counted at most.
     pub(crate) fn make_room(&mut self, kind: &FindingKind) -> bool {
         if self.silent {
             return false;
         }
         if self.found.len() >= self.options.limits.findings {
-            // What refuses the document must not be overlooked for want of room.
+            // A finding that refuses the document is kept even when there is no room.
             if !self.refuses(kind) || self.found.iter().any(|finding| self.refuses(&finding.kind)) {
                 self.further += 1;
                 return false;

@@ -1,6 +1,8 @@
-//! What strict reading judges for no other reason than that the schema does: documents of the message within foreign markup,
-//! because the wildcard of an envelope is lax (XML Schema Part 1, 3.10.4), and `xsi:type`, which may repeat an element's own
-//! type and name no other.
+//! Two rules of XML Schema that are judged only so that strict reading is exactly the schema:
+//!
+//! - A document of the message within foreign markup has to be valid, because the wildcard of an envelope is lax (XML
+//!   Schema Part 1, 3.10.4).
+//! - `xsi:type` may name the element's own type and no other.
 
 use super::cursor::{Cursor, Shape};
 use super::error::{ReadError, ReadErrorKind};
@@ -10,13 +12,13 @@ use super::options::{Limits, Mode, ReadOptions};
 use super::tokens::{TextTokens, Tokens};
 use crate::xml::{is_blank, is_space};
 
-/// Why the schema refuses the content of an envelope, if it does: a document of the message is judged wherever it stands,
-/// within foreign elements too. `xml` is well-formed, with the namespaces it needs.
+/// Why the schema refuses the content of an envelope, if it does: a document of the message is judged wherever it
+/// stands, within foreign elements too. `xml` is well-formed, with the namespaces it needs.
 pub(crate) fn refused_document(xml: &str, limits: Limits, shape: &'static Shape) -> Option<String> {
     if !xml.contains(shape.document) {
         return None;
     }
-    // Each document within a document takes room on the stack.
+    // Documents within documents are read recursively, so the depth bounds the stack.
     let limits = Limits { depth: limits.depth.min(Limits::default().depth), ..limits };
     let options = ReadOptions { mode: Mode::Strict, deny_findings: false, limits };
     let xml = format!("<any xmlns=\"{}\">{xml}</any>", shape.namespace);
@@ -34,8 +36,8 @@ fn why(refused: &ReadError) -> String {
 }
 
 impl<T: Tokens> Cursor<T> {
-    /// Reads any content up to the end tag: its markup, unless it is only judged; how many elements there are at the top,
-    /// whether there is text beside them, and why the schema refuses a document in it.
+    /// Reads any content up to the end tag: its markup, unless it is only judged; how many elements there are at the
+    /// top, whether there is text beside them, and why the schema refuses a document in it.
     pub(crate) fn any_content(&mut self) -> Result<(String, (usize, bool), Option<String>), Halt> {
         if let Some(judge) = self.judging {
             return Ok((String::new(), self.judge_content(judge)?, None));
@@ -45,7 +47,7 @@ impl<T: Tokens> Cursor<T> {
         Ok((xml, top, refused))
     }
 
-    /// What is found is an error at once when nothing else is asked for.
+    /// While a document is judged, a finding ends it at once.
     pub(crate) fn refuse_while_judging(&mut self) -> Result<(), Halt> {
         if self.judging.is_some() { self.refuse_findings() } else { Ok(()) }
     }
@@ -58,8 +60,8 @@ impl<T: Tokens> Cursor<T> {
         Ok(())
     }
 
-    /// Reads everything between the start tag just read and its end tag, and judges the documents in it, in one pass however
-    /// deep they stand.
+    /// Reads everything between the start tag just read and its end tag, and judges the documents in it, in one pass
+    /// however deep they stand.
     fn judge_content(&mut self, judge: fn(&mut Self) -> Result<(), Halt>) -> Result<(usize, bool), Halt> {
         let (mut elements, mut stray) = (0, false);
         let outer = self.events.depth;
@@ -90,7 +92,7 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// A document whose start tag has just been read, as if it stood alone.
+    /// Reads a document whose start tag has just been read as if it stood alone.
     fn judge_document(&mut self, judge: fn(&mut Self) -> Result<(), Halt>) -> Result<(), Halt> {
         let (path, memory) = (std::mem::take(&mut self.path), std::mem::take(&mut self.memory));
         let sequence = self.keeper.isolate();
@@ -117,8 +119,8 @@ impl<T: Tokens> Cursor<T> {
     }
 }
 
-/// True when a text type, with the numbers it was made with, has a name in the schema. Where several types of the schema
-/// have equal facets, the statement of the element says which is meant.
+/// True when a text type, with the numbers it was made with, has a name in the schema. Where several types of the
+/// schema have equal facets, the statement of the element says which is meant.
 pub(crate) fn is_text_type(kind: &str, numbers: &[usize], name: &str) -> bool {
     let number =
         |prefix: &str, suffix: &str| -> Option<usize> { name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok() };

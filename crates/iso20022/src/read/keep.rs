@@ -1,20 +1,20 @@
-//! Parts beyond the schema that no sequence has taken yet, and how much memory they may take.
+//! Parts beyond the schema that have been read and not yet been put into their sequence, within a bound on memory.
 
 use super::error::LimitKind;
 use super::path::Path;
 use crate::extra::{Extra, ExtraPart, ExtraStep, Extras};
 
-/// Bytes of namespaces, for each byte of the document, beyond `kept_bytes`.
+/// Bytes of namespaces that may be copied for each byte of the document, beyond `kept_bytes`.
 const TAKEN: usize = 4;
 
-/// Parts kept beyond the schema.
+/// The parts kept so far.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     /// `kept_bytes`.
     most: usize,
-    /// Bytes kept; an element that is counted by itself starts at none.
+    /// Bytes kept since the start of the innermost element that is counted apart.
     pub(crate) used: usize,
-    /// Bytes of the namespaces that kept parts, in all of the document, have taken from around them.
+    /// Bytes of namespaces that have been copied to kept parts, in the whole document.
     taken: usize,
     parts: Vec<Extra>,
     /// The path's length at the innermost sequence, and the first of its parts.
@@ -88,21 +88,22 @@ impl Keeper {
         own.iter().any(|extra| extra.inside.len() == depth && matches!(extra.part, ExtraPart::Xml(_)))
     }
 
-    /// Counts bytes that are kept beyond the schema.
+    /// Counts kept bytes; an error when there are too many.
     pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), LimitKind> {
         self.bound(bytes)?;
         self.used += bytes;
         Ok(())
     }
 
-    /// An error when so many more bytes are too many.
+    /// An error when this many more bytes are too many.
     #[inline]
     pub(crate) fn bound(&self, bytes: usize) -> Result<(), LimitKind> {
         if bytes > self.most.saturating_sub(self.used) { Err(LimitKind::KeptBytes) } else { Ok(()) }
     }
 
-    /// Counts bytes of namespaces declared elsewhere: a short prefix takes a long one along, in each unit again. `read` is
-    /// how many bytes of the document have been read.
+    /// Counts bytes of namespaces that a kept part copies from the elements around it. They have a bound of their own,
+    /// because a short prefix copies a long namespace each time. `read` is how many bytes of the document have been
+    /// read.
     pub(crate) fn take_namespaces(&mut self, bytes: usize, read: u64) -> Result<(), LimitKind> {
         self.taken = self.taken.saturating_add(bytes);
         let read = usize::try_from(read).unwrap_or(usize::MAX);
@@ -110,7 +111,7 @@ impl Keeper {
         if self.taken > most { Err(LimitKind::KeptBytes) } else { Ok(()) }
     }
 
-    /// The sequence that parts belong to is left while a document within is judged as if it stood alone.
+    /// Starts a document within the document, which is judged as if it stood alone; returns the sequence around it.
     pub(crate) fn isolate(&mut self) -> Sequence {
         std::mem::replace(&mut self.sequence, Sequence { base: 0, first: self.parts.len() })
     }

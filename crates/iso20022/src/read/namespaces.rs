@@ -6,27 +6,27 @@ pub(crate) const XML: &str = "http://www.w3.org/XML/1998/namespace";
 pub(crate) const XMLNS: &str = "http://www.w3.org/2000/xmlns/";
 pub(crate) const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// So many bindings are searched one by one; of more an index is kept.
+/// Up to this many bindings are searched one by one; for more an index is kept.
 const FEW: usize = 16;
 
 /// The bindings of prefixes to namespaces, innermost last.
 #[derive(Debug)]
 pub(crate) struct Namespaces {
-    /// That of the message.
+    /// The namespace of the message.
     own: &'static str,
     bindings: Vec<Binding>,
-    /// Where the innermost binding of each prefix is, while there are more than `FEW`.
+    /// The index of the innermost binding of each prefix, while there are more than `FEW`.
     places: HashMap<Box<str>, usize>,
-    /// The default namespace is that of the message.
+    /// True when the default namespace is that of the message.
     default_is_ours: bool,
 }
 
 #[derive(Debug)]
 struct Binding {
     prefix: Box<str>,
-    /// Empty for a default namespace taken back.
+    /// Empty where a default namespace is undeclared.
     namespace: Box<str>,
-    /// It is that of the message.
+    /// True for the namespace of the message.
     ours: bool,
     /// The depth of the element that declares it.
     depth: usize,
@@ -107,10 +107,10 @@ impl Namespaces {
         let begins =
             |prefix: &str| !prefix.is_empty() && tag.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(':'));
         let binding = if self.bindings.len() <= FEW {
-            // The innermost binding of it is the one that counts.
+            // The innermost binding of the prefix counts.
             self.bindings.iter().rev().find(|binding| begins(&binding.prefix))?
         } else {
-            // What ends before the first white space or bracket may be a prefix.
+            // A prefix ends before the first colon, white space or bracket.
             let end =
                 tag.bytes().position(|b| matches!(b, b':' | b' ' | b'\t' | b'\r' | b'\n' | b'/' | b'>' | b'<'))?;
             self.find(tag.get(..end)?).filter(|binding| begins(&binding.prefix))?

@@ -1,4 +1,4 @@
-//! What becomes of the parts of a sequence at its end, by cardinality.
+//! The parts of a sequence at its end, by cardinality.
 
 use super::cursor::Cursor;
 use super::error::ReadErrorKind;

@@ -10,7 +10,7 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// Its number among those of the same name, from 0.
     pub(crate) index: usize,
-    /// The schema allows several, so that the number is part of the path.
+    /// True when the schema allows several; then the number is part of the path.
     pub(crate) repeats: bool,
     /// Where its start tag begins.
     pub(crate) mark: Mark,
@@ -18,7 +18,7 @@ pub(crate) struct Step {
     pub(crate) last: Option<(&'static str, usize)>,
     /// How many parts beyond the schema had been kept before it.
     pub(crate) extras: usize,
-    /// What had been used of the limits outside of it, when it is counted by itself.
+    /// For an element that is counted apart: what had been used of the limits outside of it.
     pub(crate) outer: Option<Used>,
 }
 
@@ -29,7 +29,7 @@ impl Step {
     }
 }
 
-/// How much has been used of the limits that are counted for each unit, each group and the message apart.
+/// What has been used of the limits that units, groups and the message have apart.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Used {
     /// Elements begun.
@@ -42,7 +42,7 @@ pub(crate) struct Used {
 #[derive(Debug, Default)]
 pub(crate) struct Path {
     steps: Vec<Step>,
-    /// The element just begun should have stood before this one.
+    /// The element that the one just begun should have stood before.
     pub(crate) late: Option<&'static str>,
 }
 

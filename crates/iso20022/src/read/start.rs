@@ -6,9 +6,9 @@ use quick_xml::events::BytesStart;
 #[derive(Debug, Default)]
 pub(crate) struct StartTag {
     text: String,
-    /// Octets of the name.
+    /// Bytes of the name.
     name: usize,
-    /// Octets of its prefix; none without a colon.
+    /// Bytes of its prefix; none without a colon.
     prefix: Option<usize>,
 }
 
@@ -18,7 +18,7 @@ impl StartTag {
         self.text.clear();
         self.text.push_str(tag);
         self.name = tag.name().as_ref().len();
-        // Names are short: looking at each octet is faster than setting out to search.
+        // Names are short, so a loop over the bytes is faster than a search routine.
         self.prefix = self.name().bytes().position(|b| b == b':');
     }
 
@@ -33,19 +33,19 @@ impl StartTag {
         self.text.get(..self.name).unwrap_or_default()
     }
 
-    /// What stands before the first colon of the name.
+    /// The part of the name before the first colon.
     #[inline]
     pub(crate) fn prefix(&self) -> Option<&str> {
         self.text.get(..self.prefix?)
     }
 
-    /// What stands after it, or the whole name.
+    /// The part of the name after the first colon, or the whole name.
     #[inline]
     pub(crate) fn local_name(&self) -> &str {
         self.text.get(self.prefix.map_or(0, |prefix| prefix + 1)..self.name).unwrap_or_default()
     }
 
-    /// What stands after the name.
+    /// Everything after the name.
     #[inline]
     pub(crate) fn attributes(&self) -> &str {
         self.text.get(self.name..).unwrap_or_default()

@@ -1,10 +1,12 @@
-//! An element under a prefix, spelled as the fast reader knows it: without the prefix.
+//! Removes the prefix from every tag of an element, because the fast reader knows names without prefixes only.
 
-/// Reads an element of which the start tag has been read or is next, up to its end tag, and leaves the prefix, given with
-/// its colon, out of every tag. Answers how many octets it has in `text`; `None` when a tag has not the prefix, or the end
-/// tag is not there or spelled otherwise: never is anything behind it looked at, or reading would be quadratic.
+/// Copies an element to `plain` without the prefix, which is given with its colon. `text` begins with the element's
+/// start tag, or after it.
 ///
-/// Where an element of the same name lies within it, what is answered ends too early, and is nothing that can be read.
+/// - Returns the length of the element in `text`, in bytes.
+/// - `None` when a tag has not the prefix, or the end tag is missing or has white space. Nothing after the end tag is
+///   looked at; otherwise reading would take quadratic time.
+/// - Where an element of the same name lies within it, the result ends too early and cannot be read.
 pub(crate) fn strip(text: &str, prefix: &str, name: &str, plain: &mut String) -> Option<usize> {
     plain.clear();
     let mut rest = text;
@@ -38,9 +40,9 @@ pub(crate) fn strip(text: &str, prefix: &str, name: &str, plain: &mut String) ->
     }
 }
 
-/// True for an octet that cannot go on with the name in an end tag.
-pub(crate) fn ends_name(octet: u8) -> bool {
-    matches!(octet, b'>' | b' ' | b'\t' | b'\r' | b'\n')
+/// True for a byte that ends the name in an end tag.
+pub(crate) fn ends_name(byte: u8) -> bool {
+    matches!(byte, b'>' | b' ' | b'\t' | b'\r' | b'\n')
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where events come from: a text in memory, or a source read in pieces.
+//! The sources of events: a text in memory, and a source read in pieces.
 
 use super::decode::{Decoded, characters};
 use super::error::ReadErrorKind;
@@ -10,9 +10,9 @@ use std::io::BufRead;
 /// A place between two events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
-    /// Octets of the text before it, as UTF-8, without a byte order mark.
+    /// Bytes of the text before it, as UTF-8, without a byte order mark.
     pub(crate) text: u64,
-    /// The place itself, where it is known at once.
+    /// Line, column and byte, for a source that counts them as it reads.
     pub(crate) known: Option<Position>,
 }
 
@@ -22,16 +22,16 @@ pub trait Tokens {
     fn mark(&mut self) -> Mark;
     /// The next event.
     fn next(&mut self) -> Result<Event<'_>, quick_xml::Error>;
-    /// What is wrong with the input itself, if that is why the last event failed, and where.
+    /// The error of the input and its place, if the last event failed because of the input.
     fn failure(&mut self) -> Option<(ReadErrorKind, Position)>;
-    /// A place as line, column and octet.
+    /// A place as line, column and byte.
     fn position(&mut self, mark: Mark) -> Position;
     /// The text after the last event, as far as it is in memory.
     fn ahead(&self) -> &str;
-    /// Brings more of it into memory; false when there is no more.
+    /// Reads more of it into memory; false when there is no more.
     fn more(&mut self) -> bool;
-    /// Passes over the first octets of it, which are whole elements or the content of one.
-    fn skip(&mut self, octets: usize);
+    /// Skips so many bytes of it: whole elements, or the content of one.
+    fn skip(&mut self, bytes: usize);
 }
 
 /// A UTF-8 text in memory whose characters XML allows.
@@ -40,11 +40,11 @@ pub struct TextTokens<'a> {
     text: &'a str,
     reader: Reader<&'a [u8]>,
     byte_order_mark: usize,
-    /// Line and column at every `STRIDE`th octet, as far as a place has been asked for.
+    /// Line and column at every `STRIDE`th byte, as far as a place has been asked for.
     places: Vec<(u64, u64)>,
 }
 
-/// From one known place to the next: so much is looked at to tell any place between them.
+/// Line and column are kept for one place in so many bytes; from there they are counted.
 const STRIDE: usize = 4 * 1024;
 
 impl<'a> TextTokens<'a> {
@@ -96,8 +96,8 @@ impl Tokens for TextTokens<'_> {
     }
 
     #[inline]
-    fn skip(&mut self, octets: usize) {
-        self.reader.stream().consume(octets);
+    fn skip(&mut self, bytes: usize) {
+        self.reader.stream().consume(bytes);
     }
 }
 
@@ -146,8 +146,8 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
         self.reader.get_mut().more()
     }
 
-    fn skip(&mut self, octets: usize) {
-        self.reader.stream().consume(octets);
+    fn skip(&mut self, bytes: usize) {
+        self.reader.stream().consume(bytes);
     }
 }
 
@@ -161,7 +161,7 @@ fn configure<R>(reader: &mut Reader<R>) {
     config.trim_text(false);
 }
 
-/// Line and column after some octets of UTF-8.
+/// Line and column after more bytes of UTF-8.
 fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
     match memchr::memrchr(b'\n', over) {
         Some(last) => {

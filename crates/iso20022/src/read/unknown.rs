@@ -1,4 +1,4 @@
-//! What the schema does not have at a place: kept and reported.
+//! Elements, texts and attributes that the schema does not have where they stand: reported and kept.
 
 use super::attributes::malformed;
 use super::cursor::Cursor;
@@ -24,7 +24,7 @@ impl<T: Tokens> Cursor<T> {
         self.keep()
     }
 
-    /// Keeps the element just begun as it is.
+    /// Keeps the element just begun as markup.
     pub(crate) fn keep(&mut self) -> Result<(), Halt> {
         self.refuse_while_judging()?;
         let xml = self.capture()?;
@@ -47,7 +47,7 @@ impl<T: Tokens> Cursor<T> {
         self.keep_part(ExtraPart::Text(text.into()))
     }
 
-    /// Keeps and reports the attributes of the current element; those of XML Schema itself say nothing.
+    /// Reports and keeps the attributes of the current element, except for those of XML Schema itself.
     #[cold]
     pub(crate) fn refuse_attributes(&mut self) -> Result<(), Halt> {
         for attribute in std::mem::take(&mut self.events.attributes) {

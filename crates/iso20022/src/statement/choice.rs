@@ -42,7 +42,9 @@ macro_rules! choice {
                 }
 
                 #[cold]
-                fn write_content_kept(&self, out: &mut $crate::__private::Output<'_>, kept: $crate::__private::Kept<'_>) {
+                fn write_content_kept(
+                    &self, out: &mut $crate::__private::Output<'_>, kept: $crate::__private::Kept<'_>,
+                ) {
                     match self {
                         $(Self::$Variant(value) => {
                             $crate::__private::write_field_kept(value, $crate::__tag!($wire), out, kept);
@@ -53,7 +55,9 @@ macro_rules! choice {
             }
 
             impl $crate::__private::Node for $Type {
-                fn read<T: $crate::__private::Tokens>(from: &mut $crate::__private::Cursor<T>) -> Result<Self, $crate::__private::Halt> {
+                fn read<T: $crate::__private::Tokens>(
+                    from: &mut $crate::__private::Cursor<T>,
+                ) -> Result<Self, $crate::__private::Halt> {
                     let mut chosen = None;
                     from.begin()?;
                     while let Some(index) = from.alternative(FIELDS)? {
@@ -81,7 +85,10 @@ macro_rules! choice {
                 }
 
                 #[inline(always)]
-                fn write(&self, tag: &'static $crate::__private::Tag, out: &mut $crate::__private::Output<'_>, kept: $crate::__private::Kept<'_>) {
+                fn write(
+                    &self, tag: &'static $crate::__private::Tag, out: &mut $crate::__private::Output<'_>,
+                    kept: $crate::__private::Kept<'_>,
+                ) {
                     if kept.is_empty() {
                         out.open(tag);
                         self.write_content(out);
@@ -126,10 +133,12 @@ macro_rules! choice {
 
             #[cfg(feature = "arbitrary")]
             impl $crate::__private::Invent for $Type {
-                fn invent(from: &mut $crate::__private::arbitrary::Unstructured<'_>) -> $crate::__private::arbitrary::Result<Self> {
+                fn invent(from: &mut $crate::__private::Unstructured<'_>) -> $crate::__private::Invented<Self> {
                     let index = from.choose_index(FIELDS.len())?;
                     match index {
-                        $(_ if index == Index::$Variant as usize => $crate::__private::Invent::invent(from).map(Self::$Variant),)*
+                        $(_ if index == Index::$Variant as usize => {
+                            $crate::__private::Invent::invent(from).map(Self::$Variant)
+                        })*
                         _ => Ok(Self::Unknown),
                     }
                 }
@@ -137,7 +146,7 @@ macro_rules! choice {
 
             #[cfg(feature = "arbitrary")]
             impl<'a> $crate::__private::arbitrary::Arbitrary<'a> for $Type {
-                fn arbitrary(from: &mut $crate::__private::arbitrary::Unstructured<'a>) -> $crate::__private::arbitrary::Result<Self> {
+                fn arbitrary(from: &mut $crate::__private::Unstructured<'a>) -> $crate::__private::Invented<Self> {
                     $crate::__private::Invent::invent(from)
                 }
             }

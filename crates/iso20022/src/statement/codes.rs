@@ -10,7 +10,10 @@
 /// ```
 #[macro_export]
 macro_rules! codes {
-    ($($(#[$meta:meta])* $Type:ident = $schema:literal { $($(#[$doc:meta])* $Variant:ident = $code:literal),* $(,)? })*) => {$(
+    ($(
+        $(#[$meta:meta])*
+        $Type:ident = $schema:literal { $($(#[$doc:meta])* $Variant:ident = $code:literal),* $(,)? }
+    )*) => {$(
         $(#[$meta])*
         #[doc = concat!("\n\n`", $schema, "` of the schema.")]
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +94,7 @@ macro_rules! codes {
 
         #[cfg(feature = "arbitrary")]
         impl $crate::__private::Invent for $Type {
-            fn invent(from: &mut $crate::__private::arbitrary::Unstructured<'_>) -> $crate::__private::arbitrary::Result<Self> {
+            fn invent(from: &mut $crate::__private::Unstructured<'_>) -> $crate::__private::Invented<Self> {
                 from.choose(Self::CODES).map(|code| Self::from_code(code))
             }
         }

@@ -5,28 +5,32 @@
 /// ```text
 /// message! {
 ///     /// What it is.
-///     Document = "BankToCustomerAccountReportV06" {
+///     Document = "DayBookV01" {
 ///         /// The elements, as in `record!`.
-///         group_header: 1..1 ~GroupHeader = "GrpHdr",
-///         reports: 1..* Report = "Rpt",
+///         header: 1..1 ~Header = "Hdr",
+///         days: 1..* Day = "Day",
 ///     }
-///     namespace: "urn:iso:std:iso:20022:tech:xsd:camt.052.001.06",
-///     root: "BkToCstmrAcctRpt",
-///     depth: 16,
-///     header: group_header GroupHeader,
-///     groups: Report = "Rpt",
-///     units: Entry = "Ntry",
-///     /// What the reader of entries is.
-///     stream: EntryReader of StreamItem { ReportStart, Entry, ReportEnd },
+///     namespace: "urn:example:daybook",
+///     root: "DayBook",
+///     depth: 5,
+///     header: header Header,
+///     groups: Day = "Day",
+///     units: Item = "Itm",
+///     /// Reads item after item.
+///     stream: ItemReader of StreamItem { DayStart, Item, DayEnd },
 /// }
 /// ```
 ///
-/// `depth` is how many elements stand within each other at most. `header` is the field that stands before the groups and its
-/// type, `groups` and `units` are the elements that are handed out one by one when the message is streamed: the groups stand
-/// in the message, the units in a group.
+/// - `namespace`, `root`: the namespace of the message, and its element in the document element `Document`.
+/// - `depth`: how many elements stand within each other at most.
+/// - `header`: the field that stands before the groups, and its type.
+/// - `groups`, `units`: the elements that are handed out one by one when the message is streamed. The groups stand in
+///   the message, the units in a group.
+/// - `stream`: the name of the reader, the name of its items, and those of the variants for the start of a group, a
+///   unit and the end of a group.
 ///
-/// The crate has to depend on this one under its own name, on `serde` where it has a feature `serde`, and has to hand its
-/// features `serde` and `arbitrary` on to this crate's.
+/// It makes the document's methods (`parse`, `parse_with`, `read_with`, `check`, `to_xml`, `to_xml_with`, `write_to`,
+/// `write_json_string`, `append_json_content`), the alias `Parsed` and the reader.
 #[macro_export]
 macro_rules! message {
     (
@@ -73,8 +77,8 @@ macro_rules! message {
             /// Reads a document tolerantly, from text or bytes.
             ///
             /// # Errors
-            /// [`ReadError`]($crate::ReadError) when the document is malformed, of another message, misses a mandatory part,
-            /// or holds an unreadable amount or date.
+            /// [`ReadError`]($crate::ReadError) when the document is malformed, of another message, misses a mandatory
+            /// part, or holds an unreadable amount or date.
             pub fn parse(xml: impl AsRef<[u8]>) -> Result<Parsed, $crate::ReadError> {
                 Self::parse_bytes(xml.as_ref(), &$crate::ReadOptions::default())
             }
@@ -83,7 +87,9 @@ macro_rules! message {
             ///
             /// # Errors
             /// As [`parse`](Self::parse); also what the options refuse.
-            pub fn parse_with(xml: impl AsRef<[u8]>, options: &$crate::ReadOptions) -> Result<Parsed, $crate::ReadError> {
+            pub fn parse_with(
+                xml: impl AsRef<[u8]>, options: &$crate::ReadOptions,
+            ) -> Result<Parsed, $crate::ReadError> {
                 Self::parse_bytes(xml.as_ref(), options)
             }
 
@@ -92,8 +98,8 @@ macro_rules! message {
                 $crate::__private::parse(xml, options)
             }
 
-            /// Reads a document from a source; the whole document is in memory afterwards. The message's stream reads one
-            /// part after the other.
+            /// Reads a document from a source; the whole document is in memory afterwards. The message's stream reads
+            /// one part after the other.
             ///
             /// # Errors
             /// As [`parse_with`](Self::parse_with); also an error of the source.
@@ -104,9 +110,9 @@ macro_rules! message {
                 $crate::__private::read(source, options)
             }
 
-            /// Everything that is not as it should be in this document: what reading it strictly would report, whether the
-            /// schema refuses it ([`FindingKind::is_schema`]($crate::FindingKind::is_schema)) or a rule beyond the schema is
-            /// broken: counts, sums, currencies, check digits.
+            /// Everything that is not as it should be in this document: what reading it strictly would report, whether
+            /// the schema refuses it ([`FindingKind::is_schema`]($crate::FindingKind::is_schema)) or a rule beyond the
+            /// schema is broken: counts, sums, currencies, check digits.
             ///
             /// Without a finding of the schema, [`to_xml`](Self::to_xml) gives a schema-valid document.
             #[must_use]
@@ -135,8 +141,9 @@ macro_rules! message {
             /// Writes the document as XML in pieces of some 64 kB.
             ///
             /// # Errors
-            /// As [`to_xml`](Self::to_xml): `Invalid` and `Unfaithful` before anything is written, `Character` when part of
-            /// the document may have been written. [`WriteError::Io`]($crate::WriteError::Io) when the destination fails.
+            /// As [`to_xml`](Self::to_xml): `Invalid` and `Unfaithful` before anything is written, `Character` when
+            /// part of the document may have been written. [`WriteError::Io`]($crate::WriteError::Io) when the
+            /// destination fails.
             pub fn write_to(
                 &self,
                 sink: &mut dyn std::io::Write,
@@ -145,8 +152,8 @@ macro_rules! message {
                 $crate::__private::write_to(self, sink, options)
             }
 
-            /// Appends the document to a JSON text as a string literal, quotes included. The XML exists only in its escaped
-            /// form.
+            /// Appends the document to a JSON text as a string literal, quotes included. The XML exists only in its
+            /// escaped form.
             ///
             /// # Errors
             /// As [`to_xml`](Self::to_xml); `json` is then as it was.

@@ -5,57 +5,78 @@
 /// ```text
 /// record! {
 ///     /// What it is.
-///     GroupHeader = "GroupHeader58" {
+///     Header = "Header1" {
 ///         /// What this part means.
-///         message_id: 1..1 Text<35> = "MsgId",
+///         id: 1..1 Text<35> = "MsgId",
 ///         created: 1..1 ~DateTime = "CreDtTm",
-///         recipient: 0..1 Box<Party> = "MsgRcpt",
-///     }
+///         language: 0..1 Text<4> = "Lang" as "ExternalLanguage1Code",
+///         recipient: 0..1 Box<Party> = "Rcpt",
+///         lines: 0..7 Text<70> = "Line",
+///     } then rule
 /// }
 /// ```
 ///
-/// `~` marks a part that the schema demands and tolerant reading may miss: an `Option` in the model, refused by strict
-/// reading and by the writer. `then` names what is to be looked at, beyond the schema, when such a sequence has been read.
+/// - A field has a name, a cardinality (`1..1`, `0..1`, `1..*`, `0..*` or `0..7`), a type and the name of its element.
+/// - `~` marks a part that the schema demands and tolerant reading may miss. It is an `Option` in the model; strict
+///   reading and the writer refuse a document without it.
+/// - `as` gives the schema's type, where one Rust type stands for several of equal facets. Only `xsi:type` asks for it.
+/// - `then` names a function for the rules beyond the schema, `fn rule(record: &Header, by: &mut impl Watch)`. It is
+///   called when such a sequence has been read or checked.
+///
+/// It makes the struct, `new` with the mandatory parts, both readers, the writer, the checker and the inventor of test
+/// values.
 #[macro_export]
 macro_rules! record {
     ($(#[$meta:meta])* $Type:ident = $schema:literal { $($fields:tt)* } $(then $settle:path)?) => {
         $crate::record! { @sort [$(#[$meta])* $Type $schema [$($settle)?]] [] $($fields)* }
     };
     // Each element: its cardinality as numbers, the type of its field, the attributes of its field.
-    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 1..1 ~ $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*) => {
+    (@sort $head:tt [$($done:tt)*]
+        $(#[$doc:meta])* $name:ident : 1..1 ~ $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*
+    ) => {
         $crate::record! { @sort $head [$($done)* {
             $(#[$doc])* #[doc = concat!("`", $wire, "`, mandatory in the schema; tolerant reading may miss it.")]
             #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))],
             $name, soft, $Item, Option<$Item>, Option<$Item>, $wire, 1, 1, [$($own)?]
         }] $($rest)* }
     };
-    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 1..1 $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*) => {
+    (@sort $head:tt [$($done:tt)*]
+        $(#[$doc:meta])* $name:ident : 1..1 $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*
+    ) => {
         $crate::record! { @sort $head [$($done)* {
             $(#[$doc])* #[doc = concat!("`", $wire, "`.")],
             $name, one, $Item, $Item, Option<$Item>, $wire, 1, 1, [$($own)?]
         }] $($rest)* }
     };
-    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 0..1 $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*) => {
+    (@sort $head:tt [$($done:tt)*]
+        $(#[$doc:meta])* $name:ident : 0..1 $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*
+    ) => {
         $crate::record! { @sort $head [$($done)* {
             $(#[$doc])* #[doc = concat!("`", $wire, "`, optional.")]
             #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))],
             $name, maybe, $Item, Option<$Item>, Option<$Item>, $wire, 0, 1, [$($own)?]
         }] $($rest)* }
     };
-    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 1..* $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*) => {
+    (@sort $head:tt [$($done:tt)*]
+        $(#[$doc:meta])* $name:ident : 1..* $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*
+    ) => {
         $crate::record! { @sort $head [$($done)* {
             $(#[$doc])* #[doc = concat!("`", $wire, "`, one or more.")],
             $name, some, $Item, Vec<$Item>, Vec<$Item>, $wire, 1, $crate::__private::MANY, [$($own)?]
         }] $($rest)* }
     };
-    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 0..* $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*) => {
+    (@sort $head:tt [$($done:tt)*]
+        $(#[$doc:meta])* $name:ident : 0..* $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*
+    ) => {
         $crate::record! { @sort $head [$($done)* {
             $(#[$doc])* #[doc = concat!("`", $wire, "`, any number.")]
             #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))],
             $name, many, $Item, Vec<$Item>, Vec<$Item>, $wire, 0, $crate::__private::MANY, [$($own)?]
         }] $($rest)* }
     };
-    (@sort $head:tt [$($done:tt)*] $(#[$doc:meta])* $name:ident : 0..$max:literal $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*) => {
+    (@sort $head:tt [$($done:tt)*]
+        $(#[$doc:meta])* $name:ident : 0..$max:literal $Item:ty = $wire:literal $(as $own:literal)?, $($rest:tt)*
+    ) => {
         $crate::record! { @sort $head [$($done)* {
             $(#[$doc])* #[doc = concat!("`", $wire, "`, at most ", stringify!($max), ".")]
             #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))],
@@ -64,7 +85,11 @@ macro_rules! record {
     };
     // All elements are sorted.
     (@sort [$(#[$meta:meta])* $Type:ident $schema:literal [$($settle:path)?]]
-        [$({ $(#[$attr:meta])*, $name:ident, $kind:ident, $Item:ty, $Field:ty, $Slot:ty, $wire:literal, $min:expr, $max:expr, [$($own:literal)?] })*]
+        [$({
+            $(#[$attr:meta])*, $name:ident, $kind:ident, $Item:ty, $Field:ty, $Slot:ty,
+            $wire:literal, $min:expr, $max:expr,
+            [$($own:literal)?]
+        })*]
     ) => {
         $(#[$meta])*
         #[doc = concat!("\n\n`", $schema, "` of the schema.")]
@@ -130,13 +155,17 @@ macro_rules! record {
                 }
 
                 #[cold]
-                fn write_content_kept(&self, out: &mut $crate::__private::Output<'_>, kept: $crate::__private::Kept<'_>) {
+                fn write_content_kept(
+                    &self, out: &mut $crate::__private::Output<'_>, kept: $crate::__private::Kept<'_>,
+                ) {
                     $($crate::__private::write_field_kept(&self.$name, $crate::__tag!($wire), out, kept);)*
                 }
             }
 
             impl $crate::__private::Node for $Type {
-                fn read<T: $crate::__private::Tokens>(from: &mut $crate::__private::Cursor<T>) -> Result<Self, $crate::__private::Halt> {
+                fn read<T: $crate::__private::Tokens>(
+                    from: &mut $crate::__private::Cursor<T>,
+                ) -> Result<Self, $crate::__private::Halt> {
                     from.record()
                 }
 
@@ -155,7 +184,10 @@ macro_rules! record {
                 )?
 
                 #[inline(always)]
-                fn write(&self, tag: &'static $crate::__private::Tag, out: &mut $crate::__private::Output<'_>, _: $crate::__private::Kept<'_>) {
+                fn write(
+                    &self, tag: &'static $crate::__private::Tag, out: &mut $crate::__private::Output<'_>,
+                    _: $crate::__private::Kept<'_>,
+                ) {
                     if self.extras.is_empty() {
                         out.open(tag);
                         self.write_content(out);
@@ -194,7 +226,7 @@ macro_rules! record {
 
             #[cfg(feature = "arbitrary")]
             impl $crate::__private::Invent for $Type {
-                fn invent(from: &mut $crate::__private::arbitrary::Unstructured<'_>) -> $crate::__private::arbitrary::Result<Self> {
+                fn invent(from: &mut $crate::__private::Unstructured<'_>) -> $crate::__private::Invented<Self> {
                     let _ = &from;
                     Ok(Self {
                         $($name: $crate::__private::InventField::invent_field(
@@ -207,7 +239,7 @@ macro_rules! record {
 
             #[cfg(feature = "arbitrary")]
             impl<'a> $crate::__private::arbitrary::Arbitrary<'a> for $Type {
-                fn arbitrary(from: &mut $crate::__private::arbitrary::Unstructured<'a>) -> $crate::__private::arbitrary::Result<Self> {
+                fn arbitrary(from: &mut $crate::__private::Unstructured<'a>) -> $crate::__private::Invented<Self> {
                     $crate::__private::Invent::invent(from)
                 }
             }

@@ -19,7 +19,7 @@ impl Simple for bool {
         out.raw(if *self { "true" } else { "false" });
     }
 
-    /// The schemas have several names for it; the statement of each element says which.
+    /// Schemas have several names for this type. The statement of each element says which one it has.
     fn is_type(_: &str) -> bool {
         false
     }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A code that the schema's list does not have, kept as read. One that it has is a variant of its own, so each code has
-/// one value; `from_code` of the list makes either.
+/// A code that the schema's list does not have, kept as read. Made by `from_code` of the list, which returns a variant of its
+/// own for each code that the list has.
 ///
 /// ```
 /// bankrail_iso20022::codes! {
@@ -17,7 +17,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownCode(Box<str>);
 
-/// For a list that has looked for the code.
+/// Makes an unknown code; the caller has checked that its list does not have it.
 pub fn unknown_code(code: &str) -> UnknownCode {
     UnknownCode(code.into())
 }

@@ -115,8 +115,7 @@ enum Fraction {
 }
 
 impl Date {
-    /// A date; `None` for a day that does not exist, for the year 0 and for
-    /// years of more than nine digits.
+    /// A date; `None` for a day that does not exist, for the year 0 and for years of more than nine digits.
     #[must_use]
     pub fn new(year: i32, month: u8, day: u8) -> Option<Self> {
         let exists = year != 0
@@ -212,11 +211,11 @@ impl DateTime {
         read_date_time(trim(text)).ok_or_else(|| DateFormatError { expected: DATE_TIME, found: excerpt(text) })
     }
 
-    /// A date and time with its offset and `digits` fraction digits, at most 9; further precision is cut. The same instant in
-    /// UTC when the offset is none that XML Schema has: of seconds, or of more than 14 hours.
+    /// A date and time with its offset and `digits` fraction digits, at most 9; further precision is cut. An offset
+    /// that XML Schema does not have, with seconds or of more than 14 hours, becomes UTC; the instant stays.
     ///
     /// ```
-    /// use bankrail_camt052::DateTime;
+    /// use bankrail_iso20022::DateTime;
     /// let at = time::OffsetDateTime::from_unix_timestamp_nanos(1_627_520_523_450_000_000)?;
     /// assert_eq!(DateTime::from_time(at, 7).to_string(), "2021-07-29T01:02:03.4500000+00:00");
     /// # Ok::<(), time::error::ComponentRange>(())
@@ -288,7 +287,7 @@ impl DateTime {
         self.date.offset
     }
 
-    /// The instant, reading a time without offset as `assumed`; `None` outside the range of `time`.
+    /// The instant. A time without offset is taken to have the offset `assumed`. `None` outside the range of `time`.
     #[must_use]
     pub fn to_time(&self, assumed: time::UtcOffset) -> Option<time::OffsetDateTime> {
         let date = self.date.to_time()?;

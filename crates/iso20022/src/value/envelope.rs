@@ -9,10 +9,10 @@ use crate::output::Output;
 use crate::read::{Cursor, Halt, Limits, Tokens, is_one_element, refused_document};
 use crate::scan::{Odd, Scanner};
 
-/// Supplementary data as it stands: one element of any namespace.
+/// Supplementary data, verbatim: one element of any namespace.
 ///
-/// A document of this message that it holds, at any depth, is judged by the schema as any other. Types that foreign elements
-/// state of themselves (`xsi:type`) are not judged.
+/// A document of the message within it, at any depth, has to be valid like any other. `xsi:type` of foreign elements is not
+/// judged.
 ///
 /// `SupplementaryDataEnvelope1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,16 +20,16 @@ use crate::scan::{Odd, Scanner};
 pub struct Envelope(Box<str>);
 
 impl Envelope {
-    /// The markup between the tags of `Envlp`, with the namespace declarations it needs.
+    /// The markup in the envelope, with the namespace declarations it needs.
     #[must_use]
     pub fn as_xml(&self) -> &str {
         &self.0
     }
 
-    /// Markup that is already well-formed XML; it is written as it is.
+    /// An envelope of well-formed XML, which is written verbatim.
     ///
-    /// The markup is not checked here but when it is written: a document with markup that would not be read back as it is
-    /// is refused ([`WriteError::Unfaithful`](crate::WriteError::Unfaithful)).
+    /// It is checked when a document is written: markup that would be read back differently is refused
+    /// ([`WriteError::Unfaithful`](crate::WriteError::Unfaithful)).
     #[must_use]
     pub fn from_unchecked_xml(xml: &str) -> Self {
         Self(xml.into())
@@ -49,7 +49,7 @@ impl Node for Envelope {
         Ok(Self(xml.into()))
     }
 
-    /// Foreign markup takes events: it is kept with the namespaces it needs.
+    /// Foreign markup is read over events, because it is kept with the namespaces that it needs.
     fn scan(_: &mut Scanner<'_>) -> Result<Self, Odd> {
         Err(Odd)
     }

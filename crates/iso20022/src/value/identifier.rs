@@ -121,14 +121,14 @@ impl Isin {
     }
 }
 
-/// An IBAN that the schema accepts: its check digits.
+/// Reports wrong check digits of an IBAN that the schema accepts.
 #[inline]
 fn check_digits(iban: &Iban) -> Option<FindingKind> {
     let wrong = iban.is_valid() && !iban.has_valid_check_digits();
     wrong.then(|| FindingKind::IbanCheckDigits { found: iban.to_string() })
 }
 
-/// A BIC that the schema accepts: its country.
+/// Reports an unassigned country of a BIC that the schema accepts.
 #[inline]
 fn country(bic: &Bic) -> Option<FindingKind> {
     let country = bic.as_str().get(4..6).unwrap_or_default();
@@ -140,18 +140,18 @@ fn pattern(fits: bool, expected: &'static str) -> Option<Fault> {
     (!fits).then_some(Fault::Pattern { expected })
 }
 
-/// What an octet may be.
+/// Tests a byte.
 type Kind = fn(u8) -> bool;
 
-/// True when the octets are, in order, at most that many of each kind.
+/// True when the text consists, in order, of at most so many bytes of each kind.
 fn parts(text: &str, kinds: &[(usize, Kind)]) -> bool {
-    let mut octets = text.bytes();
+    let mut bytes = text.bytes();
     for (count, kind) in kinds {
-        if !octets.by_ref().take(*count).all(kind) {
+        if !bytes.by_ref().take(*count).all(kind) {
             return false;
         }
     }
-    octets.next().is_none()
+    bytes.next().is_none()
 }
 
 fn upper(b: u8) -> bool {

@@ -9,8 +9,7 @@ use std::fmt;
 
 /// An exact decimal of at most `DIGITS` digits, `FRACTION` of them after the point, not below zero if `UNSIGNED`.
 ///
-/// The scale is kept (`10.0000` stays so) as far as 28 digits reach, further zeros at the end are cut; trailing zeros do not
-/// count as digits.
+/// The scale is kept, so that `10.0000` stays so. Trailing zeros do not count as digits; those beyond 28 digits are cut.
 ///
 /// ```
 /// use bankrail_iso20022::{PlainDecimal, Rate};
@@ -92,7 +91,7 @@ pub(crate) fn read(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Op
     read_plain(text.as_bytes(), digits, fraction).or_else(|| read_any(text, digits, fraction, unsigned))
 }
 
-/// Reads digits, perhaps with a point between them, that are few enough whatever they are.
+/// Reads at most 18 digits, perhaps with a point between them, which fit whatever they are; `None` for other texts.
 #[inline]
 fn read_plain(text: &[u8], digits: u32, fraction: u32) -> Option<Decimal> {
     if text.len() > usize::try_from(digits.min(18)).ok()? || !text.first()?.is_ascii_digit() {
@@ -135,7 +134,7 @@ fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<De
             b'0'..=b'9' => {
                 any = true;
                 for _ in 0..zeros {
-                    // No longer trailing: they count.
+                    // These zeros turn out not to be trailing, so they count.
                     mantissa = mantissa.checked_mul(10)?;
                     scale += 1;
                     if scale > fraction {

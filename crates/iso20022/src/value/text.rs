@@ -1,11 +1,11 @@
-//! Texts of the message: kept as read, with the schema's facet as part of the type.
+//! Texts, kept as read, with the schema's facet as part of the type.
 
 use crate::field::Fault;
 use compact_str::CompactString;
 use std::fmt;
 
-/// A text type: how it is made, read out and checked. The facet belongs to the type, the check to
-/// [`Document::check`](crate::Document::check), so that tolerant reading can keep what breaks it.
+/// Defines a text type. A value may break the facet of its type, so that tolerant reading can keep it; the checker reports
+/// it.
 macro_rules! text_type {
     ($(#[$meta:meta])* $Type:ident $(<$(const $param:ident: usize),+>)? , $fault:expr $(, $doubt:path)?) => {
         $(#[$meta])*
@@ -13,7 +13,7 @@ macro_rules! text_type {
         pub struct $Type $(<$(const $param: usize),+>)? (compact_str::CompactString);
 
         impl $(<$(const $param: usize),+>)? $Type $(<$($param),+>)? {
-            /// The text as it is; [`is_valid`](Self::is_valid) says whether it satisfies the schema.
+            /// Holds the text unchecked; [`is_valid`](Self::is_valid) says whether it satisfies the schema.
             #[must_use]
             #[inline]
             pub fn new(text: &str) -> Self {
@@ -188,7 +188,7 @@ fn itoa(number: u64) -> CompactString {
 
 /// The fault of a text whose length in code points is out of bounds.
 pub(crate) fn length_fault(text: &str, min: usize, max: usize) -> Option<Fault> {
-    // A code point is one to four octets, so short texts need no count.
+    // A code point has one to four bytes, so the length in bytes is an upper bound.
     if text.len() <= max && !text.is_empty() && min <= 1 {
         return None;
     }

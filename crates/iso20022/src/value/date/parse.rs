@@ -26,7 +26,7 @@ pub(super) fn proleptic(year: i32) -> i32 {
     if year < 0 { year + 1 } else { year }
 }
 
-/// The other way round.
+/// The reverse of `proleptic`.
 pub(super) fn without_zero(year: i32) -> i32 {
     if year <= 0 { year - 1 } else { year }
 }
@@ -41,7 +41,7 @@ pub(super) fn days_in(year: i32, month: u8) -> u8 {
     }
 }
 
-/// Reads `-?YYYY+-MM` and returns what follows.
+/// Reads `-?YYYY+-MM`; returns the rest of the text, too.
 #[inline]
 pub(super) fn read_month(text: &[u8]) -> Option<(i32, u8, &[u8])> {
     if let [y1, y2, y3, y4, b'-', m1, m2, ref rest @ ..] = *text
