@@ -15,7 +15,6 @@ mod judge;
 mod keep;
 mod namespaces;
 mod options;
-mod parts;
 mod path;
 mod start;
 mod strip;

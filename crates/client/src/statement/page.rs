@@ -58,7 +58,7 @@ impl StatementPage {
             }
         };
         received.check_document(&document, request).map_err(refused)?;
-        if options.deny_findings {
+        if options.denies_findings() {
             received.deny_findings().map_err(refused)?;
         }
         Ok(Self { received, document, document_findings })

@@ -5,7 +5,7 @@ use super::slot::Slot;
 use crate::extra::Extras;
 use crate::field::{Field, MANY, Tag};
 use crate::finding::FindingKind;
-use crate::read::{Cursor, Halt, Sequence, Tokens};
+use crate::read::{Cursor, Halt, ReadErrorKind, Sequence, Tokens};
 
 /// A sequence that can be read element by element.
 pub trait Record: Sized {
@@ -79,5 +79,41 @@ impl<T: Tokens> Cursor<T> {
             slot.fill_ahead(tag, self);
         }
         Ok(())
+    }
+
+    /// The content of a `1..1` field at the end of its sequence.
+    pub fn one<V>(&mut self, slot: Option<V>, name: &'static str) -> Result<V, Halt> {
+        match slot {
+            Some(value) => Ok(value),
+            None => Err(self.halt_here(ReadErrorKind::Missing { name: name.to_owned() })),
+        }
+    }
+
+    /// That of a `1..1 ~` field.
+    pub fn soft<V>(&mut self, slot: Option<V>, name: &'static str) -> Result<Option<V>, Halt> {
+        if slot.is_none() {
+            self.report(FindingKind::Missing { name: name.to_owned() });
+        }
+        Ok(slot)
+    }
+
+    /// That of a `0..1` field.
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // the same form for every cardinality
+    pub fn maybe<V>(&mut self, slot: Option<V>, _: &'static str) -> Result<Option<V>, Halt> {
+        Ok(slot)
+    }
+
+    /// That of a `0..*` field.
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
+    pub fn many<V>(&mut self, slot: Vec<V>, _: &'static str) -> Result<Vec<V>, Halt> {
+        Ok(slot)
+    }
+
+    /// That of a `1..*` field.
+    pub fn some<V>(&mut self, slot: Vec<V>, name: &'static str) -> Result<Vec<V>, Halt> {
+        if slot.is_empty() && self.handed_out != Some(name) {
+            return Err(self.halt_here(ReadErrorKind::Missing { name: name.to_owned() }));
+        }
+        Ok(slot)
     }
 }

@@ -1,42 +1,42 @@
 //! Kept markup: copied as it stands, with the namespace declarations that it needs in another place.
 
 use super::attributes::push_attribute;
-use super::cursor::Cursor;
-use super::events::take_content;
+use super::events::{Events, take_content};
 use super::halt::Halt;
+use super::keep::Keeper;
 use super::tokens::{TextTokens, Tokens};
 use crate::xml::{continues_name, is_blank, starts_name};
 use quick_xml::events::Event;
 use std::collections::{BTreeSet, HashSet};
 
-impl<T: Tokens> Cursor<T> {
+impl<T: Tokens> Events<T> {
     /// Copies the element whose start tag has just been read, up to its end tag.
-    pub(crate) fn capture(&mut self) -> Result<String, Halt> {
+    pub(crate) fn capture(&mut self, keeper: &mut Keeper) -> Result<String, Halt> {
         let mut xml = String::new();
-        self.capture_to(&mut xml)?;
+        self.capture_to(&mut xml, keeper)?;
         Ok(xml)
     }
 
     /// Copies everything between the start tag just read and its end tag. Also returns how many elements there are at
     /// the top and whether there is text beside them.
-    pub(crate) fn capture_content(&mut self) -> Result<(String, (usize, bool)), Halt> {
+    pub(crate) fn capture_content(&mut self, keeper: &mut Keeper) -> Result<(String, (usize, bool)), Halt> {
         let (mut xml, mut elements, mut stray) = (String::new(), 0, false);
-        if std::mem::take(&mut self.events.empty) {
-            self.events.close();
+        if std::mem::take(&mut self.empty) {
+            self.close();
             return Ok((xml, (elements, stray)));
         }
-        let outer = self.events.depth;
+        let outer = self.depth;
         loop {
             let before = xml.len();
-            match self.capture_event(&mut xml)? {
+            match self.capture_event(&mut xml, keeper)? {
                 Captured::Start => {
                     elements += 1;
                     xml.truncate(before);
-                    self.capture_to(&mut xml)?;
+                    self.capture_to(&mut xml, keeper)?;
                 }
-                Captured::End if self.events.depth < outer => {
+                Captured::End if self.depth < outer => {
                     xml.truncate(before);
-                    let held = self.keeper.hold(xml.len());
+                    let held = keeper.hold(xml.len());
                     self.bounded(held)?;
                     return Ok((xml, (elements, stray)));
                 }
@@ -47,25 +47,26 @@ impl<T: Tokens> Cursor<T> {
     }
 
     /// Appends the element whose start tag has just been read.
-    fn capture_to(&mut self, xml: &mut String) -> Result<(), Halt> {
+    fn capture_to(&mut self, xml: &mut String, keeper: &mut Keeper) -> Result<(), Halt> {
         let start = xml.len();
-        let outer = self.events.depth;
-        let name_end = start + 1 + self.events.tag.name().len();
-        let own: BTreeSet<Box<str>> = self.events.namespaces.declared_at(outer).map(Box::from).collect();
-        self.events.is_ours()?;
+        let outer = self.depth;
+        let name_end = start + 1 + self.tag.name().len();
+        let own: BTreeSet<Box<str>> = self.namespaces.declared_at(outer).map(Box::from).collect();
+        self.is_ours()?;
         self.push_start(xml);
-        while self.events.depth >= outer {
-            if std::mem::take(&mut self.events.empty) {
-                self.events.close();
+        while self.depth >= outer {
+            if std::mem::take(&mut self.empty) {
+                self.close();
                 continue;
             }
-            self.capture_event(xml)?;
+            self.capture_event(xml, keeper)?;
         }
         // The element has ended, so its own declarations are gone and those around it are in scope.
         let needed = self.needed(xml.get(start..).unwrap_or_default(), &own);
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
-            self.bound_kept(xml.len() + needed.len())?;
-            self.take_namespaces(needed.len())?;
+            self.bounded(keeper.bound(xml.len() + needed.len()))?;
+            let taken = keeper.take_namespaces(needed.len(), self.mark.text);
+            self.bounded(taken)?;
             xml.insert_str(name_end, &needed);
         }
         Ok(())
@@ -75,8 +76,8 @@ impl<T: Tokens> Cursor<T> {
     /// default namespace where writing would lose it.
     fn needed(&self, xml: &str, own: &BTreeSet<Box<str>>) -> String {
         let mut needed = String::new();
-        if !own.contains("") && !self.events.namespaces.default_is_ours() {
-            push_attribute(&["xmlns"], self.events.namespaces.get("").unwrap_or_default(), &mut needed);
+        if !own.contains("") && !self.namespaces.default_is_ours() {
+            push_attribute(&["xmlns"], self.namespaces.get("").unwrap_or_default(), &mut needed);
         }
         let mut seen = HashSet::new();
         for prefix in prefixes(xml) {
@@ -84,7 +85,7 @@ impl<T: Tokens> Cursor<T> {
                 && seen.insert(prefix)
                 && prefix != "xml"
                 && !own.contains(prefix)
-                && let Some(namespace) = self.events.namespaces.get(prefix)
+                && let Some(namespace) = self.namespaces.get(prefix)
             {
                 push_attribute(&["xmlns:", prefix], namespace, &mut needed);
             }
@@ -92,39 +93,33 @@ impl<T: Tokens> Cursor<T> {
         needed
     }
 
-    /// An error when this many more bytes exceed `kept_bytes`.
-    fn bound_kept(&mut self, bytes: usize) -> Result<(), Halt> {
-        let bounded = self.keeper.bound(bytes);
-        self.bounded(bounded)
-    }
-
     fn push_start(&self, xml: &mut String) {
         xml.push('<');
-        xml.push_str(self.events.tag.as_str());
-        xml.push_str(if self.events.empty { "/>" } else { ">" });
+        xml.push_str(self.tag.as_str());
+        xml.push_str(if self.empty { "/>" } else { ">" });
     }
 
     /// Appends one event as it stands.
-    fn capture_event(&mut self, xml: &mut String) -> Result<Captured, Halt> {
-        self.bound_kept(xml.len())?;
-        self.events.advance()?;
+    fn capture_event(&mut self, xml: &mut String, keeper: &Keeper) -> Result<Captured, Halt> {
+        self.bounded(keeper.bound(xml.len()))?;
+        self.advance()?;
         let mut scratch = String::new();
-        let event = self.events.tokens.next();
+        let event = self.tokens.next();
         let empty = matches!(event, Ok(Event::Empty(_)));
         match event {
             Ok(Event::Start(tag) | Event::Empty(tag)) => {
-                self.events.tag.set(&tag);
-                self.events.open(empty)?;
-                self.events.is_ours()?;
+                self.tag.set(&tag);
+                self.open(empty)?;
+                self.is_ours()?;
                 self.push_start(xml);
-                self.events.attributes.clear();
+                self.attributes.clear();
                 return Ok(Captured::Start);
             }
             Ok(Event::End(tag)) => {
                 xml.push_str("</");
                 xml.push_str(tag.name().as_ref());
                 xml.push('>');
-                self.events.close();
+                self.close();
                 return Ok(Captured::End);
             }
             _ => {}
@@ -154,7 +149,7 @@ impl<T: Tokens> Cursor<T> {
             _ => {}
         }
         let content = take_content(event, &mut scratch);
-        self.events.content(content)?;
+        self.content(content)?;
         Ok(Captured::Content(is_blank(&scratch)))
     }
 }

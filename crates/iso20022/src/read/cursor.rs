@@ -1,6 +1,6 @@
 //! The cursor: walks a document along the statements of a message, keeps what these do not know, and reports it.
 
-use super::error::{LimitKind, ReadError, ReadErrorKind};
+use super::error::{ReadError, ReadErrorKind};
 use super::events::{Events, Token};
 use super::findings::Findings;
 use super::halt::{Halt, Halted};
@@ -309,13 +309,7 @@ impl<T: Tokens> Cursor<T> {
     /// A part is kept, unless that is too much.
     pub(crate) fn keep_part(&mut self, part: ExtraPart) -> Result<(), Halt> {
         let kept = self.keeper.keep(part, &self.path);
-        self.bounded(kept)
-    }
-
-    /// An error at the current event when a bound on what is kept was exceeded.
-    #[inline]
-    pub(crate) fn bounded(&mut self, kept: Result<(), LimitKind>) -> Result<(), Halt> {
-        kept.map_err(|limit| self.events.limit(limit, self.events.limits.kept_bytes))
+        self.events.bounded(kept)
     }
 }
 

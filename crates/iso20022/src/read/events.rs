@@ -238,6 +238,12 @@ impl<T: Tokens> Events<T> {
         self.halt(ReadErrorKind::Limit { limit, max: u64::try_from(max).unwrap_or(u64::MAX) })
     }
 
+    /// An error at the current event when a bound on what is kept was exceeded.
+    #[inline]
+    pub(crate) fn bounded(&mut self, kept: Result<(), LimitKind>) -> Result<(), Halt> {
+        kept.map_err(|limit| self.limit(limit, self.limits.kept_bytes))
+    }
+
     /// A place as line, column and byte.
     pub(crate) fn position(&mut self, mark: Mark) -> Position {
         self.tokens.position(mark)

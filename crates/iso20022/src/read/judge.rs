@@ -42,7 +42,7 @@ impl<T: Tokens> Cursor<T> {
         if let Some(judge) = self.judging {
             return Ok((String::new(), self.judge_content(judge)?, None));
         }
-        let (xml, top) = self.capture_content()?;
+        let (xml, top) = self.events.capture_content(&mut self.keeper)?;
         let refused = if top == (1, false) { refused_document(&xml, self.events.limits, self.shape) } else { None };
         Ok((xml, top, refused))
     }

@@ -38,6 +38,12 @@ impl ReadOptions {
         Self { deny_findings, ..self }
     }
 
+    /// True when a document with any finding is refused.
+    #[must_use]
+    pub const fn denies_findings(&self) -> bool {
+        self.deny_findings
+    }
+
     /// How much is read.
     #[must_use]
     pub const fn limits(self, limits: Limits) -> Self {

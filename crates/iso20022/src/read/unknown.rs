@@ -27,7 +27,7 @@ impl<T: Tokens> Cursor<T> {
     /// Keeps the element just begun as markup.
     pub(crate) fn keep(&mut self) -> Result<(), Halt> {
         self.refuse_while_judging()?;
-        let xml = self.capture()?;
+        let xml = self.events.capture(&mut self.keeper)?;
         self.keep_part(ExtraPart::Xml(xml.into()))
     }
 
@@ -77,6 +77,6 @@ impl<T: Tokens> Cursor<T> {
     /// Counts bytes of namespaces that a kept part takes from around it.
     pub(crate) fn take_namespaces(&mut self, bytes: usize) -> Result<(), Halt> {
         let taken = self.keeper.take_namespaces(bytes, self.events.mark.text);
-        self.bounded(taken)
+        self.events.bounded(taken)
     }
 }

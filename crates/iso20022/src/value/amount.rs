@@ -143,7 +143,10 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
 
     #[inline]
     fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
-        let currency = from.currency()?;
+        let currency = CurrencyCode::new(from.currency()?);
+        if !currency.is_valid() {
+            return Err(Odd);
+        }
         Self::read(from.plain_text()?, Some(currency)).map_err(|_| Odd)
     }
 
