@@ -2,7 +2,7 @@
 //! reads this version into a smaller model, and `open-payments-iso20022-camt`, which reads and writes version 12 only and so gets
 //! the same report in that version (its own octets count, some 5 % more).
 
-use bankrail_benches::report::{indented, mixed, prefixed, report, version_12};
+use bankrail_benches::report::{doubtful, indented, mixed, prefixed, report, version_12};
 use bankrail_camt052::{Document, EntryReader, Mode, ReadOptions, StreamItem, WriteOptions};
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
@@ -74,6 +74,20 @@ fn reading(criterion: &mut Criterion) {
     }
 }
 
+/// A finding beyond the schema in every entry.
+fn reading_doubtful(criterion: &mut Criterion) {
+    let xml = doubtful(&report(ENTRIES));
+    let parsed = Document::parse(&xml).expect("readable");
+    assert_eq!(parsed.findings.len() as u64 + parsed.further_findings, ENTRIES);
+    let mut group = criterion.benchmark_group("report/parse/doubtful");
+    group.throughput(Throughput::Bytes(xml.len() as u64)).sample_size(20);
+    group.bench_function("10k_entries", |bencher| {
+        bencher.iter_with_large_drop(|| Document::parse(black_box(&xml)).expect("readable"));
+    });
+    group.bench_function("peer_quick_xml_events", |bencher| bencher.iter(|| events(black_box(&xml))));
+    group.finish();
+}
+
 /// The document of the peer that reads version 12.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "Document")]
@@ -133,5 +147,5 @@ fn writing(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, reading, writing);
+criterion_group!(benches, reading, reading_doubtful, writing);
 criterion_main!(benches);

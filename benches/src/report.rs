@@ -78,3 +78,10 @@ pub fn mixed(xml: &str) -> String {
     xml.replace("goods and services", "<![CDATA[goods & services]]> &amp; more<!-- as ordered -->")
         .replace("<NtryDtls>", "<!-- one transaction --><NtryDtls>")
 }
+
+/// The same report with an IBAN in each entry whose check digits are wrong.
+#[must_use]
+pub fn doubtful(xml: &str) -> String {
+    let account = "<DbtrAcct><Id><IBAN>DE88370400440532013000</IBAN></Id></DbtrAcct>";
+    xml.replace("<Cdtr><Nm>", &format!("{account}<Cdtr><Nm>"))
+}
