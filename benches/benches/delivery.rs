@@ -10,7 +10,7 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use bankrail_client::receivers::Receivers;
+use bankrail_client::receivers::{Receivers, ReceiversOptions};
 use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
 use bankrail_mailbox::{Inbox, Outbox, OutboxCounts};
 use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
@@ -149,7 +149,7 @@ async fn receive(messages: u32, keys: &Keys) -> Duration {
     let store = Arc::new(SqliteStore::open(folder.path().join("inbox.db")).unwrap().inbox());
     let opener = Opener::new(keys.unwrapping.clone(), keys.signing.verifying_key());
     let sealer = Arc::new(Sealer::new(keys.signing.clone(), keys.unwrapping.wrapping_key()));
-    let receivers = Receivers::builder(opener, "our-key", store.clone()).build().unwrap();
+    let receivers = Receivers::new(opener, "our-key", store.clone(), ReceiversOptions::new()).unwrap();
     let requests = (0..messages).map(|number| {
         let sealer = sealer.clone();
         tokio::task::spawn_blocking(move || {

@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::serve::stopped;
 use crate::server::Server;
-use bankrail::client::receivers::{HandlerError, Handlers, Received, Receivers, WorkerOptions};
+use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions};
 use bankrail::secured_payload::{OpenOptions, Opener};
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::webhook::{MandateActionOutcome, MandateNotification, MessageKind, PaymentOutcome, QueryNotification};
@@ -18,14 +18,13 @@ pub(crate) async fn run(folder: &Path, port: u16, api_key: &str) -> Result<(), B
     let inbox = Arc::new(SqliteStore::open(data.path("customer.sqlite"))?.inbox());
     let opener = Opener::new(data.keys.decryption.clone(), data.keys.signing.verifying_key())
         .with_options(OpenOptions::customer());
-    let receivers = Receivers::builder(opener, api_key, inbox).build()?;
+    let receivers = Receivers::new(opener, api_key, inbox, ReceiversOptions::new())?;
     let handlers = Handlers::new()
         .mandate_outcome(mandate_outcome)
         .mandate_notification(mandate_notification)
         .payment_outcome(payment_outcome)
         .query(query);
-    let mut options = WorkerOptions::default();
-    options.retention = Some(Duration::from_secs(90 * 86_400));
+    let options = WorkerOptions::new().retention(Duration::from_secs(90 * 86_400));
     let worker = receivers.worker(handlers).with_options(options);
     let server = Server::start(receivers.router(), &data.certificates, port)?;
     println!("receivers at   {}", server.base_url());
@@ -44,25 +43,25 @@ pub(crate) async fn run(folder: &Path, port: u16, api_key: &str) -> Result<(), B
     server.stop().await
 }
 
-async fn mandate_outcome(received: Received<MandateActionOutcome>) -> Result<(), HandlerError> {
+async fn mandate_outcome(received: Delivery<MandateActionOutcome>) -> Result<(), HandlerError> {
     let message = &received.message;
     println!("mandate outcome       {} of {}", message.status, message.creation_date_time);
     Ok(())
 }
 
-async fn mandate_notification(received: Received<MandateNotification>) -> Result<(), HandlerError> {
+async fn mandate_notification(received: Delivery<MandateNotification>) -> Result<(), HandlerError> {
     let message = &received.message;
     println!("mandate notification  {} of {}", message.trigger, message.creation_date_time);
     Ok(())
 }
 
-async fn payment_outcome(received: Received<PaymentOutcome>) -> Result<(), HandlerError> {
+async fn payment_outcome(received: Delivery<PaymentOutcome>) -> Result<(), HandlerError> {
     let message = &received.message;
     println!("payment outcome       {} of {}", message.transaction_status, message.creation_date_time);
     Ok(())
 }
 
-async fn query(received: Received<QueryNotification>) -> Result<(), HandlerError> {
+async fn query(received: Delivery<QueryNotification>) -> Result<(), HandlerError> {
     let message = &received.message;
     println!("payer query           {} of {}", message.case_id, message.creation_date_time);
     Ok(())

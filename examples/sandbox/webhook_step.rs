@@ -3,7 +3,7 @@
 use crate::delivery::{ENDPOINT, dispatcher, headers};
 use crate::server::Server;
 use crate::tour::{Sandbox, expect};
-use bankrail::client::receivers::{HandlerError, Handlers, Received, Receivers};
+use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
 use bankrail::mailbox::{EndpointId, Outbox};
 use bankrail::secured_payload::{OpenOptions, Opener, Sealer, SecuredPayload};
 use bankrail::service::delivery::{Dispatcher, EndpointUrl};
@@ -34,7 +34,8 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let inbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("customer.sqlite"))?.inbox());
     let opener = Opener::new(sandbox.keys.decryption.clone(), sandbox.keys.signing.verifying_key())
         .with_options(OpenOptions::customer());
-    let receivers = Receivers::builder(opener, RECEIVER_KEY, inbox).clock(sandbox.clock.clone()).build()?;
+    let options = ReceiversOptions::new().clock(sandbox.clock.clone());
+    let receivers = Receivers::new(opener, RECEIVER_KEY, inbox, options)?;
     let worker = receivers.worker(handlers(&seen));
     let server = Server::start(receivers.router(), &sandbox.certificates, 0)?;
     println!("receivers at   {}", server.base_url());
@@ -138,20 +139,20 @@ fn handlers(seen: &Shared) -> Handlers {
     let (payment, query) = (note(MessageKind::PaymentOutcome), note(MessageKind::Query));
     let history = Arc::clone(seen);
     Handlers::new()
-        .mandate_outcome(move |received: Received<_>| {
+        .mandate_outcome(move |received: Delivery<_>| {
             outcome(received.acknowledgement.id, received.findings.len());
             async { Ok::<(), HandlerError>(()) }
         })
-        .mandate_notification(move |received: Received<_>| {
+        .mandate_notification(move |received: Delivery<_>| {
             notification(received.acknowledgement.id, received.findings.len());
             async { Ok::<(), HandlerError>(()) }
         })
-        .payment_outcome(move |received: Received<PaymentOutcome>| {
+        .payment_outcome(move |received: Delivery<PaymentOutcome>| {
             payment(received.acknowledgement.id, received.findings.len());
             lock(&history).payment.apply(&received.message);
             async { Ok::<(), HandlerError>(()) }
         })
-        .query(move |received: Received<_>| {
+        .query(move |received: Delivery<_>| {
             query(received.acknowledgement.id, received.findings.len());
             async { Ok::<(), HandlerError>(()) }
         })

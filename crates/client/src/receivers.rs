@@ -1,8 +1,8 @@
 //! The four webhook receivers, as an axum [`Router`](axum::Router) and as plain tower services, and the worker that
 //! handles what they stored (Specification: "Webhook receivers").
 //!
-//! A delivery passes, in this order: the API key, the size limit, the envelope, decryption and verification, the
-//! headers, the message of the receiver's own kind, the inbox. Only then is it answered 200 with the acknowledgement, and
+//! A delivery passes, in this order: the API key, the size limit, the headers, the envelope, decryption and verification,
+//! the message of the receiver's own kind, the inbox. Only then is it answered 200 with the acknowledgement, and
 //! only after that is it handled, by a [`Worker`] from the inbox.
 //!
 //! | what | answer |
@@ -20,14 +20,14 @@
 //! ```
 //! # #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 //! # fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers};
+//! use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
 //! use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
 //! use bankrail_secured_payload::{OpenOptions, Opener};
 //! use bankrail_stores::sqlite::SqliteStore;
 //! use bankrail_webhook::PaymentOutcome;
 //! use std::sync::Arc;
 //!
-//! async fn paid(outcome: Received<PaymentOutcome>) -> Result<(), HandlerError> {
+//! async fn paid(outcome: Delivery<PaymentOutcome>) -> Result<(), HandlerError> {
 //!     println!("{}: {}", outcome.headers.message_id, outcome.message.transaction_status);
 //!     Ok(())
 //! }
@@ -36,7 +36,7 @@
 //! let inbox = Arc::new(SqliteStore::open_in_memory()?.inbox());
 //! // Senders in the wild compress: without inflating, bounded, their messages are refused.
 //! let opener = Opener::new(mine, theirs.verifying_key()).with_options(OpenOptions::customer());
-//! let receivers = Receivers::builder(opener, "our-api-key", inbox).build()?;
+//! let receivers = Receivers::new(opener, "our-api-key", inbox, ReceiversOptions::new())?;
 //! let router: axum::Router = receivers.router();
 //! let worker = receivers.worker(Handlers::new().payment_outcome(paid));
 //! // axum::serve(listener, router), and beside it worker.run(stop).await
@@ -52,16 +52,18 @@
 //! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Longer than any sender tries again: published schedules take some three
 //! days, and dead letters are sent again by hand later. Dead letters stay until they are resent.
 
+mod all;
 mod answer;
-mod build;
-mod crew;
 mod delivery;
 mod handler;
 mod open;
+mod options;
 mod service;
+mod shared;
 mod worker;
 
-pub use build::{Receivers, ReceiversBuilder, ReceiversError};
-pub use handler::{Handler, HandlerError, Handlers, Received, TransactionalHandler};
+pub use all::Receivers;
+pub use handler::{Delivery, Handler, HandlerError, Handlers, TransactionalHandler};
+pub use options::{ReceiversOptions, ReceiversOptionsError};
 pub use service::Receiver;
 pub use worker::{Worker, WorkerOptions};

@@ -4,7 +4,7 @@
 use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;
 use axum::http::HeaderMap;
-use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers, WorkerOptions};
+use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions};
 use bankrail_mailbox::{EntryId, Inbox, Outbox, OutboxState, Schedule};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Transport, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
@@ -145,11 +145,10 @@ impl Plan {
         handlers: impl FnOnce(Arc<dyn Fn() -> bool + Send + Sync>) -> Handlers,
     ) -> usize {
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
-        let receivers = Receivers::builder(KEYS.opener(), API_KEY, inbox.clone()).clock(clock.clone());
-        let receivers = receivers.build().unwrap();
+        let options = ReceiversOptions::new().clock(clock.clone());
+        let receivers = Receivers::new(KEYS.opener(), API_KEY, inbox.clone(), options).unwrap();
         let failing = Mutex::new(VecDeque::from(self.failing));
-        let mut options = WorkerOptions::default();
-        options.schedule = Schedule::new([Duration::ZERO; 100], 0);
+        let options = WorkerOptions::new().schedule(Schedule::new([Duration::ZERO; 100], 0));
         let handlers = handlers(Arc::new(move || failing.lock().unwrap().pop_front().unwrap_or(false)));
         let worker = receivers.worker(handlers).with_options(options);
         let line = Arc::new(Line {
@@ -238,7 +237,7 @@ async fn a_dead_letter_that_had_arrived_is_one_message_when_it_is_sent_again() {
     let plan = Plan { messages: 1, faults: vec![Fault::AnswerLost; 3], failing: Vec::new() };
     let handled = Arc::new(Mutex::new(0));
     let counted = handled.clone();
-    let handlers = Handlers::new().query(move |_: Received<QueryNotification>| {
+    let handlers = Handlers::new().query(move |_: Delivery<QueryNotification>| {
         *counted.lock().unwrap() += 1;
         std::future::ready(Ok(()))
     });
@@ -256,7 +255,7 @@ proptest! {
         let effects: Arc<Mutex<BTreeMap<String, i64>>> = Arc::default();
         let noted = effects.clone();
         runtime().block_on(plan.run(in_memory(), |fails| {
-            Handlers::new().query(move |received: Received<QueryNotification>| {
+            Handlers::new().query(move |received: Delivery<QueryNotification>| {
                 *noted.lock().unwrap().entry(received.message.case_id.to_string()).or_default() += 1;
                 let result = if fails() { Err(HandlerError::retry("after its effect")) } else { Ok(()) };
                 std::future::ready(result)
@@ -280,7 +279,7 @@ proptest! {
             store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
             let inbox = Arc::new(store.inbox());
             plan.run((inbox.clone(), Arc::new(store.outbox())), |fails| {
-                Handlers::new().within(inbox, move |received: Received<QueryNotification>| {
+                Handlers::new().transactional(inbox, move |received: Delivery<QueryNotification>| {
                     let (case, fails) = (received.message.case_id.to_string(), fails());
                     std::future::ready(Ok(Work::new(move |transaction| {
                         transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;
@@ -321,7 +320,7 @@ proptest! {
             let store = PostgresStore::connect(&config).await.unwrap();
             let inbox = Arc::new(store.inbox());
             plan.run((inbox.clone(), Arc::new(store.outbox())), |fails| {
-                Handlers::new().within(inbox, move |received: Received<QueryNotification>| {
+                Handlers::new().transactional(inbox, move |received: Delivery<QueryNotification>| {
                     let (case, fails) = (received.message.case_id.to_string(), fails());
                     std::future::ready(Ok(Work::new(move |transaction| Box::pin(async move {
                         transaction.execute("INSERT INTO effect VALUES ($1)", &[&case]).await?;

@@ -1,30 +1,15 @@
 //! From the body of a delivery to its acknowledgement.
 
 use super::answer;
-use super::build::Shared;
+use super::shared::Shared;
 use axum::body::Body;
 use bankrail_mailbox::ReceiveOutcome;
 use bankrail_secured_payload::{OpenErrorKind, SecuredPayload};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind};
 use http::{HeaderMap, Response};
 
+/// The headers are checked before the RSA operations, which cost most of a millisecond.
 pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
-    let Ok(SecuredPayload { secured_payload, .. }) = SecuredPayload::from_json(body) else {
-        tracing::warn!(%kind, "delivery that is no envelope");
-        return answer::refused();
-    };
-    let opened = match shared.opening.open(secured_payload).await {
-        Some(Ok(opened)) => opened,
-        Some(Err(error)) if error.kind() == OpenErrorKind::Unavailable => {
-            tracing::error!(%kind, %error, "the decryption key is not available");
-            return answer::failed();
-        }
-        Some(Err(error)) => {
-            tracing::warn!(%kind, %error, "delivery that was not opened");
-            return answer::refused();
-        }
-        None => return answer::failed(),
-    };
     let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
     let (delivery, header_findings) = match DeliveryHeaders::parse(kind, pairs) {
         Ok(read) => read,
@@ -34,11 +19,27 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
         }
     };
     let message_id = delivery.message_id;
-    if shared.read.denies_findings() && !header_findings.is_empty() {
+    if shared.options.read.denies_findings() && !header_findings.is_empty() {
         tracing::warn!(%kind, %message_id, findings = header_findings.len(), "delivery with odd headers");
         return answer::refused();
     }
-    let parsed = match Message::from_json_with(kind, opened.json(), &shared.read) {
+    let Ok(SecuredPayload { secured_payload, .. }) = SecuredPayload::from_json(body) else {
+        tracing::warn!(%kind, %message_id, "delivery that is no envelope");
+        return answer::refused();
+    };
+    let opened = match shared.opening.open(secured_payload).await {
+        Some(Ok(opened)) => opened,
+        Some(Err(error)) if error.kind() == OpenErrorKind::Unavailable => {
+            tracing::error!(%kind, %message_id, %error, "the decryption key is not available");
+            return answer::failed();
+        }
+        Some(Err(error)) => {
+            tracing::warn!(%kind, %message_id, %error, "delivery that was not opened");
+            return answer::refused();
+        }
+        None => return answer::failed(),
+    };
+    let parsed = match Message::from_json_with(kind, opened.json(), &shared.options.read) {
         Ok(parsed) => parsed,
         Err(error) => {
             // The error's text quotes the message; the pointer does not.
@@ -50,8 +51,8 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
     let findings = header_findings.len() + parsed.findings.len();
     let acknowledgement = Acknowledgement::received(uuid::Uuid::new_v4().into());
     let body = opened.json().to_vec();
-    let incoming = parsed.message.incoming(&shared.scope, &delivery, &header_findings, body, &acknowledgement);
-    match shared.inbox.receive(&incoming, shared.clock.now()).await {
+    let incoming = parsed.message.incoming(&shared.options.scope, &delivery, &header_findings, body, &acknowledgement);
+    match shared.inbox.receive(&incoming, shared.options.clock.now()).await {
         Ok(received) => {
             log(kind, &delivery, &received, findings);
             if received.is_work() {

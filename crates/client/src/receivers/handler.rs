@@ -15,11 +15,11 @@ use std::sync::Arc;
 /// A message from the inbox, on its way to a handler.
 ///
 /// It comes at least once: after a crash between a handler's effect and the inbox's note of it, it comes again.
-/// [`Received::id`] stays the same then. An effect that is part of the inbox's transaction ([`Handlers::within`]) happens
+/// [`Delivery::id`] stays the same then. An effect that is part of the inbox's transaction ([`Handlers::transactional`]) happens
 /// once.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Received<M> {
+pub struct Delivery<M> {
     /// The inbox's number of the message.
     pub id: EntryId,
     /// The message.
@@ -39,10 +39,10 @@ pub struct Received<M> {
     pub attempt: u32,
 }
 
-impl<M: WebhookMessage> fmt::Debug for Received<M> {
+impl<M: WebhookMessage> fmt::Debug for Delivery<M> {
     /// Without the message, and without the findings, which quote it.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Received")
+        out.debug_struct("Delivery")
             .field("id", &self.id)
             .field("kind", &M::KIND)
             .field("findings", &self.findings.len())
@@ -55,46 +55,46 @@ impl<M: WebhookMessage> fmt::Debug for Received<M> {
     }
 }
 
-/// A handler of one kind of message. Any function of a [`Received`] message that returns a future will do.
+/// A handler of one kind of message. Any function of a [`Delivery`] message that returns a future will do.
 pub trait Handler<M>: Send + Sync + 'static {
     /// Handles a message. The future is dropped when it takes longer than
     /// [`WorkerOptions::handler_timeout`](super::WorkerOptions::handler_timeout).
     ///
     /// # Errors
     /// [`HandlerError`]: whether the message comes again or is set aside.
-    fn handle(&self, received: Received<M>) -> impl Future<Output = Result<(), HandlerError>> + Send;
+    fn handle(&self, received: Delivery<M>) -> impl Future<Output = Result<(), HandlerError>> + Send;
 }
 
 impl<M, F, O> Handler<M> for F
 where
-    F: Fn(Received<M>) -> O + Send + Sync + 'static,
+    F: Fn(Delivery<M>) -> O + Send + Sync + 'static,
     O: Future<Output = Result<(), HandlerError>> + Send,
     M: Send,
 {
-    fn handle(&self, received: Received<M>) -> impl Future<Output = Result<(), HandlerError>> + Send {
+    fn handle(&self, received: Delivery<M>) -> impl Future<Output = Result<(), HandlerError>> + Send {
         self(received)
     }
 }
 
 /// A handler whose effect is part of the inbox's own transaction, with an inbox of the type `I`. Any function of a
-/// [`Received`] message that returns a future of [`TransactionalInbox::Work`] will do.
+/// [`Delivery`] message that returns a future of [`TransactionalInbox::Work`] will do.
 pub trait TransactionalHandler<M, I: TransactionalInbox>: Send + Sync + 'static {
     /// Says what is to be done for a message. The work is given the open transaction; its effect and the note that the
     /// message was handled are committed together.
     ///
     /// # Errors
     /// [`HandlerError`]: whether the message comes again or is set aside.
-    fn prepare(&self, received: Received<M>) -> impl Future<Output = Result<I::Work, HandlerError>> + Send;
+    fn prepare(&self, received: Delivery<M>) -> impl Future<Output = Result<I::Work, HandlerError>> + Send;
 }
 
 impl<M, I, F, O> TransactionalHandler<M, I> for F
 where
     I: TransactionalInbox,
-    F: Fn(Received<M>) -> O + Send + Sync + 'static,
+    F: Fn(Delivery<M>) -> O + Send + Sync + 'static,
     O: Future<Output = Result<I::Work, HandlerError>> + Send,
     M: Send,
 {
-    fn prepare(&self, received: Received<M>) -> impl Future<Output = Result<I::Work, HandlerError>> + Send {
+    fn prepare(&self, received: Delivery<M>) -> impl Future<Output = Result<I::Work, HandlerError>> + Send {
         self(received)
     }
 }
@@ -193,13 +193,13 @@ impl Handlers {
     /// `inbox` is the store that the receivers were built with; in another one no message is ever the worker's.
     ///
     /// ```
-    /// use bankrail_client::receivers::{Handlers, Received};
+    /// use bankrail_client::receivers::{Handlers, Delivery};
     /// use bankrail_stores::sqlite::{SqliteInbox, Work, rusqlite};
     /// use bankrail_webhook::PaymentOutcome;
     /// use std::sync::Arc;
     ///
     /// # fn example(inbox: Arc<SqliteInbox>) -> Handlers {
-    /// Handlers::new().within(inbox, |received: Received<PaymentOutcome>| async move {
+    /// Handlers::new().transactional(inbox, |received: Delivery<PaymentOutcome>| async move {
     ///     let status = received.message.transaction_status.to_string();
     ///     Ok(Work::new(move |transaction| {
     ///         transaction.connection().execute("INSERT INTO paid (status) VALUES (?1)", [status])?;
@@ -209,7 +209,7 @@ impl Handlers {
     /// # }
     /// ```
     #[must_use]
-    pub fn within<M, I>(self, inbox: Arc<I>, handler: impl TransactionalHandler<M, I>) -> Self
+    pub fn transactional<M, I>(self, inbox: Arc<I>, handler: impl TransactionalHandler<M, I>) -> Self
     where
         M: WebhookMessage,
         I: TransactionalInbox + 'static,
@@ -257,13 +257,13 @@ impl Handlers {
     }
 }
 
-fn received<M: WebhookMessage>(entry: InboxEntry) -> Result<Received<M>, HandlerError> {
+fn received<M: WebhookMessage>(entry: InboxEntry) -> Result<Delivery<M>, HandlerError> {
     // It was read before it was stored, under the bounds of then. Another version of this crate may have stored it.
     let options = ReadOptions::default().max_bytes(entry.body.len());
     let unreadable = || HandlerError::poison("the stored message is unreadable");
     let Parsed { message, findings, .. } = M::from_json_with(&entry.body, &options).map_err(|_| unreadable())?;
     let (headers, header_findings) = DeliveryHeaders::from_attributes(&entry.attributes).ok_or_else(unreadable)?;
-    Ok(Received {
+    Ok(Delivery {
         id: entry.id,
         message,
         findings: header_findings.into_iter().chain(findings).collect(),

@@ -1,19 +1,20 @@
 //! Opening payloads without holding up the asynchronous threads.
 
-use super::crew::Crew;
 use bankrail_jose::remote::RemoteUnwrapper;
 use bankrail_mailbox::DEFAULT_TIME_OUT;
 use bankrail_secured_payload::{OpenError, Opened, Opener};
 use std::fmt;
 use std::future::Future;
+use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// Who decrypts.
 #[derive(Clone)]
 pub(super) enum Opening {
     /// A key in memory. The private-key operation takes most of a millisecond of one core.
-    Here { opener: Arc<Opener>, crew: Arc<Crew> },
+    Here { opener: Arc<Opener>, places: Arc<Semaphore> },
     /// A key behind I/O.
     Elsewhere(Arc<dyn OpenRemote>),
 }
@@ -31,6 +32,12 @@ impl<U: RemoteUnwrapper + Clone> OpenRemote for Opener<U> {
 }
 
 impl Opening {
+    /// A key in memory, for at most so many payloads at once.
+    pub(super) fn here(opener: Opener, at_once: NonZeroUsize) -> Self {
+        let places = at_once.get().min(Semaphore::MAX_PERMITS);
+        Self::Here { opener: Arc::new(opener), places: Arc::new(Semaphore::new(places)) }
+    }
+
     /// `None`: the runtime is shutting down, opening panicked, or a key elsewhere did not answer while the sender waits
     /// (Default: "Webhooks", a time-out of 15 s).
     pub(super) async fn open(&self, compact: String) -> Option<Result<Opened, OpenError>> {
@@ -39,9 +46,14 @@ impl Opening {
                 let opened = tokio::time::timeout(DEFAULT_TIME_OUT, opener.open(&compact)).await;
                 opened.inspect_err(|_| tracing::error!("the decryption key did not answer in time")).ok()
             }
-            Self::Here { opener, crew } => {
-                let opener = opener.clone();
-                crew.run(move || opener.open(&compact)).await
+            Self::Here { opener, places } => {
+                let (opener, place) = (opener.clone(), places.clone().acquire_owned().await.ok()?);
+                let opening = move || {
+                    let opened = opener.open(&compact);
+                    drop(place);
+                    opened
+                };
+                tokio::task::spawn_blocking(opening).await.ok()
             }
         }
     }

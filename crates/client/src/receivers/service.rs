@@ -1,6 +1,6 @@
 //! One receiver as a tower service.
 
-use super::build::Shared;
+use super::shared::Shared;
 use super::{answer, delivery};
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
@@ -62,7 +62,7 @@ where
     let (head, body) = request.into_parts();
     let mut body = BodyReader::new(&head.headers, Box::pin(body));
     let bytes = match check(kind, shared, &head) {
-        Ok(()) => body.read(shared.max_bytes, shared.body_timeout).await.map_err(|error| {
+        Ok(()) => body.read(shared.options.max_bytes, shared.options.body_timeout).await.map_err(|error| {
             tracing::warn!(%kind, %error, "delivery with a body that was not read");
             match error {
                 BodyError::TooLarge { .. } => (answer::empty(StatusCode::PAYLOAD_TOO_LARGE), Sender::Known),
@@ -75,7 +75,7 @@ where
     match bytes {
         Ok(bytes) => delivery::take(kind, shared, &head.headers, &bytes).await,
         Err((answer, sender)) => {
-            body.drain(sender, shared.body_timeout).await;
+            body.drain(sender, shared.options.body_timeout).await;
             answer
         }
     }
@@ -102,5 +102,10 @@ fn check(kind: MessageKind, shared: &Shared, head: &Parts) -> Result<(), (Status
 fn is_known_key(shared: &Shared, headers: &HeaderMap) -> bool {
     let mut presented = headers.get_all(&shared.key_header).iter();
     let (Some(key), None) = (presented.next(), presented.next()) else { return false };
-    shared.api_keys.iter().fold(false, |known, own| known | own.matches(key.as_bytes()))
+    shared
+        .options
+        .other_api_keys
+        .iter()
+        .chain([&shared.api_key])
+        .fold(false, |known, own| known | own.matches(key.as_bytes()))
 }

@@ -1,7 +1,11 @@
-//! Working off the inbox.
+//! The worker that hands messages from the inbox to handlers.
+
+mod options;
+
+pub use options::WorkerOptions;
 
 use super::handler::{Handled, HandlerError, Handlers, Holder};
-use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner, Schedule};
+use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner};
 use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::DeliveryHeaders;
 use std::fmt;
@@ -11,46 +15,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-/// How a [`Worker`] works.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WorkerOptions {
-    /// How many messages are handled at once, at least one. 8 at first.
-    pub concurrency: u32,
-    /// How long a handler may take; then it is dropped and the message is tried again. 30 s at first.
-    pub handler_timeout: Duration,
-    /// How long a message is the worker's without a sign of life, and so how long after a crash another takes it. The
-    /// worker extends it while a handler runs, three times in each such time. 60 s at first.
-    pub lease: Duration,
-    /// When a message is tried again whose handler failed, and after how many attempts it becomes a dead letter. At first 12
-    /// attempts, 1 s after the first, then twice as long each time up to 15 min, with 20 % jitter.
-    pub schedule: Schedule,
-    /// How often the inbox is looked at when nothing arrives. 1 s at first.
-    pub poll: Duration,
-    /// How long handlers under way may go on when the worker is told to stop. 30 s at first.
-    pub grace: Duration,
-    /// How long messages are known after they were handled. Then they are forgotten, once an hour ([`Inbox::forget`]), and
-    /// the same message is new if it is delivered again. `None` at first: for ever.
-    pub retention: Option<Duration>,
-}
-
 /// The time between two looks for what is to be forgotten.
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
-
-impl Default for WorkerOptions {
-    fn default() -> Self {
-        let pauses = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900];
-        Self {
-            concurrency: 8,
-            handler_timeout: Duration::from_secs(30),
-            lease: Duration::from_secs(60),
-            schedule: Schedule::new(pauses.map(Duration::from_secs), 20),
-            poll: Duration::from_secs(1),
-            grace: Duration::from_secs(30),
-            retention: None,
-        }
-    }
-}
 
 /// Hands messages from the inbox to handlers.
 ///

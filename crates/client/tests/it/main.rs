@@ -10,5 +10,5 @@ mod remote;
 mod sockets;
 mod statements;
 mod tokens;
-mod within;
+mod transactional;
 mod worker;

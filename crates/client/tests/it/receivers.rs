@@ -1,7 +1,7 @@
 use crate::provider::start;
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, Response, StatusCode};
-use bankrail_client::receivers::{Receivers, ReceiversBuilder, ReceiversError};
+use bankrail_client::receivers::{Receivers, ReceiversOptions, ReceiversOptionsError};
 use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
 use bankrail_mailbox::{EntryId, Inbox, InboxState};
 use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
@@ -21,9 +21,17 @@ pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::g
 pub(crate) static UNWRAPPING: LazyLock<UnwrappingKey> =
     LazyLock::new(|| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap());
 
-pub(crate) fn builder(inbox: Arc<dyn Inbox>) -> ReceiversBuilder {
+pub(crate) fn options() -> ReceiversOptions {
+    ReceiversOptions::new().clock(Arc::new(ManualClock::new(start())))
+}
+
+pub(crate) fn receivers_with(inbox: Arc<dyn Inbox>, options: ReceiversOptions) -> Receivers {
+    made(inbox, options).unwrap()
+}
+
+fn made(inbox: Arc<dyn Inbox>, options: ReceiversOptions) -> Result<Receivers, ReceiversOptionsError> {
     let opener = Opener::new(UNWRAPPING.clone(), SIGNING.verifying_key());
-    Receivers::builder(opener, "our-key", inbox).clock(Arc::new(ManualClock::new(start())))
+    Receivers::new(opener, "our-key", inbox, options)
 }
 
 pub(crate) fn message(kind: MessageKind) -> String {
@@ -83,7 +91,7 @@ const REFUSED: &str = r#"{"status":"400","title":"Bad Request","detail":"The del
 #[tokio::test]
 async fn each_message_on_its_path_is_stored_and_acknowledged() {
     let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
-    let receivers = builder(inbox.clone()).build().unwrap();
+    let receivers = receivers_with(inbox.clone(), options());
     for (number, kind) in (1..).zip(MessageKind::ALL) {
         let acknowledgement = deliver(&receivers, kind, &message(kind)).await;
         assert!(acknowledgement.is_received());
@@ -99,7 +107,7 @@ async fn each_message_on_its_path_is_stored_and_acknowledged() {
 #[tokio::test]
 async fn the_same_again_gets_the_same_acknowledgement_and_a_contradiction_its_own() {
     let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
-    let receivers = builder(inbox.clone()).build().unwrap();
+    let receivers = receivers_with(inbox.clone(), options());
     let kind = MessageKind::PaymentOutcome;
     let first = deliver(&receivers, kind, &message(kind)).await;
     let later = message(kind).replace("05:59:00.000Z", "06:30:00.000Z");
@@ -119,15 +127,15 @@ async fn the_same_again_gets_the_same_acknowledgement_and_a_contradiction_its_ow
 async fn customers_that_share_an_inbox_are_told_apart() {
     let inbox = Arc::new(MemoryStore::new().inbox());
     let kind = MessageKind::MandateOutcome;
-    let one = deliver(&builder(inbox.clone()).scope("one").build().unwrap(), kind, &message(kind)).await;
-    let two = deliver(&builder(inbox.clone()).scope("two").build().unwrap(), kind, &message(kind)).await;
+    let one = deliver(&receivers_with(inbox.clone(), options().scope("one")), kind, &message(kind)).await;
+    let two = deliver(&receivers_with(inbox.clone(), options().scope("two")), kind, &message(kind)).await;
     assert_ne!(one, two);
 }
 
 #[tokio::test]
 async fn the_api_key_comes_first() {
     let inbox = Arc::new(MemoryStore::new().inbox());
-    let receivers = builder(inbox.clone()).also_api_key("their-new-key").build().unwrap();
+    let receivers = receivers_with(inbox.clone(), options().also_api_key("their-new-key"));
     let kind = MessageKind::Query;
     let with = |keys: &[&str]| {
         let mut request = delivery(kind, "not even JSON");
@@ -143,7 +151,7 @@ async fn the_api_key_comes_first() {
     for key in ["our-key", "their-new-key"] {
         assert_eq!(send(&receivers, with(&[key])).await.0, StatusCode::BAD_REQUEST);
     }
-    let renamed = builder(inbox).api_key_header("X-Hook-Key").build().unwrap();
+    let renamed = receivers_with(inbox, options().api_key_header("X-Hook-Key"));
     let mut request = delivery(kind, seal(&message(kind)));
     assert_eq!(send(&renamed, delivery(kind, "")).await.0, StatusCode::UNAUTHORIZED);
     request.headers_mut().insert("x-hook-key", "our-key".parse().unwrap());
@@ -153,7 +161,7 @@ async fn the_api_key_comes_first() {
 #[tokio::test]
 async fn whatever_is_wrong_with_a_message_looks_the_same() {
     let inbox = Arc::new(MemoryStore::new().inbox());
-    let receivers = builder(inbox.clone()).build().unwrap();
+    let receivers = receivers_with(inbox.clone(), options());
     let kind = MessageKind::PaymentOutcome;
     let good = seal(&message(kind));
     let stranger = SigningKey::generate(RsaSize::Rsa2048).unwrap();
@@ -185,7 +193,7 @@ async fn whatever_is_wrong_with_a_message_looks_the_same() {
 #[tokio::test]
 async fn required_headers_refuse_and_optional_ones_do_not() {
     let inbox = Arc::new(MemoryStore::new().inbox());
-    let receivers = builder(inbox.clone()).build().unwrap();
+    let receivers = receivers_with(inbox.clone(), options());
     for kind in MessageKind::ALL {
         let sealed = seal(&message(kind));
         let with = |name: &'static str, value: Option<&str>| {
@@ -216,7 +224,7 @@ async fn required_headers_refuse_and_optional_ones_do_not() {
 #[tokio::test]
 async fn method_type_and_size() {
     let inbox = Arc::new(MemoryStore::new().inbox());
-    let receivers = builder(inbox).max_bytes(2_000).build().unwrap();
+    let receivers = receivers_with(inbox, options().max_bytes(2_000));
     let kind = MessageKind::Query;
     let mut get = delivery(kind, "");
     *get.method_mut() = Method::GET;
@@ -263,7 +271,7 @@ fn chunks(many: usize) -> (Body, Arc<AtomicUsize>) {
 /// Else some senders would see their stream end instead of the answer.
 #[tokio::test]
 async fn a_refused_body_is_read_to_its_end_within_reason() {
-    let receivers = builder(Arc::new(MemoryStore::new().inbox())).build().unwrap();
+    let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());
     let (too_large, unauthorized) = (StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNAUTHORIZED);
     for (key, waits, many, status, read) in [
         ("our-key", false, 3_000, too_large, 3_000),
@@ -286,7 +294,7 @@ async fn a_refused_body_is_read_to_its_end_within_reason() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_does_not_arrive_is_given_up() {
-    let receivers = builder(Arc::new(MemoryStore::new().inbox())).build().unwrap();
+    let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());
     let (never, _held) = tokio::sync::oneshot::channel::<()>();
     let body = http_body_util::StreamBody::new(futures_util::stream::once(async move {
         let _held = never;
@@ -301,7 +309,7 @@ async fn a_body_that_does_not_arrive_is_given_up() {
 #[tokio::test]
 async fn when_the_inbox_fails_the_sender_is_asked_to_deliver_again() {
     let inbox = Arc::new(MemoryStore::with_capacity(1).inbox());
-    let receivers = builder(inbox).build().unwrap();
+    let receivers = receivers_with(inbox, options());
     let kind = MessageKind::PaymentOutcome;
     deliver(&receivers, kind, &message(kind)).await;
     let (status, body) = send(&receivers, delivery(kind, seal(&message(kind).replace("I-1", "I-2")))).await;
@@ -312,7 +320,7 @@ async fn when_the_inbox_fails_the_sender_is_asked_to_deliver_again() {
 #[tokio::test]
 async fn deliveries_at_once_are_one_message() {
     let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
-    let receivers = builder(inbox.clone()).concurrency(2.try_into().unwrap()).build().unwrap();
+    let receivers = receivers_with(inbox.clone(), options().concurrency(2.try_into().unwrap()));
     let kind = MessageKind::MandateNotification;
     let sealed = seal(&message(kind));
     let answers: Vec<_> = (0..8)
@@ -332,13 +340,15 @@ async fn deliveries_at_once_are_one_message() {
 
 #[test]
 fn paths_and_headers_are_settings() {
-    let build = || builder(Arc::new(MemoryStore::new().inbox()));
-    assert!(build().path(MessageKind::Query, "/hooks/q").build().is_ok());
+    let inbox = || Arc::new(MemoryStore::new().inbox());
+    let refused = |options| made(inbox(), options).unwrap_err();
+    assert!(made(inbox(), options().path(MessageKind::Query, "/hooks/q")).is_ok());
     for bad in ["q", "/q/{id}", "/*", "/payto/mpirs/outcomes"] {
-        let error = build().path(MessageKind::Query, bad).build().unwrap_err();
-        assert!(matches!(error, ReceiversError::Path { .. }), "{bad}");
+        let error = refused(options().path(MessageKind::Query, bad));
+        assert!(matches!(error, ReceiversOptionsError::Path { .. }), "{bad}");
     }
-    assert!(matches!(build().api_key_header("a b").build(), Err(ReceiversError::HeaderName { .. })));
-    assert!(matches!(build().also_api_key("").build(), Err(ReceiversError::EmptyApiKey)));
-    assert!(!format!("{:?} {:?}", build(), build().build().unwrap()).contains("our-key"));
+    assert!(matches!(refused(options().api_key_header("a b")), ReceiversOptionsError::HeaderName { .. }));
+    assert!(matches!(refused(options().also_api_key("")), ReceiversOptionsError::EmptyApiKey));
+    let shown = format!("{:?} {:?}", options().also_api_key("our-key"), receivers_with(inbox(), options()));
+    assert!(!shown.contains("our-key"));
 }

@@ -2,7 +2,7 @@
 
 use crate::receivers::{SIGNING, UNWRAPPING, delivery, message, seal};
 use axum::http::StatusCode;
-use bankrail_client::receivers::Receivers;
+use bankrail_client::receivers::{Receivers, ReceiversOptions};
 use bankrail_jose::WrappingKey;
 use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteUnwrapper, Unwrapped};
 use bankrail_mailbox::Inbox;
@@ -50,7 +50,7 @@ async fn a_delivery_is_answered_whatever_the_key_service_does() {
     ] {
         let inbox = Arc::new(MemoryStore::new().inbox());
         let opener = Opener::remote(Key(service, UNWRAPPING.wrapping_key()), SIGNING.verifying_key());
-        let receivers = Receivers::builder_remote(opener, "our-key", inbox.clone()).build().unwrap();
+        let receivers = Receivers::remote(opener, "our-key", inbox.clone(), ReceiversOptions::new()).unwrap();
         let answer = receivers.router().oneshot(delivery(kind, seal(&message(kind))));
         let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.expect("an answer in time").unwrap();
         assert_eq!(answer.status(), status, "{service:?}");

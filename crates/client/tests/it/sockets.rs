@@ -1,6 +1,6 @@
 //! Receivers behind a server of their own.
 
-use crate::receivers::{UUID, builder};
+use crate::receivers::{UUID, options, receivers_with};
 use axum::http::{StatusCode, Version};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::MessageKind;
@@ -19,7 +19,7 @@ fn client() -> reqwest::ClientBuilder {
 
 #[tokio::test]
 async fn a_sender_of_too_much_gets_its_answer() {
-    let router = builder(Arc::new(MemoryStore::new().inbox())).build().unwrap().router();
+    let router = receivers_with(Arc::new(MemoryStore::new().inbox()), options()).router();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}{}", listener.local_addr().unwrap(), MessageKind::Query.default_path());
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });

@@ -1,6 +1,6 @@
 use crate::provider::start;
-use crate::receivers::{builder, deliver, delivery, message, seal};
-use bankrail_client::receivers::{HandlerError, Handlers, Received, Receivers, Worker, WorkerOptions};
+use crate::receivers::{deliver, delivery, message, options, receivers_with, seal};
+use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, Worker, WorkerOptions};
 use bankrail_mailbox::{EntryId, Inbox, InboxState, Schedule};
 use bankrail_stores::memory::{MemoryInbox, MemoryStore};
 use bankrail_values::{HyphenatedUuid, ManualClock, StoreError, StoreErrorKind};
@@ -17,7 +17,7 @@ const KIND: MessageKind = MessageKind::PaymentOutcome;
 fn setup() -> (Arc<MemoryInbox>, Receivers, Arc<ManualClock>) {
     let inbox = Arc::new(MemoryStore::new().inbox());
     let clock = Arc::new(ManualClock::new(start()));
-    let receivers = builder(inbox.clone()).clock(clock.clone()).build().unwrap();
+    let receivers = receivers_with(inbox.clone(), options().clock(clock.clone()));
     (inbox, receivers, clock)
 }
 
@@ -31,7 +31,7 @@ async fn each_handler_gets_its_messages_once() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let (payments, queries) = (seen.clone(), seen.clone());
     let handlers = Handlers::new()
-        .payment_outcome(move |received: Received<PaymentOutcome>| {
+        .payment_outcome(move |received: Delivery<PaymentOutcome>| {
             let payments = payments.clone();
             async move {
                 let conflict = received.conflicts_with.map(EntryId::get);
@@ -39,7 +39,7 @@ async fn each_handler_gets_its_messages_once() {
                 Ok(())
             }
         })
-        .query(move |received: Received<QueryNotification>| {
+        .query(move |received: Delivery<QueryNotification>| {
             let queries = queries.clone();
             async move {
                 queries.lock().unwrap().push(received.message.case_id.to_string());
@@ -60,9 +60,7 @@ async fn each_handler_gets_its_messages_once() {
 }
 
 fn one_by_one() -> WorkerOptions {
-    let mut options = WorkerOptions::default();
-    options.concurrency = 1;
-    options
+    WorkerOptions::new().concurrency(1)
 }
 
 /// A worker whose handler counts and then does `what`.
@@ -71,7 +69,7 @@ where
     F: Future<Output = Result<(), HandlerError>> + Send + 'static,
 {
     let calls = calls.clone();
-    receivers.worker(Handlers::new().payment_outcome(move |_: Received<PaymentOutcome>| {
+    receivers.worker(Handlers::new().payment_outcome(move |_: Delivery<PaymentOutcome>| {
         calls.fetch_add(1, Ordering::SeqCst);
         what()
     }))
@@ -81,8 +79,7 @@ where
 async fn failures_come_again_later_and_later_and_are_then_dead_letters() {
     let (inbox, receivers, clock) = setup();
     let calls = Arc::default();
-    let mut options = one_by_one();
-    options.schedule = Schedule::new([0, 1, 2].map(Duration::from_secs), 0);
+    let options = one_by_one().schedule(Schedule::new([0, 1, 2].map(Duration::from_secs), 0));
     let worker = failing(&receivers, &calls, || async { Err(std::io::Error::other("no luck").into()) });
     let worker = worker.with_options(options);
     deliver(&receivers, KIND, &message(KIND)).await;
@@ -157,8 +154,7 @@ async fn a_handler_that_works_for_long_keeps_its_lease() {
     let (inbox, receivers, clock) = setup();
     deliver(&receivers, KIND, &message(KIND)).await;
     let calls = Arc::default();
-    let mut options = one_by_one();
-    options.handler_timeout = Duration::from_secs(3600);
+    let options = one_by_one().handler_timeout(Duration::from_secs(3600));
     let worker = failing(&receivers, &calls, || async {
         tokio::time::sleep(Duration::from_secs(600)).await;
         Ok(())
@@ -180,7 +176,7 @@ async fn what_is_odd_about_the_headers_reaches_the_handler() {
     let (_, receivers, _) = setup();
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let findings = seen.clone();
-    let handlers = Handlers::new().payment_outcome(move |received: Received<PaymentOutcome>| {
+    let handlers = Handlers::new().payment_outcome(move |received: Delivery<PaymentOutcome>| {
         let odd = received.findings.iter().map(|finding| format!("{} {}", finding.rule, finding.pointer));
         findings.lock().unwrap().extend(odd);
         async { Ok(()) }
@@ -201,7 +197,7 @@ async fn a_running_worker_is_woken_and_finishes_what_it_began() {
     let (begun, mut handling) = tokio::sync::mpsc::unbounded_channel::<()>();
     let gate = Arc::new(tokio::sync::Semaphore::new(0));
     let pass = gate.clone();
-    let handlers = Handlers::new().payment_outcome(move |_: Received<PaymentOutcome>| {
+    let handlers = Handlers::new().payment_outcome(move |_: Delivery<PaymentOutcome>| {
         let (begun, pass) = (begun.clone(), pass.clone());
         async move {
             begun.send(()).unwrap();
@@ -209,8 +205,7 @@ async fn a_running_worker_is_woken_and_finishes_what_it_began() {
             Ok(())
         }
     });
-    let mut options = WorkerOptions::default();
-    options.poll = Duration::from_secs(3600); // so that only the arrival can wake it
+    let options = WorkerOptions::new().poll(Duration::from_secs(3600)); // so that only the arrival can wake it
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let worker = receivers.worker(handlers).with_options(options);
     let running = tokio::spawn(worker.run(async move {
@@ -236,8 +231,7 @@ async fn a_handler_that_outlives_the_grace_is_dropped_and_its_message_comes_agai
     let (inbox, receivers, clock) = setup();
     deliver(&receivers, KIND, &message(KIND)).await;
     let calls = Arc::default();
-    let mut options = one_by_one();
-    options.handler_timeout = Duration::from_secs(3600);
+    let options = one_by_one().handler_timeout(Duration::from_secs(3600));
     let worker = failing(&receivers, &calls, std::future::pending).with_options(options);
     let seen = Arc::clone(&calls);
     let until_it_is_handled = async move {
@@ -255,10 +249,8 @@ async fn a_handler_that_outlives_the_grace_is_dropped_and_its_message_comes_agai
 #[tokio::test]
 async fn a_worker_that_may_handle_none_at_once_handles_one() {
     let (inbox, receivers, _) = setup();
-    let handlers = Handlers::new().payment_outcome(|_: Received<PaymentOutcome>| async { Ok(()) });
-    let mut options = WorkerOptions::default();
-    options.concurrency = 0;
-    options.poll = Duration::from_secs(3600);
+    let handlers = Handlers::new().payment_outcome(|_: Delivery<PaymentOutcome>| async { Ok(()) });
+    let options = WorkerOptions::new().concurrency(0).poll(Duration::from_secs(3600));
     let running = tokio::spawn(receivers.worker(handlers).with_options(options).run(std::future::pending()));
     for _ in 0..10 {
         tokio::task::yield_now().await; // it looks, finds nothing, and waits
@@ -306,7 +298,7 @@ async fn a_message_on_its_way_shows_nothing_of_itself() {
     deliver(&receivers, KIND, &message(KIND).replace('}', r#","mps_user_id":"SECRET"}"#)).await;
     let shown: Arc<Mutex<String>> = Arc::default();
     let seen = shown.clone();
-    let handlers = Handlers::new().payment_outcome(move |received: Received<PaymentOutcome>| {
+    let handlers = Handlers::new().payment_outcome(move |received: Delivery<PaymentOutcome>| {
         let seen = seen.clone();
         async move {
             *seen.lock().unwrap() = format!("{received:?}");
@@ -327,8 +319,7 @@ async fn what_was_handled_long_ago_is_forgotten() {
     assert_eq!(worker.run_due().await.unwrap(), 1);
     for (days, left) in [(30, 1), (1, 0)] {
         clock.advance(Duration::from_secs(days * 86_400));
-        let mut options = one_by_one();
-        options.retention = Some(Duration::from_secs(30 * 86_400));
+        let options = one_by_one().retention(Duration::from_secs(30 * 86_400));
         worker = worker.with_options(options);
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let running = tokio::spawn(worker.clone().run(async move { drop(stopped.await) }));
@@ -345,7 +336,7 @@ async fn what_was_handled_long_ago_is_forgotten() {
 async fn odd_headers_are_refused_where_findings_are() {
     let (inbox, _, _) = setup();
     let strict = ReadOptions::default().deny_findings(true);
-    let receivers = builder(inbox.clone()).read_options(strict).build().unwrap();
+    let receivers = receivers_with(inbox.clone(), options().read_options(strict));
     let mut request = delivery(KIND, seal(&message(KIND)));
     request.headers_mut().insert("priority", "URGENT".parse().unwrap());
     assert_eq!(receivers.router().oneshot(request).await.unwrap().status(), 400);

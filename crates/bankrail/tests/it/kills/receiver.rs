@@ -3,7 +3,7 @@
 use super::{LaterClock, Surroundings, print, read};
 use crate::both::{API_KEY, Keys};
 use axum_server::tls_rustls::RustlsConfig;
-use bankrail_client::receivers::{Handlers, Received, Receivers};
+use bankrail_client::receivers::{Delivery, Handlers, Receivers, ReceiversOptions};
 use bankrail_stores::sqlite::{SqliteStore, Work, rusqlite};
 use bankrail_webhook::QueryNotification;
 use rustls::pki_types::pem::PemObject;
@@ -38,8 +38,9 @@ async fn open(folder: &Path, keys: &Keys, clock: LaterClock) -> (Receivers, Hand
     let inbox = Arc::new(store.inbox());
     let table = "CREATE TABLE IF NOT EXISTS effect (case_id TEXT NOT NULL) STRICT";
     store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
-    let receivers = Receivers::builder(keys.opener(), API_KEY, inbox.clone()).clock(Arc::new(clock)).build().unwrap();
-    let handlers = Handlers::new().within(inbox, |received: Received<QueryNotification>| async move {
+    let options = ReceiversOptions::new().clock(Arc::new(clock));
+    let receivers = Receivers::new(keys.opener(), API_KEY, inbox.clone(), options).unwrap();
+    let handlers = Handlers::new().transactional(inbox, |received: Delivery<QueryNotification>| async move {
         let case = received.message.case_id.to_string();
         Ok(Work::new(move |transaction| {
             transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;

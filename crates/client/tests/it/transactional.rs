@@ -1,8 +1,8 @@
 //! Effects within the inbox's own transaction, over the engines that have one.
 
 use crate::provider::start;
-use crate::receivers::{builder, deliver, message};
-use bankrail_client::receivers::{Handlers, Received, Worker, WorkerOptions};
+use crate::receivers::{deliver, message, options, receivers_with};
+use bankrail_client::receivers::{Delivery, Handlers, Worker, WorkerOptions};
 use bankrail_mailbox::{EntryId, InboxState, Schedule, TransactionalInbox};
 use bankrail_stores::{postgres, sqlite};
 use bankrail_values::ManualClock;
@@ -37,12 +37,11 @@ where
     I: TransactionalInbox + 'static,
     W: Fn(Then) -> I::Work + Send + Sync + 'static,
 {
-    let receivers = builder(inbox.clone()).clock(clock.clone()).build().unwrap();
+    let receivers = receivers_with(inbox.clone(), options().clock(clock.clone()));
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND)).await;
-    let mut options = WorkerOptions::default();
-    options.schedule = Schedule::new([0, 1, 1].map(Duration::from_secs), 0);
-    let handlers = Handlers::new().within(inbox.clone(), move |received: Received<PaymentOutcome>| {
+    let options = WorkerOptions::new().schedule(Schedule::new([0, 1, 1].map(Duration::from_secs), 0));
+    let handlers = Handlers::new().transactional(inbox.clone(), move |received: Delivery<PaymentOutcome>| {
         let work = work(if received.attempt == 1 { first } else { Then::End });
         async move { Ok(work) }
     });

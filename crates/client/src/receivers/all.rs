@@ -1,0 +1,80 @@
+//! The receivers of one customer.
+
+use super::handler::Handlers;
+use super::open::Opening;
+use super::options::{ReceiversOptions, ReceiversOptionsError};
+use super::service::Receiver;
+use super::shared::Shared;
+use super::worker::Worker;
+use axum::Router;
+use axum::routing::post_service;
+use bankrail_jose::remote::RemoteUnwrapper;
+use bankrail_mailbox::Inbox;
+use bankrail_secured_payload::Opener;
+use bankrail_values::SecretString;
+use bankrail_webhook::MessageKind;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// The receivers of one customer. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Receivers(Arc<Shared>);
+
+impl Receivers {
+    /// Receivers that open payloads with keys in memory, expect this API key and store in this inbox.
+    ///
+    /// # Errors
+    /// [`ReceiversOptionsError`].
+    pub fn new(
+        opener: Opener,
+        api_key: impl Into<SecretString>,
+        inbox: Arc<dyn Inbox>,
+        options: ReceiversOptions,
+    ) -> Result<Self, ReceiversOptionsError> {
+        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let at_once = options.concurrency.unwrap_or_else(|| cores().saturating_add(cores().get()));
+        Self::with(Opening::here(opener, at_once), api_key.into(), inbox, options)
+    }
+
+    /// Receivers whose decryption keys live elsewhere. A delivery for which a key does not answer within 15 s, while its
+    /// sender waits, is answered 500, so that it comes again.
+    ///
+    /// # Errors
+    /// [`ReceiversOptionsError`].
+    pub fn remote<U: RemoteUnwrapper + Clone + 'static>(
+        opener: Opener<U>,
+        api_key: impl Into<SecretString>,
+        inbox: Arc<dyn Inbox>,
+        options: ReceiversOptions,
+    ) -> Result<Self, ReceiversOptionsError> {
+        Self::with(Opening::Elsewhere(Arc::new(opener)), api_key.into(), inbox, options)
+    }
+
+    fn with(
+        opening: Opening,
+        api_key: SecretString,
+        inbox: Arc<dyn Inbox>,
+        options: ReceiversOptions,
+    ) -> Result<Self, ReceiversOptionsError> {
+        let key_header = options.checked(&api_key)?;
+        Ok(Self(Arc::new(Shared { opening, key_header, api_key, inbox, options, arrived: Arc::default() })))
+    }
+
+    /// A receiver for each kind of message, on its path.
+    pub fn router(&self) -> Router {
+        let kinds = MessageKind::ALL.into_iter().zip(&self.0.options.paths);
+        kinds.fold(Router::new(), |router, (kind, path)| router.route(path, post_service(self.receiver(kind))))
+    }
+
+    /// One receiver as a tower service, whatever the path.
+    #[must_use]
+    pub fn receiver(&self, kind: MessageKind) -> Receiver {
+        Receiver::new(kind, self.0.clone())
+    }
+
+    /// A worker that handles what these receivers store. Several workers may share an inbox.
+    #[must_use]
+    pub fn worker(&self, handlers: Handlers) -> Worker {
+        Worker::new(self.0.inbox.clone(), handlers, self.0.options.clock.clone(), self.0.arrived.clone())
+    }
+}

@@ -1,0 +1,150 @@
+//! Options of the receivers.
+
+use bankrail_http::names::API_KEY;
+use bankrail_values::{Clock, SecretString, SystemClock};
+use bankrail_webhook::{MessageKind, ReadOptions};
+use http::HeaderName;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Options of [`Receivers`](super::Receivers).
+#[derive(Clone, Debug)]
+pub struct ReceiversOptions {
+    api_key_header: String,
+    pub(super) other_api_keys: Vec<SecretString>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) scope: String,
+    pub(super) paths: [String; MessageKind::ALL.len()],
+    pub(super) max_bytes: usize,
+    pub(super) body_timeout: Duration,
+    pub(super) read: ReadOptions,
+    pub(super) concurrency: Option<NonZeroUsize>,
+}
+
+impl Default for ReceiversOptions {
+    fn default() -> Self {
+        Self {
+            api_key_header: API_KEY.as_str().to_owned(),
+            other_api_keys: Vec::new(),
+            clock: Arc::new(SystemClock),
+            scope: String::new(),
+            paths: MessageKind::ALL.map(|kind| kind.default_path().to_owned()),
+            max_bytes: 256 * 1024,
+            body_timeout: Duration::from_secs(15),
+            read: ReadOptions::default(),
+            concurrency: None,
+        }
+    }
+}
+
+impl ReceiversOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The header that carries the API key. Default: `apikey` (Default: "Webhooks").
+    #[must_use]
+    pub fn api_key_header(mut self, name: impl Into<String>) -> Self {
+        self.api_key_header = name.into();
+        self
+    }
+
+    /// Accepts another API key too, while the sender changes from one to the other.
+    #[must_use]
+    pub fn also_api_key(mut self, api_key: impl Into<SecretString>) -> Self {
+        self.other_api_keys.push(api_key.into());
+        self
+    }
+
+    /// The path of a receiver. Defaults: [`MessageKind::default_path`].
+    #[must_use]
+    pub fn path(mut self, kind: MessageKind, path: impl Into<String>) -> Self {
+        if let Some((_, own)) = MessageKind::ALL.into_iter().zip(&mut self.paths).find(|(own, _)| *own == kind) {
+            *own = path.into();
+        }
+        self
+    }
+
+    /// Tells customers apart that share an inbox: part of every duplicate key. Default: empty.
+    #[must_use]
+    pub fn scope(mut self, scope: impl Into<String>) -> Self {
+        self.scope = scope.into();
+        self
+    }
+
+    /// The most bytes of a request body. Default: 256 KiB.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// How long a body may take to arrive. Default: 15 s, the time that a sender waits for the answer.
+    #[must_use]
+    pub fn body_timeout(mut self, longest: Duration) -> Self {
+        self.body_timeout = longest;
+        self
+    }
+
+    /// How messages are read. Default: tolerant.
+    #[must_use]
+    pub fn read_options(mut self, options: ReadOptions) -> Self {
+        self.read = options;
+        self
+    }
+
+    /// The most payloads that are decrypted at once. Default: twice as many as there are cores, so that no core waits for
+    /// the next one. No effect for a key that lives elsewhere.
+    #[must_use]
+    pub fn concurrency(mut self, payloads: NonZeroUsize) -> Self {
+        self.concurrency = Some(payloads);
+        self
+    }
+
+    /// The clock that dates arrivals and leases. Default: the system's.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The header of the API key, if the options make receivers with this key.
+    pub(super) fn checked(&self, api_key: &SecretString) -> Result<HeaderName, ReceiversOptionsError> {
+        let key_header = HeaderName::try_from(self.api_key_header.as_str())
+            .map_err(|_| ReceiversOptionsError::HeaderName { found: bankrail_values::excerpt(&self.api_key_header) })?;
+        if self.other_api_keys.iter().chain([api_key]).any(|key| key.expose_secret().is_empty()) {
+            return Err(ReceiversOptionsError::EmptyApiKey);
+        }
+        for (at, path) in self.paths.iter().enumerate() {
+            let plain = path.starts_with('/') && !path.contains(['{', '}', '*', ':', '?', '#']);
+            if !plain || self.paths.iter().take(at).any(|earlier| earlier == path) {
+                return Err(ReceiversOptionsError::Path { found: bankrail_values::excerpt(path) });
+            }
+        }
+        Ok(key_header)
+    }
+}
+
+/// Options that make no [`Receivers`](super::Receivers).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReceiversOptionsError {
+    /// Not the name of a header.
+    #[error("expected the name of a header, found {found}")]
+    HeaderName {
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// An empty API key would be matched by an empty header.
+    #[error("expected an API key, found an empty text")]
+    EmptyApiKey,
+    /// A path that does not begin with a slash, has a pattern in it, or is another receiver's.
+    #[error("expected a plain path of its own for each receiver, found {found}")]
+    Path {
+        /// The text, cut and escaped.
+        found: String,
+    },
+}

@@ -1,0 +1,20 @@
+//! What all receivers share.
+
+use super::open::Opening;
+use super::options::ReceiversOptions;
+use bankrail_mailbox::Inbox;
+use bankrail_values::SecretString;
+use http::HeaderName;
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) opening: Opening,
+    pub(super) key_header: HeaderName,
+    pub(super) api_key: SecretString,
+    pub(super) inbox: Arc<dyn Inbox>,
+    pub(super) options: ReceiversOptions,
+    /// Wakes the workers when there is something new.
+    pub(super) arrived: Arc<Notify>,
+}

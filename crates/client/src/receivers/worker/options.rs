@@ -1,0 +1,93 @@
+//! Options of a worker.
+
+#[cfg(doc)]
+use bankrail_mailbox::Inbox;
+use bankrail_mailbox::Schedule;
+use std::time::Duration;
+
+/// Options of a [`Worker`](super::Worker).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerOptions {
+    pub(super) concurrency: u32,
+    pub(super) handler_timeout: Duration,
+    pub(super) lease: Duration,
+    pub(super) schedule: Schedule,
+    pub(super) poll: Duration,
+    pub(super) grace: Duration,
+    pub(super) retention: Option<Duration>,
+}
+
+impl Default for WorkerOptions {
+    fn default() -> Self {
+        let pauses = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900];
+        Self {
+            concurrency: 8,
+            handler_timeout: Duration::from_secs(30),
+            lease: Duration::from_secs(60),
+            schedule: Schedule::new(pauses.map(Duration::from_secs), 20),
+            poll: Duration::from_secs(1),
+            grace: Duration::from_secs(30),
+            retention: None,
+        }
+    }
+}
+
+impl WorkerOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many messages are handled at once, at least one. Default: 8.
+    #[must_use]
+    pub fn concurrency(mut self, messages: u32) -> Self {
+        self.concurrency = messages;
+        self
+    }
+
+    /// How long a handler may take; then it is dropped and the message is handled again later. Default: 30 s.
+    #[must_use]
+    pub fn handler_timeout(mut self, longest: Duration) -> Self {
+        self.handler_timeout = longest;
+        self
+    }
+
+    /// How long a message stays with a worker that gives no sign of life, and so how long after a crash another takes it.
+    /// The worker extends the lease three times in each such time while a handler runs. Default: 60 s.
+    #[must_use]
+    pub fn lease(mut self, length: Duration) -> Self {
+        self.lease = length;
+        self
+    }
+
+    /// When a message is handled again after a failure, and after how many failures it becomes a dead letter. Default: 12
+    /// times, 1 s after the first, then twice as long each time up to 15 min, with 20 % jitter.
+    #[must_use]
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.schedule = schedule;
+        self
+    }
+
+    /// How often the inbox is looked at when nothing arrives. Default: 1 s.
+    #[must_use]
+    pub fn poll(mut self, pause: Duration) -> Self {
+        self.poll = pause;
+        self
+    }
+
+    /// How long the handlers under way may go on when the worker is told to stop. Default: 30 s.
+    #[must_use]
+    pub fn grace(mut self, longest: Duration) -> Self {
+        self.grace = longest;
+        self
+    }
+
+    /// How long messages are kept after they were handled. Then they are forgotten, once an hour ([`Inbox::forget`]), and
+    /// the same message is new if it is delivered again. Default: for ever.
+    #[must_use]
+    pub fn retention(mut self, retention: Duration) -> Self {
+        self.retention = Some(retention);
+        self
+    }
+}
