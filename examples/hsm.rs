@@ -3,9 +3,11 @@
 //! `hsm MODULE` loads the token's library, for example `/usr/lib/softhsm/libsofthsm2.so`, takes the first token in it, logs in with
 //! the PIN from the environment variable `HSM_PIN`, and makes the two key pairs there if it has none yet.
 
-use bankrail::jose::jws::{self, JwsHeader, Policy};
-use bankrail::jose::remote::{RemoteError, RemoteFuture, RemoteSigner, RemoteUnwrapper, SignRequest, Unwrapped};
-use bankrail::jose::{Jwk, KeyOptions, VerifyingKey, WrappingKey, base64url};
+use bankrail::jose::jws::{self, JwsHeader, VerifyOptions};
+use bankrail::jose::remote::{
+    DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest,
+};
+use bankrail::jose::{EncryptionKey, Jwk, KeyOptions, VerifyingKey, base64url};
 use bankrail::secured_payload::{OpenError, Opener, Sealer};
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error as TokenError, RvError};
@@ -50,12 +52,12 @@ impl RemoteSigner for TokenKey<VerifyingKey> {
     }
 }
 
-impl RemoteUnwrapper for TokenKey<WrappingKey> {
-    fn wrapping_key(&self) -> &WrappingKey {
+impl RemoteDecrypter for TokenKey<EncryptionKey> {
+    fn encryption_key(&self) -> &EncryptionKey {
         &self.public
     }
 
-    fn unwrap<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, Unwrapped> {
+    fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome> {
         let encrypted = encrypted.to_vec();
         Box::pin(async move {
             let work = move |session: &Session, key| {
@@ -64,10 +66,10 @@ impl RemoteUnwrapper for TokenKey<WrappingKey> {
                 session.decrypt(&Mechanism::RsaPkcsOaep(padding), key, &encrypted)
             };
             match self.ask(work).await? {
-                Ok(key) => Ok(Unwrapped::Key(key.into())),
+                Ok(key) => Ok(DecryptionOutcome::Key(key.into())),
                 Err(error) if is_fault(&error) => Err(fault(error)),
                 // Tokens say in many ways that they cannot decrypt, SoftHSM by CKR_GENERAL_ERROR. None of it may show outside.
-                Err(_) => Ok(Unwrapped::CannotDecrypt),
+                Err(_) => Ok(DecryptionOutcome::CannotDecrypt),
             }
         })
     }
@@ -121,7 +123,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     session.login(UserType::User, Some(&pin.into()))?;
 
     let (signing, verifying) = key_pair(&session, "bankrail-signing", "sig")?;
-    let (unwrapping, wrapping) = key_pair(&session, "bankrail-unwrapping", "enc")?;
+    let (decryption, encryption) = key_pair(&session, "bankrail-decryption", "enc")?;
     let session = Arc::new(Mutex::new(session));
     let options = KeyOptions::default();
     let signer = TokenKey {
@@ -129,16 +131,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
         private: signing,
         public: VerifyingKey::from_jwk(&Jwk::parse(&verifying)?, &options)?,
     };
-    let unwrapper =
-        TokenKey { session, private: unwrapping, public: WrappingKey::from_jwk(&Jwk::parse(&wrapping)?, &options)? };
+    let decrypter = TokenKey {
+        session,
+        private: decryption,
+        public: EncryptionKey::from_jwk(&Jwk::parse(&encryption)?, &options)?,
+    };
 
     let token = jws::sign_remote(&signer, &JwsHeader::new(), b"{}").await?;
-    jws::verify(&token, &signer.public, &Policy::default())?;
+    jws::verify(&token, &signer.public, &VerifyOptions::default())?;
     println!("signed:   by {}", signer.public.thumbprint());
 
     let message = r#"{"status":"SUCC"}"#;
-    let sealed = Sealer::new(signer.clone(), unwrapper.public.clone()).seal_remote(message.as_bytes()).await?;
-    let opener = Opener::remote(unwrapper, signer.public);
+    let sealed = Sealer::new(signer.clone(), decrypter.public.clone()).seal_remote(message.as_bytes()).await?;
+    let opener = Opener::remote(decrypter, signer.public);
     let opened = opener.open_remote(&sealed).await?;
     println!("opened:   {}", std::str::from_utf8(opened.json())?);
 

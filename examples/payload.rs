@@ -5,7 +5,7 @@
 //! - `payload seal DIR` reads a JSON message from standard input and prints the sealed text.
 //! - `payload open [--inflate] DIR` reads a sealed text from standard input and prints the verified message.
 
-use bankrail::jose::{RsaSize, SigningKey, UnwrappingKey, VerifyingKey, WrappingKey};
+use bankrail::jose::{DecryptionKey, EncryptionKey, RsaSize, SigningKey, VerifyingKey};
 use bankrail::secured_payload::{OpenOptions, Opener, Sealer};
 use std::error::Error;
 use std::fs;
@@ -27,22 +27,22 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn show() -> Result<(), Box<dyn Error>> {
     let signing = SigningKey::generate(RsaSize::Rsa2048)?;
-    let unwrapping = UnwrappingKey::generate(RsaSize::Rsa2048)?;
+    let decryption = DecryptionKey::generate(RsaSize::Rsa2048)?;
     let message = r#"{"status":"SUCC"}"#;
-    let sealed = Sealer::new(signing.clone(), unwrapping.wrapping_key()).seal(message.as_bytes())?;
+    let sealed = Sealer::new(signing.clone(), decryption.encryption_key()).seal(message.as_bytes())?;
     println!("sealed:  {sealed}\n");
-    let opened = Opener::new(unwrapping, signing.verifying_key()).open(&sealed)?;
+    let opened = Opener::new(decryption, signing.verifying_key()).open(&sealed)?;
     println!("opened:  {}", std::str::from_utf8(opened.json())?);
     Ok(())
 }
 
 fn make_keys(folder: &Path) -> Result<(), Box<dyn Error>> {
     let signing = SigningKey::generate(RsaSize::Rsa2048)?;
-    let unwrapping = UnwrappingKey::generate(RsaSize::Rsa2048)?;
+    let decryption = DecryptionKey::generate(RsaSize::Rsa2048)?;
     write_private(&folder.join("signing.pem"), &signing.to_pkcs8_pem())?;
     fs::write(folder.join("signing.pub.pem"), signing.verifying_key().to_spki_pem())?;
-    write_private(&folder.join("encryption.pem"), &unwrapping.to_pkcs8_pem())?;
-    fs::write(folder.join("encryption.pub.pem"), unwrapping.wrapping_key().to_spki_pem())?;
+    write_private(&folder.join("encryption.pem"), &decryption.to_pkcs8_pem())?;
+    fs::write(folder.join("encryption.pub.pem"), decryption.encryption_key().to_spki_pem())?;
     println!("four keys in {}", folder.display());
     Ok(())
 }
@@ -58,19 +58,19 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 
 fn seal(folder: &Path) -> Result<(), Box<dyn Error>> {
     let signing = SigningKey::from_pem(&fs::read_to_string(folder.join("signing.pem"))?)?;
-    let wrapping = WrappingKey::from_pem(&fs::read_to_string(folder.join("encryption.pub.pem"))?)?;
+    let encryption = EncryptionKey::from_pem(&fs::read_to_string(folder.join("encryption.pub.pem"))?)?;
     let mut message = Vec::new();
     std::io::stdin().read_to_end(&mut message)?;
-    println!("{}", Sealer::new(signing, wrapping).seal(&message)?);
+    println!("{}", Sealer::new(signing, encryption).seal(&message)?);
     Ok(())
 }
 
 fn open(folder: &Path, options: OpenOptions) -> Result<(), Box<dyn Error>> {
-    let unwrapping = UnwrappingKey::from_pem(&fs::read_to_string(folder.join("encryption.pem"))?)?;
+    let decryption = DecryptionKey::from_pem(&fs::read_to_string(folder.join("encryption.pem"))?)?;
     let verifying = VerifyingKey::from_pem(&fs::read_to_string(folder.join("signing.pub.pem"))?)?;
     let mut sealed = String::new();
     std::io::stdin().read_to_string(&mut sealed)?;
-    let opened = Opener::new(unwrapping, verifying).with_options(options).open(sealed.trim_end())?;
+    let opened = Opener::new(decryption, verifying).with_options(options).open(sealed.trim_end())?;
     std::io::stdout().write_all(opened.json())?;
     Ok(())
 }

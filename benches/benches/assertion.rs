@@ -6,7 +6,7 @@
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{KeyPair, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair};
 use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
-use bankrail_jose::{Backend, KeyOptions, PrivateMaterial, RsaSize, SigningKey, base64url};
+use bankrail_jose::{Backend, KeyOptions, PrivateKey, RsaSize, SigningKey, base64url};
 use bankrail_values::Timestamp;
 use criterion::{Criterion, criterion_group, criterion_main};
 use josekit::jws::{JwsHeader, RS256};
@@ -38,14 +38,14 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
     let builder = AssertionBuilder::new(customer.clone(), audience.clone());
     let verifier = Verifier::new(audience);
     let pem = SigningKey::generate(size).expect("a key").to_pkcs8_pem();
-    let material = PrivateMaterial::from_pem(&pem).expect("the same key");
-    let raw = RsaKeyPair::from_pkcs8(&material.to_pkcs8_der()).expect("the same key");
+    let key_pair = PrivateKey::from_pem(&pem).expect("the same key");
+    let raw = RsaKeyPair::from_pkcs8(&key_pair.to_pkcs8_der()).expect("the same key");
     let peer = EncodingKey::from_rsa_pem(pem.as_bytes()).expect("the same key");
     let keys: Vec<(&str, SigningKey)> = [("aws-lc", Backend::AwsLc), ("josekit", Backend::Josekit)]
         .into_iter()
         .map(|(name, backend)| {
-            let options = KeyOptions::new().with_backend(backend);
-            (name, SigningKey::from_material(&material, &options).expect("the same key"))
+            let options = KeyOptions::new().backend(backend);
+            (name, SigningKey::from_private_key(&key_pair, &options).expect("the same key"))
         })
         .collect();
     let (_, key) = keys.first().expect("two back ends");

@@ -11,7 +11,7 @@
 use axum::body::Body;
 use axum::http::Request;
 use bankrail_client::receivers::{Receivers, ReceiversOptions};
-use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{Inbox, Outbox, OutboxCounts};
 use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
 use bankrail_service::delivery::{
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 128;
 
 struct Keys {
     signing: SigningKey,
-    unwrapping: UnwrappingKey,
+    decryption: DecryptionKey,
 }
 
 fn main() {
@@ -40,14 +40,14 @@ fn main() {
     let (rounds, messages) = if measure { (5, 1000) } else { (1, 8) };
     let keys = Keys {
         signing: SigningKey::generate(RsaSize::Rsa2048).unwrap(),
-        unwrapping: UnwrappingKey::generate(RsaSize::Rsa2048).unwrap(),
+        decryption: DecryptionKey::generate(RsaSize::Rsa2048).unwrap(),
     };
-    let (verifying, wrapping) = (keys.signing.verifying_key(), keys.unwrapping.wrapping_key());
-    let (encrypted, signature) = (wrapping.wrap(&[7; 64]).unwrap(), keys.signing.sign(b"x").unwrap());
-    let seal = || drop((keys.signing.sign(black_box(b"x")).unwrap(), wrapping.wrap(&[7; 64]).unwrap()));
+    let (verifying, encryption) = (keys.signing.verifying_key(), keys.decryption.encryption_key());
+    let (encrypted, signature) = (encryption.encrypt(&[7; 64]).unwrap(), keys.signing.sign(b"x").unwrap());
+    let seal = || drop((keys.signing.sign(black_box(b"x")).unwrap(), encryption.encrypt(&[7; 64]).unwrap()));
     let open = || {
         verifying.verify(black_box(b"x"), &signature).unwrap();
-        drop(keys.unwrapping.unwrap(black_box(&encrypted)).unwrap());
+        drop(keys.decryption.decrypt(black_box(&encrypted)).unwrap());
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let mut rates = [const { Vec::new() }; 6];
@@ -115,7 +115,7 @@ impl Transport for Answering {
 async fn deliver(messages: u32, keys: &Keys) -> Duration {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path().join("outbox.db")).unwrap().outbox());
-    let sealer = Sealer::new(keys.signing.clone(), keys.unwrapping.wrapping_key());
+    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key());
     let url = EndpointUrl::parse("https://biller.example/").unwrap();
     let endpoints = Endpoints::new();
     endpoints.insert(Endpoint::new("biller".parse().unwrap(), url, Arc::new(sealer)));
@@ -147,8 +147,8 @@ async fn deliver(messages: u32, keys: &Keys) -> Duration {
 async fn receive(messages: u32, keys: &Keys) -> Duration {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path().join("inbox.db")).unwrap().inbox());
-    let opener = Opener::new(keys.unwrapping.clone(), keys.signing.verifying_key());
-    let sealer = Arc::new(Sealer::new(keys.signing.clone(), keys.unwrapping.wrapping_key()));
+    let opener = Opener::new(keys.decryption.clone(), keys.signing.verifying_key());
+    let sealer = Arc::new(Sealer::new(keys.signing.clone(), keys.decryption.encryption_key()));
     let receivers = Receivers::new(opener, "our-key", store.clone(), ReceiversOptions::new()).unwrap();
     let requests = (0..messages).map(|number| {
         let sealer = sealer.clone();

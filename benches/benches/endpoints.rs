@@ -15,7 +15,9 @@ use axum::routing::post;
 use axum_server::tls_rustls::RustlsConfig;
 use bankrail_camt052::Document;
 use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenRequest, TokenStore, names};
-use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayStore, Verifier};
+use bankrail_client_assertion::{
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayStore, Verifier,
+};
 use bankrail_jose::{KeySet, RsaSize, SigningKey, VerifyingKey};
 use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, Policy};
 use bankrail_service::{
@@ -175,7 +177,7 @@ impl World {
 
     fn form(&self) -> String {
         let assertion = AssertionBuilder::new(CustomerCode::parse("ACME").unwrap(), Audience::parse(AUDIENCE).unwrap())
-            .with_random_jwt_id()
+            .with_options(AssertionOptions::new().jwt_id(JwtId::Random))
             .sign(&self.signing, SystemClock.now())
             .unwrap();
         TokenRequest::new(assertion, names::STATEMENT_READ.parse().unwrap()).to_form()

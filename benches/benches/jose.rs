@@ -6,24 +6,24 @@
 // A benchmark that cannot go on says so by panicking; criterion's macros write functions without documentation.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)]
 
-use bankrail_jose::jws::{self, JwsHeader, Policy};
-use bankrail_jose::{Backend, KeyOptions, PrivateMaterial, RsaSize, SigningKey};
+use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
+use bankrail_jose::{Backend, KeyOptions, PrivateKey, RsaSize, SigningKey};
 use criterion::{Criterion, criterion_group, criterion_main};
 use josekit::jws::RS256;
 use std::hint::black_box;
 
 fn tokens(criterion: &mut Criterion) {
     let payload = [b'x'; 200];
-    let header = JwsHeader::new().with_typ("jwt");
+    let header = JwsHeader::new().typ("jwt");
     for size in [RsaSize::Rsa2048, RsaSize::Rsa4096] {
         let bits = size.bits();
         let pem = SigningKey::generate(size).unwrap().to_pkcs8_pem();
-        let material = PrivateMaterial::from_pem(&pem).unwrap();
+        let key_pair = PrivateKey::from_pem(&pem).unwrap();
         for backend in Backend::ALL {
-            let key = SigningKey::from_material(&material, &KeyOptions::new().with_backend(*backend)).unwrap();
+            let key = SigningKey::from_private_key(&key_pair, &KeyOptions::new().backend(*backend)).unwrap();
             let verifying = key.verifying_key();
             let token = jws::sign(&key, &header, &payload).unwrap();
-            let verified = jws::verify(&token, &verifying, &Policy::default()).unwrap();
+            let verified = jws::verify(&token, &verifying, &VerifyOptions::default()).unwrap();
             assert_eq!(verified.payload(), payload);
             let (message, signature) = (token.rsplit_once('.').unwrap().0, verified.signature());
 
@@ -37,12 +37,12 @@ fn tokens(criterion: &mut Criterion) {
                 bencher.iter(|| verifying.verify(black_box(message.as_bytes()), signature).unwrap());
             });
             criterion.bench_function(&format!("jws/verify/token-{backend:?}/rsa{bits}"), |bencher| {
-                bencher.iter(|| jws::verify(black_box(&token), &verifying, &Policy::default()).unwrap());
+                bencher.iter(|| jws::verify(black_box(&token), &verifying, &VerifyOptions::default()).unwrap());
             });
         }
 
         let signer = RS256.signer_from_pem(pem.as_bytes()).unwrap();
-        let verifier = RS256.verifier_from_pem(material.public().to_spki_pem()).unwrap();
+        let verifier = RS256.verifier_from_pem(key_pair.public_key().to_spki_pem()).unwrap();
         let mut header = josekit::jws::JwsHeader::new();
         header.set_token_type("jwt");
         let token = josekit::jws::serialize_compact(&payload, &header, &signer).unwrap();

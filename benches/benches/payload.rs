@@ -7,7 +7,7 @@
 // A benchmark that cannot go on says so by panicking; criterion's macros write functions without documentation.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)]
 
-use bankrail_jose::{Backend, KeyOptions, PrivateMaterial, RsaSize, SigningKey, UnwrappingKey, base64url};
+use bankrail_jose::{Backend, DecryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey, base64url};
 use bankrail_secured_payload::{Opener, Sealer};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use josekit::jwe::{JweHeader, RSA_OAEP};
@@ -24,21 +24,21 @@ fn message(octets: usize) -> Vec<u8> {
 }
 
 fn payloads(criterion: &mut Criterion) {
-    let unwrapping = UnwrappingKey::generate(RsaSize::Rsa2048).unwrap().to_pkcs8_pem();
-    let unwrapping_material = PrivateMaterial::from_pem(&unwrapping).unwrap();
+    let decryption = DecryptionKey::generate(RsaSize::Rsa2048).unwrap().to_pkcs8_pem();
+    let decryption_private = PrivateKey::from_pem(&decryption).unwrap();
     for size in [RsaSize::Rsa2048, RsaSize::Rsa4096] {
         let bits = size.bits();
         let signing = SigningKey::generate(size).unwrap().to_pkcs8_pem();
-        let signing_material = PrivateMaterial::from_pem(&signing).unwrap();
+        let signing_private = PrivateKey::from_pem(&signing).unwrap();
         for backend in Backend::ALL {
-            let options = KeyOptions::new().with_backend(*backend);
-            let signing = SigningKey::from_material(&signing_material, &options).unwrap();
-            let unwrapping = UnwrappingKey::from_material(&unwrapping_material, &options).unwrap();
-            let (verifying, wrapping) = (signing.verifying_key(), unwrapping.wrapping_key());
+            let options = KeyOptions::new().backend(*backend);
+            let signing = SigningKey::from_private_key(&signing_private, &options).unwrap();
+            let decryption = DecryptionKey::from_private_key(&decryption_private, &options).unwrap();
+            let (verifying, encryption) = (signing.verifying_key(), decryption.encryption_key());
             let content_key = [7; 64];
-            let encrypted = wrapping.wrap(&content_key).unwrap();
-            let sealer = Sealer::new(signing.clone(), wrapping.clone());
-            let opener = Opener::new(unwrapping.clone(), verifying.clone());
+            let encrypted = encryption.encrypt(&content_key).unwrap();
+            let sealer = Sealer::new(signing.clone(), encryption.clone());
+            let opener = Opener::new(decryption.clone(), verifying.clone());
 
             let mut group = criterion.benchmark_group("payload");
             for octets in SIZES {
@@ -49,12 +49,12 @@ fn payloads(criterion: &mut Criterion) {
                 let input = base64url::encode(&json);
                 let signature = signing.sign(input.as_bytes()).unwrap();
                 group.bench_function(format!("seal/raw-{backend:?}/{octets}/rsa{bits}"), |bencher| {
-                    bencher.iter(|| (signing.sign(black_box(input.as_bytes())), wrapping.wrap(&content_key)));
+                    bencher.iter(|| (signing.sign(black_box(input.as_bytes())), encryption.encrypt(&content_key)));
                 });
                 group.bench_function(format!("open/raw-{backend:?}/{octets}/rsa{bits}"), |bencher| {
                     bencher.iter(|| {
                         verifying.verify(black_box(input.as_bytes()), &signature).unwrap();
-                        unwrapping.unwrap(black_box(&encrypted)).unwrap()
+                        decryption.decrypt(black_box(&encrypted)).unwrap()
                     });
                 });
                 group.bench_function(format!("seal/{backend:?}/{octets}/rsa{bits}"), |bencher| {
@@ -66,20 +66,20 @@ fn payloads(criterion: &mut Criterion) {
             }
             group.finish();
         }
-        peer(criterion, &signing, &unwrapping, bits);
+        peer(criterion, &signing, &decryption, bits);
     }
 }
 
 /// What josekit's own functions cost. They decrypt before they check the tag.
-fn peer(criterion: &mut Criterion, signing: &str, unwrapping: &str, bits: u32) {
+fn peer(criterion: &mut Criterion, signing: &str, decryption: &str, bits: u32) {
     let signer = RS256.signer_from_pem(signing.as_bytes()).unwrap();
     let verifier = {
-        let public = PrivateMaterial::from_pem(signing).unwrap().public().to_spki_pem();
+        let public = PrivateKey::from_pem(signing).unwrap().public_key().to_spki_pem();
         RS256.verifier_from_pem(public).unwrap()
     };
-    let decrypter = RSA_OAEP.decrypter_from_pem(unwrapping.as_bytes()).unwrap();
+    let decrypter = RSA_OAEP.decrypter_from_pem(decryption.as_bytes()).unwrap();
     let encrypter = {
-        let public = PrivateMaterial::from_pem(unwrapping).unwrap().public().to_spki_pem();
+        let public = PrivateKey::from_pem(decryption).unwrap().public_key().to_spki_pem();
         RSA_OAEP.encrypter_from_pem(public).unwrap()
     };
     let mut header = JweHeader::new();
@@ -107,9 +107,9 @@ fn peer(criterion: &mut Criterion, signing: &str, unwrapping: &str, bits: u32) {
 /// Sealing and opening on one thread and on two at once: keys are shared, nothing waits.
 fn threads(criterion: &mut Criterion) {
     let signing = SigningKey::generate(RsaSize::Rsa2048).unwrap();
-    let unwrapping = UnwrappingKey::generate(RsaSize::Rsa2048).unwrap();
-    let sealer = Sealer::new(signing.clone(), unwrapping.wrapping_key());
-    let opener = Opener::new(unwrapping, signing.verifying_key());
+    let decryption = DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
+    let sealer = Sealer::new(signing.clone(), decryption.encryption_key());
+    let opener = Opener::new(decryption, signing.verifying_key());
     let json = message(2048);
     let compact = sealer.seal(&json).unwrap();
     let mut group = criterion.benchmark_group("payload/threads");

@@ -10,7 +10,7 @@
 // A program that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_precision_loss)]
 
-use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, UnwrappingKey, base64url};
+use bankrail_jose::{Backend, DecryptionKey, KeyOptions, RsaSize, SigningKey, base64url};
 use bankrail_secured_payload::{OpenError, Opener, Sealer};
 use std::hint::black_box;
 use std::time::Instant;
@@ -41,20 +41,20 @@ fn main() {
 
 /// Microseconds, by class.
 fn measure(backend: Backend, rounds: usize) -> [Vec<f64>; 4] {
-    let options = KeyOptions::new().with_backend(backend);
+    let options = KeyOptions::new().backend(backend);
     let signing = SigningKey::generate_with(RsaSize::Rsa2048, &options).unwrap();
-    let unwrapping = UnwrappingKey::generate_with(RsaSize::Rsa2048, &options).unwrap();
-    let wrapping = unwrapping.wrapping_key();
-    let opener = Opener::new(unwrapping, signing.verifying_key());
-    let sealer = Sealer::new(signing, wrapping.clone());
-    let mut random = Random(u64::from_le_bytes(bankrail_jose::random_octets().unwrap()) | 1);
+    let decryption = DecryptionKey::generate_with(RsaSize::Rsa2048, &options).unwrap();
+    let encryption = decryption.encryption_key();
+    let opener = Opener::new(decryption, signing.verifying_key());
+    let sealer = Sealer::new(signing, encryption.clone());
+    let mut random = Random(u64::from_le_bytes(bankrail_jose::random_bytes().unwrap()) | 1);
     let messages = [0, 1, 2, 3].map(|class| {
         let make = |_| {
             let sealed = sealer.seal(&[b"\"", "x".repeat(512).as_bytes(), b"\""].concat()).unwrap();
             let mut parts: Vec<_> = sealed.split('.').map(|part| base64url::decode(part).unwrap()).collect();
             match class {
                 0 => parts[1][32 + random.below(200)] ^= 1 << random.below(8),
-                1 => parts[1] = wrapping.wrap(&[7; 32]).unwrap(),
+                1 => parts[1] = encryption.encrypt(&[7; 32]).unwrap(),
                 _ => parts[4][random.below(32)] ^= 1 << random.below(8),
             }
             parts.iter().map(|part| base64url::encode(part)).collect::<Vec<_>>().join(".")

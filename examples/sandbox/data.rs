@@ -4,7 +4,7 @@ use crate::bank::CUSTOMER;
 use crate::files::write_private;
 use crate::keys::Keys;
 use crate::tls::Certificates;
-use bankrail::client_assertion::{AssertionBuilder, Audience};
+use bankrail::client_assertion::{AssertionBuilder, AssertionOptions, Audience};
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock};
 use std::error::Error;
 use std::fs;
@@ -44,7 +44,8 @@ impl Data {
 
     /// A new assertion of the customer, good for an hour.
     pub(crate) fn assertion(&self, audience: &Audience) -> Result<String, Box<dyn Error>> {
-        let builder = AssertionBuilder::new(CUSTOMER.parse()?, audience.clone()).lifetime(Duration::from_secs(3600));
+        let options = AssertionOptions::new().lifetime(Duration::from_secs(3600));
+        let builder = AssertionBuilder::new(CUSTOMER.parse()?, audience.clone()).with_options(options);
         Ok(builder.sign(&self.keys.assertion, SystemClock.now())?)
     }
 }

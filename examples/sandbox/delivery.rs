@@ -23,7 +23,7 @@ pub(crate) fn dispatcher(
     outbox: Arc<dyn Outbox>,
     clock: Arc<dyn Clock>,
 ) -> Result<Dispatcher, Box<dyn Error>> {
-    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.wrapping_key());
+    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key());
     let endpoint = Endpoint::new(EndpointId::parse(ENDPOINT)?, base, Arc::new(sealer))
         .with_api_key(&SecretString::from(api_key))?;
     let endpoints = Endpoints::new();

@@ -1,6 +1,6 @@
 //! The three RSA keys of the exchange: three different ones, each for one use.
 
-use bankrail::jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail::jose::{DecryptionKey, RsaSize, SigningKey};
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(crate) struct Keys {
     /// The customer's: signs its assertions.
     pub(crate) assertion: SigningKey,
     /// The customer's: opens webhook bodies.
-    pub(crate) decryption: UnwrappingKey,
+    pub(crate) decryption: DecryptionKey,
     /// The provider's: signs webhook bodies.
     pub(crate) signing: SigningKey,
 }
@@ -22,7 +22,7 @@ impl Keys {
     pub(crate) fn generate() -> Result<Self, Box<dyn Error>> {
         Ok(Self {
             assertion: SigningKey::generate(RsaSize::Rsa2048)?,
-            decryption: UnwrappingKey::generate(RsaSize::Rsa2048)?,
+            decryption: DecryptionKey::generate(RsaSize::Rsa2048)?,
             signing: SigningKey::generate(RsaSize::Rsa2048)?.with_kid("sandbox-1"),
         })
     }
@@ -33,7 +33,7 @@ impl Keys {
         if assertion.exists() && decryption.exists() && signing.exists() {
             return Ok(Self {
                 assertion: SigningKey::from_pem(&fs::read_to_string(assertion)?)?,
-                decryption: UnwrappingKey::from_pem(&fs::read_to_string(decryption)?)?,
+                decryption: DecryptionKey::from_pem(&fs::read_to_string(decryption)?)?,
                 signing: SigningKey::from_pem(&fs::read_to_string(signing)?)?.with_kid("sandbox-1"),
             });
         }

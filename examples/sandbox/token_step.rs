@@ -4,7 +4,7 @@ use crate::bank::CUSTOMER;
 use crate::tour::{Sandbox, expect};
 use bankrail::client_assertion::token::{FORM_CONTENT_TYPE, TokenRequest, TokenResponse, names};
 use bankrail::client_assertion::{AssertionBuilder, CustomerCode};
-use bankrail::jose::jws::{Compact, Limits};
+use bankrail::jose::jws::{Compact, VerifyOptions};
 use bankrail::values::{Clock as _, HyphenatedUuid};
 use std::error::Error;
 
@@ -13,7 +13,7 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let assertion = AssertionBuilder::new(customer.clone(), sandbox.audience.clone())
         .sign(&sandbox.keys.assertion, sandbox.clock.now())?;
     println!("customer code  {customer}");
-    let compact = Compact::parse(&assertion, &Limits::default())?;
+    let compact = Compact::parse(&assertion, &VerifyOptions::default())?;
     println!("claims         {}", std::str::from_utf8(compact.unverified_payload())?);
     let url = format!("{}/v1.0/auth", sandbox.base_url);
     println!("asked          POST {url} for {}", names::STATEMENT_READ);

@@ -109,7 +109,7 @@ async fn again(
     headers: DeliveryHeaders,
     seen: &Shared,
 ) -> Result<(), Box<dyn Error>> {
-    let sealer = Sealer::new(sandbox.keys.signing.clone(), sandbox.keys.decryption.wrapping_key());
+    let sealer = Sealer::new(sandbox.keys.signing.clone(), sandbox.keys.decryption.encryption_key());
     let body = SecuredPayload::new(sealer.seal(&message.to_json())?).to_json();
     let url = server.base_url() + message.kind().default_path();
     let mut request = sandbox.http.post(url).header("apikey", RECEIVER_KEY).header("content-type", "application/json");

@@ -1,7 +1,9 @@
 //! Structured values in: what is built verifies and says what was asked for.
 
 use arbitrary::Arbitrary;
-use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
+use bankrail_client_assertion::{
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, TypRule, Verifier, VerifierOptions,
+};
 use bankrail_jose::{RsaSize, SigningKey};
 use bankrail_values::Timestamp;
 use std::sync::LazyLock;
@@ -28,20 +30,15 @@ fuzz_target!(|wanted: Wanted<'_>| {
     // A header has its own bound; a name is far below it.
     let key_id = wanted.key_id.filter(|id| id.len() <= 256);
     let now = Timestamp::from_unix_millis(i64::from(wanted.now) * 1000 + 1).expect("a time");
-    let mut builder = AssertionBuilder::new(customer.clone(), audience.clone())
-        .lifetime(Duration::from_secs(u64::from(wanted.lifetime)));
-    if wanted.issuer {
-        builder = builder.with_issuer();
-    }
-    if wanted.issued_at {
-        builder = builder.with_issued_at();
-    }
-    if let Some(id) = wanted.jwt_id {
-        builder = builder.with_jwt_id(id);
-    }
+    let mut options = AssertionOptions::new()
+        .lifetime(Duration::from_secs(u64::from(wanted.lifetime)))
+        .issuer(wanted.issuer)
+        .issued_at(wanted.issued_at)
+        .jwt_id(wanted.jwt_id.map_or(JwtId::Absent, |id| JwtId::Text(id.to_owned())));
     if let Some(id) = key_id {
-        builder = builder.key_id(id);
+        options = options.key_id(id);
     }
+    let builder = AssertionBuilder::new(customer.clone(), audience.clone()).with_options(options);
     let possible =
         (1..=3600).contains(&wanted.lifetime) && wanted.jwt_id.is_none_or(|id| (1..=256).contains(&id.len()));
     let built = builder.sign(&KEY, now);
@@ -51,8 +48,8 @@ fuzz_target!(|wanted: Wanted<'_>| {
         Some(id) => KEY.verifying_key().with_kid(id),
         None => KEY.verifying_key(),
     };
-    let verified =
-        Verifier::new(audience).require_exact_typ().verify(&assertion, now, |_| Some(key)).expect("verifies");
+    let verifier = Verifier::new(audience).with_options(VerifierOptions::new().typ(TypRule::Exact));
+    let verified = verifier.verify(&assertion, now, |_| Some(key)).expect("verifies");
     assert_eq!(verified.customer(), &customer);
     assert_eq!(verified.jwt_id(), wanted.jwt_id);
     assert_eq!(verified.key_id(), key_id);

@@ -5,7 +5,7 @@ use bankrail_jose::{JwkSet, KeyOptions, KeySet, KeySizes, VerifyingKey};
 fuzz_target!(|input: (&str, Option<&str>)| {
     let (json, kid) = input;
     let Ok(set) = JwkSet::parse(json) else { return };
-    let options = KeyOptions::new().with_sizes(KeySizes::AnyFrom2048);
+    let options = KeyOptions::new().sizes(KeySizes::AnyFrom2048);
     let Ok((keys, _)) = KeySet::<VerifyingKey>::from_jwk_set(&set, &options) else { return };
     if let Ok(selected) = keys.select(kid) {
         let selected = selected.as_slice();

@@ -1,7 +1,7 @@
 //! Any JSON text sealed, compressed or not, and opened: the same text. Cut anywhere or changed anywhere: refused.
 
 use arbitrary::Arbitrary;
-use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, UnwrappingKey};
+use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, DecryptionKey};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use std::sync::LazyLock;
 
@@ -14,12 +14,12 @@ struct Input<'a> {
 }
 
 static SEALERS: LazyLock<([Sealer; 2], Opener)> = LazyLock::new(|| {
-    let options = KeyOptions::new().with_backend(Backend::Insecure);
+    let options = KeyOptions::new().backend(Backend::Insecure);
     let signing = SigningKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
-    let unwrapping = UnwrappingKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
-    let sealers = [SealOptions::new(), SealOptions::new().with_deflate()]
-        .map(|options| Sealer::with_options(signing.clone(), unwrapping.wrapping_key(), options));
-    let opener = Opener::new(unwrapping, signing.verifying_key()).with_options(OpenOptions::customer());
+    let decryption = DecryptionKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
+    let sealers = [SealOptions::new(), SealOptions::new().deflate(true)]
+        .map(|options| Sealer::new(signing.clone(), decryption.encryption_key()).with_options(options));
+    let opener = Opener::new(decryption, signing.verifying_key()).with_options(OpenOptions::customer());
     (sealers, opener)
 });
 

@@ -2,7 +2,7 @@
 //! RSA is switched off, so that input gets past it.
 
 use arbitrary::Arbitrary;
-use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, UnwrappingKey};
+use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, DecryptionKey};
 use bankrail_secured_payload::{OpenError, OpenOptions, Opener, encrypt_anything};
 use std::sync::LazyLock;
 
@@ -15,20 +15,20 @@ enum Input<'a> {
 }
 
 struct Keys {
-    unwrapping: UnwrappingKey,
+    decryption: DecryptionKey,
     opener: Opener,
 }
 
 static KEYS: LazyLock<Keys> = LazyLock::new(|| {
-    let options = KeyOptions::new().with_backend(Backend::Insecure);
+    let options = KeyOptions::new().backend(Backend::Insecure);
     let signing = SigningKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
-    let unwrapping = UnwrappingKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
-    let opener = Opener::new(unwrapping.clone(), signing.verifying_key()).with_options(OpenOptions::customer());
-    Keys { unwrapping, opener }
+    let decryption = DecryptionKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
+    let opener = Opener::new(decryption.clone(), signing.verifying_key()).with_options(OpenOptions::customer());
+    Keys { decryption, opener }
 });
 
 fn opens(header: &str, plain: &[u8]) -> bool {
-    let message = encrypt_anything(header, plain.to_vec(), &KEYS.unwrapping.wrapping_key()).expect("no bound is met");
+    let message = encrypt_anything(header, plain.to_vec(), &KEYS.decryption.encryption_key()).expect("no bound is met");
     match KEYS.opener.open(&message) {
         Ok(opened) => {
             serde_json::from_slice::<serde_json::Value>(opened.json()).expect("JSON");

@@ -66,14 +66,16 @@ mod build;
 mod claims;
 mod customer;
 mod error;
+mod options;
 mod replay;
 pub mod token;
 mod verify;
 
 pub use audience::{Audience, AudienceError};
-pub use build::{AssertionBuilder, BuildError};
+pub use build::{AssertionBuildError, AssertionBuilder};
 pub use customer::{CustomerCode, CustomerCodeError};
 pub use error::AssertionError;
+pub use options::{AssertionOptions, JwtId, TypRule, VerifierOptions};
 pub use replay::{ReplayPolicy, ReplayStore};
 pub use verify::{ReplayKey, Unverified, VerifiedAssertion, Verifier};
 

@@ -2,9 +2,9 @@
 
 use crate::claims::{Claims, Instant};
 use crate::token::TokenRequest;
-use crate::{AssertionError, Audience, CustomerCode, ReplayPolicy, ReplayStore};
-use bankrail_jose::jws::{Compact, Limits, VerifyError};
-use bankrail_jose::{KeySource, VerifyingKey};
+use crate::{AssertionError, Audience, CustomerCode, ReplayPolicy, ReplayStore, VerifierOptions};
+use bankrail_jose::jws::{Compact, VerifyError, VerifyOptions};
+use bankrail_jose::{KeyLookup, VerifyingKey};
 use bankrail_values::{Timestamp, excerpt};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -36,61 +36,25 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Verifier {
     audience: Audience,
-    leeway: Duration,
-    typ: TypRule,
-    text_exp: bool,
-    limits: Limits,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TypRule {
-    AnyCase,
-    AnyCaseOrAbsent,
-    Exact,
+    options: VerifierOptions,
 }
 
 impl Verifier {
     /// The farthest that `exp` may be ahead (Specification: "Limits", rule 4).
     pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
-    /// The most leeway: what clocks differ by, not what would make `exp` meaningless.
-    pub const MAX_LEEWAY: Duration = Duration::from_secs(300);
     /// The longest assertion that is read, in octets.
     pub const MAX_BYTES: usize = 16 * 1024;
 
     /// A verifier with the defaults.
     #[must_use]
     pub fn new(audience: Audience) -> Self {
-        let limits = Limits::new(Self::MAX_BYTES, 2 * 1024);
-        Self { audience, leeway: Duration::ZERO, typ: TypRule::AnyCase, text_exp: false, limits }
+        Self { audience, options: VerifierOptions::default() }
     }
 
-    /// By how much the clocks of both sides may differ, at most [`Verifier::MAX_LEEWAY`]: more is cut to that. It is
-    /// granted at either end of the lifetime: an assertion may be this much too old, and its `exp`, `nbf` and `iat` this
-    /// much too far ahead. A customer that sends `nbf` or `iat` and whose clock runs ahead is refused without it.
+    /// Sets what is accepted beside the specification's profile.
     #[must_use]
-    pub fn with_leeway(mut self, leeway: Duration) -> Self {
-        self.leeway = leeway.min(Self::MAX_LEEWAY);
-        self
-    }
-
-    /// Accepts an assertion whose header has no `typ`; some OAuth clients send none.
-    #[must_use]
-    pub fn allow_absent_typ(mut self) -> Self {
-        self.typ = TypRule::AnyCaseOrAbsent;
-        self
-    }
-
-    /// Requires `typ` to be `jwt` in lower case, as the specification spells it.
-    #[must_use]
-    pub fn require_exact_typ(mut self) -> Self {
-        self.typ = TypRule::Exact;
-        self
-    }
-
-    /// Accepts an `exp` that is a text of digits, as published samples have it (Default: "Token endpoint").
-    #[must_use]
-    pub fn allow_text_exp(mut self) -> Self {
-        self.text_exp = true;
+    pub fn with_options(mut self, options: VerifierOptions) -> Self {
+        self.options = options;
         self
     }
 
@@ -105,8 +69,8 @@ impl Verifier {
     /// # Errors
     /// [`AssertionError`] if it is malformed, has another header than the profile's, or names no customer.
     pub fn read<'a>(&'a self, assertion: &'a str) -> Result<Unverified<'a>, AssertionError> {
-        let compact = Compact::parse(assertion, &self.limits).map_err(AssertionError::Malformed)?;
-        self.check_typ(compact.header().typ())?;
+        let compact = Compact::parse(assertion, &LIMITS).map_err(AssertionError::Malformed)?;
+        self.options.typ.check(compact.header().typ())?;
         let claims = Claims::read(compact.unverified_payload())?;
         let subject = claims.subject()?;
         Ok(Unverified { verifier: self, compact, claims, subject })
@@ -118,7 +82,7 @@ impl Verifier {
     ///
     /// # Errors
     /// [`AssertionError`]; see there what of it a counterparty may learn.
-    pub fn verify<K: KeySource<VerifyingKey>>(
+    pub fn verify<K: KeyLookup<VerifyingKey>>(
         &self,
         assertion: &str,
         now: Timestamp,
@@ -131,15 +95,10 @@ impl Verifier {
             None => Err(AssertionError::UnknownCustomer { customer: subject.clone() }),
         }
     }
-
-    fn check_typ(&self, typ: Option<&str>) -> Result<(), AssertionError> {
-        match (typ, self.typ) {
-            (Some("jwt"), _) | (None, TypRule::AnyCaseOrAbsent) => Ok(()),
-            (Some(typ), TypRule::AnyCase | TypRule::AnyCaseOrAbsent) if typ.eq_ignore_ascii_case("jwt") => Ok(()),
-            (found, _) => Err(AssertionError::Typ { found: found.map(excerpt) }),
-        }
-    }
 }
+
+/// The bounds on an assertion.
+const LIMITS: VerifyOptions = VerifyOptions::new().max_token(Verifier::MAX_BYTES).max_header(2 * 1024);
 
 /// An assertion that is well formed and that nothing is proved about.
 pub struct Unverified<'a> {
@@ -162,7 +121,7 @@ impl Unverified<'_> {
     /// [`AssertionError`]; see there what of it a counterparty may learn.
     pub fn verify(
         self,
-        keys: &(impl KeySource<VerifyingKey> + ?Sized),
+        keys: &(impl KeyLookup<VerifyingKey> + ?Sized),
         now: Timestamp,
     ) -> Result<VerifiedAssertion, AssertionError> {
         // The claims were read out of the very octets that are checked here.
@@ -179,8 +138,9 @@ impl Unverified<'_> {
         if let Some(issuer) = claims.issuer()?.filter(|issuer| *issuer != subject.as_str()) {
             return Err(AssertionError::Issuer { found: excerpt(issuer) });
         }
-        let (expires, lead) = (claims.expires_at(verifier.text_exp)?, now.saturating_add(verifier.leeway));
-        check_lifetime(expires, now, verifier.leeway)?;
+        let (expires, lead) =
+            (claims.expires_at(verifier.options.accept_text_exp)?, now.saturating_add(verifier.options.leeway));
+        check_lifetime(expires, now, verifier.options.leeway)?;
         for claim in ["nbf", "iat"] {
             if let Some(found) = claims.instant(claim)?.map(Instant::ceil).filter(|found| *found > lead) {
                 return Err(AssertionError::NotYetValid { claim, found, now });
@@ -192,7 +152,7 @@ impl Unverified<'_> {
         Ok(VerifiedAssertion {
             customer: subject,
             expires_at: expires.floor(),
-            remember_until: expires.ceil().saturating_add(verifier.leeway),
+            remember_until: expires.ceil().saturating_add(verifier.options.leeway),
             issued_at,
             jwt_id,
             key_id,

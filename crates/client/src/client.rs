@@ -9,7 +9,7 @@ use crate::statement::StatementClient;
 use crate::token::{Exchange, TokenSource};
 use crate::transport::Transport;
 use bankrail_client_assertion::token::TokenResponse;
-use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode};
+use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId};
 use bankrail_http::tls::{TlsRoots, client_config};
 use bankrail_jose::SigningKey;
 use bankrail_jose::remote::RemoteSigner;
@@ -150,9 +150,9 @@ fn assertion(
 ) -> Result<AssertionBuilder, ClientOptionsError> {
     let audience = options.audience.as_deref().or(options.auth_url.as_deref()).unwrap_or(auth.url().as_str());
     let audience = Audience::parse(audience).map_err(ClientOptionsError::Audience)?;
-    let mut assertion = AssertionBuilder::new(credentials.code.clone(), audience);
+    let mut assertion = AssertionOptions::new();
     if options.jti {
-        assertion = assertion.with_random_jwt_id();
+        assertion = assertion.jwt_id(JwtId::Random);
     }
     if let Some(lifetime) = options.assertion_lifetime {
         if lifetime < Duration::from_secs(1) || lifetime > AssertionBuilder::MAX_LIFETIME {
@@ -160,5 +160,5 @@ fn assertion(
         }
         assertion = assertion.lifetime(lifetime);
     }
-    Ok(assertion)
+    Ok(AssertionBuilder::new(credentials.code.clone(), audience).with_options(assertion))
 }

@@ -21,7 +21,7 @@
 //! # #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 //! # fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
-//! use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+//! use bankrail_jose::{RsaSize, SigningKey, DecryptionKey};
 //! use bankrail_secured_payload::{OpenOptions, Opener};
 //! use bankrail_stores::sqlite::SqliteStore;
 //! use bankrail_webhook::PaymentOutcome;
@@ -32,7 +32,7 @@
 //!     Ok(())
 //! }
 //!
-//! let (mine, theirs) = (UnwrappingKey::generate(RsaSize::Rsa2048)?, SigningKey::generate(RsaSize::Rsa2048)?);
+//! let (mine, theirs) = (DecryptionKey::generate(RsaSize::Rsa2048)?, SigningKey::generate(RsaSize::Rsa2048)?);
 //! let inbox = Arc::new(SqliteStore::open_in_memory()?.inbox());
 //! // Senders in the wild compress: without inflating, bounded, their messages are refused.
 //! let opener = Opener::new(mine, theirs.verifying_key()).with_options(OpenOptions::customer());

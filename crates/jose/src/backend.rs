@@ -9,7 +9,7 @@ mod josekit;
 
 use crate::ContentKey;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-use crate::key::{KeyError, PublicMaterial, RsaSize};
+use crate::key::{KeyError, PublicKey, RsaSize};
 use zeroize::Zeroizing;
 
 /// Which library performs RSA operations.
@@ -49,7 +49,7 @@ impl Backend {
         }
     }
 
-    pub(crate) fn verifier(self, public: &PublicMaterial) -> Result<Box<dyn Verify>, KeyError> {
+    pub(crate) fn verifier(self, public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
         match self {
             #[cfg(feature = "aws-lc")]
             Self::AwsLc => aws_lc::verifier(public),
@@ -60,23 +60,23 @@ impl Backend {
         }
     }
 
-    pub(crate) fn wrapper(self, public: &PublicMaterial) -> Result<Box<dyn Wrap>, KeyError> {
+    pub(crate) fn encrypter(self, public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
         match self {
             #[cfg(feature = "aws-lc")]
-            Self::AwsLc => aws_lc::wrapper(public),
+            Self::AwsLc => aws_lc::encrypter(public),
             #[cfg(feature = "josekit")]
-            Self::Josekit => josekit::wrapper(public),
+            Self::Josekit => josekit::encrypter(public),
             #[cfg(fuzzing)]
             Self::Insecure => Ok(Box::new(insecure::Insecure { pkcs8: Zeroizing::default() })),
         }
     }
 
-    pub(crate) fn unwrapper(self, pkcs8: &[u8]) -> Result<Box<dyn Unwrap>, KeyError> {
+    pub(crate) fn decrypter(self, pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
         match self {
             #[cfg(feature = "aws-lc")]
-            Self::AwsLc => aws_lc::unwrapper(pkcs8),
+            Self::AwsLc => aws_lc::decrypter(pkcs8),
             #[cfg(feature = "josekit")]
-            Self::Josekit => josekit::unwrapper(pkcs8),
+            Self::Josekit => josekit::decrypter(pkcs8),
             #[cfg(fuzzing)]
             Self::Insecure => Ok(Box::new(insecure::Insecure { pkcs8: Zeroizing::new(pkcs8.to_vec()) })),
         }
@@ -125,13 +125,13 @@ pub(crate) trait Verify: Send + Sync {
 }
 
 /// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.1, RFC 7518 section 4.3).
-pub(crate) trait Wrap: Send + Sync {
-    fn wrap(&self, plain: &[u8]) -> Result<Vec<u8>, Refused>;
+pub(crate) trait Encrypt: Send + Sync {
+    fn encrypt(&self, plain: &[u8]) -> Result<Vec<u8>, Refused>;
 }
 
 /// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.2, RFC 7518 section 4.3).
-pub(crate) trait Unwrap: Send + Sync {
-    fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused>;
+pub(crate) trait Decrypt: Send + Sync {
+    fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused>;
 
     /// Decrypts a content key, or answers `stand_in`, in a time that does not show which.
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey;

@@ -2,22 +2,22 @@
 //! public key has no private operation.
 
 mod content_key;
+mod decryption;
+mod encryption;
 mod signing;
-mod unwrapping;
 mod verifying;
-mod wrapping;
 
-pub use content_key::{ContentKey, RandomError, random_octets};
+pub use content_key::{ContentKey, RandomError, random_bytes};
+pub use decryption::{DecryptError, DecryptionKey};
+pub use encryption::{EncryptError, EncryptionKey};
 pub use signing::{SignError, SigningKey};
-pub use unwrapping::{UnwrapError, UnwrappingKey};
 pub use verifying::{BadSignature, VerifyingKey};
-pub use wrapping::{WrapError, WrappingKey};
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::Backend;
 use crate::key::KeySizes;
 
-/// How key material becomes a handle.
+/// How a key becomes a handle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyOptions {
     pub(crate) sizes: KeySizes,
@@ -34,7 +34,7 @@ impl KeyOptions {
 
     /// Other modulus lengths than the specification's.
     #[must_use]
-    pub fn with_sizes(mut self, sizes: KeySizes) -> Self {
+    pub fn sizes(mut self, sizes: KeySizes) -> Self {
         self.sizes = sizes;
         self
     }
@@ -42,13 +42,13 @@ impl KeyOptions {
     /// Another back end than the default.
     #[cfg(any(feature = "aws-lc", feature = "josekit"))]
     #[must_use]
-    pub fn with_backend(mut self, backend: Backend) -> Self {
+    pub fn backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
     }
 }
 
-/// Constructors of a handle on a public key: from PEM, DER, JWK, certificate, all through `from_material`.
+/// Constructors of a handle on a public key: from PEM, DER, JWK, certificate, all through `from_public_key`.
 macro_rules! public_constructors {
     ($handle:ident, $role:expr) => {
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
@@ -59,7 +59,7 @@ macro_rules! public_constructors {
             /// # Errors
             /// [`KeyError`] if the text or the key in it is not acceptable.
             pub fn from_pem(text: &str) -> Result<Self, KeyError> {
-                Self::from_material(PublicMaterial::from_pem(text)?, &KeyOptions::default())
+                Self::from_public_key(PublicKey::from_pem(text)?, &KeyOptions::default())
             }
 
             /// Reads a SubjectPublicKeyInfo in DER, with the default [`KeyOptions`].
@@ -67,7 +67,7 @@ macro_rules! public_constructors {
             /// # Errors
             /// [`KeyError`] if the octets or the key in them are not acceptable.
             pub fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
-                Self::from_material(PublicMaterial::from_spki_der(der)?, &KeyOptions::default())
+                Self::from_public_key(PublicKey::from_spki_der(der)?, &KeyOptions::default())
             }
 
             /// Reads an RSAPublicKey (PKCS#1) in DER, with the default [`KeyOptions`].
@@ -75,7 +75,7 @@ macro_rules! public_constructors {
             /// # Errors
             /// [`KeyError`] if the octets or the key in them are not acceptable.
             pub fn from_pkcs1_der(der: &[u8]) -> Result<Self, KeyError> {
-                Self::from_material(PublicMaterial::from_pkcs1_der(der)?, &KeyOptions::default())
+                Self::from_public_key(PublicKey::from_pkcs1_der(der)?, &KeyOptions::default())
             }
 
             /// Takes the public half of a JWK and its `kid`.
@@ -84,7 +84,7 @@ macro_rules! public_constructors {
             /// [`KeyError`] if `use`, `key_ops`, `alg` or the key's size do not allow it.
             pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
                 jwk.allows($role)?;
-                let key = Self::from_material(jwk.public().clone(), options)?;
+                let key = Self::from_public_key(jwk.public_key().clone(), options)?;
                 Ok(match jwk.kid() {
                     Some(kid) => key.with_kid(kid),
                     None => key,
@@ -106,28 +106,28 @@ macro_rules! public_constructors {
                 self.kid.as_deref()
             }
 
-            /// The public numbers.
+            /// The key without its name and use.
             #[must_use]
-            pub fn material(&self) -> &PublicMaterial {
+            pub fn public_key(&self) -> &PublicKey {
                 &self.inner.public
             }
 
             /// The SHA-256 thumbprint (RFC 7638), base64url.
             #[must_use]
             pub fn thumbprint(&self) -> String {
-                self.material().thumbprint()
+                self.public_key().thumbprint()
             }
 
             /// The key as a PEM block `PUBLIC KEY`.
             #[must_use]
             pub fn to_spki_pem(&self) -> String {
-                self.material().to_spki_pem()
+                self.public_key().to_spki_pem()
             }
 
             /// The key as a JWK with `use`, `alg` and, if named, `kid`.
             #[must_use]
             pub fn to_jwk(&self) -> String {
-                crate::key::public_jwk(self.material(), $role, self.kid())
+                crate::key::public_jwk(self.public_key(), $role, self.kid())
             }
         }
 
@@ -139,7 +139,7 @@ macro_rules! public_constructors {
 
         impl std::fmt::Debug for $handle {
             fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                out.debug_struct(stringify!($handle)).field("kid", &self.kid).field("key", self.material()).finish()
+                out.debug_struct(stringify!($handle)).field("kid", &self.kid).field("key", self.public_key()).finish()
             }
         }
     };
@@ -156,7 +156,7 @@ macro_rules! private_constructors {
             /// # Errors
             /// [`KeyError`] if the text or the key in it is not acceptable, or needs a pass phrase.
             pub fn from_pem(text: &str) -> Result<Self, KeyError> {
-                Self::from_material(&PrivateMaterial::from_pem(text)?, &KeyOptions::default())
+                Self::from_private_key(&PrivateKey::from_pem(text)?, &KeyOptions::default())
             }
 
             /// Reads a PrivateKeyInfo (PKCS#8) in DER, with the default [`KeyOptions`].
@@ -164,7 +164,7 @@ macro_rules! private_constructors {
             /// # Errors
             /// [`KeyError`] if the octets or the key in them are not acceptable.
             pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, KeyError> {
-                Self::from_material(&PrivateMaterial::from_pkcs8_der(der)?, &KeyOptions::default())
+                Self::from_private_key(&PrivateKey::from_pkcs8_der(der)?, &KeyOptions::default())
             }
 
             /// Reads an RSAPrivateKey (PKCS#1) in DER, with the default [`KeyOptions`].
@@ -172,7 +172,7 @@ macro_rules! private_constructors {
             /// # Errors
             /// [`KeyError`] if the octets or the key in them are not acceptable.
             pub fn from_pkcs1_der(der: &[u8]) -> Result<Self, KeyError> {
-                Self::from_material(&PrivateMaterial::from_pkcs1_der(der)?, &KeyOptions::default())
+                Self::from_private_key(&PrivateKey::from_pkcs1_der(der)?, &KeyOptions::default())
             }
 
             /// Takes a private JWK and its `kid`.
@@ -181,8 +181,8 @@ macro_rules! private_constructors {
             /// [`KeyError`] if it is a public key, or if `use`, `key_ops`, `alg` or the key's size do not allow it.
             pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
                 jwk.allows($role)?;
-                let material = jwk.private().ok_or(KeyError::NotAllowed { name: "d", role: $role })?;
-                let key = Self::from_material(material, options)?;
+                let key = jwk.private_key().ok_or(KeyError::NotAllowed { name: "d", role: $role })?;
+                let key = Self::from_private_key(key, options)?;
                 Ok(match jwk.kid() {
                     Some(kid) => key.with_kid(kid),
                     None => key,
@@ -206,7 +206,7 @@ macro_rules! private_constructors {
                 let bits = usize::try_from(size.bits()).unwrap_or(usize::MAX);
                 options.sizes.check(bits, $role)?;
                 let der = options.backend.generate(size)?;
-                Self::from_material(&PrivateMaterial::from_pkcs8_der(&der)?, options)
+                Self::from_private_key(&PrivateKey::from_pkcs8_der(&der)?, options)
             }
         }
 
@@ -242,9 +242,9 @@ macro_rules! private_constructors {
                 crate::key::private_jwk(&self.export(), $role, self.kid())
             }
 
-            fn export(&self) -> PrivateMaterial {
+            fn export(&self) -> PrivateKey {
                 let der = self.inner.operation.pkcs8_der().expect("a key that was loaded can be written");
-                PrivateMaterial::from_pkcs8_der(&der).expect("a key that was checked when loaded passes again")
+                PrivateKey::from_pkcs8_der(&der).expect("a key that was checked when loaded passes again")
             }
         }
 

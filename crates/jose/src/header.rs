@@ -36,7 +36,7 @@ impl HeaderRules {
 ///
 /// Members that this crate does not know are ignored, as RFC 7515 section 4 asks, and kept for [`Header::member`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Header {
+pub struct JoseHeader {
     members: Vec<HeaderMember>,
 }
 
@@ -54,25 +54,25 @@ const KEY_REFERENCES: [&str; 4] = ["jwk", "jku", "x5u", "x5c"];
 const TEXTS: [&str; 6] = ["alg", "enc", "kid", "typ", "cty", "zip"];
 const LIMITS: JsonLimits = JsonLimits::new().max_depth(8).max_values(64);
 
-impl Header {
+impl JoseHeader {
     /// Reads the base64url text of a protected header.
     ///
     /// # Errors
-    /// [`HeaderError`] unless it is canonical base64url of one JSON object that obeys `rules`.
-    pub fn parse(encoded: &str, rules: &HeaderRules) -> Result<Self, HeaderError> {
+    /// [`JoseHeaderError`] unless it is canonical base64url of one JSON object that obeys `rules`.
+    pub fn parse(encoded: &str, rules: &HeaderRules) -> Result<Self, JoseHeaderError> {
         let max_encoded = base64url::encoded_len(rules.max_len);
         if encoded.len() > max_encoded {
-            return Err(HeaderError::TooLong { found: encoded.len(), max: max_encoded });
+            return Err(JoseHeaderError::TooLong { found: encoded.len(), max: max_encoded });
         }
-        let json = base64url::decode(encoded).map_err(|_| HeaderError::NotBase64url)?;
+        let json = base64url::decode(encoded).map_err(|_| JoseHeaderError::NotBase64url)?;
         Self::from_json(&json, rules)
     }
 
     /// Reads the decoded text of a protected header.
     ///
     /// # Errors
-    /// [`HeaderError`] unless it is one JSON object that obeys `rules`.
-    pub fn from_json(json: &[u8], rules: &HeaderRules) -> Result<Self, HeaderError> {
+    /// [`JoseHeaderError`] unless it is one JSON object that obeys `rules`.
+    pub fn from_json(json: &[u8], rules: &HeaderRules) -> Result<Self, JoseHeaderError> {
         let members = json::read_object(json, &LIMITS.max_bytes(rules.max_len))?;
         rules.check(&members)?;
         Ok(Self { members: members.members().iter().map(HeaderMember::new).collect() })
@@ -127,34 +127,34 @@ impl HeaderMember {
 }
 
 impl HeaderRules {
-    fn check(&self, members: &JsonObject<'_>) -> Result<(), HeaderError> {
+    fn check(&self, members: &JsonObject<'_>) -> Result<(), JoseHeaderError> {
         for name in ["crit", "b64"].into_iter().chain(KEY_REFERENCES) {
             if members.get(name).is_some() {
-                return Err(HeaderError::Refused { name });
+                return Err(JoseHeaderError::Refused { name });
             }
         }
         for name in TEXTS {
             if members.get(name).is_some_and(|value| value.as_str().is_none()) {
-                return Err(HeaderError::NotText { name });
+                return Err(JoseHeaderError::NotText { name });
             }
         }
         expect(members, "alg", Some(self.alg))?;
         expect(members, "enc", self.enc)?;
         match (members.get("zip").and_then(JsonValue::as_str), self.zip) {
             (None, _) | (Some("DEF"), true) => Ok(()),
-            (Some(_), false) => Err(HeaderError::Refused { name: "zip" }),
-            (Some(found), true) => Err(HeaderError::unsupported("zip", "DEF", found)),
+            (Some(_), false) => Err(JoseHeaderError::Refused { name: "zip" }),
+            (Some(found), true) => Err(JoseHeaderError::unsupported("zip", "DEF", found)),
         }
     }
 }
 
-fn expect(members: &JsonObject<'_>, name: &'static str, expected: Option<&'static str>) -> Result<(), HeaderError> {
+fn expect(members: &JsonObject<'_>, name: &'static str, expected: Option<&'static str>) -> Result<(), JoseHeaderError> {
     match (members.get(name).and_then(JsonValue::as_str), expected) {
         (None, None) => Ok(()),
-        (Some(_), None) => Err(HeaderError::Refused { name }),
-        (None, Some(_)) => Err(HeaderError::Missing { name }),
+        (Some(_), None) => Err(JoseHeaderError::Refused { name }),
+        (None, Some(_)) => Err(JoseHeaderError::Missing { name }),
         (Some(found), Some(expected)) if found == expected => Ok(()),
-        (Some(found), Some(expected)) => Err(HeaderError::unsupported(name, expected, found)),
+        (Some(found), Some(expected)) => Err(JoseHeaderError::unsupported(name, expected, found)),
     }
 }
 
@@ -174,7 +174,7 @@ pub fn is_media_type(found: &str, expected: &str) -> bool {
 /// A protected header that is refused. Its texts come from the sender: log them, do not send them back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum HeaderError {
+pub enum JoseHeaderError {
     /// Longer than allowed.
     #[error("expected a header of at most {max} characters, found {found}")]
     TooLong {
@@ -219,8 +219,8 @@ pub enum HeaderError {
     },
 }
 
-impl HeaderError {
-    /// [`HeaderError::Unsupported`] with the beginning of what was found, escaped.
+impl JoseHeaderError {
+    /// [`JoseHeaderError::Unsupported`] with the beginning of what was found, escaped.
     #[must_use]
     pub fn unsupported(name: &'static str, expected: &'static str, found: &str) -> Self {
         Self::Unsupported { name, expected, found: excerpt(found) }
@@ -231,12 +231,12 @@ impl HeaderError {
 mod tests {
     use super::*;
 
-    fn jws(json: &str) -> Result<Header, HeaderError> {
-        Header::from_json(json.as_bytes(), &HeaderRules::rs256(1024))
+    fn jws(json: &str) -> Result<JoseHeader, JoseHeaderError> {
+        JoseHeader::from_json(json.as_bytes(), &HeaderRules::rs256(1024))
     }
 
-    fn jwe(json: &str, zip: bool) -> Result<Header, HeaderError> {
-        Header::from_json(json.as_bytes(), &HeaderRules::rsa_oaep_a256cbc_hs512(1024, zip))
+    fn jwe(json: &str, zip: bool) -> Result<JoseHeader, JoseHeaderError> {
+        JoseHeader::from_json(json.as_bytes(), &HeaderRules::rsa_oaep_a256cbc_hs512(1024, zip))
     }
 
     #[test]

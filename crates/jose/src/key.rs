@@ -1,9 +1,10 @@
-//! Key material: read, checked once, and not yet bound to a use.
+//! Keys that are read and checked, and not yet bound to a use.
 
 mod error;
 mod jwk;
-mod material;
 mod pem;
+mod private_key;
+mod public_key;
 mod roca;
 mod role;
 #[cfg(feature = "x509")]
@@ -12,7 +13,8 @@ mod x509;
 pub use error::KeyError;
 pub use jwk::{Jwk, JwkSet, UnusableKey};
 pub(crate) use jwk::{private_jwk, public_jwk};
-pub use material::{PrivateMaterial, PublicMaterial};
+pub use private_key::PrivateKey;
+pub use public_key::PublicKey;
 pub use role::{KeySizes, Role, RsaSize};
 #[cfg(feature = "x509")]
 pub use x509::Certificate;

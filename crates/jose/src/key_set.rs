@@ -105,9 +105,9 @@ macro_rules! from_jwk_set {
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 from_jwk_set!(VerifyingKey, crate::Role::Verify);
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-from_jwk_set!(WrappingKey, crate::Role::Wrap);
+from_jwk_set!(EncryptionKey, crate::Role::Encrypt);
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-from_jwk_set!(UnwrappingKey, crate::Role::Unwrap);
+from_jwk_set!(DecryptionKey, crate::Role::Decrypt);
 
 macro_rules! to_jwk_set {
     ($handle:ident) => {
@@ -123,7 +123,7 @@ macro_rules! to_jwk_set {
 }
 
 to_jwk_set!(VerifyingKey);
-to_jwk_set!(WrappingKey);
+to_jwk_set!(EncryptionKey);
 
 /// One key as a set: a token's `kid`, if both have one, must be the key's.
 impl<K: Keyed + Clone> From<K> for KeySet<K> {
@@ -166,7 +166,7 @@ impl<K> Selected<K> {
 }
 
 /// Where keys for a token come from: one key, or a [`KeySet`].
-pub trait KeySource<K> {
+pub trait KeyLookup<K> {
     /// The keys to try on a token with this `kid`.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ pub trait KeySource<K> {
     fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError>;
 }
 
-impl<K: Keyed + Clone> KeySource<K> for K {
+impl<K: Keyed + Clone> KeyLookup<K> for K {
     fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
         match (kid, self.kid()) {
             (Some(found), Some(own)) if found != own => Err(SelectError::UnknownKid { keys: 1 }),
@@ -183,7 +183,7 @@ impl<K: Keyed + Clone> KeySource<K> for K {
     }
 }
 
-impl<K: Keyed + Clone> KeySource<K> for KeySet<K> {
+impl<K: Keyed + Clone> KeyLookup<K> for KeySet<K> {
     fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
         KeySet::select(self, kid)
     }
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    fn found(set: &impl KeySource<Key>, kid: Option<&str>) -> Result<Vec<u8>, SelectError> {
+    fn found(set: &impl KeyLookup<Key>, kid: Option<&str>) -> Result<Vec<u8>, SelectError> {
         set.select(kid).map(|keys| keys.as_slice().iter().map(|key| key.1).collect())
     }
 

@@ -1,7 +1,7 @@
 //! RSA keys, RSA back ends, and strict compact RS256 signatures (RFC 7515 to 7518).
 //!
 //! What it is: the JOSE ground that signed assertions and secured payloads stand on. Keys are read and checked once and
-//! become handles for one use each: [`SigningKey`], [`VerifyingKey`], [`WrappingKey`], [`UnwrappingKey`]. [`jws`] signs
+//! become handles for one use each: [`SigningKey`], [`VerifyingKey`], [`EncryptionKey`], [`DecryptionKey`]. [`jws`] signs
 //! and verifies; [`header`] and [`base64url`] read what comes from outside, strictly.
 //!
 //! What it is not: a general JOSE library. One signature algorithm (RS256), one key encryption (RSA-OAEP), the compact
@@ -9,16 +9,16 @@
 //!
 //! ```
 //! # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
-//! use bankrail_jose::jws::{self, JwsHeader, Policy};
+//! use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
 //! use bankrail_jose::{KeySet, RsaSize, SigningKey};
 //!
 //! let old = SigningKey::generate(RsaSize::Rsa2048)?.with_kid("2026-10");
 //! let new = SigningKey::generate(RsaSize::Rsa2048)?.with_kid("2026-11");
-//! let token = jws::sign(&new, &JwsHeader::new().with_typ("JWT"), b"{\"amount\":\"12.50\"}")?;
+//! let token = jws::sign(&new, &JwsHeader::new().typ("JWT"), b"{\"amount\":\"12.50\"}")?;
 //!
 //! // While keys rotate, both are known; the token's `kid` says which one to use.
 //! let known = KeySet::new([old.verifying_key(), new.verifying_key()])?;
-//! let verified = jws::verify(&token, &known, &Policy::default())?;
+//! let verified = jws::verify(&token, &known, &VerifyOptions::default())?;
 //! assert_eq!(verified.key().kid(), Some("2026-11"));
 //!
 //! // Later the old one goes. Nothing that uses the set needs to be told.
@@ -29,9 +29,9 @@
 //!
 //! # Nouns
 //!
-//! - [`PublicMaterial`], [`PrivateMaterial`], [`Jwk`], [`JwkSet`]: checked numbers, from PEM, DER, JWK or certificate,
+//! - [`PublicKey`], [`PrivateKey`], [`Jwk`], [`JwkSet`]: checked numbers, from PEM, DER, JWK or certificate,
 //!   not yet bound to a use.
-//! - [`SigningKey`], [`VerifyingKey`], [`WrappingKey`], [`UnwrappingKey`]: handles, bound to a use and a back end.
+//! - [`SigningKey`], [`VerifyingKey`], [`EncryptionKey`], [`DecryptionKey`]: handles, bound to a use and a back end.
 //! - [`KeySet`]: several handles at once, by `kid`, replaceable while in use.
 //! - [`jws::Compact`] is well formed, [`jws::Verified`] is proved: two types.
 //! - [`remote`]: keys that live in an HSM or a key service.
@@ -43,7 +43,7 @@
 //! | `x509` (default) | keys out of X.509 certificates |
 //!
 //! With both back ends, `Backend` in [`KeyOptions`] chooses when a key is loaded; AWS-LC is the default. With
-//! neither, key material can still be read, checked and written.
+//! neither, keys can still be read, checked and written.
 //!
 //! # Security notes
 //!
@@ -75,10 +75,10 @@ pub mod remote;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 pub use backend::Backend;
 pub use handle::{
-    BadSignature, ContentKey, KeyOptions, RandomError, SignError, SigningKey, UnwrapError, UnwrappingKey, VerifyingKey,
-    WrapError, WrappingKey, random_octets,
+    BadSignature, ContentKey, DecryptError, DecryptionKey, EncryptError, EncryptionKey, KeyOptions, RandomError,
+    SignError, SigningKey, VerifyingKey, random_bytes,
 };
 #[cfg(feature = "x509")]
 pub use key::Certificate;
-pub use key::{Jwk, JwkSet, KeyError, KeySizes, PrivateMaterial, PublicMaterial, Role, RsaSize, UnusableKey};
-pub use key_set::{KeySet, KeySetError, KeySource, Keyed, SelectError, Selected};
+pub use key::{Jwk, JwkSet, KeyError, KeySizes, PrivateKey, PublicKey, Role, RsaSize, UnusableKey};
+pub use key_set::{KeyLookup, KeySet, KeySetError, Keyed, SelectError, Selected};

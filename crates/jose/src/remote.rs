@@ -1,10 +1,10 @@
 //! Private keys that live elsewhere: an HSM, a cloud key service.
 //!
 //! Two forms. Without I/O: [`jws::prepare`](crate::jws::prepare) hands out what is to be signed and takes the signature
-//! back. Over I/O: [`RemoteSigner`] and [`RemoteUnwrapper`], object-safe traits whose methods return boxed futures, so
+//! back. Over I/O: [`RemoteSigner`] and [`RemoteDecrypter`], object-safe traits whose methods return boxed futures, so
 //! that any runtime and any key service fits.
 
-use crate::{Keyed, VerifyingKey, WrappingKey};
+use crate::{EncryptionKey, Keyed, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 use std::future::Future;
 use std::pin::Pin;
@@ -84,30 +84,30 @@ pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
 }
 
 /// A private decryption key behind I/O. Several make a [`KeySet`](crate::KeySet), for rotation; those of different types
-/// as `Arc<dyn RemoteUnwrapper>`.
-pub trait RemoteUnwrapper: Send + Sync + std::fmt::Debug {
+/// as `Arc<dyn RemoteDecrypter>`.
+pub trait RemoteDecrypter: Send + Sync + std::fmt::Debug {
     /// The public half, under the name that headers carry.
-    fn wrapping_key(&self) -> &WrappingKey;
+    fn encryption_key(&self) -> &EncryptionKey;
 
-    /// Decrypts by RSA-OAEP with SHA-1 and an empty label. [`Unwrapped::CannotDecrypt`] is what the service says about
+    /// Decrypts by RSA-OAEP with SHA-1 and an empty label. [`DecryptionOutcome::CannotDecrypt`] is what the service says about
     /// the octets; an error is about the service.
-    fn unwrap<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, Unwrapped>;
+    fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome>;
 }
 
 /// A remote key's answer.
 #[derive(Clone)]
 #[non_exhaustive]
-pub enum Unwrapped {
+pub enum DecryptionOutcome {
     /// The content key.
     Key(Zeroizing<Vec<u8>>),
     /// The octets are not an encryption for this key.
     CannotDecrypt,
 }
 
-impl Unwrapped {
+impl DecryptionOutcome {
     /// The content key, or nothing.
     #[must_use]
-    pub fn octets(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Key(octets) => octets,
             Self::CannotDecrypt => &[],
@@ -116,9 +116,9 @@ impl Unwrapped {
 }
 
 /// Prints neither the key nor whether there is one.
-impl std::fmt::Debug for Unwrapped {
+impl std::fmt::Debug for DecryptionOutcome {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Unwrapped(…)")
+        out.write_str("DecryptionOutcome(…)")
     }
 }
 
@@ -132,19 +132,19 @@ impl<T: RemoteSigner + ?Sized> RemoteSigner for std::sync::Arc<T> {
     }
 }
 
-impl<T: RemoteUnwrapper + ?Sized> RemoteUnwrapper for std::sync::Arc<T> {
-    fn wrapping_key(&self) -> &WrappingKey {
-        (**self).wrapping_key()
+impl<T: RemoteDecrypter + ?Sized> RemoteDecrypter for std::sync::Arc<T> {
+    fn encryption_key(&self) -> &EncryptionKey {
+        (**self).encryption_key()
     }
 
-    fn unwrap<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, Unwrapped> {
-        (**self).unwrap(encrypted)
+    fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome> {
+        (**self).decrypt(encrypted)
     }
 }
 
 /// Named as its public half is.
-impl<T: RemoteUnwrapper> Keyed for T {
+impl<T: RemoteDecrypter> Keyed for T {
     fn kid(&self) -> Option<&str> {
-        self.wrapping_key().kid()
+        self.encryption_key().kid()
     }
 }

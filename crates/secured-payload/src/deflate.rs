@@ -1,4 +1,4 @@
-//! DEFLATE without a wrapper (RFC 1951, RFC 7516 section 4.1.3), with a bound on what comes out.
+//! DEFLATE without a encrypter (RFC 1951, RFC 7516 section 4.1.3), with a bound on what comes out.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zeroize::Zeroizing;

@@ -9,17 +9,17 @@
 //!
 //! ```
 //! # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
-//! use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+//! use bankrail_jose::{RsaSize, SigningKey, DecryptionKey};
 //! use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
 //!
 //! // The provider has a signing key, the customer a decryption key; each has the other's public half.
 //! let signing = SigningKey::generate(RsaSize::Rsa2048)?.with_kid("provider-1");
-//! let unwrapping = UnwrappingKey::generate(RsaSize::Rsa2048)?.with_kid("customer-1");
+//! let decryption = DecryptionKey::generate(RsaSize::Rsa2048)?.with_kid("customer-1");
 //!
-//! let sealer = Sealer::new(signing.clone(), unwrapping.wrapping_key());
+//! let sealer = Sealer::new(signing.clone(), decryption.encryption_key());
 //! let body = SecuredPayload::new(sealer.seal(br#"{"status":"SUCC"}"#)?).to_json();
 //!
-//! let opener = Opener::new(unwrapping, signing.verifying_key());
+//! let opener = Opener::new(decryption, signing.verifying_key());
 //! let envelope = SecuredPayload::from_json(body.as_bytes())?;
 //! let message = opener.open(&envelope.secured_payload)?;
 //! assert_eq!(message.json(), br#"{"status":"SUCC"}"#);
@@ -31,8 +31,8 @@
 //! # Nouns
 //!
 //! - [`SecuredPayload`]: the JSON body `{"secured_payload":"…"}`.
-//! - [`Sealer`], [`SealOptions`]; [`Unsigned`] for a signing key that lives elsewhere.
-//! - [`Opener`], [`OpenOptions`], [`Recipient`]; [`Received`] for a decryption key that lives elsewhere.
+//! - [`Sealer`], [`SealOptions`]; [`UnsignedMessage`] for a signing key that lives elsewhere.
+//! - [`Opener`], [`OpenOptions`], [`Recipient`]; [`SealedMessage`] for a decryption key that lives elsewhere.
 //! - [`Opened`]: a verified message. [`OpenError`]: why not, for the log, and what the sender may learn.
 //!
 //! | feature | what it adds |
@@ -67,10 +67,10 @@ mod open;
 mod seal;
 
 pub use envelope::{EnvelopeError, SecuredPayload};
-pub use open::{Malformed, OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Received, Recipient};
+pub use open::{Malformed, OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealedMessage};
 #[cfg(fuzzing)]
 pub use seal::encrypt_anything;
-pub use seal::{SealError, SealOptions, Sealer, Unsigned};
+pub use seal::{SealError, SealOptions, Sealer, UnsignedMessage};
 
 /// Bounds on a message's JSON: the reader's default depth. Its length has a bound of its own.
 const JSON_LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX).max_values(usize::MAX);

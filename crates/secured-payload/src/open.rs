@@ -2,15 +2,15 @@
 
 mod error;
 mod options;
-mod received;
+mod sealed_message;
 
 pub use error::{Malformed, OpenError, OpenErrorKind};
 pub use options::{OpenOptions, Recipient};
-pub use received::Received;
+pub use sealed_message::SealedMessage;
 
-use bankrail_jose::header::Header;
-use bankrail_jose::remote::RemoteUnwrapper;
-use bankrail_jose::{KeySet, UnwrappingKey, VerifyingKey, WrappingKey};
+use bankrail_jose::header::JoseHeader;
+use bankrail_jose::remote::RemoteDecrypter;
+use bankrail_jose::{DecryptionKey, EncryptionKey, KeySet, VerifyingKey};
 use std::fmt;
 use zeroize::Zeroizing;
 
@@ -18,8 +18,8 @@ use zeroize::Zeroizing;
 ///
 /// Either kind is one key or a [`KeySet`] that can be replaced while the opener is in use.
 #[derive(Clone, Debug)]
-pub struct Opener<U = UnwrappingKey> {
-    unwrapping: KeySet<U>,
+pub struct Opener<U = DecryptionKey> {
+    decryption: KeySet<U>,
     verifying: KeySet<VerifyingKey>,
     options: OpenOptions,
 }
@@ -27,8 +27,8 @@ pub struct Opener<U = UnwrappingKey> {
 impl Opener {
     /// Opens with the default [`OpenOptions`].
     #[must_use]
-    pub fn new(unwrapping: impl Into<KeySet<UnwrappingKey>>, verifying: impl Into<KeySet<VerifyingKey>>) -> Self {
-        Self { unwrapping: unwrapping.into(), verifying: verifying.into(), options: OpenOptions::default() }
+    pub fn new(decryption: impl Into<KeySet<DecryptionKey>>, verifying: impl Into<KeySet<VerifyingKey>>) -> Self {
+        Self { decryption: decryption.into(), verifying: verifying.into(), options: OpenOptions::default() }
     }
 
     /// Opens one compact JWE.
@@ -37,17 +37,17 @@ impl Opener {
     /// [`OpenError`]. Everything that an outsider could bring about in decryption or verification is one value,
     /// [`OpenError::Rejected`], that says nothing more.
     pub fn open(&self, compact: &str) -> Result<Opened, OpenError> {
-        let received = Received::parse(compact, &self.options)?;
-        let selected = self.unwrapping.select(received.header().kid())?;
+        let received = SealedMessage::parse(compact, &self.options)?;
+        let selected = self.decryption.select(received.header().kid())?;
         received.open_with(selected.as_slice(), &self.verifying)
     }
 }
 
-impl<U: RemoteUnwrapper + Clone> Opener<U> {
+impl<U: RemoteDecrypter + Clone> Opener<U> {
     /// Opens with a decryption key behind I/O, or a set of them, and the default [`OpenOptions`].
     #[must_use]
-    pub fn remote(unwrapping: impl Into<KeySet<U>>, verifying: impl Into<KeySet<VerifyingKey>>) -> Self {
-        Self { unwrapping: unwrapping.into(), verifying: verifying.into(), options: OpenOptions::default() }
+    pub fn remote(decryption: impl Into<KeySet<U>>, verifying: impl Into<KeySet<VerifyingKey>>) -> Self {
+        Self { decryption: decryption.into(), verifying: verifying.into(), options: OpenOptions::default() }
     }
 
     /// Opens one compact JWE. Keys are asked one after the other: the one that its `kid` names, or each in turn.
@@ -56,14 +56,14 @@ impl<U: RemoteUnwrapper + Clone> Opener<U> {
     /// As [`Opener::open`]; [`OpenError::Unavailable`] if a remote key could not be asked. That it could not decrypt
     /// is no different from a wrong tag.
     pub async fn open_remote(&self, compact: &str) -> Result<Opened, OpenError> {
-        let received = Received::parse(compact, &self.options)?;
-        let selected = self.unwrapping.select(received.header().kid())?;
+        let received = SealedMessage::parse(compact, &self.options)?;
+        let selected = self.decryption.select(received.header().kid())?;
         received.open_remote(selected.as_slice(), &self.verifying).await
     }
 }
 
 impl<U> Opener<U> {
-    /// The same opener with these options.
+    /// Sets what is accepted.
     #[must_use]
     pub fn with_options(mut self, options: OpenOptions) -> Self {
         self.options = options;
@@ -77,10 +77,10 @@ impl<U> Opener<U> {
 #[derive(Clone)]
 pub struct Opened {
     json: Zeroizing<Vec<u8>>,
-    header: Header,
-    signed_header: Header,
+    header: JoseHeader,
+    signed_header: JoseHeader,
     signing_key: VerifyingKey,
-    encryption_key: WrappingKey,
+    encryption_key: EncryptionKey,
 }
 
 impl Opened {
@@ -98,7 +98,7 @@ impl Opened {
 
     /// The public half of our key that the message was encrypted to.
     #[must_use]
-    pub fn encryption_key(&self) -> &WrappingKey {
+    pub fn encryption_key(&self) -> &EncryptionKey {
         &self.encryption_key
     }
 
@@ -116,13 +116,13 @@ impl Opened {
 
     /// The header of the encryption. It is not signed: anyone who has our public key could have written it.
     #[must_use]
-    pub fn outer_header(&self) -> &Header {
+    pub fn outer_header(&self) -> &JoseHeader {
         &self.header
     }
 
     /// The header of the signature.
     #[must_use]
-    pub fn signed_header(&self) -> &Header {
+    pub fn signed_header(&self) -> &JoseHeader {
         &self.signed_header
     }
 }

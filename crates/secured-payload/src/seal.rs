@@ -2,11 +2,11 @@
 
 use crate::content::{Ciphertext, IV_LEN};
 use crate::deflate;
-use bankrail_jose::header::HeaderError;
+use bankrail_jose::header::JoseHeaderError;
 use bankrail_jose::jws::{self, JwsHeader, Prepared};
 use bankrail_jose::remote::{RemoteSigner, SignRequest};
 use bankrail_jose::{
-    ContentKey, RandomError, SignError, SigningKey, VerifyingKey, WrapError, WrappingKey, base64url, random_octets,
+    ContentKey, EncryptError, EncryptionKey, RandomError, SignError, SigningKey, VerifyingKey, base64url, random_bytes,
 };
 use bankrail_values::json::{self, JsonError, JsonObjectWriter};
 use zeroize::Zeroizing;
@@ -23,7 +23,7 @@ pub struct SealOptions {
 /// Payloads of up to 250 kB, inner `typ` and outer `cty` `JWT`, no compression, no recipient.
 impl Default for SealOptions {
     fn default() -> Self {
-        Self { max_payload: 250_000, deflate: false, cty: true, inner: JwsHeader::new().with_typ("JWT") }
+        Self { max_payload: 250_000, deflate: false, cty: true, inner: JwsHeader::new().typ("JWT") }
     }
 }
 
@@ -34,34 +34,34 @@ impl SealOptions {
         Self::default()
     }
 
-    /// How many octets of JSON are sealed at most.
+    /// How many bytes of JSON are sealed at most.
     #[must_use]
-    pub fn with_max_payload(mut self, octets: usize) -> Self {
-        self.max_payload = octets;
+    pub fn max_payload(mut self, bytes: usize) -> Self {
+        self.max_payload = bytes;
         self
     }
 
     /// Compresses before encrypting (`"zip":"DEF"`). Off by default: the length of compressed text tells about its
     /// contents (RFC 8725 section 3.6), and strict receivers refuse it.
     #[must_use]
-    pub fn with_deflate(mut self) -> Self {
-        self.deflate = true;
+    pub fn deflate(mut self, deflate: bool) -> Self {
+        self.deflate = deflate;
         self
     }
 
-    /// Leaves out the outer `"cty":"JWT"`, for receivers that do not expect it.
+    /// Whether the outer header says `"cty":"JWT"`. On by default; off for receivers that do not expect it.
     #[must_use]
-    pub fn without_cty(mut self) -> Self {
-        self.cty = false;
+    pub fn cty(mut self, cty: bool) -> Self {
+        self.cty = cty;
         self
     }
 
     /// Names the recipient in the signed header, as the member `name`: see [`Recipient`](crate::Recipient).
     ///
     /// # Errors
-    /// [`HeaderError::Refused`] if `name` has another meaning in the header.
-    pub fn with_recipient(mut self, name: impl Into<String>, value: impl Into<String>) -> Result<Self, HeaderError> {
-        self.inner = self.inner.with_member(name, value)?;
+    /// [`JoseHeaderError::Refused`] if `name` has another meaning in the header.
+    pub fn recipient(mut self, name: impl Into<String>, value: impl Into<String>) -> Result<Self, JoseHeaderError> {
+        self.inner = self.inner.member(name, value)?;
         Ok(self)
     }
 }
@@ -78,7 +78,7 @@ pub struct Sealer<S = SigningKey> {
 /// All that does not need the signing key.
 #[derive(Clone, Debug)]
 struct Outer {
-    wrapping: WrappingKey,
+    encryption: EncryptionKey,
     options: SealOptions,
     /// The protected header, base64url: it is the same for every message.
     header: String,
@@ -89,14 +89,14 @@ impl<S> Sealer<S> {
     ///
     /// `signing` is a [`SigningKey`] for [`Sealer::seal`] or a [`RemoteSigner`] for [`Sealer::seal_remote`].
     #[must_use]
-    pub fn new(signing: S, wrapping: WrappingKey) -> Self {
-        Self::with_options(signing, wrapping, SealOptions::default())
+    pub fn new(signing: S, encryption: EncryptionKey) -> Self {
+        Self { signing, outer: Outer::new(encryption, SealOptions::default()) }
     }
 
-    /// Seals with these options.
+    /// Sets how messages are sealed.
     #[must_use]
-    pub fn with_options(signing: S, wrapping: WrappingKey, options: SealOptions) -> Self {
-        Self { signing, outer: Outer::new(wrapping, options) }
+    pub fn with_options(self, options: SealOptions) -> Self {
+        Self { outer: Outer::new(self.outer.encryption, options), ..self }
     }
 }
 
@@ -126,13 +126,13 @@ impl<S: RemoteSigner> Sealer<S> {
 
 /// A message that lacks its signature: the form of sealing without I/O, for a signing key that lives elsewhere.
 #[derive(Debug)]
-pub struct Unsigned {
+pub struct UnsignedMessage {
     prepared: Prepared,
     outer: Outer,
     verifying: VerifyingKey,
 }
 
-impl Unsigned {
+impl UnsignedMessage {
     /// Prepares one JSON text. `verifying` is the public half of the key that will sign.
     ///
     /// # Errors
@@ -140,10 +140,10 @@ impl Unsigned {
     pub fn new(
         json: &[u8],
         verifying: VerifyingKey,
-        wrapping: WrappingKey,
+        encryption: EncryptionKey,
         options: SealOptions,
     ) -> Result<Self, SealError> {
-        let outer = Outer::new(wrapping, options);
+        let outer = Outer::new(encryption, options);
         outer.check(json)?;
         let prepared = jws::prepare(&outer.options.inner, verifying.kid(), json);
         Ok(Self { prepared, outer, verifying })
@@ -166,15 +166,15 @@ impl Unsigned {
 }
 
 impl Outer {
-    fn new(wrapping: WrappingKey, options: SealOptions) -> Self {
+    fn new(encryption: EncryptionKey, options: SealOptions) -> Self {
         let header = JsonObjectWriter::new()
             .string("alg", "RSA-OAEP")
             .string("enc", "A256CBC-HS512")
             .optional_string("zip", options.deflate.then_some("DEF"))
             .optional_string("cty", options.cty.then_some("JWT"))
-            .optional_string("kid", wrapping.kid())
+            .optional_string("kid", encryption.kid())
             .finish();
-        Self { header: base64url::encode(header.as_bytes()), wrapping, options }
+        Self { header: base64url::encode(header.as_bytes()), encryption, options }
     }
 
     fn check(&self, json: &[u8]) -> Result<(), SealError> {
@@ -186,15 +186,15 @@ impl Outer {
 
     fn encrypt(&self, signed: Vec<u8>) -> Result<String, SealError> {
         let key = ContentKey::random()?;
-        let iv: [u8; IV_LEN] = random_octets()?;
+        let iv: [u8; IV_LEN] = random_bytes()?;
         // Encrypted in place, so that no copy of the plain text stays behind.
         let mut text = Zeroizing::new(signed);
         if self.options.deflate {
             text = deflate::deflate(&text);
         }
         let Ciphertext { text, tag, .. } = Ciphertext::seal(&key, iv, self.header.as_bytes(), text);
-        let wrapped = self.wrapping.wrap(key.expose_secret())?;
-        let parts = [&wrapped[..], &iv, &text, &tag];
+        let encrypted_key = self.encryption.encrypt(key.expose_secret())?;
+        let parts = [&encrypted_key[..], &iv, &text, &tag];
         let room = parts.iter().map(|part| base64url::encoded_len(part.len()) + 1).sum::<usize>();
         let mut compact = String::with_capacity(self.header.len() + room);
         compact.push_str(&self.header);
@@ -206,14 +206,14 @@ impl Outer {
     }
 }
 
-/// Encrypts any octets under any header: what an outsider who has the public key can send. For fuzzers.
+/// Encrypts any bytes under any header: what an outsider who has the public key can send. For fuzzers.
 ///
 /// # Errors
 /// As [`Sealer::seal`], the checks of the message aside.
 #[cfg(fuzzing)]
-pub fn encrypt_anything(header: &str, plain: Vec<u8>, wrapping: &WrappingKey) -> Result<String, SealError> {
+pub fn encrypt_anything(header: &str, plain: Vec<u8>, encryption: &EncryptionKey) -> Result<String, SealError> {
     let outer =
-        Outer { header: base64url::encode(header.as_bytes()), ..Outer::new(wrapping.clone(), SealOptions::new()) };
+        Outer { header: base64url::encode(header.as_bytes()), ..Outer::new(encryption.clone(), SealOptions::new()) };
     outer.encrypt(plain)
 }
 
@@ -222,9 +222,9 @@ pub fn encrypt_anything(header: &str, plain: Vec<u8>, wrapping: &WrappingKey) ->
 #[non_exhaustive]
 pub enum SealError {
     /// The message is longer than allowed.
-    #[error("expected at most {max} octets of JSON, found {found}")]
+    #[error("expected at most {max} bytes of JSON, found {found}")]
     TooLong {
-        /// The octets found.
+        /// The bytes found.
         found: usize,
         /// The most allowed.
         max: usize,
@@ -237,8 +237,8 @@ pub enum SealError {
     Sign(#[from] SignError),
     /// Its content key could not be encrypted.
     #[error("the content key could not be encrypted")]
-    Wrap(#[from] WrapError),
-    /// The system gave no random octets.
+    EncryptKey(#[from] EncryptError),
+    /// The system gave no random bytes.
     #[error("no fresh content key")]
     Random(#[from] RandomError),
 }

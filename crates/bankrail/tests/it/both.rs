@@ -1,6 +1,6 @@
 //! What the two sides share in every test.
 
-use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::EndpointId;
 use bankrail_secured_payload::{Opener, Sealer};
 use bankrail_service::delivery::{Endpoint, EndpointUrl, Endpoints};
@@ -14,25 +14,25 @@ pub(crate) const API_KEY: &str = "the-receivers-key";
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     pub(crate) signing: SigningKey,
-    pub(crate) unwrapping: UnwrappingKey,
+    pub(crate) decryption: DecryptionKey,
 }
 
 impl Keys {
     pub(crate) fn generate() -> Self {
         Self {
             signing: SigningKey::generate(RsaSize::Rsa2048).unwrap(),
-            unwrapping: UnwrappingKey::generate(RsaSize::Rsa2048).unwrap(),
+            decryption: DecryptionKey::generate(RsaSize::Rsa2048).unwrap(),
         }
     }
 
     pub(crate) fn opener(&self) -> Opener {
-        Opener::new(self.unwrapping.clone(), self.signing.verifying_key())
+        Opener::new(self.decryption.clone(), self.signing.verifying_key())
     }
 }
 
 /// The one receiver, at this address.
 pub(crate) fn endpoints(base: &str, keys: &Keys) -> Endpoints {
-    let sealer = Sealer::new(keys.signing.clone(), keys.unwrapping.wrapping_key());
+    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key());
     let endpoint = Endpoint::new(endpoint(), EndpointUrl::parse(base).unwrap(), Arc::new(sealer));
     let endpoints = Endpoints::new();
     endpoints.insert(endpoint.with_api_key(&SecretString::from(API_KEY)).unwrap());

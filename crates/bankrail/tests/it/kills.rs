@@ -186,7 +186,7 @@ fn prepare(folder: &Path) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for (name, text) in [
         ("signing.pem", keys.signing.to_pkcs8_pem().as_str()),
-        ("unwrapping.pem", keys.unwrapping.to_pkcs8_pem().as_str()),
+        ("decryption.pem", keys.decryption.to_pkcs8_pem().as_str()),
         ("certificate.pem", certified.cert.pem().as_str()),
         ("key.pem", certified.signing_key.serialize_pem().as_str()),
         ("port", port.to_string().as_str()),
@@ -210,7 +210,7 @@ impl Surroundings {
         let clock = LaterClock(Duration::from_secs(60 * starts));
         let keys = Keys {
             signing: bankrail_jose::SigningKey::from_pem(&read(&folder, "signing.pem")).unwrap(),
-            unwrapping: bankrail_jose::UnwrappingKey::from_pem(&read(&folder, "unwrapping.pem")).unwrap(),
+            decryption: bankrail_jose::DecryptionKey::from_pem(&read(&folder, "decryption.pem")).unwrap(),
         };
         let port = read(&folder, "port").parse().unwrap();
         Self { folder, keys, port, clock }

@@ -1,7 +1,9 @@
 //! Using an assertion once.
 
-use crate::support::{KEY, NOW, Replays, at, block_on, builder, claims, now, signed, verifier, verify};
-use bankrail_client_assertion::{AssertionError, ReplayPolicy, VerifiedAssertion};
+use crate::support::{KEY, NOW, Replays, at, block_on, builder, claims, now, signed, verifier, verifier_with, verify};
+use bankrail_client_assertion::{
+    AssertionError, AssertionOptions, JwtId, ReplayPolicy, VerifiedAssertion, VerifierOptions,
+};
 use std::time::Duration;
 
 const POLICIES: [ReplayPolicy; 4] =
@@ -49,7 +51,7 @@ fn a_jti_belongs_to_its_customer() {
 fn remembered_for_as_long_as_it_could_be_accepted() {
     let expires = |seconds: u64, exp: &str| {
         let assertion = signed(&claims(&[("exp", exp), ("jti", "\"1\"")]));
-        let verifier = verifier().with_leeway(Duration::from_secs(seconds));
+        let verifier = verifier_with(VerifierOptions::new().leeway(Duration::from_secs(seconds)));
         verify(&verifier, &assertion).unwrap().replay_key(ReplayPolicy::RequireJti).unwrap().unwrap().expires
     };
     let exp = (NOW + 600).to_string();
@@ -61,7 +63,11 @@ fn remembered_for_as_long_as_it_could_be_accepted() {
 #[test]
 fn a_failing_store_refuses_and_is_our_fault() {
     let store = Replays { broken: true, ..Replays::default() };
-    let assertion = verify(&verifier(), &builder().with_random_jwt_id().sign(&KEY, now()).unwrap()).unwrap();
+    let assertion = verify(
+        &verifier(),
+        &builder().with_options(AssertionOptions::new().jwt_id(JwtId::Random)).sign(&KEY, now()).unwrap(),
+    )
+    .unwrap();
     let error = block_on(assertion.claim(ReplayPolicy::JtiIfPresent, &store, now())).unwrap_err();
     assert!(matches!(error, AssertionError::ReplayStore(_)) && error.is_retryable());
     assert_eq!((error.status(), error.code().as_str()), (503, "temporarily_unavailable"));

@@ -1,7 +1,7 @@
 //! What several tests need.
 
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionError, Audience, CustomerCode, VerifiedAssertion, Verifier,
+    AssertionBuilder, AssertionError, Audience, CustomerCode, VerifiedAssertion, Verifier, VerifierOptions,
 };
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::{RsaSize, SigningKey};
@@ -34,6 +34,10 @@ pub(crate) fn verifier() -> Verifier {
     Verifier::new(Audience::parse(AUDIENCE).unwrap())
 }
 
+pub(crate) fn verifier_with(options: VerifierOptions) -> Verifier {
+    verifier().with_options(options)
+}
+
 pub(crate) fn builder() -> AssertionBuilder {
     AssertionBuilder::new(customer(), Audience::parse(AUDIENCE).unwrap())
 }
@@ -55,7 +59,7 @@ pub(crate) fn claims(changes: &[(&str, &str)]) -> String {
 
 /// Signs any claims by the customer's key.
 pub(crate) fn signed(claims: &str) -> String {
-    jws::sign(&KEY, &JwsHeader::new().with_typ("jwt"), claims.as_bytes()).unwrap()
+    jws::sign(&KEY, &JwsHeader::new().typ("jwt"), claims.as_bytes()).unwrap()
 }
 
 pub(crate) fn verify(verifier: &Verifier, assertion: &str) -> Result<VerifiedAssertion, AssertionError> {

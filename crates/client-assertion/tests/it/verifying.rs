@@ -1,8 +1,10 @@
 //! Every rule of the profile, from both sides.
 
-use crate::support::{AUDIENCE, KEY, NOW, OTHER_KEY, at, builder, claims, customer, now, signed, verifier, verify};
+use crate::support::{
+    AUDIENCE, KEY, NOW, OTHER_KEY, at, builder, claims, customer, now, signed, verifier, verifier_with, verify,
+};
 use bankrail_client_assertion::token::TokenRequest;
-use bankrail_client_assertion::{AssertionError, Verifier};
+use bankrail_client_assertion::{AssertionError, AssertionOptions, JwtId, TypRule, Verifier, VerifierOptions};
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::{KeySet, base64url};
 use bankrail_values::Timestamp;
@@ -11,7 +13,8 @@ use std::time::Duration;
 
 #[test]
 fn what_is_built_is_verified() {
-    let assertion = builder().with_issuer().with_issued_at().with_jwt_id("j1").sign(&KEY, now()).unwrap();
+    let all = AssertionOptions::new().issuer(true).issued_at(true).jwt_id(JwtId::Text("j1".to_owned()));
+    let assertion = builder().with_options(all).sign(&KEY, now()).unwrap();
     let verified = verify(&verifier(), &assertion).unwrap();
     assert_eq!((verified.customer(), verified.expires_at()), (&customer(), at(NOW + 300)));
     assert_eq!((verified.issued_at(), verified.jwt_id(), verified.key_id()), (Some(now()), Some("j1"), None));
@@ -118,7 +121,7 @@ fn each_refusal_is_told_apart_locally() {
     let foreign = builder().sign(&OTHER_KEY, now()).unwrap();
     assert!(matches!(verify(&verifier(), &foreign), Err(AssertionError::BadSignature)));
     assert!(matches!(verify(&verifier(), "a.b"), Err(AssertionError::Malformed(_))));
-    let unknown = builder().key_id("k2").sign(&KEY, now()).unwrap();
+    let unknown = builder().with_options(AssertionOptions::new().key_id("k2")).sign(&KEY, now()).unwrap();
     let found = verifier().verify(&unknown, now(), |_| Some(KEY.verifying_key().with_kid("k1")));
     assert!(matches!(found, Err(AssertionError::NoKey(_))));
 }
@@ -126,7 +129,7 @@ fn each_refusal_is_told_apart_locally() {
 #[test]
 fn types_of_token() {
     let of = |typ: Option<&str>| {
-        let header = typ.map_or_else(JwsHeader::new, |typ| JwsHeader::new().with_typ(typ));
+        let header = typ.map_or_else(JwsHeader::new, |typ| JwsHeader::new().typ(typ));
         jws::sign(&KEY, &header, claims(&[]).as_bytes()).unwrap()
     };
     let accepted = |verifier: &Verifier| -> Vec<bool> {
@@ -135,25 +138,38 @@ fn types_of_token() {
             .to_vec()
     };
     assert_eq!(accepted(&verifier()), [true, true, true, false, false, false, false]);
-    assert_eq!(accepted(&verifier().allow_absent_typ()), [true, true, true, true, false, false, false]);
-    assert_eq!(accepted(&verifier().require_exact_typ()), [true, false, false, false, false, false, false]);
+    assert_eq!(
+        accepted(&verifier_with(VerifierOptions::new().typ(TypRule::AnyCaseOrAbsent))),
+        [true, true, true, true, false, false, false]
+    );
+    assert_eq!(
+        accepted(&verifier_with(VerifierOptions::new().typ(TypRule::Exact))),
+        [true, false, false, false, false, false, false]
+    );
 }
 
 #[test]
 fn published_samples_have_a_text_as_exp() {
     let text = signed(&claims(&[("exp", "\"1795234200\"")]));
     assert!(verify(&verifier(), &text).is_err());
-    let verified = verify(&verifier().allow_text_exp(), &text).unwrap();
+    let verified = verify(&verifier_with(VerifierOptions::new().accept_text_exp(true)), &text).unwrap();
     assert_eq!(verified.expires_at(), at(NOW + 600));
     for bad in ["\"\"", "\"soon\"", "\"1795233600\"", "\"1795237201\"", "\"1795234200 \"", "null"] {
-        assert!(verify(&verifier().allow_text_exp(), &signed(&claims(&[("exp", bad)]))).is_err(), "{bad}");
+        assert!(
+            verify(&verifier_with(VerifierOptions::new().accept_text_exp(true)), &signed(&claims(&[("exp", bad)])))
+                .is_err(),
+            "{bad}"
+        );
     }
-    assert!(verify(&verifier().allow_text_exp(), &signed(&claims(&[("nbf", "\"1\"")]))).is_err());
+    assert!(
+        verify(&verifier_with(VerifierOptions::new().accept_text_exp(true)), &signed(&claims(&[("nbf", "\"1\"")])))
+            .is_err()
+    );
 }
 
 #[test]
 fn leeway_is_granted_at_both_ends_and_no_further() {
-    let lenient = verifier().with_leeway(Duration::from_secs(5));
+    let lenient = verifier_with(VerifierOptions::new().leeway(Duration::from_secs(5)));
     for (claim, value, good) in [
         ("exp", NOW - 4, true),
         ("exp", NOW - 5, false),
@@ -168,7 +184,7 @@ fn leeway_is_granted_at_both_ends_and_no_further() {
         assert_eq!(found.is_ok(), good, "{claim} {value} {found:?}");
     }
     // However much was asked for.
-    let endless = verifier().with_leeway(Duration::MAX);
+    let endless = verifier_with(VerifierOptions::new().leeway(Duration::MAX));
     for (exp, good) in [(NOW - 299, true), (NOW - 300, false), (NOW + 3900, true), (NOW + 3901, false), (1, false)] {
         assert_eq!(verify(&endless, &signed(&claims(&[("exp", &exp.to_string())]))).is_ok(), good, "{exp}");
     }
@@ -184,10 +200,10 @@ fn the_subject_chooses_the_keys_and_nothing_more() {
     assert!(unverified.verify(&KEY.verifying_key(), now()).is_err());
     // Rotation: both keys are good for a while, by name.
     let keys = KeySet::new([KEY.verifying_key().with_kid("a"), OTHER_KEY.verifying_key().with_kid("b")]).unwrap();
-    let named = builder().key_id("b").sign(&OTHER_KEY, now()).unwrap();
+    let named = builder().with_options(AssertionOptions::new().key_id("b")).sign(&OTHER_KEY, now()).unwrap();
     assert_eq!(verifier.read(&named).unwrap().verify(&keys, now()).unwrap().key_id(), Some("b"));
     assert!(verifier.read(&forged).unwrap().verify(&keys, now()).is_ok(), "without a name, both are tried");
-    let misnamed = builder().key_id("a").sign(&OTHER_KEY, now()).unwrap();
+    let misnamed = builder().with_options(AssertionOptions::new().key_id("a")).sign(&OTHER_KEY, now()).unwrap();
     assert!(verifier.read(&misnamed).unwrap().verify(&keys, now()).is_err());
 }
 
@@ -207,7 +223,7 @@ fn the_form_may_name_the_same_client() {
 #[test]
 fn what_real_clients_send() {
     let sign = |typ: Option<&str>, claims: &str| {
-        let header = typ.map_or_else(JwsHeader::new, |typ| JwsHeader::new().with_typ(typ));
+        let header = typ.map_or_else(JwsHeader::new, |typ| JwsHeader::new().typ(typ));
         jws::sign(&KEY, &header, claims.as_bytes()).unwrap()
     };
     let exchange = |verifier: &Verifier, content_type: &str, assertion: &str, more: &str| {
@@ -228,8 +244,24 @@ fn what_real_clients_send() {
         sign(None, &claims(&[("iss", "\"CUSTOMERCODE\""), ("jti", "\"b\""), ("nbf", &second), ("iat", &second)]));
     let content_type = "application/x-www-form-urlencoded;charset=utf-8";
     assert!(exchange(&verifier(), content_type, &second, "&client_id=CUSTOMERCODE").is_err());
-    assert!(exchange(&verifier().allow_absent_typ(), content_type, &second, "&client_id=CUSTOMERCODE").is_ok());
-    assert!(exchange(&verifier().allow_absent_typ(), content_type, &second, "&client_id=customercode").is_err());
+    assert!(
+        exchange(
+            &verifier_with(VerifierOptions::new().typ(TypRule::AnyCaseOrAbsent)),
+            content_type,
+            &second,
+            "&client_id=CUSTOMERCODE"
+        )
+        .is_ok()
+    );
+    assert!(
+        exchange(
+            &verifier_with(VerifierOptions::new().typ(TypRule::AnyCaseOrAbsent)),
+            content_type,
+            &second,
+            "&client_id=customercode"
+        )
+        .is_err()
+    );
 }
 
 #[test]
@@ -257,7 +289,7 @@ proptest! {
 
     #[test]
     fn hostile_claims_are_read_or_refused(payload in proptest::collection::vec(any::<u8>(), 0..80)) {
-        let token = jws::sign(&KEY, &JwsHeader::new().with_typ("jwt"), &payload).unwrap();
+        let token = jws::sign(&KEY, &JwsHeader::new().typ("jwt"), &payload).unwrap();
         prop_assert!(verify(&verifier(), &token).is_err());
     }
 
@@ -266,7 +298,8 @@ proptest! {
         made in 0_i64..4_000_000_000, lifetime in 1_u64..=3600, offset in -5_000_i64..3_605_000,
     ) {
         let made = Timestamp::from_unix_millis(made * 1000 + 999).unwrap();
-        let assertion = builder().lifetime(Duration::from_secs(lifetime)).with_issued_at().sign(&KEY, made).unwrap();
+        let options = AssertionOptions::new().lifetime(Duration::from_secs(lifetime)).issued_at(true);
+        let assertion = builder().with_options(options).sign(&KEY, made).unwrap();
         let now = Timestamp::from_unix_millis(made.unix_millis() + offset).unwrap();
         let found = verifier().verify(&assertion, now, |_| Some(KEY.verifying_key()));
         let issued = made.unix_millis() - 999;

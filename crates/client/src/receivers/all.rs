@@ -8,7 +8,7 @@ use super::shared::Shared;
 use super::worker::Worker;
 use axum::Router;
 use axum::routing::post_service;
-use bankrail_jose::remote::RemoteUnwrapper;
+use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::Opener;
 use bankrail_values::SecretString;
@@ -41,7 +41,7 @@ impl Receivers {
     ///
     /// # Errors
     /// [`ReceiversOptionsError`].
-    pub fn remote<U: RemoteUnwrapper + Clone + 'static>(
+    pub fn remote<U: RemoteDecrypter + Clone + 'static>(
         opener: Opener<U>,
         api_key: impl Into<SecretString>,
         inbox: Arc<dyn Inbox>,

@@ -1,6 +1,6 @@
 //! Opening payloads without holding up the asynchronous threads.
 
-use bankrail_jose::remote::RemoteUnwrapper;
+use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::DEFAULT_TIME_OUT;
 use bankrail_secured_payload::{OpenError, Opened, Opener};
 use std::fmt;
@@ -25,7 +25,7 @@ pub(super) trait OpenRemote: Send + Sync {
     fn open<'a>(&'a self, compact: &'a str) -> OpenFuture<'a>;
 }
 
-impl<U: RemoteUnwrapper + Clone> OpenRemote for Opener<U> {
+impl<U: RemoteDecrypter + Clone> OpenRemote for Opener<U> {
     fn open<'a>(&'a self, compact: &'a str) -> OpenFuture<'a> {
         Box::pin(self.open_remote(compact))
     }

@@ -6,7 +6,7 @@ use crate::endpoint::Endpoint;
 use crate::pace;
 use crate::transport::{Reply, Transport, cause};
 use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse};
-use bankrail_client_assertion::{AssertionBuilder, BuildError};
+use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder};
 use bankrail_http::names::API_KEY;
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
@@ -57,7 +57,7 @@ impl Exchange {
     }
 
     async fn sign(&self, now: Timestamp) -> Result<SecretString, TokenError> {
-        let signed: Result<String, BuildError> = match &self.key {
+        let signed: Result<String, AssertionBuildError> = match &self.key {
             // The private-key operation takes most of a millisecond: off the asynchronous threads.
             AssertionKey::Here(key) => {
                 let (assertion, key) = (self.assertion.clone(), key.clone());
@@ -69,12 +69,12 @@ impl Exchange {
                     tokio::time::timeout(self.transport.timeout, self.assertion.sign_remote(signer, now)).await;
                 signed.unwrap_or_else(|_| {
                     let late = RemoteError::retryable("no answer within the time-out");
-                    Err(BuildError::Sign(SignError::Remote(late)))
+                    Err(AssertionBuildError::Sign(SignError::Remote(late)))
                 })
             }
         };
         signed.map(SecretString::from).map_err(|error| match error {
-            BuildError::Sign(SignError::Remote(error)) => {
+            AssertionBuildError::Sign(SignError::Remote(error)) => {
                 TokenError::Signer { retryable: error.is_retryable(), source: cause(error) }
             }
             error => TokenError::Assertion(cause(error)),

@@ -2,7 +2,7 @@ use crate::provider::start;
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, Response, StatusCode};
 use bankrail_client::receivers::{Receivers, ReceiversOptions, ReceiversOptionsError};
-use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{EntryId, Inbox, InboxState};
 use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
 use bankrail_stores::memory::MemoryStore;
@@ -18,8 +18,8 @@ pub(crate) const UUID: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
 const ID: &str = "0b7c2f6e8a1d11eb8dcd0242ac130003";
 
 pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
-pub(crate) static UNWRAPPING: LazyLock<UnwrappingKey> =
-    LazyLock::new(|| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static DECRYPTION: LazyLock<DecryptionKey> =
+    LazyLock::new(|| DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
 
 pub(crate) fn options() -> ReceiversOptions {
     ReceiversOptions::new().clock(Arc::new(ManualClock::new(start())))
@@ -30,7 +30,7 @@ pub(crate) fn receivers_with(inbox: Arc<dyn Inbox>, options: ReceiversOptions) -
 }
 
 fn made(inbox: Arc<dyn Inbox>, options: ReceiversOptions) -> Result<Receivers, ReceiversOptionsError> {
-    let opener = Opener::new(UNWRAPPING.clone(), SIGNING.verifying_key());
+    let opener = Opener::new(DECRYPTION.clone(), SIGNING.verifying_key());
     Receivers::new(opener, "our-key", inbox, options)
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn message(kind: MessageKind) -> String {
 }
 
 pub(crate) fn seal(json: &str) -> String {
-    let sealer = Sealer::new(SIGNING.clone(), UNWRAPPING.wrapping_key());
+    let sealer = Sealer::new(SIGNING.clone(), DECRYPTION.encryption_key());
     SecuredPayload::new(sealer.seal(json.as_bytes()).unwrap()).to_json()
 }
 
@@ -165,7 +165,7 @@ async fn whatever_is_wrong_with_a_message_looks_the_same() {
     let kind = MessageKind::PaymentOutcome;
     let good = seal(&message(kind));
     let stranger = SigningKey::generate(RsaSize::Rsa2048).unwrap();
-    let forged = Sealer::new(stranger, UNWRAPPING.wrapping_key()).seal(message(kind).as_bytes()).unwrap();
+    let forged = Sealer::new(stranger, DECRYPTION.encryption_key()).seal(message(kind).as_bytes()).unwrap();
     let mut flipped = SecuredPayload::from_json(good.as_bytes()).unwrap().secured_payload;
     let at = flipped.rfind('.').unwrap() + 3;
     let other = if flipped.as_bytes()[at] == b'A' { "B" } else { "A" };

@@ -1,10 +1,10 @@
 //! Receivers whose decryption key lives elsewhere.
 
-use crate::receivers::{SIGNING, UNWRAPPING, delivery, message, seal};
+use crate::receivers::{DECRYPTION, SIGNING, delivery, message, seal};
 use axum::http::StatusCode;
 use bankrail_client::receivers::{Receivers, ReceiversOptions};
-use bankrail_jose::WrappingKey;
-use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteUnwrapper, Unwrapped};
+use bankrail_jose::EncryptionKey;
+use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture};
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::Opener;
 use bankrail_stores::memory::MemoryStore;
@@ -22,17 +22,19 @@ enum Service {
 }
 
 #[derive(Clone, Debug)]
-struct Key(Service, WrappingKey);
+struct Key(Service, EncryptionKey);
 
-impl RemoteUnwrapper for Key {
-    fn wrapping_key(&self) -> &WrappingKey {
+impl RemoteDecrypter for Key {
+    fn encryption_key(&self) -> &EncryptionKey {
         &self.1
     }
 
-    fn unwrap<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, Unwrapped> {
+    fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome> {
         Box::pin(async move {
             match self.0 {
-                Service::Works => Ok(UNWRAPPING.unwrap(encrypted).map_or(Unwrapped::CannotDecrypt, Unwrapped::Key)),
+                Service::Works => {
+                    Ok(DECRYPTION.decrypt(encrypted).map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key))
+                }
                 Service::Down => Err(RemoteError::retryable("no connection")),
                 Service::Hangs => std::future::pending().await,
             }
@@ -49,7 +51,7 @@ async fn a_delivery_is_answered_whatever_the_key_service_does() {
         (Service::Hangs, StatusCode::INTERNAL_SERVER_ERROR, 0),
     ] {
         let inbox = Arc::new(MemoryStore::new().inbox());
-        let opener = Opener::remote(Key(service, UNWRAPPING.wrapping_key()), SIGNING.verifying_key());
+        let opener = Opener::remote(Key(service, DECRYPTION.encryption_key()), SIGNING.verifying_key());
         let receivers = Receivers::remote(opener, "our-key", inbox.clone(), ReceiversOptions::new()).unwrap();
         let answer = receivers.router().oneshot(delivery(kind, seal(&message(kind))));
         let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.expect("an answer in time").unwrap();

@@ -1,8 +1,8 @@
 //! RSA operations by AWS-LC.
 
-use super::{Refused, Sign, Unwrap, Verify, Wrap};
+use super::{Decrypt, Encrypt, Refused, Sign, Verify};
 use crate::ContentKey;
-use crate::key::{KeyError, PublicMaterial, RsaSize};
+use crate::key::{KeyError, PublicKey, RsaSize};
 use aws_lc_rs::encoding::AsDer as _;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{
@@ -16,20 +16,20 @@ pub(super) fn signer(pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
     Ok(Box::new(Signer(RsaKeyPair::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?)))
 }
 
-pub(super) fn verifier(public: &PublicMaterial) -> Result<Box<dyn Verify>, KeyError> {
+pub(super) fn verifier(public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
     let key = ParsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, public.to_spki_der());
     Ok(Box::new(Verifier(key.map_err(|_| KeyError::Backend)?)))
 }
 
-pub(super) fn wrapper(public: &PublicMaterial) -> Result<Box<dyn Wrap>, KeyError> {
+pub(super) fn encrypter(public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
     let key = PublicEncryptingKey::from_der(&public.to_spki_der()).map_err(|_| KeyError::Backend)?;
-    Ok(Box::new(Wrapper(OaepPublicEncryptingKey::new(key).map_err(|_| KeyError::Backend)?)))
+    Ok(Box::new(Encrypter(OaepPublicEncryptingKey::new(key).map_err(|_| KeyError::Backend)?)))
 }
 
-pub(super) fn unwrapper(pkcs8: &[u8]) -> Result<Box<dyn Unwrap>, KeyError> {
+pub(super) fn decrypter(pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
     let key = PrivateDecryptingKey::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?;
     let operation = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| KeyError::Backend)?;
-    Ok(Box::new(Unwrapper { key, operation }))
+    Ok(Box::new(Decrypter { key, operation }))
 }
 
 pub(super) fn generate(size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
@@ -63,10 +63,10 @@ impl Verify for Verifier {
     }
 }
 
-struct Wrapper(OaepPublicEncryptingKey);
+struct Encrypter(OaepPublicEncryptingKey);
 
-impl Wrap for Wrapper {
-    fn wrap(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
+impl Encrypt for Encrypter {
+    fn encrypt(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
         let mut encrypted = vec![0; self.0.ciphertext_size()];
         let length = self.0.encrypt(&OAEP_SHA1_MGF1SHA1, plain, &mut encrypted, None).map_err(|_| Refused)?.len();
         encrypted.truncate(length);
@@ -74,13 +74,13 @@ impl Wrap for Wrapper {
     }
 }
 
-struct Unwrapper {
+struct Decrypter {
     key: PrivateDecryptingKey,
     operation: OaepPrivateDecryptingKey,
 }
 
-impl Unwrap for Unwrapper {
-    fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
+impl Decrypt for Decrypter {
+    fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
         let mut plain = Zeroizing::new(vec![0; self.operation.min_output_size()]);
         let read = self.operation.decrypt(&OAEP_SHA1_MGF1SHA1, encrypted, &mut plain, None);
         let length = read.map_err(|_| Refused)?.len();
@@ -91,8 +91,8 @@ impl Unwrap for Unwrapper {
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {
         // AWS-LC checks the padding in constant time; what its answer adds is an entry in a list of errors, which costs
         // less than can be measured beside RSA (`cargo bench -p bankrail-benches --bench timing`).
-        let unwrapped = self.unwrap(encrypted);
-        stand_in.or(unwrapped.as_deref().map(Vec::as_slice).unwrap_or_default())
+        let decrypted = self.decrypt(encrypted);
+        stand_in.or(decrypted.as_deref().map(Vec::as_slice).unwrap_or_default())
     }
 
     fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused> {

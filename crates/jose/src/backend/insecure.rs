@@ -1,6 +1,6 @@
 //! No security at all: lets fuzzers get past the RSA operations. Exists under `cfg(fuzzing)` only.
 
-use super::{Refused, Sign, Unwrap, Verify, Wrap};
+use super::{Decrypt, Encrypt, Refused, Sign, Verify};
 use crate::ContentKey;
 use zeroize::Zeroizing;
 
@@ -26,8 +26,8 @@ impl Verify for Insecure {
     }
 }
 
-impl Wrap for Insecure {
-    fn wrap(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
+impl Encrypt for Insecure {
+    fn encrypt(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
         let mut encrypted = vec![u8::try_from(plain.len()).map_err(|_| Refused)?];
         encrypted.extend_from_slice(plain);
         encrypted.resize(LEN, 0);
@@ -35,15 +35,15 @@ impl Wrap for Insecure {
     }
 }
 
-impl Unwrap for Insecure {
-    fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
+impl Decrypt for Insecure {
+    fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
         let (length, rest) = encrypted.split_first().ok_or(Refused)?;
         Ok(Zeroizing::new(rest.get(..usize::from(*length)).ok_or(Refused)?.to_vec()))
     }
 
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {
-        let unwrapped = self.unwrap(encrypted);
-        stand_in.or(unwrapped.as_deref().map(Vec::as_slice).unwrap_or_default())
+        let decrypted = self.decrypt(encrypted);
+        stand_in.or(decrypted.as_deref().map(Vec::as_slice).unwrap_or_default())
     }
 
     fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused> {

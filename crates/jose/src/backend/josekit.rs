@@ -4,9 +4,9 @@
 
 mod oaep;
 
-use super::{Refused, Sign, Unwrap, Verify, Wrap};
+use super::{Decrypt, Encrypt, Refused, Sign, Verify};
 use crate::ContentKey;
-use crate::key::{KeyError, PublicMaterial, RsaSize};
+use crate::key::{KeyError, PublicKey, RsaSize};
 use josekit::jwe::alg::rsaes::RsaesJweEncrypter;
 use josekit::jwe::{JweEncrypter as _, JweHeader, RSA_OAEP};
 use josekit::jwk::KeyPair as _;
@@ -22,17 +22,17 @@ pub(super) fn signer(pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
     Ok(Box::new(Signer { key, der: Zeroizing::new(pkcs8.to_vec()) }))
 }
 
-pub(super) fn verifier(public: &PublicMaterial) -> Result<Box<dyn Verify>, KeyError> {
+pub(super) fn verifier(public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
     Ok(Box::new(Verifier(RS256.verifier_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
 }
 
-pub(super) fn wrapper(public: &PublicMaterial) -> Result<Box<dyn Wrap>, KeyError> {
-    Ok(Box::new(Wrapper(RSA_OAEP.encrypter_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
+pub(super) fn encrypter(public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
+    Ok(Box::new(Encrypter(RSA_OAEP.encrypter_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
 }
 
-pub(super) fn unwrapper(pkcs8: &[u8]) -> Result<Box<dyn Unwrap>, KeyError> {
+pub(super) fn decrypter(pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
     let key = PKey::private_key_from_pkcs8(pkcs8).and_then(|key| key.rsa()).map_err(|_| KeyError::Backend)?;
-    Ok(Box::new(Unwrapper { key, der: Zeroizing::new(pkcs8.to_vec()) }))
+    Ok(Box::new(Decrypter { key, der: Zeroizing::new(pkcs8.to_vec()) }))
 }
 
 pub(super) fn generate(size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
@@ -64,30 +64,30 @@ impl Verify for Verifier {
     }
 }
 
-struct Wrapper(RsaesJweEncrypter);
+struct Encrypter(RsaesJweEncrypter);
 
-impl Wrap for Wrapper {
-    fn wrap(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
+impl Encrypt for Encrypter {
+    fn encrypt(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
         // RSA-OAEP looks at neither header.
-        let wrapped = self.0.encrypt(plain, &JweHeader::new(), &mut JweHeader::new());
-        wrapped.ok().flatten().ok_or(Refused)
+        let encrypted = self.0.encrypt(plain, &JweHeader::new(), &mut JweHeader::new());
+        encrypted.ok().flatten().ok_or(Refused)
     }
 }
 
-struct Unwrapper {
+struct Decrypter {
     key: Rsa<Private>,
     der: Zeroizing<Vec<u8>>,
 }
 
-impl Unwrap for Unwrapper {
-    fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
-        self.decrypt(encrypted, Padding::PKCS1_OAEP)
+impl Decrypt for Decrypter {
+    fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        self.raw_decrypt(encrypted, Padding::PKCS1_OAEP)
     }
 
     /// Takes the padding off here: OpenSSL's refusal is an error with texts, and josekit's one with a back trace if the
     /// environment asks for it. Both take long enough to be measured from outside.
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {
-        match self.decrypt(encrypted, Padding::NONE) {
+        match self.raw_decrypt(encrypted, Padding::NONE) {
             Ok(mut encoded) => oaep::content_key(&mut encoded, stand_in),
             // No smaller than the modulus, which anyone can see.
             Err(Refused) => stand_in,
@@ -99,8 +99,8 @@ impl Unwrap for Unwrapper {
     }
 }
 
-impl Unwrapper {
-    fn decrypt(&self, encrypted: &[u8], padding: Padding) -> Result<Zeroizing<Vec<u8>>, Refused> {
+impl Decrypter {
+    fn raw_decrypt(&self, encrypted: &[u8], padding: Padding) -> Result<Zeroizing<Vec<u8>>, Refused> {
         let mut plain = Zeroizing::new(vec![0; usize::try_from(self.key.size()).map_err(|_| Refused)?]);
         let length = self.key.private_decrypt(encrypted, &mut plain, padding).map_err(|_| Refused)?;
         plain.truncate(length);

@@ -18,7 +18,7 @@ pub struct RandomError;
 ///
 /// # Errors
 /// [`RandomError`] if the system gives none.
-pub fn random_octets<const N: usize>() -> Result<[u8; N], RandomError> {
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomError> {
     let mut octets = [0; N];
     getrandom::fill(&mut octets).map_err(|_| RandomError)?;
     Ok(octets)
@@ -38,14 +38,14 @@ impl ContentKey {
         Ok(Self(octets))
     }
 
-    /// `unwrapped` if it is 64 octets long, otherwise `self`.
+    /// `decrypted` if it is 64 octets long, otherwise `self`.
     ///
     /// This is how an answer of a remote key becomes a content key: call it on [`ContentKey::random`], with nothing if
     /// the remote side could not decrypt.
     #[must_use]
-    pub fn or(mut self, unwrapped: &[u8]) -> Self {
-        if unwrapped.len() == Self::LEN {
-            self.0.copy_from_slice(unwrapped);
+    pub fn or(mut self, decrypted: &[u8]) -> Self {
+        if decrypted.len() == Self::LEN {
+            self.0.copy_from_slice(decrypted);
         }
         self
     }

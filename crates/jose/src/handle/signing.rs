@@ -6,7 +6,7 @@ use super::{VerifyingKey, private_constructors};
 use crate::backend::Sign;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{Jwk, KeyError, RsaSize};
-use crate::key::{PrivateMaterial, PublicMaterial, Role};
+use crate::key::{PrivateKey, PublicKey, Role};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -18,7 +18,7 @@ pub struct SigningKey {
 }
 
 struct Inner {
-    public: PublicMaterial,
+    public: PublicKey,
     verifying: VerifyingKey,
     operation: Box<dyn Sign>,
 }
@@ -47,11 +47,11 @@ impl SigningKey {
     /// # Errors
     /// [`KeyError`] if the size is not allowed or the back end refuses the key.
     #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-    pub fn from_material(material: &PrivateMaterial, options: &KeyOptions) -> Result<Self, KeyError> {
-        let public = material.public();
+    pub fn from_private_key(key: &PrivateKey, options: &KeyOptions) -> Result<Self, KeyError> {
+        let public = key.public_key();
         options.sizes.check(public.bits(), Role::Sign)?;
-        let operation = options.backend.signer(&material.to_pkcs8_der())?;
-        let verifying = VerifyingKey::from_material(public.clone(), options)?;
+        let operation = options.backend.signer(&key.to_pkcs8_der())?;
+        let verifying = VerifyingKey::from_public_key(public.clone(), options)?;
         let trial = operation.sign(b"trial run").map_err(|_| KeyError::Backend)?;
         verifying.verify(b"trial run", &trial).map_err(|_| KeyError::Inconsistent)?;
         Ok(Self { kid: None, inner: Arc::new(Inner { public, verifying, operation }) })

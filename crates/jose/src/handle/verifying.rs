@@ -6,7 +6,7 @@ use super::public_constructors;
 use crate::backend::Verify;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{Jwk, KeyError};
-use crate::key::{PublicMaterial, Role};
+use crate::key::{PublicKey, Role};
 use std::sync::Arc;
 
 /// A public key that checks RS256 signatures. Cheap to clone.
@@ -17,7 +17,7 @@ pub struct VerifyingKey {
 }
 
 struct Inner {
-    public: PublicMaterial,
+    public: PublicKey,
     modulus_len: usize,
     operation: Box<dyn Verify>,
 }
@@ -36,7 +36,7 @@ impl VerifyingKey {
     /// # Errors
     /// [`KeyError`] if the size is not allowed or the back end refuses the key.
     #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-    pub fn from_material(public: PublicMaterial, options: &KeyOptions) -> Result<Self, KeyError> {
+    pub fn from_public_key(public: PublicKey, options: &KeyOptions) -> Result<Self, KeyError> {
         options.sizes.check(public.bits(), Role::Verify)?;
         let operation = options.backend.verifier(&public)?;
         Ok(Self { kid: None, inner: Arc::new(Inner { modulus_len: public.bits().div_ceil(8), public, operation }) })

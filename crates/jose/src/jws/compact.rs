@@ -1,41 +1,16 @@
 //! Reading a compact signature before any key is used.
 
 use crate::base64url;
-use crate::header::{Header, HeaderError, HeaderRules};
-use crate::{KeySource, VerifyingKey};
+use crate::header::{HeaderRules, JoseHeader, JoseHeaderError};
+use crate::{KeyLookup, VerifyingKey};
 use zeroize::Zeroizing;
 
-use super::{Verified, VerifyError};
-
-/// How large a token may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Octets of the whole token at most.
-    pub max_token: usize,
-    /// Octets of the decoded header at most.
-    pub max_header: usize,
-}
-
-impl Limits {
-    /// Bounds on the token and on its decoded header, in octets.
-    #[must_use]
-    pub const fn new(max_token: usize, max_header: usize) -> Self {
-        Self { max_token, max_header }
-    }
-}
-
-/// 64 KiB for the token, 4 KiB for its header.
-impl Default for Limits {
-    fn default() -> Self {
-        Self::new(64 * 1024, 4 * 1024)
-    }
-}
+use super::{Verified, VerifyError, VerifyOptions};
 
 /// A compact RS256 signature that is well formed. Nothing in it is proved yet.
 pub struct Compact<'a> {
     signing_input: &'a str,
-    header: Header,
+    header: JoseHeader,
     payload: Zeroizing<Vec<u8>>,
     signature: Vec<u8>,
 }
@@ -45,13 +20,13 @@ impl<'a> Compact<'a> {
     ///
     /// # Errors
     /// [`ParseError`] with what was wrong.
-    pub fn parse(token: &'a str, limits: &Limits) -> Result<Self, ParseError> {
-        if token.len() > limits.max_token {
-            return Err(ParseError::TooLong { found: token.len(), max: limits.max_token });
+    pub fn parse(token: &'a str, options: &VerifyOptions) -> Result<Self, ParseError> {
+        if token.len() > options.max_token {
+            return Err(ParseError::TooLong { found: token.len(), max: options.max_token });
         }
         let [header, payload, signature] = split(token)?;
         let signing_input = token.get(..header.len() + 1 + payload.len()).unwrap_or_default();
-        let header = Header::parse(header, &HeaderRules::rs256(limits.max_header))?;
+        let header = JoseHeader::parse(header, &HeaderRules::rs256(options.max_header))?;
         let payload = base64url::decode(payload).map_err(|_| ParseError::NotBase64url { part: "payload" })?;
         let payload = Zeroizing::new(payload);
         let signature = base64url::decode(signature).map_err(|_| ParseError::NotBase64url { part: "signature" })?;
@@ -60,7 +35,7 @@ impl<'a> Compact<'a> {
 
     /// The header, as the sender claims it.
     #[must_use]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &JoseHeader {
         &self.header
     }
 
@@ -70,7 +45,7 @@ impl<'a> Compact<'a> {
         &self.payload
     }
 
-    /// The signature's octets.
+    /// The signature's bytes.
     #[must_use]
     pub fn signature(&self) -> &[u8] {
         &self.signature
@@ -80,7 +55,7 @@ impl<'a> Compact<'a> {
     ///
     /// # Errors
     /// [`VerifyError::NoKey`] or [`VerifyError::BadSignature`]. Answer a counterparty alike in both cases.
-    pub fn verify(self, keys: &(impl KeySource<VerifyingKey> + ?Sized)) -> Result<Verified, VerifyError> {
+    pub fn verify(self, keys: &(impl KeyLookup<VerifyingKey> + ?Sized)) -> Result<Verified, VerifyError> {
         let selected = keys.select(self.header.kid())?;
         for key in selected.as_slice() {
             if key.verify(self.signing_input.as_bytes(), &self.signature).is_ok() {
@@ -105,7 +80,7 @@ fn split(token: &str) -> Result<[&str; 3], ParseError> {
     {
         return Ok([header, payload, signature]);
     }
-    Err(ParseError::Parts { found: token.bytes().filter(|octet| *octet == b'.').count() + 1 })
+    Err(ParseError::Parts { found: token.bytes().filter(|byte| *byte == b'.').count() + 1 })
 }
 
 /// A token that is not a well-formed compact RS256 signature. Its texts come from the sender: log them, do not send
@@ -114,9 +89,9 @@ fn split(token: &str) -> Result<[&str; 3], ParseError> {
 #[non_exhaustive]
 pub enum ParseError {
     /// Longer than allowed.
-    #[error("expected a token of at most {max} octets, found {found}")]
+    #[error("expected a token of at most {max} bytes, found {found}")]
     TooLong {
-        /// The octets found.
+        /// The bytes found.
         found: usize,
         /// The most allowed.
         max: usize,
@@ -135,5 +110,5 @@ pub enum ParseError {
     },
     /// The header is refused.
     #[error("the protected header is refused")]
-    Header(#[from] HeaderError),
+    Header(#[from] JoseHeaderError),
 }

@@ -1,7 +1,7 @@
 //! Making a compact signature, here or by a key that lives elsewhere.
 
 use crate::base64url;
-use crate::header::HeaderError;
+use crate::header::JoseHeaderError;
 use crate::remote::{RemoteSigner, SignRequest};
 use crate::{SignError, SigningKey, VerifyingKey};
 use bankrail_values::json::JsonObjectWriter;
@@ -28,39 +28,39 @@ impl JwsHeader {
         Self::default()
     }
 
-    /// With a `typ`: what the whole token is.
+    /// Sets `typ`: what the whole token is.
     #[must_use]
-    pub fn with_typ(mut self, typ: impl Into<String>) -> Self {
+    pub fn typ(mut self, typ: impl Into<String>) -> Self {
         self.typ = Some(typ.into());
         self
     }
 
-    /// With a `cty`: what the payload is.
+    /// Sets `cty`: what the payload is.
     #[must_use]
-    pub fn with_cty(mut self, cty: impl Into<String>) -> Self {
+    pub fn cty(mut self, cty: impl Into<String>) -> Self {
         self.cty = Some(cty.into());
         self
     }
 
-    /// With a `kid` instead of the key's own.
+    /// Sets `kid` instead of the key's own.
     #[must_use]
-    pub fn with_kid(mut self, kid: impl Into<String>) -> Self {
+    pub fn kid(mut self, kid: impl Into<String>) -> Self {
         self.kid = Some(kid.into());
         self
     }
 
-    /// With one more member, a text. Receivers that do not know it ignore it.
+    /// Adds another member, a string. Receivers that do not know it ignore it.
     ///
     /// # Errors
-    /// [`HeaderError::Refused`] if the name has a method here or a meaning that this profile excludes, or was given
+    /// [`JoseHeaderError::Refused`] if the name has a method here or a meaning that this profile excludes, or was given
     /// before.
-    pub fn with_member(mut self, name: impl Into<String>, value: impl Into<String>) -> Result<Self, HeaderError> {
+    pub fn member(mut self, name: impl Into<String>, value: impl Into<String>) -> Result<Self, JoseHeaderError> {
         let name = name.into();
         if let Some(name) = RESERVED.into_iter().find(|reserved| *reserved == name) {
-            return Err(HeaderError::Refused { name });
+            return Err(JoseHeaderError::Refused { name });
         }
         if self.members.iter().any(|(known, _)| *known == name) {
-            return Err(HeaderError::Refused { name: "given twice" });
+            return Err(JoseHeaderError::Refused { name: "given twice" });
         }
         self.members.push((name, value.into()));
         Ok(self)

@@ -1,23 +1,42 @@
 //! Checking a compact signature.
 
-use super::{Compact, Limits, ParseError};
-use crate::header::Header;
-use crate::{KeySource, SelectError, VerifyingKey};
+use super::{Compact, ParseError};
+use crate::header::JoseHeader;
+use crate::{KeyLookup, SelectError, VerifyingKey};
 use zeroize::Zeroizing;
 
-/// What a token must be like besides its signature.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Policy {
-    /// How large it may be.
-    pub limits: Limits,
+/// How large a token may be: 64 KiB with a header of 4 KiB unless set otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyOptions {
+    pub(super) max_token: usize,
+    pub(super) max_header: usize,
 }
 
-impl Policy {
-    /// These bounds.
+impl VerifyOptions {
+    /// The defaults.
     #[must_use]
-    pub const fn new(limits: Limits) -> Self {
-        Self { limits }
+    pub const fn new() -> Self {
+        Self { max_token: 64 * 1024, max_header: 4 * 1024 }
+    }
+
+    /// The longest token, in bytes.
+    #[must_use]
+    pub const fn max_token(mut self, bytes: usize) -> Self {
+        self.max_token = bytes;
+        self
+    }
+
+    /// The longest decoded header, in bytes.
+    #[must_use]
+    pub const fn max_header(mut self, bytes: usize) -> Self {
+        self.max_header = bytes;
+        self
+    }
+}
+
+impl Default for VerifyOptions {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -27,45 +46,45 @@ impl Policy {
 /// [`VerifyError`] with what was wrong, for the log; answer a counterparty alike in all cases.
 pub fn verify(
     token: &str,
-    keys: &(impl KeySource<VerifyingKey> + ?Sized),
-    policy: &Policy,
+    keys: &(impl KeyLookup<VerifyingKey> + ?Sized),
+    options: &VerifyOptions,
 ) -> Result<Verified, VerifyError> {
-    Compact::parse(token, &policy.limits)?.verify(keys)
+    Compact::parse(token, options)?.verify(keys)
 }
 
 /// A token whose signature was checked. The payload's buffer is overwritten when it is dropped.
 #[derive(Clone)]
 pub struct Verified {
-    header: Header,
+    header: JoseHeader,
     payload: Zeroizing<Vec<u8>>,
     signature: Vec<u8>,
     key: VerifyingKey,
 }
 
 impl Verified {
-    pub(super) fn new(header: Header, payload: Zeroizing<Vec<u8>>, signature: Vec<u8>, key: VerifyingKey) -> Self {
+    pub(super) fn new(header: JoseHeader, payload: Zeroizing<Vec<u8>>, signature: Vec<u8>, key: VerifyingKey) -> Self {
         Self { header, payload, signature, key }
     }
 
     /// The protected header.
     #[must_use]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &JoseHeader {
         &self.header
     }
 
-    /// The signed octets.
+    /// The signed bytes.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
         &self.payload
     }
 
-    /// The signed octets, without the rest.
+    /// The signed bytes, without the rest.
     #[must_use]
     pub fn into_payload(self) -> Zeroizing<Vec<u8>> {
         self.payload
     }
 
-    /// The signature's octets.
+    /// The signature's bytes.
     #[must_use]
     pub fn signature(&self) -> &[u8] {
         &self.signature

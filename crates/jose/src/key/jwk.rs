@@ -1,7 +1,7 @@
 //! JSON Web Keys and sets of them (RFC 7517, RFC 7518 section 6.3).
 
-use super::material::PrivateNumbers;
-use super::{KeyError, PrivateMaterial, PublicMaterial, Role};
+use super::private_key::PrivateNumbers;
+use super::{KeyError, PrivateKey, PublicKey, Role};
 use crate::base64url;
 use bankrail_values::json::{self, JsonLimits, JsonObject, JsonObjectWriter, JsonValue};
 use rsa::BigUint;
@@ -13,8 +13,8 @@ use zeroize::{Zeroize as _, Zeroizing};
 /// refused for the role ([`Jwk::allows`]). Members that are not known are ignored.
 #[derive(Debug)]
 pub struct Jwk {
-    public: PublicMaterial,
-    private: Option<PrivateMaterial>,
+    public: PublicKey,
+    private: Option<PrivateKey>,
     kid: Option<String>,
     public_use: Option<String>,
     key_ops: Option<Vec<String>>,
@@ -48,7 +48,7 @@ impl Jwk {
         let (n, e) = (number(members, "n")?, number(members, "e")?);
         let number = |name| number(members, name);
         let private = if ["p", "q", "dp", "dq", "qi"].iter().any(|name| members.get(name).is_some()) {
-            Some(PrivateMaterial::from_numbers(PrivateNumbers {
+            Some(PrivateKey::from_numbers(PrivateNumbers {
                 n: n.clone(),
                 e: e.clone(),
                 d: number("d")?,
@@ -59,16 +59,16 @@ impl Jwk {
                 qi: number("qi")?,
             })?)
         } else if members.get("d").is_some() {
-            Some(PrivateMaterial::from_exponent(n.clone(), e.clone(), number("d")?)?)
+            Some(PrivateKey::from_exponent(n.clone(), e.clone(), number("d")?)?)
         } else {
             None
         };
         let kid = text(members, "kid")?;
         if kid.as_ref().is_some_and(|kid| kid.len() > MAX_KID) {
-            return Err(KeyError::JwkMember { name: "kid", expected: "at most 256 octets" });
+            return Err(KeyError::JwkMember { name: "kid", expected: "at most 256 bytes" });
         }
         Ok(Self {
-            public: PublicMaterial::from_numbers(n, e)?,
+            public: PublicKey::from_numbers(n, e)?,
             private,
             kid,
             public_use: text(members, "use")?,
@@ -85,13 +85,13 @@ impl Jwk {
 
     /// The public numbers.
     #[must_use]
-    pub fn public(&self) -> &PublicMaterial {
+    pub fn public_key(&self) -> &PublicKey {
         &self.public
     }
 
     /// The private numbers, if it is a private key.
     #[must_use]
-    pub fn private(&self) -> Option<&PrivateMaterial> {
+    pub fn private_key(&self) -> Option<&PrivateKey> {
         self.private.as_ref()
     }
 
@@ -111,7 +111,7 @@ impl Jwk {
         if self.key_ops.as_ref().is_some_and(|ops| !ops.iter().any(|op| role.jwk_ops().contains(&op.as_str()))) {
             return refused("key_ops");
         }
-        if matches!(role, Role::Sign | Role::Unwrap) && self.private.is_none() {
+        if matches!(role, Role::Sign | Role::Decrypt) && self.private.is_none() {
             return refused("d");
         }
         Ok(())
@@ -119,14 +119,14 @@ impl Jwk {
 
     /// Whether the two are one key, one of them for signatures only and the other for encryption only.
     fn conflicts_with(&self, other: &Self) -> bool {
-        let uses = |key: &Self| [Role::Verify, Role::Wrap].map(|role| key.allows_use(role));
+        let uses = |key: &Self| [Role::Verify, Role::Encrypt].map(|role| key.allows_use(role));
         matches!((uses(self), uses(other)), ([true, false], [false, true]) | ([false, true], [true, false]))
             && self.public.modulus() == other.public.modulus()
     }
 
     /// Whether the key may be used for this or for the private half of it.
     fn allows_use(&self, public: Role) -> bool {
-        let private = if public == Role::Verify { Role::Sign } else { Role::Unwrap };
+        let private = if public == Role::Verify { Role::Sign } else { Role::Decrypt };
         let bound = |role| self.allows(role).is_ok();
         bound(public) || bound(private)
     }
@@ -222,7 +222,7 @@ impl JwkSet {
 }
 
 /// The public half as a JWK for a role: `kty`, `n`, `e`, `use`, `alg` and `kid`.
-pub(crate) fn public_jwk(public: &PublicMaterial, role: Role, kid: Option<&str>) -> String {
+pub(crate) fn public_jwk(public: &PublicKey, role: Role, kid: Option<&str>) -> String {
     JsonObjectWriter::new()
         .string("alg", role.jwk_alg())
         .string("e", &base64url::encode(&public.exponent()))
@@ -234,13 +234,13 @@ pub(crate) fn public_jwk(public: &PublicMaterial, role: Role, kid: Option<&str>)
 }
 
 /// The whole key as a JWK for a role.
-pub(crate) fn private_jwk(key: &PrivateMaterial, role: Role, kid: Option<&str>) -> Zeroizing<String> {
-    let mut json = Zeroizing::new(public_jwk(&key.public(), role, kid));
+pub(crate) fn private_jwk(key: &PrivateKey, role: Role, kid: Option<&str>) -> Zeroizing<String> {
+    let mut json = Zeroizing::new(public_jwk(&key.public_key(), role, kid));
     let closing = json.pop();
     debug_assert_eq!(closing, Some('}'));
     json.reserve(8192);
-    for (name, octets) in key.private_numbers() {
-        let value = Zeroizing::new(base64url::encode(&octets));
+    for (name, bytes) in key.private_numbers() {
+        let value = Zeroizing::new(base64url::encode(&bytes));
         json.extend([",\"", name, "\":\"", &value, "\""]);
     }
     json.push('}');
@@ -255,18 +255,18 @@ fn text(members: &JsonObject<'_>, name: &'static str) -> Result<Option<String>, 
     }
 }
 
-/// A Base64urlUInt without leading zero octets (RFC 7518 section 2).
+/// A Base64urlUInt without leading zero bytes (RFC 7518 section 2).
 fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyError> {
     let refused = KeyError::JwkMember { name, expected: "a number in canonical base64url" };
     let Some(JsonValue::String(text)) = members.get(name) else { return Err(refused) };
     if text.len() > 2048 {
         return Err(refused);
     }
-    let Ok(octets) = base64url::decode(text).map(Zeroizing::new) else { return Err(refused) };
-    // Private numbers may be padded with zero octets: some writers fix their length.
-    match (octets.first(), name) {
+    let Ok(bytes) = base64url::decode(text).map(Zeroizing::new) else { return Err(refused) };
+    // Private numbers may be padded with zero bytes: some writers fix their length.
+    match (bytes.first(), name) {
         (None, _) | (Some(0), "n" | "e") => Err(refused),
-        _ => Ok(BigUint::from_bytes_be(&octets)),
+        _ => Ok(BigUint::from_bytes_be(&bytes)),
     }
 }
 

@@ -12,9 +12,9 @@ pub enum Role {
     /// Checks RS256 signatures: a public key.
     Verify,
     /// Encrypts content keys by RSA-OAEP: a public key.
-    Wrap,
+    Encrypt,
     /// Decrypts content keys by RSA-OAEP: a private key.
-    Unwrap,
+    Decrypt,
 }
 
 impl Role {
@@ -22,7 +22,7 @@ impl Role {
     pub(crate) fn jwk_use(self) -> &'static str {
         match self {
             Self::Sign | Self::Verify => "sig",
-            Self::Wrap | Self::Unwrap => "enc",
+            Self::Encrypt | Self::Decrypt => "enc",
         }
     }
 
@@ -30,7 +30,7 @@ impl Role {
     pub(crate) fn jwk_alg(self) -> &'static str {
         match self {
             Self::Sign | Self::Verify => "RS256",
-            Self::Wrap | Self::Unwrap => "RSA-OAEP",
+            Self::Encrypt | Self::Decrypt => "RSA-OAEP",
         }
     }
 
@@ -39,8 +39,8 @@ impl Role {
         match self {
             Self::Sign => &["sign"],
             Self::Verify => &["verify"],
-            Self::Wrap => &["wrapKey", "encrypt"],
-            Self::Unwrap => &["unwrapKey", "decrypt"],
+            Self::Encrypt => &["wrapKey", "encrypt"],
+            Self::Decrypt => &["unwrapKey", "decrypt"],
         }
     }
 }
@@ -50,8 +50,8 @@ impl fmt::Display for Role {
         out.write_str(match self {
             Self::Sign => "signing",
             Self::Verify => "verifying",
-            Self::Wrap => "wrapping",
-            Self::Unwrap => "unwrapping",
+            Self::Encrypt => "encryption",
+            Self::Decrypt => "decryption",
         })
     }
 }
@@ -60,7 +60,7 @@ impl fmt::Display for Role {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeySizes {
-    /// What the specification names: 2048 or 4096 bits to sign and verify, 2048 to wrap and unwrap
+    /// What the specification names: 2048 or 4096 bits to sign and verify, 2048 to encrypt and decrypt
     /// (Specification: "Secured payload envelope").
     #[default]
     Specified,
@@ -72,7 +72,7 @@ impl KeySizes {
     pub(crate) fn check(self, bits: usize, role: Role) -> Result<(), KeyError> {
         let (fits, expected) = match (self, role) {
             (Self::Specified, Role::Sign | Role::Verify) => (matches!(bits, 2048 | 4096), "2048 or 4096"),
-            (Self::Specified, Role::Wrap | Role::Unwrap) => (bits == 2048, "2048"),
+            (Self::Specified, Role::Encrypt | Role::Decrypt) => (bits == 2048, "2048"),
             (Self::AnyFrom2048, _) => ((2048..=8192).contains(&bits) && bits.is_multiple_of(8), "2048 to 8192"),
         };
         if fits { Ok(()) } else { Err(KeyError::Size { bits, role, expected }) }

@@ -1,6 +1,6 @@
 //! Keys out of X.509 certificates (RFC 5280).
 
-use super::{KeyError, PublicMaterial, pem};
+use super::{KeyError, PublicKey, pem};
 use bankrail_values::Timestamp;
 use x509_cert::der::{Decode as _, Encode as _};
 
@@ -10,7 +10,7 @@ use x509_cert::der::{Decode as _, Encode as _};
 /// certificate is a container in which a counterparty hands over a key, trusted because of how it was handed over.
 #[derive(Clone, Debug)]
 pub struct Certificate {
-    material: PublicMaterial,
+    public_key: PublicKey,
     not_before: Timestamp,
     not_after: Timestamp,
 }
@@ -45,7 +45,7 @@ impl Certificate {
             Timestamp::saturating_from_unix_millis(millis)
         };
         Ok(Self {
-            material: PublicMaterial::from_spki_der(&spki)?,
+            public_key: PublicKey::from_spki_der(&spki)?,
             not_before: instant(body.validity().not_before),
             not_after: instant(body.validity().not_after),
         })
@@ -53,14 +53,14 @@ impl Certificate {
 
     /// The key.
     #[must_use]
-    pub fn material(&self) -> &PublicMaterial {
-        &self.material
+    pub fn public_key(&self) -> &PublicKey {
+        &self.public_key
     }
 
     /// The key, without the dates.
     #[must_use]
-    pub fn into_material(self) -> PublicMaterial {
-        self.material
+    pub fn into_public_key(self) -> PublicKey {
+        self.public_key
     }
 
     /// The first instant at which the certificate is valid.

@@ -1,6 +1,6 @@
 //! Certificates as containers of keys. Made for these tests; nobody has the private keys.
 
-use bankrail_jose::{Certificate, KeyError, PublicMaterial, VerifyingKey};
+use bankrail_jose::{Certificate, KeyError, PublicKey, VerifyingKey};
 use bankrail_values::Timestamp;
 use proptest::prelude::*;
 
@@ -58,7 +58,7 @@ fn at(text: &str) -> Timestamp {
 #[test]
 fn a_certificate_gives_its_key_and_its_dates() {
     let certificate = Certificate::from_pem(RSA).unwrap();
-    assert_eq!(*certificate.material(), PublicMaterial::from_pem(RSA_KEY).unwrap());
+    assert_eq!(*certificate.public_key(), PublicKey::from_pem(RSA_KEY).unwrap());
     assert_eq!(certificate.not_before(), at("2026-11-21T06:46:52.000Z"));
     assert_eq!(certificate.not_after(), at("2126-10-28T06:46:52.000Z"));
     for (now, valid) in [
@@ -78,7 +78,7 @@ fn what_is_not_a_certificate_of_an_rsa_key_is_refused() {
     assert!(matches!(Certificate::from_pem(EC), Err(KeyError::NotRsa)));
     assert!(matches!(Certificate::from_pem(RSA_KEY), Err(KeyError::UnexpectedLabel { .. })));
     assert!(matches!(Certificate::from_pem(&[RSA, RSA].concat()), Err(KeyError::NotPem { .. })), "a chain");
-    let spki = PublicMaterial::from_pem(RSA_KEY).unwrap().to_spki_der();
+    let spki = PublicKey::from_pem(RSA_KEY).unwrap().to_spki_der();
     assert!(matches!(Certificate::from_der(&spki), Err(KeyError::NotDer { .. })));
 }
 

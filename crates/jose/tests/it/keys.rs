@@ -1,9 +1,9 @@
 //! Keys read, refused and written.
 
-use crate::shared::{SIGNING, UNWRAPPING, backends, vectors};
+use crate::shared::{DECRYPTION, SIGNING, backends, vectors};
 use bankrail_jose::{
-    Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, KeySizes, PrivateMaterial, PublicMaterial, Role, RsaSize,
-    SigningKey, UnwrappingKey, VerifyingKey, WrappingKey,
+    DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, KeySizes, PrivateKey,
+    PublicKey, Role, RsaSize, SigningKey, VerifyingKey,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -21,8 +21,8 @@ fn handles_are_cheap_shared_values() {
     fn check<T: Clone + std::fmt::Debug + Send + Sync + 'static>() {}
     check::<SigningKey>();
     check::<VerifyingKey>();
-    check::<WrappingKey>();
-    check::<UnwrappingKey>();
+    check::<EncryptionKey>();
+    check::<DecryptionKey>();
     check::<KeySet<VerifyingKey>>();
 }
 
@@ -30,11 +30,11 @@ fn handles_are_cheap_shared_values() {
 fn every_spelling_of_a_key_is_the_same_key() {
     let private = SIGNING.clone().with_kid("k");
     let public = private.verifying_key();
-    let material = PrivateMaterial::from_pem(&private.to_pkcs8_pem()).unwrap();
-    assert_eq!(material.public(), *public.material());
-    assert_eq!(PublicMaterial::from_pem(&public.to_spki_pem()).unwrap(), *public.material());
-    assert_eq!(PublicMaterial::from_pkcs1_der(&public.material().to_pkcs1_der()).unwrap(), *public.material());
-    assert_eq!(PrivateMaterial::from_pkcs8_der(&material.to_pkcs8_der()).unwrap().public(), *public.material());
+    let key_pair = PrivateKey::from_pem(&private.to_pkcs8_pem()).unwrap();
+    assert_eq!(key_pair.public_key(), *public.public_key());
+    assert_eq!(PublicKey::from_pem(&public.to_spki_pem()).unwrap(), *public.public_key());
+    assert_eq!(PublicKey::from_pkcs1_der(&public.public_key().to_pkcs1_der()).unwrap(), *public.public_key());
+    assert_eq!(PrivateKey::from_pkcs8_der(&key_pair.to_pkcs8_der()).unwrap().public_key(), *public.public_key());
     for options in backends() {
         let jwk = Jwk::parse(&private.to_jwk()).unwrap();
         let again = SigningKey::from_jwk(&jwk, &options).unwrap();
@@ -42,7 +42,7 @@ fn every_spelling_of_a_key_is_the_same_key() {
         assert_eq!(*again.to_pkcs8_pem(), *private.to_pkcs8_pem());
         assert_eq!(again.sign(b"x").unwrap(), private.sign(b"x").unwrap());
         let jwk = Jwk::parse(&public.to_jwk()).unwrap();
-        assert!(jwk.private().is_none());
+        assert!(jwk.private_key().is_none());
         assert_eq!(VerifyingKey::from_jwk(&jwk, &options).unwrap().to_jwk(), public.to_jwk());
     }
 }
@@ -52,20 +52,20 @@ fn each_back_end_makes_keys_that_every_back_end_reads() {
     for making in backends() {
         let key = SigningKey::generate_with(RsaSize::Rsa2048, &making).unwrap();
         for reading in backends() {
-            let material = PrivateMaterial::from_pem(&key.to_pkcs8_pem()).unwrap();
-            let again = SigningKey::from_material(&material, &reading).unwrap();
+            let key_pair = PrivateKey::from_pem(&key.to_pkcs8_pem()).unwrap();
+            let again = SigningKey::from_private_key(&key_pair, &reading).unwrap();
             key.verifying_key().verify(b"x", &again.sign(b"x").unwrap()).unwrap();
-            let wrapping = WrappingKey::from_material(material.public(), &making).unwrap();
-            let unwrapping = UnwrappingKey::from_material(&material, &reading).unwrap();
-            assert_eq!(unwrapping.unwrap(&wrapping.wrap(b"secret").unwrap()).unwrap().as_slice(), b"secret");
+            let encryption = EncryptionKey::from_public_key(key_pair.public_key(), &making).unwrap();
+            let decryption = DecryptionKey::from_private_key(&key_pair, &reading).unwrap();
+            assert_eq!(decryption.decrypt(&encryption.encrypt(b"secret").unwrap()).unwrap().as_slice(), b"secret");
         }
     }
 }
 
 #[test]
 fn sizes_are_those_of_the_specification_unless_asked_otherwise() {
-    let refused = UnwrappingKey::generate(RsaSize::Rsa4096).unwrap_err();
-    assert!(matches!(refused, KeyError::Size { bits: 4096, role: Role::Unwrap, .. }), "{refused}");
+    let refused = DecryptionKey::generate(RsaSize::Rsa4096).unwrap_err();
+    assert!(matches!(refused, KeyError::Size { bits: 4096, role: Role::Decrypt, .. }), "{refused}");
     // 3072 and 1024 bits, made by the openssl command; public keys suffice for a size.
     let odd_size = |bits: usize| {
         let mut n = vec![0xff; bits / 8];
@@ -73,13 +73,13 @@ fn sizes_are_those_of_the_specification_unless_asked_otherwise() {
         let n = bankrail_jose::base64url::encode(&n);
         read(&json!({"kty": "RSA", "n": n, "e": "AQAB"})).unwrap()
     };
-    let any = KeyOptions::new().with_sizes(KeySizes::AnyFrom2048);
+    let any = KeyOptions::new().sizes(KeySizes::AnyFrom2048);
     for (bits, specified, allowed) in
         [(1024, false, false), (2040, false, false), (2048, true, true), (3072, false, true), (4096, false, true)]
     {
         let jwk = odd_size(bits);
-        assert_eq!(WrappingKey::from_jwk(&jwk, &KeyOptions::new()).is_ok(), specified, "{bits}");
-        assert_eq!(WrappingKey::from_jwk(&jwk, &any).is_ok(), allowed, "{bits}");
+        assert_eq!(EncryptionKey::from_jwk(&jwk, &KeyOptions::new()).is_ok(), specified, "{bits}");
+        assert_eq!(EncryptionKey::from_jwk(&jwk, &any).is_ok(), allowed, "{bits}");
     }
     assert!(VerifyingKey::from_jwk(&odd_size(4096), &KeyOptions::new()).is_ok());
     assert!(VerifyingKey::from_jwk(&odd_size(3072), &KeyOptions::new()).is_err());
@@ -139,7 +139,7 @@ fn a_private_key_without_its_factors_is_completed() {
             assert!(read(&changed).is_err(), "{name} {value}");
         }
         jwk.as_object_mut().unwrap().remove("d");
-        assert!(read(&jwk).unwrap().private().is_none());
+        assert!(read(&jwk).unwrap().private_key().is_none());
     }
 }
 
@@ -150,11 +150,11 @@ fn composite_factors_are_found_by_the_trial_run() {
     let [p, q] = [1_u32, 9].map(|less| (rsa::BigUint::from(1_u32) << 1024) - rsa::BigUint::from(less));
     let key = rsa::RsaPrivateKey::from_p_q(p, q, rsa::BigUint::from(65_537_u32)).unwrap();
     let der = rsa::pkcs8::EncodePrivateKey::to_pkcs8_der(&key).unwrap();
-    let material = PrivateMaterial::from_pkcs8_der(der.as_bytes()).unwrap();
+    let key_pair = PrivateKey::from_pkcs8_der(der.as_bytes()).unwrap();
     for options in backends() {
-        let refused = SigningKey::from_material(&material, &options);
+        let refused = SigningKey::from_private_key(&key_pair, &options);
         assert!(matches!(refused, Err(KeyError::Inconsistent | KeyError::Backend)), "{refused:?}");
-        let refused = UnwrappingKey::from_material(&material, &options);
+        let refused = DecryptionKey::from_private_key(&key_pair, &options);
         assert!(matches!(refused, Err(KeyError::Inconsistent | KeyError::Backend)), "{refused:?}");
     }
 }
@@ -170,7 +170,7 @@ fn a_jwk_is_used_for_what_it_says_only() {
             jwk[*name] = value.clone();
         }
         let jwk = read(&jwk)?;
-        Ok([Role::Sign, Role::Verify, Role::Wrap, Role::Unwrap].map(|role| jwk.allows(role).is_ok()))
+        Ok([Role::Sign, Role::Verify, Role::Encrypt, Role::Decrypt].map(|role| jwk.allows(role).is_ok()))
     };
     let allowed = |members: &[(&str, Value)]| with(members).map_err(|error: KeyError| error.to_string()).unwrap();
     assert_eq!(allowed(&[]), [true; 4]);
@@ -194,7 +194,7 @@ fn a_jwk_is_used_for_what_it_says_only() {
 
 #[test]
 fn a_set_keeps_what_can_be_used_and_says_why_not_the_rest() {
-    let (one, two) = (SIGNING.clone().with_kid("a").verifying_key(), UNWRAPPING.clone().with_kid("b").wrapping_key());
+    let (one, two) = (SIGNING.clone().with_kid("a").verifying_key(), DECRYPTION.clone().with_kid("b").encryption_key());
     let (one, two) = (one.to_jwk(), two.to_jwk());
     let set = format!(r#"{{"keys":[{one},{{"kty":"EC","crv":"P-256"}},{two},7],"x":1}}"#);
     let set = JwkSet::parse(&set).unwrap();
@@ -215,7 +215,7 @@ fn a_set_keeps_what_can_be_used_and_says_why_not_the_rest() {
 
 #[test]
 fn a_key_of_a_set_that_is_meant_but_cannot_be_used_is_reported() {
-    let wide = UNWRAPPING.wrapping_key().to_jwk();
+    let wide = DECRYPTION.encryption_key().to_jwk();
     let mut odd_size: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
     let octets = [&[0x80][..], &[0xff; 383]].concat();
     odd_size["n"] = bankrail_jose::base64url::encode(&octets).into();
@@ -239,7 +239,7 @@ fn one_key_for_two_uses_is_left_out_of_a_set() {
     let signs = jwk.to_string();
     jwk["use"] = json!("enc");
     jwk["alg"] = json!("RSA-OAEP");
-    let (encrypts, other) = (jwk.to_string(), UNWRAPPING.wrapping_key().to_jwk());
+    let (encrypts, other) = (jwk.to_string(), DECRYPTION.encryption_key().to_jwk());
     let set = |keys: &[&str]| JwkSet::parse(&format!(r#"{{"keys":[{}]}}"#, keys.join(","))).unwrap();
     let both = set(&[&signs, &other, &encrypts]);
     assert_eq!(both.keys().len(), 1);
@@ -258,11 +258,11 @@ fn pem_blocks_of_another_kind_are_refused() {
     assert!(matches!(VerifyingKey::from_pem(&private), Err(KeyError::UnexpectedLabel { .. })));
     let relabelled = private.replace("PRIVATE KEY", "RSA PRIVATE KEY");
     assert!(matches!(SigningKey::from_pem(&relabelled), Err(KeyError::NotDer { .. })));
-    let mut der = PrivateMaterial::from_pem(&private).unwrap().to_pkcs8_der().to_vec();
+    let mut der = PrivateKey::from_pem(&private).unwrap().to_pkcs8_der().to_vec();
     der.push(0);
     assert!(SigningKey::from_pkcs8_der(&der).is_err(), "an octet after the key");
     // id-RSASSA-PSS differs from rsaEncryption in its last octet.
-    let mut der = SIGNING.verifying_key().material().to_spki_der();
+    let mut der = SIGNING.verifying_key().public_key().to_spki_der();
     let oid = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
     let at = der.windows(oid.len()).position(|window| window == oid).unwrap();
     der[at + oid.len() - 1] = 0x0a;
@@ -272,10 +272,10 @@ fn pem_blocks_of_another_kind_are_refused() {
 #[test]
 fn printing_a_private_key_shows_none_of_it() {
     let jwk = private_jwk();
-    let material = PrivateMaterial::from_pem(&SIGNING.to_pkcs8_pem()).unwrap();
-    let unwrapping = UnwrappingKey::from_material(&material, &KeyOptions::new()).unwrap();
+    let key_pair = PrivateKey::from_pem(&SIGNING.to_pkcs8_pem()).unwrap();
+    let decryption = DecryptionKey::from_private_key(&key_pair, &KeyOptions::new()).unwrap();
     let parsed = read(&jwk).unwrap();
-    let printed = format!("{:?} {material:?} {unwrapping:?} {parsed:?}", *SIGNING);
+    let printed = format!("{:?} {key_pair:?} {decryption:?} {parsed:?}", *SIGNING);
     for name in ["d", "p", "q", "dp", "dq", "qi"] {
         assert!(!printed.contains(&jwk[name].as_str().unwrap()[..8]), "{name}");
     }
@@ -288,23 +288,23 @@ proptest! {
 
     #[test]
     fn changed_key_files_never_panic(at in any::<prop::sample::Index>(), octet in any::<u8>(), cut in any::<bool>()) {
-        let material = PrivateMaterial::from_pem(&SIGNING.to_pkcs8_pem()).unwrap();
-        let (private, public) = (material.to_pkcs8_der(), material.public().to_spki_der());
+        let key_pair = PrivateKey::from_pem(&SIGNING.to_pkcs8_pem()).unwrap();
+        let (private, public) = (key_pair.to_pkcs8_der(), key_pair.public_key().to_spki_der());
         for der in [&*private, &public] {
             let mut der = der.clone();
             let at = at.index(der.len());
             if cut { der.truncate(at) } else { der[at] = octet }
-            let _ = PublicMaterial::from_spki_der(&der);
-            let _ = PublicMaterial::from_pkcs1_der(&der);
-            if let Ok(read) = PrivateMaterial::from_pkcs8_der(&der) {
-                prop_assert_eq!(read.public(), material.public(), "a change that is accepted changes nothing");
+            let _ = PublicKey::from_spki_der(&der);
+            let _ = PublicKey::from_pkcs1_der(&der);
+            if let Ok(read) = PrivateKey::from_pkcs8_der(&der) {
+                prop_assert_eq!(read.public_key(), key_pair.public_key(), "a change that is accepted changes nothing");
             }
         }
     }
 
     #[test]
     fn any_text_as_a_key_never_panics(text in "\\PC{0,200}") {
-        let _ = PrivateMaterial::from_pem(&text);
+        let _ = PrivateKey::from_pem(&text);
         let _ = Jwk::parse(&text);
         let _ = JwkSet::parse(&text);
     }

@@ -1,7 +1,7 @@
 //! A signing key on the other end of a socket.
 
 use crate::shared::SIGNING;
-use bankrail_jose::jws::{self, JwsHeader, Policy};
+use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
 use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, SignRequest};
 use bankrail_jose::{SignError, VerifyingKey};
 use std::future::Future;
@@ -106,7 +106,7 @@ fn remote(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> Arc<dyn RemoteS
 fn a_remote_key_signs() {
     let signer = remote(|message| SIGNING.sign(message).unwrap());
     let token = block_on(jws::sign_remote(&signer, &JwsHeader::new(), b"{}")).unwrap();
-    let verified = jws::verify(&token, signer.verifying_key(), &Policy::default()).unwrap();
+    let verified = jws::verify(&token, signer.verifying_key(), &VerifyOptions::default()).unwrap();
     assert_eq!((verified.payload(), verified.header().kid()), (&b"{}"[..], Some("hsm")));
 }
 

@@ -1,18 +1,18 @@
 //! Keys and vectors that several tests use.
 
-use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, UnwrappingKey};
+use bankrail_jose::{Backend, DecryptionKey, KeyOptions, RsaSize, SigningKey};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 /// Making keys is slow: one of each for all tests.
 pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
-pub(crate) static UNWRAPPING: LazyLock<UnwrappingKey> =
-    LazyLock::new(|| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static DECRYPTION: LazyLock<DecryptionKey> =
+    LazyLock::new(|| DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
 
 /// Each back end's options.
 pub(crate) fn backends() -> impl Iterator<Item = KeyOptions> {
-    Backend::ALL.iter().map(|backend| KeyOptions::new().with_backend(*backend))
+    Backend::ALL.iter().map(|backend| KeyOptions::new().backend(*backend))
 }
 
 /// A file of the shared vectors, or `None` where they are not available.

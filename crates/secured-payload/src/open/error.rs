@@ -1,6 +1,6 @@
 //! Why a message is not opened, and what the sender may learn of it.
 
-use bankrail_jose::header::HeaderError;
+use bankrail_jose::header::JoseHeaderError;
 use bankrail_jose::remote::RemoteError;
 use bankrail_jose::{RandomError, SelectError};
 use bankrail_values::json::JsonError;
@@ -19,7 +19,7 @@ pub enum OpenError {
     Malformed(#[from] Malformed),
     /// A compact JWE with a header outside the profile: seen before any key was used.
     #[error("the message's header is not accepted")]
-    UnsupportedHeader(#[source] HeaderError),
+    UnsupportedHeader(#[source] JoseHeaderError),
     /// None of our keys is the one that the header names.
     #[error("there is no decryption key for the message")]
     NoKey(#[from] SelectError),
@@ -34,7 +34,7 @@ pub enum OpenError {
         name: String,
     },
     /// Decrypted, verified, and of another type than a message: see
-    /// [`OpenOptions::with_typ_required`](super::OpenOptions::with_typ_required).
+    /// [`OpenOptions::require_typ`](super::OpenOptions::require_typ).
     #[error("the signed message has another typ than \"JWT\", or none")]
     OtherType,
     /// Decrypted and verified, but the text is not JSON as [`bankrail_values::json`] reads it. The sender's fault, and
@@ -113,10 +113,10 @@ impl OpenError {
     }
 }
 
-impl From<HeaderError> for OpenError {
-    fn from(error: HeaderError) -> Self {
+impl From<JoseHeaderError> for OpenError {
+    fn from(error: JoseHeaderError) -> Self {
         match error {
-            HeaderError::TooLong { .. } | HeaderError::NotBase64url | HeaderError::NotObject(_) => {
+            JoseHeaderError::TooLong { .. } | JoseHeaderError::NotBase64url | JoseHeaderError::NotObject(_) => {
                 Malformed::Header(error).into()
             }
             _ => Self::UnsupportedHeader(error),
@@ -168,7 +168,7 @@ pub enum Malformed {
     },
     /// The header is too long, not base64url or not one JSON object without duplicates.
     #[error("the header is malformed")]
-    Header(#[source] HeaderError),
+    Header(#[source] JoseHeaderError),
     /// A part of another length than its place asks for.
     #[error("expected {expected} as {part}, found {found} octets")]
     Length {

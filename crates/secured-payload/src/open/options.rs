@@ -27,7 +27,7 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// How many octets [`OpenOptions::customer`] inflates at most: 340 kB, which the longest payload that
+    /// How many bytes [`OpenOptions::customer`] inflates at most: 340 kB, which the longest payload that
     /// [`SealOptions`](crate::SealOptions) seals by default has in its signed form.
     pub const DEFAULT_INFLATE: usize = 340_000;
 
@@ -41,50 +41,50 @@ impl OpenOptions {
     /// senders compress (Default).
     #[must_use]
     pub fn customer() -> Self {
-        Self::new().with_inflate(Self::DEFAULT_INFLATE)
+        Self::new().inflate(Self::DEFAULT_INFLATE)
     }
 
     /// How many characters a compact message has at most.
     #[must_use]
-    pub fn with_max_message(mut self, octets: usize) -> Self {
-        self.max_message = octets;
+    pub fn max_message(mut self, characters: usize) -> Self {
+        self.max_message = characters;
         self
     }
 
-    /// How many octets a decoded header has at most, outer and inner.
+    /// How many bytes a decoded header has at most, outer and inner.
     #[must_use]
-    pub fn with_max_header(mut self, octets: usize) -> Self {
-        self.max_header = octets;
+    pub fn max_header(mut self, bytes: usize) -> Self {
+        self.max_header = bytes;
         self
     }
 
-    /// Accepts `"zip":"DEF"` and inflates up to this many octets (the signed message in its compact form, which is a
+    /// Accepts `"zip":"DEF"` and inflates up to this many bytes (the signed message in its compact form, which is a
     /// third longer than its JSON). More is refused as soon as it appears.
     #[must_use]
-    pub fn with_inflate(mut self, max: usize) -> Self {
-        self.inflate = Some(max);
+    pub fn inflate(mut self, max_bytes: usize) -> Self {
+        self.inflate = Some(max_bytes);
         self
     }
 
     /// Refuses messages without `"cty":"JWT"` (RFC 7519 section 5.2 demands it of nested tokens; senders often leave
     /// it out).
     #[must_use]
-    pub fn with_cty_required(mut self) -> Self {
-        self.require_cty = true;
+    pub fn require_cty(mut self, require: bool) -> Self {
+        self.require_cty = require;
         self
     }
 
     /// Refuses messages whose signed header does not say `"typ":"JWT"`, in any case of letters. The specification names no
     /// `typ` for messages; demand it if the sender's key also signs tokens of other types (RFC 8725 section 3.11).
     #[must_use]
-    pub fn with_typ_required(mut self) -> Self {
-        self.require_typ = true;
+    pub fn require_typ(mut self, require: bool) -> Self {
+        self.require_typ = require;
         self
     }
 
     /// Refuses messages that are not meant for this recipient.
     #[must_use]
-    pub fn with_recipient(mut self, recipient: Recipient) -> Self {
+    pub fn recipient(mut self, recipient: Recipient) -> Self {
         self.recipient = Some(recipient);
         self
     }

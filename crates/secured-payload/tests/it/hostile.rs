@@ -7,7 +7,7 @@ use bankrail_secured_payload::{Malformed, OpenError, OpenErrorKind, OpenOptions}
 use proptest::prelude::*;
 
 fn signed(payload: &[u8]) -> Vec<u8> {
-    jws::sign(&SIGNING, &JwsHeader::new().with_typ("JWT"), payload).unwrap().into_bytes()
+    jws::sign(&SIGNING, &JwsHeader::new().typ("JWT"), payload).unwrap().into_bytes()
 }
 
 /// Everything about an error that could go anywhere.
@@ -150,7 +150,7 @@ fn shapes_lengths_and_headers_are_refused_before_any_key_is_used() {
     }
     assert!(matches!(keys.opener().open(&bare), Err(OpenError::Malformed(Malformed::BareSignature))));
     assert!(matches!(keys.opener().open(r#" {"protected":""}"#), Err(OpenError::Malformed(Malformed::JsonForm))));
-    let small = keys.opener().with_options(OpenOptions::new().with_max_message(good.len() - 1));
+    let small = keys.opener().with_options(OpenOptions::new().max_message(good.len() - 1));
     assert!(matches!(small.open(&good), Err(OpenError::Malformed(Malformed::TooLong { .. }))));
 }
 
@@ -166,7 +166,7 @@ fn inflating_stops_at_the_bound() {
         stream.finish().unwrap()
     };
     let message = outsider::encrypt(&zip, &deflated(&token));
-    let open = |max| keys.opener().with_options(OpenOptions::new().with_inflate(max)).open(&message);
+    let open = |max| keys.opener().with_options(OpenOptions::new().inflate(max)).open(&message);
     assert_eq!(open(token.len()).unwrap().json(), json.as_bytes());
     assert_eq!(seen(&open(token.len() - 1).unwrap_err()), seen(&OpenError::Rejected));
     let bomb = outsider::encrypt(&zip, &deflated(&vec![b'a'; 20 << 20]));

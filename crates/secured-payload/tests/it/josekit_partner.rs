@@ -11,10 +11,10 @@ const MESSAGE: &[u8] = "{\"narrative\":\"naïve ☕ 😀\"}".as_bytes();
 fn josekit_opens_what_is_sealed_here() {
     for keys in backends() {
         for deflate in [false, true] {
-            let options = if deflate { SealOptions::new().with_deflate() } else { SealOptions::new() };
-            let sealer = Sealer::with_options(keys.signing.clone(), keys.wrapping(), options);
+            let options = if deflate { SealOptions::new().deflate(true) } else { SealOptions::new() };
+            let sealer = Sealer::new(keys.signing.clone(), keys.encryption()).with_options(options);
             let compact = sealer.seal(MESSAGE).unwrap();
-            let decrypter = RSA_OAEP.decrypter_from_pem(keys.unwrapping.to_pkcs8_pem().as_bytes()).unwrap();
+            let decrypter = RSA_OAEP.decrypter_from_pem(keys.decryption.to_pkcs8_pem().as_bytes()).unwrap();
             let (inner, header) = josekit::jwe::deserialize_compact(&compact, &decrypter).unwrap();
             assert_eq!(header.content_type(), Some("JWT"));
             let verifier = RS256.verifier_from_pem(keys.verifying().to_spki_pem()).unwrap();
@@ -35,7 +35,7 @@ fn what_josekit_seals_is_opened_here() {
             if zip {
                 header.set_compression("DEF");
             }
-            let encrypter = RSA_OAEP.encrypter_from_pem(keys.wrapping().to_spki_pem()).unwrap();
+            let encrypter = RSA_OAEP.encrypter_from_pem(keys.encryption().to_spki_pem()).unwrap();
             let compact = josekit::jwe::serialize_compact(inner.as_bytes(), &header, &encrypter).unwrap();
             assert_eq!(keys.customer().open(&compact).unwrap().json(), MESSAGE);
             let strict = keys.opener().open(&compact);

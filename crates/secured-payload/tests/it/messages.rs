@@ -1,11 +1,11 @@
 //! Messages sealed and opened.
 
-use crate::shared::{SIGNING, UNWRAPPING, backends, outsider, parts};
+use crate::shared::{DECRYPTION, SIGNING, backends, outsider, parts};
 use bankrail_jose::jws::{self, JwsHeader};
-use bankrail_jose::{KeySet, RsaSize, SelectError, SigningKey, UnwrappingKey};
+use bankrail_jose::{DecryptionKey, KeySet, RsaSize, SelectError, SigningKey};
 use bankrail_secured_payload::{
     OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealError, SealOptions, Sealer, SecuredPayload,
-    Unsigned,
+    UnsignedMessage,
 };
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ fn what_one_back_end_seals_every_back_end_opens() {
             let opened = opening.opener().open(&compact).unwrap();
             assert_eq!(opened.json(), b"{\"a\":\"\xf0\x9f\x98\x80\"}");
             assert_eq!(opened.signing_key().thumbprint(), SIGNING.thumbprint());
-            assert_eq!(opened.encryption_key().thumbprint(), UNWRAPPING.thumbprint());
+            assert_eq!(opened.encryption_key().thumbprint(), DECRYPTION.thumbprint());
         }
     }
 }
@@ -43,9 +43,9 @@ fn the_headers_are_the_specification_s() {
     assert_eq!(parts(&compact)[0], br#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","cty":"JWT"}"#);
     assert_eq!(keys.opener().open(&compact).unwrap().signed_header().typ(), Some("JWT"));
 
-    let (signing, wrapping) = (keys.signing.clone().with_kid("s"), keys.wrapping().with_kid("w"));
-    let options = SealOptions::new().with_deflate().without_cty();
-    let compact = Sealer::with_options(signing, wrapping, options).seal(b"{}").unwrap();
+    let (signing, encryption) = (keys.signing.clone().with_kid("s"), keys.encryption().with_kid("w"));
+    let options = SealOptions::new().deflate(true).cty(false);
+    let compact = Sealer::new(signing, encryption).with_options(options).seal(b"{}").unwrap();
     assert_eq!(parts(&compact)[0], br#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","zip":"DEF","kid":"w"}"#);
     let opened = keys.customer().open(&compact).unwrap();
     assert_eq!(opened.signed_header().kid(), Some("s"));
@@ -65,8 +65,8 @@ fn every_message_has_keys_of_its_own() {
 #[test]
 fn only_json_within_the_bound_is_sealed() {
     let keys = backends().next().unwrap();
-    let options = SealOptions::new().with_max_payload(10);
-    let sealer = Sealer::with_options(keys.signing.clone(), keys.wrapping(), options);
+    let options = SealOptions::new().max_payload(10);
+    let sealer = Sealer::new(keys.signing.clone(), keys.encryption()).with_options(options);
     assert!(sealer.seal(br#"{"a":1234}"#).is_ok());
     assert!(matches!(sealer.seal(br#"{"a":12345}"#), Err(SealError::TooLong { found: 11, max: 10 })));
     for text in [&b""[..], b"{", b"{} x", b"\"\xff\"", b"{}{}"] {
@@ -79,33 +79,35 @@ fn only_json_within_the_bound_is_sealed() {
 fn the_longest_message_is_opened_by_a_customer() {
     let keys = backends().next().unwrap();
     let longest = format!("\"{}\"", "a".repeat(250_000 - 2));
-    for options in [SealOptions::new(), SealOptions::new().with_deflate()] {
-        let sealed =
-            Sealer::with_options(keys.signing.clone(), keys.wrapping(), options).seal(longest.as_bytes()).unwrap();
+    for options in [SealOptions::new(), SealOptions::new().deflate(true)] {
+        let sealed = Sealer::new(keys.signing.clone(), keys.encryption())
+            .with_options(options)
+            .seal(longest.as_bytes())
+            .unwrap();
         assert_eq!(keys.customer().open(&sealed).unwrap().json(), longest.as_bytes());
     }
 }
 
 #[test]
 fn keys_rotate_while_in_use() {
-    let [old, new] = ["old", "new"].map(|kid| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap().with_kid(kid));
+    let [old, new] = ["old", "new"].map(|kid| DecryptionKey::generate(RsaSize::Rsa2048).unwrap().with_kid(kid));
     let [was, is] = ["was", "is"].map(|kid| SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid(kid));
     let ours = KeySet::new([old.clone(), new.clone()]).unwrap();
     let theirs = KeySet::new([was.verifying_key(), is.verifying_key()]).unwrap();
     let opener = Opener::new(ours.clone(), theirs.clone());
-    for (signing, unwrapping) in [(&was, &old), (&is, &new)] {
-        let named = Sealer::new(signing.clone(), unwrapping.wrapping_key()).seal(b"{}").unwrap();
+    for (signing, decryption) in [(&was, &old), (&is, &new)] {
+        let named = Sealer::new(signing.clone(), decryption.encryption_key()).seal(b"{}").unwrap();
         let opened = opener.open(&named).unwrap();
-        assert_eq!((opened.signing_kid(), opened.encryption_kid()), (signing.kid(), unwrapping.kid()));
+        assert_eq!((opened.signing_kid(), opened.encryption_kid()), (signing.kid(), decryption.kid()));
     }
     // A sender who names no keys: all are tried.
     let nameless = SigningKey::from_pem(&is.to_pkcs8_pem()).unwrap();
-    let wrapping = bankrail_jose::WrappingKey::from_pem(&new.wrapping_key().to_spki_pem()).unwrap();
-    let compact = Sealer::new(nameless, wrapping).seal(b"{}").unwrap();
+    let encryption = bankrail_jose::EncryptionKey::from_pem(&new.encryption_key().to_spki_pem()).unwrap();
+    let compact = Sealer::new(nameless, encryption).seal(b"{}").unwrap();
     let opened = opener.open(&compact).unwrap();
     assert_eq!((opened.signing_kid(), opened.encryption_kid()), (Some("is"), Some("new")));
 
-    let late = Sealer::new(was, old.wrapping_key()).seal(b"{}").unwrap();
+    let late = Sealer::new(was, old.encryption_key()).seal(b"{}").unwrap();
     theirs.replace([is.verifying_key()]).unwrap();
     assert!(matches!(opener.open(&late), Err(OpenError::Rejected)), "a signing key that is gone");
     ours.replace([new]).unwrap();
@@ -116,9 +118,10 @@ fn keys_rotate_while_in_use() {
 #[test]
 fn a_message_for_somebody_else_is_refused_if_asked() {
     let keys = backends().next().unwrap();
-    let options = SealOptions::new().with_recipient("aud", "biller-1").unwrap();
-    let compact = Sealer::with_options(keys.signing.clone(), keys.wrapping(), options).seal(br#"{"to":"b2"}"#).unwrap();
-    let open = |recipient| keys.opener().with_options(OpenOptions::new().with_recipient(recipient)).open(&compact);
+    let options = SealOptions::new().recipient("aud", "biller-1").unwrap();
+    let compact =
+        Sealer::new(keys.signing.clone(), keys.encryption()).with_options(options).seal(br#"{"to":"b2"}"#).unwrap();
+    let open = |recipient| keys.opener().with_options(OpenOptions::new().recipient(recipient)).open(&compact);
     assert!(open(Recipient::header("aud", "biller-1")).is_ok());
     assert!(open(Recipient::claim("to", "b2")).is_ok());
     for recipient in [
@@ -129,7 +132,7 @@ fn a_message_for_somebody_else_is_refused_if_asked() {
     ] {
         assert_eq!(open(recipient.clone()).unwrap_err().kind(), OpenErrorKind::OtherRecipient, "{recipient:?}");
     }
-    assert!(SealOptions::new().with_recipient("alg", "x").is_err());
+    assert!(SealOptions::new().recipient("alg", "x").is_err());
 }
 
 #[test]
@@ -137,7 +140,7 @@ fn cty_is_absent_or_jwt() {
     let keys = backends().next().unwrap();
     let with =
         |cty: &str| outsider::encrypt(&outsider::HEADER.replace('}', &format!("{cty}}}")), signed(b"{}").as_bytes());
-    let required = keys.opener().with_options(OpenOptions::new().with_cty_required());
+    let required = keys.opener().with_options(OpenOptions::new().require_cty(true));
     for (cty, accepted, satisfies) in [
         ("", true, false),
         (r#","cty":"JWT""#, true, true),
@@ -155,11 +158,11 @@ fn cty_is_absent_or_jwt() {
 #[test]
 fn the_inner_typ_is_looked_at_if_asked() {
     let keys = backends().next().unwrap();
-    let strict = keys.opener().with_options(OpenOptions::new().with_typ_required());
+    let strict = keys.opener().with_options(OpenOptions::new().require_typ(true));
     for (typ, accepted) in
         [(Some("JWT"), true), (Some("application/jwt"), true), (Some("at+jwt"), false), (None, false)]
     {
-        let header = typ.map_or(JwsHeader::new(), |typ| JwsHeader::new().with_typ(typ));
+        let header = typ.map_or(JwsHeader::new(), |typ| JwsHeader::new().typ(typ));
         let compact = outsider::encrypt(outsider::HEADER, jws::sign(&SIGNING, &header, b"{}").unwrap().as_bytes());
         assert!(keys.opener().open(&compact).is_ok());
         let kind = strict.open(&compact).err().map(|error| error.kind());
@@ -182,12 +185,12 @@ fn a_signed_text_that_is_not_json_is_the_known_sender_s_fault() {
 fn signing_in_two_steps_gives_the_same_message() {
     let keys = backends().next().unwrap();
     let (verifying, options) = (keys.verifying().with_kid("hsm"), SealOptions::new());
-    let unsigned = Unsigned::new(b"{}", verifying.clone(), keys.wrapping(), options.clone()).unwrap();
+    let unsigned = UnsignedMessage::new(b"{}", verifying.clone(), keys.encryption(), options.clone()).unwrap();
     let signature = keys.signing.sign(unsigned.request().message()).unwrap();
     let opened = keys.opener().open(&unsigned.finish(&signature).unwrap()).unwrap();
     assert_eq!((opened.json(), opened.signed_header().kid()), (&b"{}"[..], Some("hsm")));
 
-    let unsigned = Unsigned::new(b"{}", verifying, keys.wrapping(), options).unwrap();
+    let unsigned = UnsignedMessage::new(b"{}", verifying, keys.encryption(), options).unwrap();
     assert!(matches!(unsigned.finish(&signature[1..]), Err(SealError::Sign(_))));
 }
 
@@ -210,8 +213,8 @@ proptest! {
     ) {
         let keys = backends().next().unwrap();
         let json = serde_json::json!({ "text": text }).to_string();
-        let options = if deflate { SealOptions::new().with_deflate() } else { SealOptions::new() };
-        let sealer = Sealer::with_options(keys.signing.clone(), keys.wrapping(), options);
+        let options = if deflate { SealOptions::new().deflate(true) } else { SealOptions::new() };
+        let sealer = Sealer::new(keys.signing.clone(), keys.encryption()).with_options(options);
         let body = SecuredPayload::new(sealer.seal(json.as_bytes()).unwrap()).to_json();
         let envelope = SecuredPayload::from_json(body.as_bytes()).unwrap();
         let opened = keys.customer().open(&envelope.secured_payload).unwrap();

@@ -1,8 +1,8 @@
 //! A decryption key and a signing key on the other side of a future.
 
-use crate::shared::{Keys, SIGNING, UNWRAPPING, backends, outsider};
-use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, RemoteUnwrapper, SignRequest, Unwrapped};
-use bankrail_jose::{KeySet, RsaSize, SigningKey, UnwrappingKey, VerifyingKey, WrappingKey};
+use crate::shared::{DECRYPTION, Keys, SIGNING, backends, outsider};
+use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest};
+use bankrail_jose::{DecryptionKey, EncryptionKey, KeySet, RsaSize, SigningKey, VerifyingKey};
 use bankrail_secured_payload::{OpenError, OpenErrorKind, Opener, SealError, Sealer};
 use std::future::Future;
 use std::pin::pin;
@@ -13,15 +13,15 @@ use std::task::{Context, Poll, Waker};
 struct Service {
     signing: SigningKey,
     verifying: VerifyingKey,
-    unwrapping: UnwrappingKey,
-    wrapping: WrappingKey,
+    decryption: DecryptionKey,
+    encryption: EncryptionKey,
     down: bool,
 }
 
 impl Service {
     fn new(keys: Keys, down: bool) -> Arc<Self> {
-        let (verifying, wrapping) = (keys.verifying(), keys.wrapping());
-        Arc::new(Self { signing: keys.signing, verifying, unwrapping: keys.unwrapping, wrapping, down })
+        let (verifying, encryption) = (keys.verifying(), keys.encryption());
+        Arc::new(Self { signing: keys.signing, verifying, decryption: keys.decryption, encryption, down })
     }
 }
 
@@ -40,17 +40,17 @@ impl RemoteSigner for Service {
     }
 }
 
-impl RemoteUnwrapper for Service {
-    fn wrapping_key(&self) -> &WrappingKey {
-        &self.wrapping
+impl RemoteDecrypter for Service {
+    fn encryption_key(&self) -> &EncryptionKey {
+        &self.encryption
     }
 
-    fn unwrap<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, Unwrapped> {
+    fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome> {
         Box::pin(async move {
             if self.down {
                 return Err(RemoteError::retryable("no connection"));
             }
-            Ok(self.unwrapping.unwrap(encrypted).map_or(Unwrapped::CannotDecrypt, Unwrapped::Key))
+            Ok(self.decryption.decrypt(encrypted).map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key))
         })
     }
 }
@@ -68,7 +68,7 @@ fn remote_keys_seal_and_open() {
     for keys in backends() {
         let (local, verifying) = (keys.opener(), keys.verifying());
         let service = Service::new(keys, false);
-        let compact = now(Sealer::new(Arc::clone(&service), service.wrapping.clone()).seal_remote(b"{}")).unwrap();
+        let compact = now(Sealer::new(Arc::clone(&service), service.encryption.clone()).seal_remote(b"{}")).unwrap();
         assert_eq!(local.open(&compact).unwrap().json(), b"{}");
         assert_eq!(now(Opener::remote(service, verifying).open_remote(&compact)).unwrap().json(), b"{}");
     }
@@ -78,22 +78,22 @@ fn remote_keys_seal_and_open() {
 #[test]
 fn two_remote_keys_overlap() {
     for (kids, other) in [(None, OpenErrorKind::Rejected), (Some(["old", "new"]), OpenErrorKind::NoKey)] {
-        let service = |index: usize, unwrapping: UnwrappingKey| {
-            let unwrapping = match kids {
-                Some(kids) => unwrapping.with_kid(kids[index]),
-                None => unwrapping,
+        let service = |index: usize, decryption: DecryptionKey| {
+            let decryption = match kids {
+                Some(kids) => decryption.with_kid(kids[index]),
+                None => decryption,
             };
-            Service::new(Keys { signing: SIGNING.clone(), unwrapping }, false)
+            Service::new(Keys { signing: SIGNING.clone(), decryption }, false)
         };
-        let old = service(0, UNWRAPPING.clone());
-        let new = service(1, UnwrappingKey::generate(RsaSize::Rsa2048).unwrap());
-        let both: [Arc<dyn RemoteUnwrapper>; 2] = [old.clone(), new.clone()];
+        let old = service(0, DECRYPTION.clone());
+        let new = service(1, DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
+        let both: [Arc<dyn RemoteDecrypter>; 2] = [old.clone(), new.clone()];
         let both = Opener::remote(KeySet::new(both).unwrap(), old.verifying.clone());
         let only_old = Opener::remote(Arc::clone(&old), old.verifying.clone());
         for service in [&old, &new] {
-            let compact = Sealer::new(service.signing.clone(), service.wrapping.clone()).seal(b"{}").unwrap();
+            let compact = Sealer::new(service.signing.clone(), service.encryption.clone()).seal(b"{}").unwrap();
             let opened = now(both.open_remote(&compact)).unwrap();
-            assert_eq!(opened.encryption_key().material(), service.wrapping.material());
+            assert_eq!(opened.encryption_key().public_key(), service.encryption.public_key());
             let expected = (!Arc::ptr_eq(service, &old)).then_some(other);
             assert_eq!(now(only_old.open_remote(&compact)).err().map(|error| error.kind()), expected);
         }
@@ -120,7 +120,7 @@ fn that_it_cannot_be_asked_is_a_local_fault_that_may_pass() {
     let keys = backends().next().unwrap();
     let (good, verifying) = (keys.sealer().seal(b"{}").unwrap(), keys.verifying());
     let service = Service::new(keys, true);
-    let sealed = now(Sealer::new(Arc::clone(&service), service.wrapping.clone()).seal_remote(b"{}"));
+    let sealed = now(Sealer::new(Arc::clone(&service), service.encryption.clone()).seal_remote(b"{}"));
     assert!(matches!(sealed, Err(SealError::Sign(_))));
     let error = now(Opener::remote(service, verifying).open_remote(&good)).unwrap_err();
     assert_eq!((error.kind(), error.is_retryable(), error.http_status()), (OpenErrorKind::Unavailable, true, 500));

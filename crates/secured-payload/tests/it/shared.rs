@@ -1,7 +1,7 @@
 //! Keys, and a way to write messages that no honest sender writes.
 
 use bankrail_jose::{
-    Backend, KeyOptions, PrivateMaterial, RsaSize, SigningKey, UnwrappingKey, VerifyingKey, WrappingKey, base64url,
+    Backend, DecryptionKey, EncryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey, VerifyingKey, base64url,
 };
 use bankrail_secured_payload::{OpenOptions, Opener, Sealer};
 use serde_json::Value;
@@ -9,29 +9,29 @@ use std::sync::LazyLock;
 
 /// Making keys is slow: one of each for all tests.
 pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
-pub(crate) static UNWRAPPING: LazyLock<UnwrappingKey> =
-    LazyLock::new(|| UnwrappingKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static DECRYPTION: LazyLock<DecryptionKey> =
+    LazyLock::new(|| DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
 
 /// The same two key pairs on each back end.
 pub(crate) fn backends() -> impl Iterator<Item = Keys> {
     Backend::ALL.iter().map(|backend| {
-        let options = KeyOptions::new().with_backend(*backend);
-        let signing = PrivateMaterial::from_pem(&SIGNING.to_pkcs8_pem()).unwrap();
-        let unwrapping = PrivateMaterial::from_pem(&UNWRAPPING.to_pkcs8_pem()).unwrap();
-        Keys::new(&signing, &unwrapping, &options)
+        let options = KeyOptions::new().backend(*backend);
+        let signing = PrivateKey::from_pem(&SIGNING.to_pkcs8_pem()).unwrap();
+        let decryption = PrivateKey::from_pem(&DECRYPTION.to_pkcs8_pem()).unwrap();
+        Keys::new(&signing, &decryption, &options)
     })
 }
 
 pub(crate) struct Keys {
     pub(crate) signing: SigningKey,
-    pub(crate) unwrapping: UnwrappingKey,
+    pub(crate) decryption: DecryptionKey,
 }
 
 impl Keys {
-    pub(crate) fn new(signing: &PrivateMaterial, unwrapping: &PrivateMaterial, options: &KeyOptions) -> Self {
+    pub(crate) fn new(signing: &PrivateKey, decryption: &PrivateKey, options: &KeyOptions) -> Self {
         Self {
-            signing: SigningKey::from_material(signing, options).unwrap(),
-            unwrapping: UnwrappingKey::from_material(unwrapping, options).unwrap(),
+            signing: SigningKey::from_private_key(signing, options).unwrap(),
+            decryption: DecryptionKey::from_private_key(decryption, options).unwrap(),
         }
     }
 
@@ -39,16 +39,16 @@ impl Keys {
         self.signing.verifying_key()
     }
 
-    pub(crate) fn wrapping(&self) -> WrappingKey {
-        self.unwrapping.wrapping_key()
+    pub(crate) fn encryption(&self) -> EncryptionKey {
+        self.decryption.encryption_key()
     }
 
     pub(crate) fn sealer(&self) -> Sealer {
-        Sealer::new(self.signing.clone(), self.wrapping())
+        Sealer::new(self.signing.clone(), self.encryption())
     }
 
     pub(crate) fn opener(&self) -> Opener {
-        Opener::new(self.unwrapping.clone(), self.verifying())
+        Opener::new(self.decryption.clone(), self.verifying())
     }
 
     pub(crate) fn customer(&self) -> Opener {
@@ -79,7 +79,7 @@ pub(crate) fn vectors(file: &str) -> Option<Value> {
 
 /// Encrypts any octets to our key under any header, as an outsider who has the public key can.
 pub(crate) mod outsider {
-    use super::UNWRAPPING;
+    use super::DECRYPTION;
     use aes::Aes256;
     use bankrail_jose::base64url;
     use cbc::cipher::block_padding::Pkcs7;
@@ -107,8 +107,8 @@ pub(crate) mod outsider {
         mac.update(text);
         mac.update(&(header.len() as u64 * 8).to_be_bytes());
         let tag = &mac.finalize().into_bytes()[..32];
-        let wrapped = UNWRAPPING.wrapping_key().wrap(key).unwrap();
-        let rest = [&wrapped[..], &[9; 16], text, tag].map(base64url::encode);
+        let encrypted_key = DECRYPTION.encryption_key().encrypt(key).unwrap();
+        let rest = [&encrypted_key[..], &[9; 16], text, tag].map(base64url::encode);
         format!("{header}.{}", rest.join("."))
     }
 }

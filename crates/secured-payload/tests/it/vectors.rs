@@ -5,13 +5,15 @@ use bankrail_jose::{Backend, Jwk, KeyOptions};
 use bankrail_secured_payload::{OpenError, OpenErrorKind};
 use serde_json::Value;
 
-fn keys(signing: &str, unwrapping: &str) -> Option<Vec<Keys>> {
+fn keys(signing: &str, decryption: &str) -> Option<Vec<Keys>> {
     let file = vectors("keys.json")?;
     let private = |name: &str| Jwk::parse(&file[name].to_string()).unwrap();
-    let (signing, unwrapping) = (private(signing), private(unwrapping));
-    let options = Backend::ALL.iter().map(|backend| KeyOptions::new().with_backend(*backend));
+    let (signing, decryption) = (private(signing), private(decryption));
+    let options = Backend::ALL.iter().map(|backend| KeyOptions::new().backend(*backend));
     Some(
-        options.map(|options| Keys::new(signing.private().unwrap(), unwrapping.private().unwrap(), &options)).collect(),
+        options
+            .map(|options| Keys::new(signing.private_key().unwrap(), decryption.private_key().unwrap(), &options))
+            .collect(),
     )
 }
 

@@ -265,12 +265,12 @@ pub(super) enum Health {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+    use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 
     #[test]
     fn headers_of_its_own_that_do_not_print() {
-        let keys = (SigningKey::generate(RsaSize::Rsa2048), UnwrappingKey::generate(RsaSize::Rsa2048));
-        let sealer = Arc::new(Sealer::new(keys.0.unwrap(), keys.1.unwrap().wrapping_key()));
+        let keys = (SigningKey::generate(RsaSize::Rsa2048), DecryptionKey::generate(RsaSize::Rsa2048));
+        let sealer = Arc::new(Sealer::new(keys.0.unwrap(), keys.1.unwrap().encryption_key()));
         let endpoint = Endpoint::new("acme".parse().unwrap(), EndpointUrl::parse("https://a.example").unwrap(), sealer);
         let with = |name: &str, key: &str| endpoint.clone().with_api_key_in(name, &SecretString::from(key));
         let good = with("X-Api-Key", "hunter2").unwrap();

@@ -7,7 +7,9 @@ use bankrail_camt052::{
     Direction, Entry, EntryDetails, EntryStatus, OtherAccountId, Party, Remittance, Transaction, TransactionParties,
 };
 use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenHash, TokenRequest, TokenStore, names};
-use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayStore, Verifier};
+use bankrail_client_assertion::{
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayStore, Verifier,
+};
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_service::{
     ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, Provider,
@@ -236,7 +238,7 @@ impl World {
     /// A fresh assertion of a customer.
     pub(crate) fn assertion(&self, customer: &str, key: &SigningKey) -> String {
         AssertionBuilder::new(CustomerCode::parse(customer).unwrap(), Audience::parse(AUDIENCE).unwrap())
-            .with_random_jwt_id()
+            .with_options(AssertionOptions::new().jwt_id(JwtId::Random))
             .sign(key, self.clock.now())
             .unwrap()
     }

@@ -1,6 +1,6 @@
 //! A dispatcher with two endpoints, a clock that moves when told, and a receiver by script.
 
-use bankrail_jose::{RsaSize, SigningKey, UnwrappingKey};
+use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{DeliveryRecord, EndpointId, EntryId, Outbox, OutboxCounts, OutboxEntry};
 use bankrail_secured_payload::{Opener, Sealer};
 use bankrail_service::delivery::{
@@ -16,17 +16,17 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tokio::sync::Semaphore;
 
 /// The provider's signing key, two decryption keys of customers, made once.
-fn keys() -> &'static (SigningKey, [UnwrappingKey; 2]) {
-    static KEYS: OnceLock<(SigningKey, [UnwrappingKey; 2])> = OnceLock::new();
+fn keys() -> &'static (SigningKey, [DecryptionKey; 2]) {
+    static KEYS: OnceLock<(SigningKey, [DecryptionKey; 2])> = OnceLock::new();
     KEYS.get_or_init(|| {
-        let unwrapping = || UnwrappingKey::generate(RsaSize::Rsa2048).unwrap();
-        (SigningKey::generate(RsaSize::Rsa2048).unwrap(), [unwrapping(), unwrapping()])
+        let decryption = || DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
+        (SigningKey::generate(RsaSize::Rsa2048).unwrap(), [decryption(), decryption()])
     })
 }
 
 pub(super) fn sealer(customer: usize) -> Arc<Sealer> {
     let (signing, customers) = keys();
-    Arc::new(Sealer::new(signing.clone(), customers[customer].wrapping_key()))
+    Arc::new(Sealer::new(signing.clone(), customers[customer].encryption_key()))
 }
 
 fn opener(customer: usize) -> Opener {

@@ -2,62 +2,62 @@
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use super::KeyOptions;
-use super::{ContentKey, RandomError, WrappingKey, private_constructors};
-use crate::backend::Unwrap;
+use super::{ContentKey, EncryptionKey, RandomError, private_constructors};
+use crate::backend::Decrypt;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{Jwk, KeyError, RsaSize};
-use crate::key::{PrivateMaterial, PublicMaterial, Role};
+use crate::key::{PrivateKey, PublicKey, Role};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// A private key that decrypts content keys by RSA-OAEP (RFC 7518 section 4.3). Cheap to clone; parsed once; `Debug`
 /// shows its name only.
 #[derive(Clone)]
-pub struct UnwrappingKey {
+pub struct DecryptionKey {
     kid: Option<Arc<str>>,
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    public: PublicMaterial,
+    public: PublicKey,
     modulus_len: usize,
-    wrapping: WrappingKey,
-    operation: Box<dyn Unwrap>,
+    encryption: EncryptionKey,
+    operation: Box<dyn Decrypt>,
 }
 
 /// The encrypted key is not one for this key. It never says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the encrypted key cannot be decrypted")]
 #[non_exhaustive]
-pub struct UnwrapError;
+pub struct DecryptError;
 
-private_constructors!(UnwrappingKey, Role::Unwrap);
+private_constructors!(DecryptionKey, Role::Decrypt);
 
-impl UnwrappingKey {
-    /// Binds checked numbers to unwrapping. The key encrypts and decrypts once, so that numbers that pass every check
+impl DecryptionKey {
+    /// Binds checked numbers to decryption. The key encrypts and decrypts once, so that numbers that pass every check
     /// and still do not work are found now.
     ///
     /// # Errors
     /// [`KeyError`] if the size is not allowed or the back end refuses the key.
     #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-    pub fn from_material(material: &PrivateMaterial, options: &KeyOptions) -> Result<Self, KeyError> {
-        let public = material.public();
-        options.sizes.check(public.bits(), Role::Unwrap)?;
-        let operation = options.backend.unwrapper(&material.to_pkcs8_der())?;
-        let wrapping = WrappingKey::from_material(public.clone(), options)?;
-        let trial = wrapping.wrap(b"trial run").map_err(|_| KeyError::Backend)?;
-        let back = operation.unwrap(&trial).map_err(|_| KeyError::Inconsistent)?;
+    pub fn from_private_key(key: &PrivateKey, options: &KeyOptions) -> Result<Self, KeyError> {
+        let public = key.public_key();
+        options.sizes.check(public.bits(), Role::Decrypt)?;
+        let operation = options.backend.decrypter(&key.to_pkcs8_der())?;
+        let encryption = EncryptionKey::from_public_key(public.clone(), options)?;
+        let trial = encryption.encrypt(b"trial run").map_err(|_| KeyError::Backend)?;
+        let back = operation.decrypt(&trial).map_err(|_| KeyError::Inconsistent)?;
         if *back != *b"trial run" {
             return Err(KeyError::Inconsistent);
         }
         let modulus_len = public.bits().div_ceil(8);
-        Ok(Self { kid: None, inner: Arc::new(Inner { public, modulus_len, wrapping, operation }) })
+        Ok(Self { kid: None, inner: Arc::new(Inner { public, modulus_len, encryption, operation }) })
     }
 
     /// The public half under the same name.
     #[must_use]
-    pub fn wrapping_key(&self) -> WrappingKey {
-        let key = self.inner.wrapping.clone();
+    pub fn encryption_key(&self) -> EncryptionKey {
+        let key = self.inner.encryption.clone();
         match &self.kid {
             Some(kid) => key.with_kid(kid),
             None => key,
@@ -73,15 +73,15 @@ impl UnwrappingKey {
     /// Decrypts an encrypted key and says whether it could.
     ///
     /// What a sender can learn from the difference lets him decrypt messages of others (RFC 7516 section 11.5): to
-    /// open a message use [`UnwrappingKey::content_key`], which hides it.
+    /// open a message use [`DecryptionKey::content_key`], which hides it.
     ///
     /// # Errors
-    /// [`UnwrapError`], whatever the reason.
-    pub fn unwrap(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, UnwrapError> {
+    /// [`DecryptError`], whatever the reason.
+    pub fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, DecryptError> {
         if encrypted.len() != self.inner.modulus_len {
-            return Err(UnwrapError);
+            return Err(DecryptError);
         }
-        self.inner.operation.unwrap(encrypted).map_err(|_| UnwrapError)
+        self.inner.operation.decrypt(encrypted).map_err(|_| DecryptError)
     }
 
     /// Decrypts an encrypted content key of 64 octets; a random one stands in if that fails or has another length.

@@ -4,10 +4,10 @@ use super::options::Place;
 use super::{Malformed, OpenError, OpenOptions, Opened};
 use crate::content::{Authentic, BLOCK_LEN, Ciphertext, NotOpened};
 use crate::deflate;
-use bankrail_jose::header::{Header, HeaderError, HeaderRules, is_media_type};
-use bankrail_jose::jws::{self, Limits, Policy, Verified};
-use bankrail_jose::remote::{RemoteUnwrapper, Unwrapped};
-use bankrail_jose::{ContentKey, KeySet, UnwrappingKey, VerifyingKey, WrappingKey, base64url};
+use bankrail_jose::header::{HeaderRules, JoseHeader, JoseHeaderError, is_media_type};
+use bankrail_jose::jws::{self, Verified, VerifyOptions};
+use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter};
+use bankrail_jose::{ContentKey, DecryptionKey, EncryptionKey, KeySet, VerifyingKey, base64url};
 use bankrail_values::json::{self, JsonValue};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -18,33 +18,33 @@ use zeroize::{Zeroize as _, Zeroizing};
 ///
 /// ```
 /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
-/// # use bankrail_jose::{KeySet, RsaSize, SigningKey, UnwrappingKey, remote::Unwrapped};
-/// # use bankrail_secured_payload::{OpenOptions, Received, Sealer};
-/// # let (signing, unwrapping) = (SigningKey::generate(RsaSize::Rsa2048)?, UnwrappingKey::generate(RsaSize::Rsa2048)?);
-/// # let compact = Sealer::new(signing.clone(), unwrapping.wrapping_key()).seal(b"{}")?;
-/// # let public = unwrapping.wrapping_key();
+/// # use bankrail_jose::{KeySet, RsaSize, SigningKey, DecryptionKey, remote::DecryptionOutcome};
+/// # use bankrail_secured_payload::{OpenOptions, SealedMessage, Sealer};
+/// # let (signing, decryption) = (SigningKey::generate(RsaSize::Rsa2048)?, DecryptionKey::generate(RsaSize::Rsa2048)?);
+/// # let compact = Sealer::new(signing.clone(), decryption.encryption_key()).seal(b"{}")?;
+/// # let public = decryption.encryption_key();
 /// # let senders = KeySet::from(signing.verifying_key());
-/// # let ask_the_key_service = |encrypted: &[u8]| unwrapping.unwrap(encrypted);
-/// let received = Received::parse(&compact, &OpenOptions::default())?;
+/// # let ask_the_key_service = |encrypted: &[u8]| decryption.decrypt(encrypted);
+/// let received = SealedMessage::parse(&compact, &OpenOptions::default())?;
 /// received.check_for(&public)?;
-/// let unwrapped = match ask_the_key_service(received.encrypted_key()) {
-///     Ok(key) => Unwrapped::Key(key),
-///     Err(_) => Unwrapped::CannotDecrypt,
+/// let decrypted = match ask_the_key_service(received.encrypted_key()) {
+///     Ok(key) => DecryptionOutcome::Key(key),
+///     Err(_) => DecryptionOutcome::CannotDecrypt,
 /// };
-/// assert_eq!(received.finish(&unwrapped, &public, &senders)?.json(), b"{}");
+/// assert_eq!(received.finish(&decrypted, &public, &senders)?.json(), b"{}");
 /// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Received<'a> {
+pub struct SealedMessage<'a> {
     options: OpenOptions,
-    header: Header,
+    header: JoseHeader,
     /// The header as it was sent: the tag covers these octets.
     encoded_header: &'a str,
     encrypted_key: Vec<u8>,
     ciphertext: Ciphertext,
 }
 
-impl<'a> Received<'a> {
+impl<'a> SealedMessage<'a> {
     /// Reads a message as far as that needs no key, in this order: length, shape, base64url, header, lengths of the
     /// parts.
     ///
@@ -63,7 +63,7 @@ impl<'a> Received<'a> {
         let tag = decode("authentication tag", tag)?;
 
         let rules = HeaderRules::rsa_oaep_a256cbc_hs512(options.max_header, options.inflate.is_some());
-        let header = Header::from_json(&header, &rules)?;
+        let header = JoseHeader::from_json(&header, &rules)?;
         check_cty(header.cty(), options.require_cty)?;
 
         let length = |part, expected, found: usize| Malformed::Length { part, expected, found };
@@ -80,7 +80,7 @@ impl<'a> Received<'a> {
 
     /// The header, as the sender claims it: its `kid` says which key to ask.
     #[must_use]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &JoseHeader {
         &self.header
     }
 
@@ -94,8 +94,8 @@ impl<'a> Received<'a> {
     ///
     /// # Errors
     /// [`Malformed::Length`].
-    pub fn check_for(&self, key: &WrappingKey) -> Result<(), OpenError> {
-        if self.encrypted_key.len() == key.material().bits().div_ceil(8) { Ok(()) } else { Err(self.wrong_length()) }
+    pub fn check_for(&self, key: &EncryptionKey) -> Result<(), OpenError> {
+        if self.encrypted_key.len() == key.public_key().bits().div_ceil(8) { Ok(()) } else { Err(self.wrong_length()) }
     }
 
     /// Takes the content key and goes through the remaining steps.
@@ -107,19 +107,19 @@ impl<'a> Received<'a> {
     /// [`OpenError`], as from [`Opener::open`](super::Opener::open).
     pub fn finish(
         self,
-        unwrapped: &Unwrapped,
-        key: &WrappingKey,
+        decrypted: &DecryptionOutcome,
+        key: &EncryptionKey,
         verifying: &KeySet<VerifyingKey>,
     ) -> Result<Opened, OpenError> {
         self.check_for(key)?;
-        let content_key = ContentKey::random()?.or(unwrapped.octets());
+        let content_key = ContentKey::random()?.or(decrypted.bytes());
         self.open_under(&content_key, || key.clone(), verifying).break_value().unwrap_or(Err(OpenError::Rejected))
     }
 
     /// Tries these keys, which a `kid` or its absence selected.
     pub(super) fn open_with(
         mut self,
-        keys: &[UnwrappingKey],
+        keys: &[DecryptionKey],
         verifying: &KeySet<VerifyingKey>,
     ) -> Result<Opened, OpenError> {
         let mut refused = self.wrong_length();
@@ -129,7 +129,7 @@ impl<'a> Received<'a> {
             }
             refused = OpenError::Rejected;
             let content_key = key.content_key(&self.encrypted_key)?;
-            match self.open_under(&content_key, || key.wrapping_key(), verifying) {
+            match self.open_under(&content_key, || key.encryption_key(), verifying) {
                 ControlFlow::Break(opened) => return opened,
                 ControlFlow::Continue(received) => self = received,
             }
@@ -138,20 +138,20 @@ impl<'a> Received<'a> {
     }
 
     /// Asks these keys, which a `kid` or its absence selected.
-    pub(super) async fn open_remote<U: RemoteUnwrapper>(
+    pub(super) async fn open_remote<U: RemoteDecrypter>(
         mut self,
         keys: &[U],
         verifying: &KeySet<VerifyingKey>,
     ) -> Result<Opened, OpenError> {
         let mut refused = self.wrong_length();
         for key in keys {
-            if self.check_for(key.wrapping_key()).is_err() {
+            if self.check_for(key.encryption_key()).is_err() {
                 continue;
             }
             refused = OpenError::Rejected;
-            let unwrapped = key.unwrap(&self.encrypted_key).await?;
-            let content_key = ContentKey::random()?.or(unwrapped.octets());
-            match self.open_under(&content_key, || key.wrapping_key().clone(), verifying) {
+            let decrypted = key.decrypt(&self.encrypted_key).await?;
+            let content_key = ContentKey::random()?.or(decrypted.bytes());
+            match self.open_under(&content_key, || key.encryption_key().clone(), verifying) {
                 ControlFlow::Break(opened) => return opened,
                 ControlFlow::Continue(received) => self = received,
             }
@@ -168,7 +168,7 @@ impl<'a> Received<'a> {
     fn open_under(
         mut self,
         content_key: &ContentKey,
-        encryption_key: impl FnOnce() -> WrappingKey,
+        encryption_key: impl FnOnce() -> EncryptionKey,
         verifying: &KeySet<VerifyingKey>,
     ) -> ControlFlow<Result<Opened, OpenError>, Self> {
         match self.ciphertext.open(content_key, self.encoded_header.as_bytes()) {
@@ -186,9 +186,9 @@ impl<'a> Received<'a> {
 }
 
 /// Prints what can be seen without a key.
-impl fmt::Debug for Received<'_> {
+impl fmt::Debug for SealedMessage<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Received")
+        out.debug_struct("SealedMessage")
             .field("header", &self.header)
             .field("len", &self.ciphertext.text.len())
             .finish_non_exhaustive()
@@ -196,10 +196,10 @@ impl fmt::Debug for Received<'_> {
 }
 
 /// `cty` says that the content is a nested token (RFC 7519 section 5.2).
-fn check_cty(cty: Option<&str>, required: bool) -> Result<(), HeaderError> {
+fn check_cty(cty: Option<&str>, required: bool) -> Result<(), JoseHeaderError> {
     match cty {
-        None if required => Err(HeaderError::Missing { name: "cty" }),
-        Some(found) if !is_media_type(found, "JWT") => Err(HeaderError::unsupported("cty", "JWT", found)),
+        None if required => Err(JoseHeaderError::Missing { name: "cty" }),
+        Some(found) if !is_media_type(found, "JWT") => Err(JoseHeaderError::unsupported("cty", "JWT", found)),
         _ => Ok(()),
     }
 }
@@ -208,8 +208,8 @@ fn check_cty(cty: Option<&str>, required: bool) -> Result<(), HeaderError> {
 fn verify(
     decrypted: Authentic,
     options: OpenOptions,
-    header: Header,
-    encryption_key: WrappingKey,
+    header: JoseHeader,
+    encryption_key: EncryptionKey,
     verifying: &KeySet<VerifyingKey>,
 ) -> Result<Opened, OpenError> {
     let mut signed = decrypted.into_bytes();
@@ -217,10 +217,10 @@ fn verify(
         let max = options.inflate.ok_or(OpenError::Rejected)?;
         signed = deflate::inflate(&signed, max).ok_or(OpenError::Rejected)?;
     }
-    let policy = Policy::new(Limits::new(signed.len(), options.max_header));
+    let limits = VerifyOptions::new().max_token(signed.len()).max_header(options.max_header);
     // Why the signature is refused is dropped here.
     let signed = std::str::from_utf8(&signed).map_err(|_| OpenError::Rejected)?;
-    let verified = jws::verify(signed, verifying, &policy).map_err(|_| OpenError::Rejected)?;
+    let verified = jws::verify(signed, verifying, &limits).map_err(|_| OpenError::Rejected)?;
     if options.require_typ && !verified.header().typ().is_some_and(|typ| is_media_type(typ, "JWT")) {
         return Err(OpenError::OtherType);
     }

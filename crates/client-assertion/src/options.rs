@@ -1,0 +1,154 @@
+//! What is set about making and checking assertions.
+
+use crate::{AssertionBuilder, AssertionError};
+use bankrail_values::excerpt;
+use std::time::Duration;
+
+/// What a [`Verifier`](crate::Verifier) accepts: no leeway, `typ` `jwt` in any case, `exp` as a number, unless set
+/// otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VerifierOptions {
+    pub(crate) leeway: Duration,
+    pub(crate) typ: TypRule,
+    pub(crate) accept_text_exp: bool,
+}
+
+impl VerifierOptions {
+    /// The most leeway: more would make `exp` meaningless.
+    pub const MAX_LEEWAY: Duration = Duration::from_secs(300);
+
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// By how much the clocks of both sides may differ. More than [`VerifierOptions::MAX_LEEWAY`] counts as that.
+    ///
+    /// - An assertion is accepted for this long after its `exp`.
+    /// - Its `exp` may be this much more than 3600 s ahead.
+    /// - Its `nbf` and `iat` may be this much in the future. Without leeway, a customer that sends one of them and whose
+    ///   clock runs ahead is refused.
+    #[must_use]
+    pub fn leeway(mut self, leeway: Duration) -> Self {
+        self.leeway = leeway.min(Self::MAX_LEEWAY);
+        self
+    }
+
+    /// Which `typ` the header may have.
+    #[must_use]
+    pub fn typ(mut self, typ: TypRule) -> Self {
+        self.typ = typ;
+        self
+    }
+
+    /// Whether `exp` may be a string of digits, as published samples have it (Default: "Token endpoint").
+    #[must_use]
+    pub fn accept_text_exp(mut self, accept: bool) -> Self {
+        self.accept_text_exp = accept;
+        self
+    }
+}
+
+/// Which `typ` the header of an assertion may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TypRule {
+    /// `jwt` in any case of letters.
+    #[default]
+    AnyCase,
+    /// `jwt` in any case of letters, or no `typ`: some OAuth clients send none.
+    AnyCaseOrAbsent,
+    /// `jwt` in lower case, as the specification spells it.
+    Exact,
+}
+
+impl TypRule {
+    pub(crate) fn check(self, typ: Option<&str>) -> Result<(), AssertionError> {
+        match (typ, self) {
+            (Some("jwt"), _) | (None, Self::AnyCaseOrAbsent) => Ok(()),
+            (Some(typ), Self::AnyCase | Self::AnyCaseOrAbsent) if typ.eq_ignore_ascii_case("jwt") => Ok(()),
+            (found, _) => Err(AssertionError::Typ { found: found.map(excerpt) }),
+        }
+    }
+}
+
+/// What an [`AssertionBuilder`] writes beside `sub`, `exp` and `aud`: nothing, unless set otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssertionOptions {
+    pub(crate) lifetime: Duration,
+    pub(crate) key_id: Option<String>,
+    pub(crate) issuer: bool,
+    pub(crate) issued_at: bool,
+    pub(crate) jwt_id: JwtId,
+}
+
+/// The `jti` of assertions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JwtId {
+    /// There is none.
+    #[default]
+    Absent,
+    /// A random one for each assertion, so that no two are alike.
+    Random,
+    /// This text of 1 to 256 bytes.
+    Text(String),
+}
+
+impl AssertionOptions {
+    /// The defaults: a lifetime of five minutes, no `kid` but the key's own, no `iss`, `iat` and `jti`.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            lifetime: AssertionBuilder::DEFAULT_LIFETIME,
+            key_id: None,
+            issuer: false,
+            issued_at: false,
+            jwt_id: JwtId::Absent,
+        }
+    }
+
+    /// How long an assertion lives: 1 s to [`AssertionBuilder::MAX_LIFETIME`], cut to seconds. Checked when signing.
+    ///
+    /// If the customer's clock runs ahead of the service's, the longest lifetime is too long for the service: leave room.
+    #[must_use]
+    pub fn lifetime(mut self, lifetime: Duration) -> Self {
+        self.lifetime = lifetime;
+        self
+    }
+
+    /// The header's `kid`, in place of the key's own name.
+    #[must_use]
+    pub fn key_id(mut self, key_id: impl Into<String>) -> Self {
+        self.key_id = Some(key_id.into());
+        self
+    }
+
+    /// Whether there is an `iss`, equal to `sub` (RFC 7523 section 3).
+    #[must_use]
+    pub fn issuer(mut self, issuer: bool) -> Self {
+        self.issuer = issuer;
+        self
+    }
+
+    /// Whether there is an `iat`, the second of signing.
+    #[must_use]
+    pub fn issued_at(mut self, issued_at: bool) -> Self {
+        self.issued_at = issued_at;
+        self
+    }
+
+    /// The `jti`.
+    #[must_use]
+    pub fn jwt_id(mut self, jwt_id: JwtId) -> Self {
+        self.jwt_id = jwt_id;
+        self
+    }
+}
+
+impl Default for AssertionOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
