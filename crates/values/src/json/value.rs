@@ -139,8 +139,8 @@ impl Zeroize for JsonObject<'_> {
     }
 }
 
-/// A member of an object.
-#[derive(Clone, PartialEq, Eq)]
+/// A member of an object. Two are equal if their names and values are, however they are written.
+#[derive(Clone, Eq)]
 pub struct JsonMember<'a> {
     pub(super) name: Cow<'a, str>,
     pub(super) value: JsonValue<'a>,
@@ -164,6 +164,12 @@ impl<'a> JsonMember<'a> {
     #[must_use]
     pub fn json(&self) -> &'a str {
         self.json
+    }
+}
+
+impl PartialEq for JsonMember<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.value == other.value
     }
 }
 
