@@ -15,7 +15,7 @@ use std::fmt::Debug;
 mod decision;
 mod transactional;
 
-pub use decision::{Decision, KnownEntry};
+pub use decision::{KnownEntry, ReceiveDecision};
 pub use transactional::{Completion, TransactionalInbox};
 
 /// A message that was received, with the acknowledgement to keep should it be new.
@@ -36,7 +36,7 @@ pub struct Incoming {
     pub acknowledgement: OpaqueBytes,
 }
 
-/// What the inbox knows of a message. In each case the acknowledgement is the one to answer with.
+/// What a message was to the inbox. In each case the acknowledgement is the one to answer with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a receiver must act on each")]
 pub enum ReceiveOutcome {
@@ -70,7 +70,7 @@ pub enum ReceiveOutcome {
         id: EntryId,
         /// Its own acknowledgement.
         acknowledgement: OpaqueBytes,
-        /// The earliest entry that has a key in common.
+        /// The earliest entry that has an alias in common.
         with: EntryId,
     },
 }
@@ -171,13 +171,13 @@ pub struct InboxEntry {
     pub acknowledgement: OpaqueBytes,
     /// When the first delivery was stored.
     pub received_at: Timestamp,
-    /// The earliest entry with a key in common and other content.
+    /// The earliest entry with an alias in common and other content.
     pub conflicts_with: Option<EntryId>,
     /// The state.
     pub state: InboxState,
     /// How often it was leased since it was received or resent, this lease included.
     pub attempts: u32,
-    /// Why the last attempt failed, as [`Inbox::release`] or [`Inbox::dead_letter`] said.
+    /// Why it was not handled last time, as [`Inbox::release`] or [`Inbox::dead_letter`] said.
     pub last_error: Option<String>,
 }
 
@@ -197,7 +197,7 @@ pub struct InboxCounts {
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
 /// - All aliases of a message's key are taken together, in one transaction with message and acknowledgement.
-/// - What a message is to the inbox, [`Decision::of`] says.
+/// - What a message is to the inbox, [`ReceiveDecision::of`] says.
 /// - A lease belongs to its owner strictly before `until`. From `until` on another may take the entry; until somebody
 ///   does, the owner may still finish. Calls by anyone but the owner change nothing and answer `false`.
 /// - `now` is the caller's; a store never reads a clock.
@@ -230,7 +230,8 @@ pub trait Inbox: Debug + Send + Sync {
     /// owner's.
     fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool>;
 
-    /// Gives an entry up: a dead letter. `error` says why, without payload. `false`: the lease is no longer the owner's.
+    /// Makes an entry a dead letter. `error` says why, without payload. `false`: the lease is no longer the
+    /// owner's.
     fn dead_letter<'a>(
         &'a self,
         id: EntryId,
@@ -239,19 +240,20 @@ pub trait Inbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Entries given up, after the entry `after`, in the order of their arrival.
+    /// Returns dead letters, after the entry `after`, in the order of their arrival.
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>>;
 
-    /// Makes a dead letter pending again, due at once, its attempts counted from zero. `false`: it is none.
+    /// Makes a dead letter pending again, due at once, its attempts counted from zero. `false`: it is not a dead
+    /// letter.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
-    /// The entry.
+    /// Returns an entry.
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>>;
 
     /// Forgets entries, with their keys, that were completed before `before`: a later delivery of the same message is
-    /// new again. Says how many.
+    /// new again. Returns how many.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 
-    /// How many entries there are.
+    /// Returns how many entries there are.
     fn counts(&self) -> StoreFuture<'_, InboxCounts>;
 }

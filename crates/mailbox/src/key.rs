@@ -37,8 +37,8 @@ hash! {
 }
 
 hash! {
-    /// The content of a message: a cryptographic hash of 32 bytes, which the caller computes. What may differ between two
-    /// deliveries of one message, such as the time of writing, is not part of it.
+    /// The content of a message: a cryptographic hash of 32 bytes, which the caller computes. What may differ between
+    /// two deliveries of one message, such as the time of writing, is not part of it.
     Fingerprint
 }
 

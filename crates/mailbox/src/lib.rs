@@ -13,7 +13,7 @@ mod schedule;
 pub mod testing;
 
 pub use inbox::{
-    Completion, Decision, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KnownEntry, ReceiveOutcome,
+    Completion, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KnownEntry, ReceiveDecision, ReceiveOutcome,
     TransactionalInbox,
 };
 pub use key::{DuplicateKey, Fingerprint, KeyHash};

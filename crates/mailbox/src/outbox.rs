@@ -46,7 +46,7 @@ impl Outgoing {
 
 /// What [`Outbox::enqueue`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there or there already")]
+#[allow(clippy::exhaustive_enums, reason = "stored now or before")]
 pub enum Enqueued {
     /// Stored; due at once.
     New(EntryId),
@@ -72,7 +72,7 @@ pub enum OutboxState {
     Pending,
     /// Delivered.
     Delivered,
-    /// Given up: listed by [`Outbox::dead_letters`], sent again by [`Outbox::resend`].
+    /// Given up: listed by [`Outbox::dead_letters`], resent by [`Outbox::resend`].
     DeadLetter,
 }
 
@@ -108,7 +108,7 @@ pub struct OutboxEntry {
     pub enqueued_at: Timestamp,
     /// When it is due; of no meaning unless pending.
     pub due: Timestamp,
-    /// Attempts recorded since it was enqueued or sent again. The schedule goes by it.
+    /// How many deliveries were recorded since it was enqueued or resent. The schedule goes by it.
     pub deliveries: u32,
 }
 
@@ -116,15 +116,15 @@ pub struct OutboxEntry {
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::exhaustive_structs, reason = "engines read them")]
 pub struct LeaseRequest<'a> {
-    /// Whose they shall be, and until when.
+    /// The lease that the entries get.
     pub lease: Lease,
     /// The most entries.
     pub limit: u32,
     /// The most entries of one endpoint under lease at once, those of other workers counted. Only leases that last
-    /// beyond now count: an attempt that outlives its lease may still be under way and is not counted any more, so a
-    /// worker leases for longer than its attempts can take.
+    /// beyond now count. A delivery that outlives its lease may still be under way and no longer counts, so a worker
+    /// leases for longer than its deliveries can take.
     pub per_endpoint: u32,
-    /// Endpoints to leave out, as a circuit breaker says.
+    /// Endpoints to leave out, such as those whose circuit is open.
     pub except: &'a [EndpointId],
 }
 
@@ -160,15 +160,16 @@ pub struct OutboxCounts {
 /// - Entries of a stopped endpoint are kept and not leased.
 /// - `now` is the caller's; a store never reads a clock.
 pub trait Outbox: Debug + Send + Sync {
-    /// Stores a message, due at once. Durable before it returns. A message for a stopped endpoint is stored too. Another
-    /// message ([`Outgoing::has_same_content`]) under an `message_id` that is stored for the endpoint is an error of the kind
+    /// Stores a message, due at once. Durable before it returns. A message for a stopped endpoint is stored too.
+    /// Another message ([`Outgoing::has_same_content`]) under a `message_id` that is stored for the endpoint is an
+    /// error of the kind
     /// [`StoreErrorKind::Conflict`](bankrail_values::StoreErrorKind::Conflict): it would never be sent.
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued>;
 
     /// Leases pending entries that are due and free, by due time and then in order of enqueueing.
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>>;
 
-    /// Records an attempt and what becomes of the entry, in one step, and ends the lease. `false`: the lease is no
+    /// Records a delivery and what becomes of the entry, in one step, and ends the lease. `false`: the lease is no
     /// longer the owner's, and nothing was recorded.
     fn record<'a>(
         &'a self,
@@ -179,21 +180,20 @@ pub trait Outbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Gives an entry back without an attempt, due at `due`: a graceful stop. `false`: the lease is no longer the
-    /// owner's.
+    /// Gives an entry back without a delivery, due at `due`. `false`: the lease is no longer the owner's.
     fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool>;
 
-    /// When the next pending entry of an endpoint that is not stopped becomes due or free of its lease. `None`: there
-    /// is none.
+    /// Returns when the next pending entry of an endpoint that is not stopped becomes due or free of its lease. `None`:
+    /// there is no such entry.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
-    /// Every attempt recorded for an entry, in their order, those before a resend included.
+    /// Returns every delivery recorded for an entry, in their order, those before a resend included.
     fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>>;
 
-    /// The entry.
+    /// Returns an entry.
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>>;
 
-    /// Entries given up, of one endpoint or of all, after the entry `after`, in the order of enqueueing.
+    /// Returns dead letters, of one endpoint or of all, after the entry `after`, in the order of enqueueing.
     fn dead_letters<'a>(
         &'a self,
         endpoint: Option<&'a EndpointId>,
@@ -201,8 +201,8 @@ pub trait Outbox: Debug + Send + Sync {
         limit: u32,
     ) -> StoreFuture<'a, Vec<OutboxEntry>>;
 
-    /// Makes a dead entry pending again, due at once, its attempts counted from zero, `message_id` unchanged.
-    /// `false`: it is not dead.
+    /// Makes a dead letter pending again, due at once, its deliveries counted from zero, its `message_id` unchanged.
+    /// `false`: the entry is not a dead letter.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Stops an endpoint. Stopping a stopped one changes nothing.
@@ -211,12 +211,12 @@ pub trait Outbox: Debug + Send + Sync {
     /// Resumes an endpoint; its pending entries go on. `false`: it was not stopped.
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool>;
 
-    /// The stopped endpoints, by name.
+    /// Returns the stopped endpoints, by name.
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>>;
 
-    /// Forgets entries, with their attempts, that were delivered before `before`. Says how many.
+    /// Forgets the entries that were delivered before `before`, with their deliveries. Returns how many.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 
-    /// How many entries there are, of one endpoint or of all.
+    /// Returns how many entries there are, of one endpoint or of all.
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts>;
 }

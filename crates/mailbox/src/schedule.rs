@@ -1,4 +1,4 @@
-//! When to try again: pure functions of attempts made and a random number.
+//! When to deliver or handle again: pure functions of what was done so far and a random number.
 
 use crate::outbox::Disposition;
 use bankrail_values::Timestamp;
@@ -7,7 +7,7 @@ use std::time::Duration;
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
-/// The delays of the default schedule, each after the attempt before. Default: at once, 5 s, 5 min, 30 min, 2 h, 5 h,
+/// The delays of the default schedule, each after the delivery before. Default: at once, 5 s, 5 min, 30 min, 2 h, 5 h,
 /// 10 h, 14 h, 20 h, 24 h.
 pub const DEFAULT_DELAYS: [Duration; 10] = [
     Duration::ZERO,
@@ -25,13 +25,13 @@ pub const DEFAULT_DELAYS: [Duration; 10] = [
 /// How long an endpoint has to answer. Default: 15 s.
 pub const DEFAULT_TIME_OUT: Duration = Duration::from_secs(15);
 
-/// A schedule of attempts.
+/// When to deliver a message, or handle one, again.
 ///
 /// ```
 /// use bankrail_mailbox::Schedule;
 /// use std::time::Duration;
 /// let schedule = Schedule::default();
-/// assert_eq!(schedule.delay(0, 0), Some(Duration::ZERO)); // the first attempt
+/// assert_eq!(schedule.delay(0, 0), Some(Duration::ZERO)); // before the first delivery
 /// assert_eq!(schedule.delay(1, 0), Some(Duration::from_secs(4))); // 5 s less 20 %
 /// assert_eq!(schedule.delay(1, u64::MAX), Some(Duration::from_secs(6))); // 5 s plus 20 %
 /// assert_eq!(schedule.delay(10, 0), None); // given up
@@ -50,10 +50,12 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most 100). There are as many
-    /// attempts as delays. The first delay is the first attempt's: dispatchers and workers make that one at once,
-    /// whatever it is, and only callers with a loop of their own may wait for it ([`Schedule::delay`] of 0). Each other
-    /// delay begins when the attempt before it has failed.
+    /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most 100). There are as
+    /// many deliveries as delays.
+    ///
+    /// - The first delay is before the first delivery. Dispatchers and workers ignore it and begin at once; callers with
+    ///   a loop of their own may wait for it ([`Schedule::delay`] of 0).
+    /// - Each other delay begins when the delivery before it has failed.
     #[must_use]
     pub fn new(delays: impl IntoIterator<Item = Duration>, jitter_percent: u8) -> Self {
         Self {
@@ -63,27 +65,27 @@ impl Schedule {
         }
     }
 
-    /// The most that a `Retry-After` may ask for; longer ones are cut. 24 h at first.
+    /// The longest `Retry-After` that is granted; longer ones are cut. Default: 24 h.
     #[must_use]
     pub fn longest_retry_after(mut self, longest: Duration) -> Self {
         self.longest_retry_after = longest;
         self
     }
 
-    /// What is granted of a `Retry-After`.
+    /// Returns what is granted of a `Retry-After`.
     #[must_use]
     pub fn granted(&self, asked: Duration) -> Duration {
         asked.min(self.longest_retry_after)
     }
 
-    /// How many attempts there are.
+    /// How many deliveries there are before a message is given up.
     #[must_use]
     pub fn attempts(&self) -> usize {
         self.delays.len()
     }
 
-    /// How long to wait after `made` attempts, in whole milliseconds. `random` is spread evenly over the jitter: 0
-    /// gives the shortest delay, `u64::MAX` the longest. `None` when no attempt is left.
+    /// Returns how long to wait after `made` deliveries, in whole milliseconds. `random` is spread evenly over the
+    /// jitter: 0 gives the shortest delay, `u64::MAX` the longest. `None`: no delivery is left.
     #[must_use]
     pub fn delay(&self, made: u32, random: u64) -> Option<Duration> {
         let delay = self.delays.get(usize::try_from(made).ok()?)?.as_millis();
@@ -95,8 +97,8 @@ impl Schedule {
         Some(Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX)))
     }
 
-    /// What becomes of a message whose attempt failed, the failed one counted in `made`. It is not tried again before
-    /// `retry_after` has passed (RFC 9110 section 10.2.3).
+    /// Returns what becomes of a message whose delivery failed, the failed one counted in `made`. It is not due again
+    /// before `retry_after` has passed (RFC 9110 section 10.2.3).
     #[must_use]
     pub fn after_failure(&self, made: u32, now: Timestamp, retry_after: Option<Duration>, random: u64) -> Disposition {
         match self.delay(made, random) {

@@ -1,8 +1,8 @@
 //! Every store in the memory of one process, for tests and for what may be lost with the process.
 //!
-//! Each kind of record is bounded by [`MemoryStore::with_capacity`]. When it is full of records that are still needed, the
-//! next one is refused with [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full): to forget a used assertion or
-//! a message that waits would be worse than to refuse a new one. Expired records go in passing.
+//! Each kind of record is bounded by [`MemoryStore::with_capacity`]. When it is full of records that are still needed,
+//! the next one is refused with [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full): to forget a used
+//! assertion or a message that waits would be worse than to refuse a new one. Expired records go in passing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ mod tokens;
 #[cfg(feature = "mailbox")]
 pub use {inbox::MemoryInbox, outbox::MemoryOutbox};
 
-/// Every store of the workspace in memory. A cheap handle: clones share the records.
+/// Every store of the features that are on, in memory. A cheap handle: clones share the records.
 ///
 /// ```
 /// # async fn example() -> Result<(), bankrail_values::StoreError> {

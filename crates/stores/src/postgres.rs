@@ -4,12 +4,13 @@
 //! are lost. It needs a Tokio runtime.
 //!
 //! - Workers that lease at the same time skip each other's rows; none waits for another's handler.
-//! - [`InTransaction`] does the same work inside a transaction of the caller's, on the caller's connection: a message is
-//!   stored, enqueued or completed together with the caller's own rows, or not at all.
-//! - Sessions are set up once each (isolation level, time-outs): connect to the server itself, or through a pooler that keeps
-//!   sessions.
+//! - [`InTransaction`] does the same work inside a transaction of the caller's, on the caller's connection: a message
+//!   is stored, enqueued or completed together with the caller's own rows, or not at all.
+//! - Sessions are set up once each (isolation level, time-outs): connect to the server itself, or through a pooler that
+//!   keeps sessions.
 //! - Tables are named `bankrail_…` and stand in the first schema of the connection's search path.
-//! - Message bodies are stored as they were received, in clear: protect the database as you protect the data that they carry.
+//! - Message bodies are stored as they were received, in clear: protect the database as you protect the data that they
+//!   carry.
 //! - An answer is durable as far as the server's `synchronous_commit` says; leave it on.
 
 use bankrail_values::{StoreError, StoreErrorKind};
@@ -227,8 +228,8 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// What the server refused. The client's own error shows no more than that there was one, and the server's words may quote
-/// values: a code and a name are enough to find out.
+/// What the server refused. The client's own error shows no more than that there was one, and the server's words may
+/// quote values: a code and a name are enough to find out.
 #[derive(Debug, thiserror::Error)]
 #[error("the database answered {code}{}", constraint.as_deref().map(|name| format!(" ({name})")).unwrap_or_default())]
 struct Refused {

@@ -1,7 +1,7 @@
 //! Counters, used assertions, access tokens, seen entries and the inbox on Valkey or Redis, for several machines.
 //!
-//! [`RedisStore`] keeps used assertions, tokens and seen entries, [`RedisInbox`] received messages; what they promise stands
-//! there. [`RedisCounters`] is the engine of [`CounterStore`](bankrail_rate_limit::CounterStore), as follows.
+//! [`RedisStore`] keeps used assertions, tokens and seen entries, [`RedisInbox`] received messages; their documentation
+//! says what they promise. [`RedisCounters`] is the engine of [`CounterStore`](bankrail_rate_limit::CounterStore), as follows.
 //!
 //! One script decides and charges in one step on the server, and gives the answers that
 //! [`decide`](bankrail_rate_limit::decide) gives here, in the same integers. Each customer and call type has one key, so a
@@ -43,6 +43,6 @@ mod store;
 pub use counters::RedisCounters;
 #[cfg(feature = "mailbox")]
 pub use inbox::RedisInbox;
-pub use script::OpenError;
+pub use script::RedisUrlError;
 #[cfg(any(feature = "client-assertion", feature = "statement"))]
 pub use store::RedisStore;

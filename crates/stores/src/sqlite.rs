@@ -10,11 +10,11 @@
 //!   log has reached the disk.
 //! - Several processes may share a file on a local disk; a writer waits up to [`SqliteOptions::busy_timeout`] for the
 //!   others.
-//! - Tables are named `bankrail_…`. Other tables may live in the same file; that is how a handler's effect can share the
-//!   inbox's transaction.
+//! - Tables are named `bankrail_…`. Other tables may live in the same file; that is how a handler's effect can share
+//!   the inbox's transaction.
 //! - Access tokens are stored hashed only. Message bodies are stored as they were received, in clear: protect the file
 //!   as you protect the data that they carry.
-//! - What has expired goes in passing, a bounded number of rows with each write: no sweeper is needed.
+//! - What has expired is deleted a few rows at a time, with each write: no sweeper is needed.
 
 #[cfg(any(feature = "client-assertion", feature = "mailbox"))]
 use bankrail_values::Timestamp;
@@ -74,7 +74,7 @@ const DAILY: &[&[&str]] = &[
     outbox::DAILY_LEASES,
 ];
 
-/// Every store of the workspace in one SQLite file, or in memory for tests.
+/// Every store of the features that are on, in one SQLite file, or in memory for tests.
 ///
 /// ```
 /// use bankrail_stores::sqlite::SqliteStore;
@@ -91,19 +91,20 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, makes it where there is none, and brings its tables up to date. Blocks for as long as that takes.
+    /// Opens the file, makes it where there is none, and brings its tables up to date. Blocks for as long as that
+    /// takes.
     ///
     /// # Errors
-    /// [`OpenError`] says whether the file is no database, was written by a newer version, is locked, or is out of reach.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+    /// [`SqliteOpenError`] says whether the file is no database, was written by a newer version, is locked, or is out of reach.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteOpenError> {
         SqliteOptions::new().open(path)
     }
 
     /// A store that is gone with its last handle. Each call makes another one.
     ///
     /// # Errors
-    /// [`OpenError`] when the machine has no thread or memory to give.
-    pub fn open_in_memory() -> Result<Self, OpenError> {
+    /// [`SqliteOpenError`] when the machine has no thread or memory to give.
+    pub fn open_in_memory() -> Result<Self, SqliteOpenError> {
         SqliteOptions::new().open_in_memory()
     }
 
@@ -218,8 +219,8 @@ impl SqliteOptions {
     /// Opens the file. See [`SqliteStore::open`].
     ///
     /// # Errors
-    /// [`OpenError`] as there.
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, OpenError> {
+    /// [`SqliteOpenError`] as there.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, SqliteOpenError> {
         let database = Database::open(Some(path.as_ref()), self)?;
         Ok(SqliteStore { database: Arc::new(database) })
     }
@@ -227,8 +228,8 @@ impl SqliteOptions {
     /// Opens a store in memory. See [`SqliteStore::open_in_memory`].
     ///
     /// # Errors
-    /// [`OpenError`] as there.
-    pub fn open_in_memory(&self) -> Result<SqliteStore, OpenError> {
+    /// [`SqliteOpenError`] as there.
+    pub fn open_in_memory(&self) -> Result<SqliteStore, SqliteOpenError> {
         Ok(SqliteStore { database: Arc::new(Database::open(None, self)?) })
     }
 }
@@ -253,7 +254,7 @@ pub enum Durability {
 /// Why a SQLite file could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum SqliteOpenError {
     /// The file holds something other than a SQLite database.
     #[error("{} is not a SQLite database", .path.display())]
     NotADatabase {

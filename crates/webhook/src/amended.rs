@@ -24,7 +24,8 @@ pub enum Amended<T> {
     Changed(T),
     /// The value was removed.
     Cleared,
-    /// The value was removed, and the message says so by `-` where this crate writes another mark: a time that was read.
+    /// The value was removed, and the message says so by `-` where this crate writes another mark: a time that was
+    /// read.
     ClearedByDash,
 }
 

@@ -1,6 +1,6 @@
 //! Why a received message is refused.
 
-use crate::finding::Finding;
+use crate::finding::MessageFinding;
 use crate::message::MessageKind;
 use bankrail_values::json::JsonError;
 use std::borrow::Cow;
@@ -13,8 +13,8 @@ use std::borrow::Cow;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// Not JSON as [`bankrail_values::json`] reads it, longer than [`crate::ReadOptions`] allow, or deeper or larger than
-    /// any message.
+    /// Not JSON as [`bankrail_values::json`] reads it, longer than [`crate::ReadOptions`] allow, or deeper or larger
+    /// than any message.
     #[error(transparent)]
     Json(#[from] JsonError),
     /// A required member is absent.
@@ -55,7 +55,7 @@ pub enum MessageError {
     #[error("expected a message without findings, found {}", findings.len())]
     Findings {
         /// All findings.
-        findings: Vec<Finding>,
+        findings: Vec<MessageFinding>,
     },
     /// A message of another kind than the receiver takes.
     #[error("expected a {expected}, found a {found}")]
@@ -67,13 +67,13 @@ pub enum MessageError {
     },
 }
 
-/// A message that was built with something odd about it.
+/// A message that was built and has findings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a message without findings, found {}", findings.len())]
 #[non_exhaustive]
-pub struct BuildError {
+pub struct FindingsError {
     /// What `validate` says.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<MessageFinding>,
 }
 
 impl MessageError {

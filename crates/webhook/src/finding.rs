@@ -8,7 +8,7 @@ use std::fmt;
 /// `found` holds a piece of the message, cut and escaped: log `rule` and `pointer` instead where payload must stay out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct MessageFinding {
     /// The rule.
     pub rule: Rule,
     /// JSON pointer (RFC 6901) to the value; empty for the message itself.
@@ -19,7 +19,7 @@ pub struct Finding {
     pub found: String,
 }
 
-impl Finding {
+impl MessageFinding {
     pub(crate) fn new(rule: Rule, pointer: String, expected: Cow<'static, str>, found: String) -> Self {
         Self { rule, pointer, expected, found }
     }
@@ -32,15 +32,15 @@ impl Finding {
 }
 
 /// As the list of rule, pointer, expected and found.
-impl serde::Serialize for Finding {
+impl serde::Serialize for MessageFinding {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         (self.rule.as_str(), &self.pointer, &self.expected, &self.found).serialize(out)
     }
 }
 
 /// A rule that this version does not know becomes [`Rule::OtherVersion`], and its name the first word of
-/// [`Finding::expected`].
-impl<'de> serde::Deserialize<'de> for Finding {
+/// [`MessageFinding::expected`].
+impl<'de> serde::Deserialize<'de> for MessageFinding {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let (rule, pointer, expected, found) = <(String, String, String, String)>::deserialize(from)?;
         Ok(match Rule::from_name(&rule) {
@@ -50,13 +50,13 @@ impl<'de> serde::Deserialize<'de> for Finding {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for MessageFinding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}: expected {}, found {}", self.pointer, self.rule, self.expected, self.found)
     }
 }
 
-/// How grave a [`Finding`] is.
+/// How grave a [`MessageFinding`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
@@ -84,7 +84,7 @@ pub enum RuleClass {
 
 macro_rules! rules {
     ($( $(#[$doc:meta])* $name:ident = $text:literal, $class:ident, $severity:ident; )*) => {
-        /// The rules whose breach is a [`Finding`].
+        /// The rules whose breach is a [`MessageFinding`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Rule { $( $(#[$doc])* $name, )* }
@@ -198,12 +198,12 @@ mod tests {
     #[test]
     fn findings_of_another_version_are_kept() {
         let stored = r#"[["a_new_rule","/a","a colour","\"red\""],["null","/b","no null","null"]]"#;
-        let read = serde_json::from_str::<Vec<Finding>>(stored).unwrap();
+        let read = serde_json::from_str::<Vec<MessageFinding>>(stored).unwrap();
         assert_eq!((read[0].rule, &*read[0].expected), (Rule::OtherVersion, "a_new_rule: a colour"));
         assert_eq!((read[0].pointer.as_str(), read[0].found.as_str()), ("/a", "\"red\""));
         assert_eq!(read[1].rule, Rule::Null);
         let again = serde_json::to_string(&read).unwrap();
-        assert_eq!(serde_json::from_str::<Vec<Finding>>(&again).unwrap(), read);
-        assert!(serde_json::from_str::<Vec<Finding>>("[7]").is_err());
+        assert_eq!(serde_json::from_str::<Vec<MessageFinding>>(&again).unwrap(), read);
+        assert!(serde_json::from_str::<Vec<MessageFinding>>("[7]").is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! The headers that go with a message (Specification: "Webhook receivers").
 
-use crate::finding::{Finding, Rule};
+use crate::finding::{MessageFinding, Rule};
 use crate::message::MessageKind;
 use bankrail_values::{HyphenatedUuid, excerpt};
 use std::fmt;
@@ -98,20 +98,24 @@ impl DeliveryHeaders {
     /// Checks the specification's table for what is sent.
     ///
     /// # Errors
-    /// [`HeaderError`]: a required header is absent, or one is there that this kind of message does not have.
-    pub fn check(&self, kind: MessageKind) -> Result<(), HeaderError> {
+    /// [`DeliveryHeaderError`]: a required header is absent, or one is there that this kind of message does not have.
+    pub fn check(&self, kind: MessageKind) -> Result<(), DeliveryHeaderError> {
         let outcome = kind.answers_a_request();
         if outcome && self.request_key.is_none() {
-            return Err(HeaderError::Missing { name: REQUEST_KEY });
+            return Err(DeliveryHeaderError::Missing { name: REQUEST_KEY });
         }
         if !outcome && self.request_key.is_some() {
-            return Err(HeaderError::Unexpected { name: REQUEST_KEY });
+            return Err(DeliveryHeaderError::Unexpected { name: REQUEST_KEY });
         }
         if !outcome && self.correlation_id.is_some() {
-            return Err(HeaderError::Unexpected { name: CORRELATION_ID });
+            return Err(DeliveryHeaderError::Unexpected { name: CORRELATION_ID });
         }
         if kind == MessageKind::Query && self.priority == Some(Priority::Attended) {
-            return Err(HeaderError::Malformed { name: PRIORITY, expected: "UNATTENDED", found: excerpt("ATTENDED") });
+            return Err(DeliveryHeaderError::Malformed {
+                name: PRIORITY,
+                expected: "UNATTENDED",
+                found: excerpt("ATTENDED"),
+            });
         }
         Ok(())
     }
@@ -134,11 +138,11 @@ impl DeliveryHeaders {
     /// have.
     ///
     /// # Errors
-    /// [`HeaderError`]: a required header is absent, malformed or there twice with different values.
+    /// [`DeliveryHeaderError`]: a required header is absent, malformed or there twice with different values.
     pub fn parse<'a>(
         kind: MessageKind,
         headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
-    ) -> Result<(Self, Vec<Finding>), HeaderError> {
+    ) -> Result<(Self, Vec<MessageFinding>), DeliveryHeaderError> {
         let mut found: [Option<&'a [u8]>; 4] = [None; 4];
         let mut repeated = [false; 4];
         for (name, value) in headers {
@@ -153,13 +157,13 @@ impl DeliveryHeaders {
         let [request_key, message_id, correlation_id, priority] = found;
         let [twice_request_key, twice_message_id, twice_correlation_id, twice_priority] = repeated;
         let mut findings = Vec::new();
-        let mut optional = |name: &'static str, error: Option<HeaderError>| {
+        let mut optional = |name: &'static str, error: Option<DeliveryHeaderError>| {
             if let Some(error) = error {
                 let (rule, expected, found) = match error {
-                    HeaderError::Malformed { expected, found, .. } => (Rule::OptionalHeader, expected, found),
+                    DeliveryHeaderError::Malformed { expected, found, .. } => (Rule::OptionalHeader, expected, found),
                     _ => (Rule::UnexpectedHeader, "no such header", "one".to_owned()),
                 };
-                findings.push(Finding::new(rule, name.to_owned(), expected.into(), found));
+                findings.push(MessageFinding::new(rule, name.to_owned(), expected.into(), found));
             }
         };
 
@@ -170,14 +174,14 @@ impl DeliveryHeaders {
         } else {
             let (value, error) = split(request_key.map(|value| uuid(REQUEST_KEY, value, twice_request_key)));
             optional(REQUEST_KEY, error);
-            optional(REQUEST_KEY, value.map(|_| HeaderError::Unexpected { name: REQUEST_KEY }));
+            optional(REQUEST_KEY, value.map(|_| DeliveryHeaderError::Unexpected { name: REQUEST_KEY }));
             value
         };
         let (correlation_id, error) =
             split(correlation_id.map(|value| uuid(CORRELATION_ID, value, twice_correlation_id)));
         optional(CORRELATION_ID, error);
         if !outcome {
-            optional(CORRELATION_ID, correlation_id.map(|_| HeaderError::Unexpected { name: CORRELATION_ID }));
+            optional(CORRELATION_ID, correlation_id.map(|_| DeliveryHeaderError::Unexpected { name: CORRELATION_ID }));
         }
         let (priority, error) = split(priority.map(|value| read_priority(kind, value, twice_priority)));
         optional(PRIORITY, error);
@@ -185,30 +189,28 @@ impl DeliveryHeaders {
     }
 }
 
-fn required(name: &'static str, value: Option<&[u8]>, twice: bool) -> Result<HyphenatedUuid, HeaderError> {
-    uuid(name, value.ok_or(HeaderError::Missing { name })?, twice)
+fn required(name: &'static str, value: Option<&[u8]>, twice: bool) -> Result<HyphenatedUuid, DeliveryHeaderError> {
+    uuid(name, value.ok_or(DeliveryHeaderError::Missing { name })?, twice)
 }
 
-fn uuid(name: &'static str, value: &[u8], twice: bool) -> Result<HyphenatedUuid, HeaderError> {
+fn uuid(name: &'static str, value: &[u8], twice: bool) -> Result<HyphenatedUuid, DeliveryHeaderError> {
     let text = single(name, "one UUID with hyphens", value, twice)?;
-    HyphenatedUuid::parse(text).map_err(|_| HeaderError::Malformed {
+    HyphenatedUuid::parse(text).map_err(|_| DeliveryHeaderError::Malformed {
         name,
         expected: "a UUID with hyphens",
         found: excerpt(text),
     })
 }
 
-fn read_priority(kind: MessageKind, value: &[u8], twice: bool) -> Result<Priority, HeaderError> {
+fn read_priority(kind: MessageKind, value: &[u8], twice: bool) -> Result<Priority, DeliveryHeaderError> {
     let text = single(PRIORITY, "one priority", value, twice)?;
     let (allowed, expected): (&[Priority], _) = match kind {
         MessageKind::Query => (&[Priority::Unattended], "UNATTENDED"),
         _ => (&[Priority::Attended, Priority::Unattended], "ATTENDED or UNATTENDED"),
     };
-    Priority::from_name(text).filter(|priority| allowed.contains(priority)).ok_or_else(|| HeaderError::Malformed {
-        name: PRIORITY,
-        expected,
-        found: excerpt(text),
-    })
+    Priority::from_name(text)
+        .filter(|priority| allowed.contains(priority))
+        .ok_or_else(|| DeliveryHeaderError::Malformed { name: PRIORITY, expected, found: excerpt(text) })
 }
 
 fn single<'a>(
@@ -216,19 +218,19 @@ fn single<'a>(
     expected: &'static str,
     value: &'a [u8],
     twice: bool,
-) -> Result<&'a str, HeaderError> {
+) -> Result<&'a str, DeliveryHeaderError> {
     if twice {
-        return Err(HeaderError::Malformed { name, expected, found: "two".to_owned() });
+        return Err(DeliveryHeaderError::Malformed { name, expected, found: "two".to_owned() });
     }
-    let text = std::str::from_utf8(value).map_err(|_| HeaderError::Malformed {
+    let text = std::str::from_utf8(value).map_err(|_| DeliveryHeaderError::Malformed {
         name,
         expected,
-        found: "octets that are not text".to_owned(),
+        found: "bytes that are not text".to_owned(),
     })?;
     Ok(text.trim_matches([' ', '\t']))
 }
 
-fn split<T>(read: Option<Result<T, HeaderError>>) -> (Option<T>, Option<HeaderError>) {
+fn split<T>(read: Option<Result<T, DeliveryHeaderError>>) -> (Option<T>, Option<DeliveryHeaderError>) {
     match read {
         None => (None, None),
         Some(Ok(value)) => (Some(value), None),
@@ -239,7 +241,7 @@ fn split<T>(read: Option<Result<T, HeaderError>>) -> (Option<T>, Option<HeaderEr
 /// Headers that break the specification's table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum HeaderError {
+pub enum DeliveryHeaderError {
     /// A required header is absent.
     #[error("expected a header {name}, found none")]
     Missing {

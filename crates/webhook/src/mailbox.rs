@@ -1,8 +1,8 @@
 //! Messages in a mailbox: how a delivery is kept in the inbox, and a message to deliver in the outbox.
 
 use crate::acknowledgement::Acknowledgement;
-use crate::finding::{Finding, RuleClass};
-use crate::headers::{DeliveryHeaders, HeaderError};
+use crate::finding::{MessageFinding, RuleClass};
+use crate::headers::{DeliveryHeaderError, DeliveryHeaders};
 use crate::message::{Message, MessageKind};
 use bankrail_mailbox::{EndpointId, Incoming, Kind, OpaqueBytes, Outgoing};
 use std::borrow::Cow;
@@ -22,38 +22,40 @@ impl From<MessageKind> for Kind {
 struct Attributes<'a> {
     headers: DeliveryHeaders,
     #[serde(default, skip_serializing_if = "is_empty")]
-    findings: Cow<'a, [Finding]>,
+    findings: Cow<'a, [MessageFinding]>,
 }
 
-fn is_empty(findings: &[Finding]) -> bool {
+fn is_empty(findings: &[MessageFinding]) -> bool {
     findings.is_empty()
 }
 
 impl DeliveryHeaders {
     /// The attributes under which a mailbox keeps these headers, and what was odd about them.
     #[must_use]
-    pub fn to_attributes(&self, findings: &[Finding]) -> OpaqueBytes {
+    pub fn to_attributes(&self, findings: &[MessageFinding]) -> OpaqueBytes {
         let attributes = Attributes { headers: *self, findings: findings.into() };
         serde_json::to_vec(&attributes).expect("headers are JSON").into()
     }
 
-    /// The headers of attributes from [`DeliveryHeaders::to_attributes`], and what was odd about them. `None`: other bytes.
+    /// The headers of attributes from [`DeliveryHeaders::to_attributes`], and what was odd about them. `None`: other
+    /// bytes.
     #[must_use]
-    pub fn from_attributes(attributes: &[u8]) -> Option<(Self, Vec<Finding>)> {
+    pub fn from_attributes(attributes: &[u8]) -> Option<(Self, Vec<MessageFinding>)> {
         let Attributes { headers, findings } = serde_json::from_slice(attributes).ok()?;
         Some((headers, findings.into_owned()))
     }
 }
 
 impl Message {
-    /// What a receiver gives to its inbox for a delivery of this message. `scope` tells receivers (customers) that share an
-    /// inbox apart; `findings` are what [`DeliveryHeaders::parse`] found; `body` is the JSON as it was received.
+    /// What a receiver gives to its inbox for a delivery of this message. `scope` tells receivers (customers) that
+    /// share an inbox apart; `findings` are what [`DeliveryHeaders::parse`] found; `body` is the JSON as it was
+    /// received.
     #[must_use]
     pub fn incoming(
         &self,
         scope: &str,
         headers: &DeliveryHeaders,
-        findings: &[Finding],
+        findings: &[MessageFinding],
         body: Vec<u8>,
         acknowledgement: &Acknowledgement,
     ) -> Incoming {
@@ -72,7 +74,8 @@ impl Message {
     /// # Errors
     /// [`OutgoingError::Findings`] for a message with a finding of form, an unknown code or an unknown member;
     /// [`OutgoingError::Headers`] for headers that break the table of the message's kind; [`OutgoingError::TooLarge`] for
-    /// more than [`MAX_OUTGOING_BYTES`]; [`OutgoingError::Endpoint`] for an endpoint's name that not every engine keeps.
+    /// more than [`MAX_OUTGOING_BYTES`]; [`OutgoingError::Endpoint`] for an endpoint's name that not every engine
+    /// keeps.
     pub fn outgoing(&self, endpoint: EndpointId, headers: &DeliveryHeaders) -> Result<Outgoing, OutgoingError> {
         headers.check(self.kind()).map_err(OutgoingError::Headers)?;
         let mut findings = self.validate();
@@ -106,11 +109,11 @@ pub enum OutgoingError {
     #[error("expected a message of the specification's form, found {} findings", findings.len())]
     Findings {
         /// The findings.
-        findings: Vec<Finding>,
+        findings: Vec<MessageFinding>,
     },
     /// The headers break the table of the message's kind.
     #[error("the headers are not those of the message")]
-    Headers(#[source] HeaderError),
+    Headers(#[source] DeliveryHeaderError),
     /// The message is too large to be sealed.
     #[error("expected a message of at most {allowed} bytes, found {found}")]
     TooLarge {

@@ -14,7 +14,7 @@ mod rules;
 pub use read::{Parsed, ReadOptions, WebhookMessage};
 
 use crate::error::MessageError;
-use crate::finding::Finding;
+use crate::finding::MessageFinding;
 use bankrail_mailbox::{DuplicateKey, Fingerprint};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -68,8 +68,8 @@ macro_rules! messages {
                 Self::ALL.into_iter().find(|kind| kind.as_str() == name)
             }
 
-            /// True where `X-RequestKey` is required: with the outcomes, which answer a request (Specification: "Webhook
-            /// receivers").
+            /// True where `X-RequestKey` is required: with the outcomes, which answer a request (Specification:
+            /// "Webhook receivers").
             #[must_use]
             pub const fn answers_a_request(self) -> bool {
                 match self { $( Self::$variant => $answers, )* }
@@ -190,7 +190,7 @@ impl Message {
 
     /// What is odd about the message.
     #[must_use]
-    pub fn validate(&self) -> Vec<Finding> {
+    pub fn validate(&self) -> Vec<MessageFinding> {
         each!(self, message => WebhookMessage::validate(message))
     }
 

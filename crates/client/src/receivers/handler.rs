@@ -3,7 +3,7 @@
 use bankrail_mailbox::{Completion, EntryId, InboxEntry, LeaseOwner, TransactionalInbox};
 use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, Finding, MandateActionOutcome, MandateNotification, MessageKind, Parsed,
+    Acknowledgement, DeliveryHeaders, MandateActionOutcome, MandateNotification, MessageFinding, MessageKind, Parsed,
     PaymentOutcome, QueryNotification, ReadOptions, WebhookMessage,
 };
 use std::error::Error;
@@ -25,7 +25,7 @@ pub struct Delivery<M> {
     /// The message.
     pub message: M,
     /// What is odd about the first delivery's headers (the pointer is then a header's name) and about the message.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<MessageFinding>,
     /// The headers of the first delivery.
     pub headers: DeliveryHeaders,
     /// When the first delivery was stored.

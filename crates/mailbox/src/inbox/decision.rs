@@ -27,7 +27,7 @@ pub struct KnownEntry {
 /// What an engine does with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "engines act on each")]
-pub enum Decision {
+pub enum ReceiveDecision {
     /// No entry holds it. Store it, pending and due, with the claim's lease if there is one, and answer
     /// [`ReceiveOutcome::work`].
     Store {
@@ -38,19 +38,21 @@ pub enum Decision {
     Lease {
         /// What to answer.
         outcome: ReceiveOutcome,
-        /// What to add to [`InboxEntry::attempts`](super::InboxEntry::attempts): 0 when the owner repeats its claim, else 1.
+        /// What to add to [`InboxEntry::attempts`](super::InboxEntry::attempts): 0 when the owner repeats its claim,
+        /// else 1.
         attempts: u32,
     },
     /// An entry holds it. Change nothing, and answer this.
     Answer(ReceiveOutcome),
 }
 
-impl Decision {
-    /// Decides on a message with this fingerprint, out of every entry that has an alias in common with it, in any order.
-    /// `claim` is the lease that the caller asks for, if it does.
+impl ReceiveDecision {
+    /// Decides on a message with this fingerprint, out of every entry that has an alias in common with it, in any
+    /// order. `claim` is the lease that the caller asks for, if it does.
     ///
-    /// - The earliest entry with the same fingerprint holds the message. If it is finished, the message is a duplicate. If
-    ///   it is pending, a claim gets it when no other owner's lease on it lasts; otherwise the message is in progress.
+    /// - The earliest entry with the same fingerprint holds the message. If it is finished, the message is a duplicate.
+    ///   If it is pending, a claim gets it when no other owner's lease on it lasts; otherwise the message is in
+    ///   progress.
     /// - If no entry holds it, it is new, or in conflict with the earliest of the entries.
     #[must_use]
     pub fn of(fingerprint: &Fingerprint, known: Vec<KnownEntry>, claim: Option<&Lease>, now: Timestamp) -> Self {

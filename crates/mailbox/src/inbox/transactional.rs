@@ -7,12 +7,12 @@ use std::error::Error;
 
 /// An inbox whose engine has transactions that a handler's own effect can be part of.
 pub trait TransactionalInbox: Inbox {
-    /// What is done in a transaction of this engine: a function that is given the engine's own transaction, with all that
-    /// it can do. Each engine documents how to make one.
+    /// What is done in a transaction of this engine: a function that is given the engine's own transaction, with all
+    /// that it can do. Each engine documents how to make one.
     type Work: Send + 'static;
 
-    /// Marks an entry handled and does `work` in one transaction: both take effect, or neither does. Dropping the future
-    /// does not tell which.
+    /// Marks an entry handled and does `work` in one transaction: both take effect, or neither does. Dropping the
+    /// future does not tell which.
     fn complete_with(
         &self,
         id: EntryId,

@@ -1,15 +1,15 @@
-//! What became of a delivery.
+//! One delivery, and what becomes of the entry after it.
 
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
-/// One attempt, without payload.
+/// One delivery, without payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines and workers make them")]
 pub struct DeliveryRecord {
     /// When it began.
     pub started_at: Timestamp,
-    /// How long it took, in milliseconds as kept.
+    /// How long it took. Engines keep whole milliseconds.
     pub duration: Duration,
     /// The HTTP status, if there was an answer.
     pub status: Option<u16>,
@@ -19,7 +19,7 @@ pub struct DeliveryRecord {
 
 macro_rules! notes {
     ($( $(#[$doc:meta])* $name:ident = $text:literal, )*) => {
-        /// What went wrong with an attempt, or was odd about it.
+        /// What went wrong with a delivery, or was odd about it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum DeliveryNote { $( $(#[$doc])* $name, )* }
@@ -57,7 +57,7 @@ notes! {
     /// A status other than 2xx.
     Refused = "refused",
     /// 2xx, with a body that is no acknowledgement.
-    WrongBody = "wrong_body",
+    Unacknowledged = "unacknowledged",
     /// 410: the endpoint is gone.
     Gone = "gone",
     /// The message could not be sealed: a key is missing or refuses.
@@ -66,13 +66,13 @@ notes! {
     Other = "other",
 }
 
-/// What becomes of an entry after an attempt.
+/// What becomes of an entry after a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "engines act on each")]
 pub enum Disposition {
     /// It was delivered.
     Delivered,
-    /// It is due again then.
+    /// It is due again at this instant.
     RetryAt(Timestamp),
     /// It is given up.
     DeadLetter,

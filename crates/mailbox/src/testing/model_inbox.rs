@@ -1,6 +1,6 @@
 //! An inbox as plain as its rules, to compare engines with.
 
-use crate::inbox::{Decision, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KnownEntry, ReceiveOutcome};
+use crate::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KnownEntry, ReceiveDecision, ReceiveOutcome};
 use crate::key::{DuplicateKey, Fingerprint};
 use crate::kind::Kind;
 use crate::lease::{EntryId, Lease, LeaseOwner};
@@ -59,16 +59,16 @@ impl ModelInbox {
             conflicts_with: stored.entry.conflicts_with,
             lease: stored.lease,
         });
-        let conflicts_with = match Decision::of(&message.fingerprint, known.collect(), lease.as_ref(), now) {
-            Decision::Answer(outcome) => return outcome,
-            Decision::Lease { outcome, attempts } => {
+        let conflicts_with = match ReceiveDecision::of(&message.fingerprint, known.collect(), lease.as_ref(), now) {
+            ReceiveDecision::Answer(outcome) => return outcome,
+            ReceiveDecision::Lease { outcome, attempts } => {
                 if let Some(stored) = state.stored.iter_mut().find(|stored| stored.entry.id == outcome.id()) {
                     stored.lease = lease;
                     stored.entry.attempts += attempts;
                 }
                 return outcome;
             }
-            Decision::Store { conflicts_with } => conflicts_with,
+            ReceiveDecision::Store { conflicts_with } => conflicts_with,
         };
         state.last += 1;
         let id = EntryId::new(state.last);

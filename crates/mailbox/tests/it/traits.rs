@@ -11,7 +11,7 @@ struct Values {
     incoming: Incoming,
     outgoing: Outgoing,
     outcome: ReceiveOutcome,
-    decision: Decision,
+    decision: ReceiveDecision,
     inbox: InboxEntry,
     outbox: OutboxEntry,
     schedule: Schedule,

@@ -115,7 +115,7 @@ fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
     if answer.status.is_success() {
         let acknowledged = Acknowledgement::from_json(&answer.body).is_ok_and(|body| body.is_received());
         if !acknowledged {
-            outcome.note = Some(DeliveryNote::WrongBody);
+            outcome.note = Some(DeliveryNote::Unacknowledged);
             outcome.delivered = !terms.retry_unacknowledged;
         }
         return outcome;

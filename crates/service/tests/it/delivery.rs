@@ -112,7 +112,7 @@ async fn a_2xx_with_another_body_is_delivered_with_a_finding_or_tried_again() {
         world.dispatcher.run_once().await.unwrap();
         assert_eq!(world.entry(id).await.state, state, "{body}");
         let attempts = world.deliveries(id).await;
-        assert_eq!((attempts[0].status, attempts[0].note), (Some(202), Some(DeliveryNote::WrongBody)));
+        assert_eq!((attempts[0].status, attempts[0].note), (Some(202), Some(DeliveryNote::Unacknowledged)));
     }
 }
 

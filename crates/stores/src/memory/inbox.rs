@@ -2,8 +2,8 @@
 
 use super::{Parts, lock};
 use bankrail_mailbox::{
-    Decision, EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KeyHash, Kind, KnownEntry,
-    Lease, LeaseOwner, ReceiveOutcome,
+    EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KeyHash, Kind, KnownEntry, Lease,
+    LeaseOwner, ReceiveDecision, ReceiveOutcome,
 };
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -185,16 +185,16 @@ impl Messages {
         let ids: BTreeSet<EntryId> =
             message.key.hashes().iter().filter_map(|key| self.keys.get(key)).flatten().copied().collect();
         let known = ids.iter().filter_map(|id| self.entries.get(id)).map(Stored::known).collect();
-        let conflicts_with = match Decision::of(&message.fingerprint, known, lease.as_ref(), now) {
-            Decision::Answer(outcome) => return Ok(outcome),
-            Decision::Lease { outcome, attempts } => {
+        let conflicts_with = match ReceiveDecision::of(&message.fingerprint, known, lease.as_ref(), now) {
+            ReceiveDecision::Answer(outcome) => return Ok(outcome),
+            ReceiveDecision::Lease { outcome, attempts } => {
                 if let Some(stored) = self.entries.get_mut(&outcome.id()) {
                     stored.lease = lease;
                     stored.entry.attempts = stored.entry.attempts.saturating_add(attempts);
                 }
                 return Ok(outcome);
             }
-            Decision::Store { conflicts_with } => conflicts_with,
+            ReceiveDecision::Store { conflicts_with } => conflicts_with,
         };
         if self.entries.len() >= capacity {
             return Err(StoreErrorKind::Full.into());

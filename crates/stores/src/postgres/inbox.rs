@@ -27,7 +27,8 @@ const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT i
 const LEASE: &str =
     "UPDATE bankrail_inbox SET owner = $1, until = $2, waits = greatest(due, $2), attempts = attempts + 1
     WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND due <= $3
-        AND (until IS NULL OR until <= $3) AND ($4 IS NULL OR kind = ANY ($4)) ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED)
+        AND (until IS NULL OR until <= $3) AND ($4 IS NULL OR kind = ANY ($4))
+        ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED)
     RETURNING ";
 
 const EXTEND: &str = "UPDATE bankrail_inbox SET until = $3, waits = greatest(due, $3) WHERE id = $1 AND owner = $2";
@@ -100,8 +101,9 @@ impl Inbox for PostgresInbox {
                     // It would be met again at every look, and the others with it.
                     // Should this fail, it is, and the others are not held up by it.
                     Err(Unreadable(id)) => {
-                        if let Err(fault) = self.store.as_owner(DEAD_LETTER, id, lease.owner, at, Some(UNREADABLE)).await {
-                            tracing::error!(entry = %id, error = ?fault, "an unreadable entry was not made a dead letter");
+                        let given_up = self.store.as_owner(DEAD_LETTER, id, lease.owner, at, Some(UNREADABLE)).await;
+                        if let Err(fault) = given_up {
+                            tracing::error!(entry = %id, error = ?fault, "an unreadable entry was not given up");
                         }
                     }
                 }
@@ -190,7 +192,8 @@ impl PostgresStore {
         Ok(outcome)
     }
 
-    /// Runs a change that only the owner of a lease may make: `id`, `owner`, an instant and, where there is one, a text.
+    /// Runs a change that only the owner of a lease may make: `id`, `owner`, an instant and, where there is one, a
+    /// text.
     pub(super) async fn as_owner(
         &self,
         sql: &str,

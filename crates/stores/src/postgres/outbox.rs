@@ -29,7 +29,8 @@ const RECORD: &str = "WITH entry AS (
             owner = NULL, until = NULL
         WHERE id = $1 AND owner = $2 RETURNING id)
     INSERT INTO bankrail_delivery (entry, number, started, duration, status, note)
-    SELECT id, 1 + (SELECT coalesce(max(number), 0) FROM bankrail_delivery WHERE entry = $1), $6, $7, $8, $9 FROM entry";
+    SELECT id, 1 + (SELECT coalesce(max(number), 0) FROM bankrail_delivery WHERE entry = $1), $6, $7, $8, $9
+    FROM entry";
 
 const DELIVERIES: &str =
     "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = $1 ORDER BY number";
@@ -44,9 +45,12 @@ const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM ba
     WHERE state = 'delivered' AND finished < $1 ORDER BY finished LIMIT 500 FOR UPDATE SKIP LOCKED)";
 
 const COUNTS: &str = "SELECT
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'pending' AND endpoint = coalesce($1, endpoint)) AS pending,
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'delivered' AND endpoint = coalesce($1, endpoint)) AS delivered,
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'dead_letter' AND endpoint = coalesce($1, endpoint)) AS dead_letters";
+    (SELECT count(*) FROM bankrail_outbox WHERE state = 'pending' AND endpoint = coalesce($1, endpoint))
+        AS pending,
+    (SELECT count(*) FROM bankrail_outbox WHERE state = 'delivered' AND endpoint = coalesce($1, endpoint))
+        AS delivered,
+    (SELECT count(*) FROM bankrail_outbox WHERE state = 'dead_letter' AND endpoint = coalesce($1, endpoint))
+        AS dead_letters";
 
 /// The outbox of a [`PostgresStore`].
 #[derive(Clone, Debug)]

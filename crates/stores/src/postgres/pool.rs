@@ -24,9 +24,9 @@ struct Connector<T> {
     session: String,
 }
 
-/// What every session begins with. The rules that keep a message from being stored twice are for this level, whatever the
-/// database's default. A worker that is cut off within a transaction must not keep its locks until the server misses it; our
-/// own time-out of an operation comes first.
+/// What every session begins with. The rules that keep a message from being stored twice are for this level, whatever
+/// the database's default. A worker that is cut off within a transaction must not keep its locks until the server
+/// misses it; our own time-out of an operation comes first.
 fn session(timeout: Duration) -> String {
     let millis = timeout.as_millis().saturating_mul(2).clamp(1, 2_147_483_647);
     format!(

@@ -12,13 +12,13 @@ use std::pin::Pin;
 use tokio_postgres::Transaction;
 use tokio_postgres::error::SqlState;
 
-/// Inbox and outbox inside a transaction of the caller's: what is done here takes effect with the caller's rows when the
-/// caller commits, or not at all.
+/// Inbox and outbox inside a transaction of the caller's: what is done here takes effect with the caller's rows when
+/// the caller commits, or not at all.
 ///
-/// The tables must be there: [`PostgresStore::connect`](super::PostgresStore::connect) makes them. Keep the default isolation level,
-/// `READ COMMITTED`: at a higher one a message that another transaction stores at the same time is an error here, to be
-/// answered by beginning anew, and a conflict with it may pass as new. After any [`StoreError`] the transaction is void;
-/// roll it back.
+/// The tables must be there: [`PostgresStore::connect`](super::PostgresStore::connect) makes them. Keep the default
+/// isolation level, `READ COMMITTED`: at a higher one a message that another transaction stores at the same time is an
+/// error here, to be answered by beginning anew, and a conflict with it may pass as new. After any [`StoreError`] the
+/// transaction is void; roll it back.
 ///
 /// A message that leaves with the ledger's own row, or not at all:
 ///
@@ -47,8 +47,8 @@ impl<'a> InTransaction<'a> {
         Self { transaction }
     }
 
-    /// Stores a received message, as [`Inbox::receive`](bankrail_mailbox::Inbox::receive) does. Another transaction that receives
-    /// a message with a key in common waits for the end of this one.
+    /// Stores a received message, as [`Inbox::receive`](bankrail_mailbox::Inbox::receive) does. Another transaction
+    /// that receives a message with a key in common waits for the end of this one.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -64,8 +64,8 @@ impl<'a> InTransaction<'a> {
         Ok(inbox::receive(self.transaction, message, Some(lease), now).await?)
     }
 
-    /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the lease is no
-    /// longer the owner's; roll back.
+    /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the
+    /// lease is no longer the owner's; roll back.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -119,8 +119,8 @@ impl TransactionalInbox for PostgresInbox {
     }
 }
 
-/// Whether a statement failed whose error the work kept to itself. The server would answer a commit without an error then
-/// and roll back.
+/// Whether a statement failed whose error the work kept to itself. The server would answer a commit without an error
+/// then and roll back.
 async fn failed_before(transaction: &Transaction<'_>) -> Result<Option<Box<dyn Error + Send + Sync>>, Fault> {
     match transaction.batch_execute("SELECT 1").await {
         Ok(()) => Ok(None),

@@ -1,6 +1,6 @@
 //! The engine: one script call per decision.
 
-use super::script::{OpenError, Script, kind_of, manager};
+use super::script::{RedisUrlError, Script, kind_of, manager};
 use bankrail_rate_limit::{Algorithm, Charge, CounterStore, Counting, Counts, Decision, MAX_WINDOWS, State};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::{ConnectionLike, ConnectionManager};
@@ -24,8 +24,8 @@ impl RedisCounters {
     /// whenever the connection was lost; must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`OpenError`] when `url` is not one, or asks for what this build does not have.
-    pub fn open(url: &str) -> Result<Self, OpenError> {
+    /// [`RedisUrlError`] when `url` is not one, or asks for what this build does not have.
+    pub fn open(url: &str) -> Result<Self, RedisUrlError> {
         Ok(Self::over(manager(url)?))
     }
 }
@@ -43,7 +43,8 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
         }
     }
 
-    /// What the keys start with instead of `bankrail:limit:`. A key goes on with the call type's name, `:` and the customer.
+    /// What the keys start with instead of `bankrail:limit:`. A key goes on with the call type's name, `:` and the
+    /// customer.
     #[must_use]
     pub fn with_prefix(mut self, prefix: &str) -> Self {
         self.prefix = prefix.into();

@@ -1,4 +1,5 @@
--- An inbox; see bankrail_mailbox::Inbox. What `receive` answers is bankrail_mailbox::Decision::of, which the shared suite proves. Integers below 2^53 throughout, instants in milliseconds.
+-- An inbox; see bankrail_mailbox::Inbox. `receive` decides as bankrail_mailbox::ReceiveDecision::of does; the suite of
+-- all inboxes compares them. Integers below 2^53 throughout, instants in milliseconds.
 -- KEYS[1]  the prefix P; its hash tag puts all that the script touches into one slot:
 --          P:next            the last number given
 --          P:entry:ID        hash of an entry; `owner` and `until` are there while it is leased
@@ -8,13 +9,13 @@
 --          P:completed       sorted set, by the time of completion
 --          P:dead            sorted set of the dead letters, by number
 --          P:kinds           set of the kinds of all messages that were ever received
--- KEYS[2]  P:absent, which is never made: of two keys that are not both there, a node says TRYAGAIN while it gives the slot
---          away or takes it over, before the script begins. With part of the keys it would store and lease twice.
+-- KEYS[2]  P:absent, which is never made. Of two keys that are not both there, a node says TRYAGAIN while it gives the
+--          slot away or takes it over, before the script begins. With part of the keys it would store and lease twice.
 -- ARGV     the operation, now, then what it needs
 local P, op, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
 
-local FIELDS = {'id', 'kind', 'attributes', 'body', 'acknowledgement', 'received', 'conflicts_with', 'state', 'attempts',
-  'last_error'}
+local FIELDS = {'id', 'kind', 'attributes', 'body', 'acknowledgement', 'received', 'conflicts_with', 'state',
+  'attempts', 'last_error'}
 
 local function text(number) return string.format('%.0f', number) end
 local function entry(id) return P .. ':entry:' .. id end
@@ -64,8 +65,8 @@ end
 local function outcome(word, id) return {word, id, field(id, 'acknowledgement'), field(id, 'conflicts_with')} end
 local function taken(id) return outcome(field(id, 'conflicts_with') and 'conflict' or 'new', id) end
 
--- before which completed entries are forgotten or "", owner or "", until, duplicate keys, fingerprint, then names and values
--- of the fields that the message brings
+-- before which completed entries are forgotten or "", owner or "", until, duplicate keys, fingerprint, then names and
+-- values of the fields that the message brings
 if op == 'receive' then
   local before, owner, until_, keys, fingerprint = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
   if before ~= '' then forget(before, 8) end

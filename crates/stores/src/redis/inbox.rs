@@ -1,6 +1,6 @@
 //! Received messages: one script call for each operation.
 
-use super::script::{OpenError, Script, kind_of, manager};
+use super::script::{RedisUrlError, Script, kind_of, manager};
 use crate::UNREADABLE;
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, Lease, LeaseOwner, OpaqueBytes, ReceiveOutcome,
@@ -19,17 +19,19 @@ const FORGOTTEN: u32 = 500;
 
 /// The inbox of one receiver, or of several that share it, on a Valkey or Redis server or cluster.
 ///
-/// - All keys of an inbox lie in one hash slot: an operation is one script, which the server runs alone, so that message
-///   and acknowledgement are stored in one step and a duplicate key is taken by one delivery. Inboxes of other names may
-///   lie elsewhere in a cluster. While a cluster moves an inbox's slot from node to node key by key, each call fails with
+/// - All keys of an inbox lie in one hash slot: an operation is one script, which the server runs alone, so that
+///   message and acknowledgement are stored in one step and a duplicate key is taken by one delivery. Inboxes of other
+///   names may lie elsewhere in a cluster. While a cluster moves an inbox's slot from node to node key by key, each
+///   call fails with
 ///   [`StoreErrorKind::Unavailable`] and has done nothing; the sender delivers again.
 /// - Nothing that waits and no dead letter ever expires. A completed message, with its keys, is forgotten once
 ///   [`RedisInbox::with_retention`] has passed since its completion, by the callers' clock: up to eight go with each
-///   message that is received, so no sweeper is needed; [`Inbox::forget`] forgets at once. A duplicate that comes later than
+/// message that is received, so no sweeper is needed; [`Inbox::forget`] forgets at once. A duplicate that comes later
+/// than
 ///   that is new again.
 /// - An answer is as durable as the server makes it: run it with `appendonly yes`, `appendfsync always` and
-///   `maxmemory-policy noeviction`. After a failover that loses acknowledged writes, the sender's retries cannot bring back
-///   a message that was acknowledged.
+///   `maxmemory-policy noeviction`. After a failover that loses acknowledged writes, the sender's retries cannot bring
+///   back a message that was acknowledged.
 /// - A handler's effect cannot share this engine's transaction: handlers run at least once.
 ///
 /// ```no_run
@@ -52,12 +54,12 @@ pub struct RedisInbox<C = ConnectionManager> {
 }
 
 impl RedisInbox {
-    /// The inbox on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again whenever
-    /// the connection was lost; must be called within a tokio runtime.
+    /// The inbox on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again
+    /// whenever the connection was lost; must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`OpenError`] when `url` is not one, or asks for what this build does not have.
-    pub fn open(url: &str) -> Result<Self, OpenError> {
+    /// [`RedisUrlError`] when `url` is not one, or asks for what this build does not have.
+    pub fn open(url: &str) -> Result<Self, RedisUrlError> {
         Ok(Self::over(manager(url)?))
     }
 }
@@ -212,7 +214,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
             for id in unreadable {
                 // It would be met again at every look. Should this fail, it is, and the others are not held up by it.
                 if let Err(error) = self.dead_letter(id, lease.owner, UNREADABLE, now).await {
-                    tracing::error!(entry = %id, %error, "an unreadable entry was not made a dead letter");
+                    tracing::error!(entry = %id, %error, "an unreadable entry was not given up");
                 }
             }
             Ok(entries)

@@ -55,13 +55,13 @@ pub(super) async fn ask<T: FromRedisValue>(
 }
 
 /// A connection that is made with the first request, and again with the next one after it was lost.
-pub(super) fn manager(url: &str) -> Result<ConnectionManager, OpenError> {
+pub(super) fn manager(url: &str) -> Result<ConnectionManager, RedisUrlError> {
     let config = ConnectionManagerConfig::new()
         .set_number_of_retries(0) // the next request tries again
         .set_connection_timeout(Some(Duration::from_secs(1)))
         .set_response_timeout(None); // `with_timeout` bounds the whole call
-    let client = Client::open(url).map_err(|error| OpenError(Box::new(error)))?;
-    ConnectionManager::new_lazy_with_config(client, config).map_err(|error| OpenError(Box::new(error)))
+    let client = Client::open(url).map_err(|error| RedisUrlError(Box::new(error)))?;
+    ConnectionManager::new_lazy_with_config(client, config).map_err(|error| RedisUrlError(Box::new(error)))
 }
 
 /// Whether anything can have happened. An error that the server answers with means that a script of one write, or one
@@ -78,4 +78,4 @@ pub(super) fn kind_of(error: &RedisError) -> StoreErrorKind {
 /// The server cannot be addressed.
 #[derive(Debug, thiserror::Error)]
 #[error("the server's address cannot be used")]
-pub struct OpenError(#[source] Box<dyn std::error::Error + Send + Sync>);
+pub struct RedisUrlError(#[source] Box<dyn std::error::Error + Send + Sync>);

@@ -9,7 +9,7 @@ mod seen;
 #[cfg(feature = "client-assertion")]
 mod tokens;
 
-use super::script::{OpenError, Script, kind_of, manager};
+use super::script::{RedisUrlError, Script, kind_of, manager};
 use bankrail_values::{StoreError, StoreErrorKind};
 use redis::RedisError;
 use redis::aio::{ConnectionLike, ConnectionManager};
@@ -19,33 +19,34 @@ use std::time::Duration;
 
 /// Used assertions ([`ReplayStore`](bankrail_client_assertion::ReplayStore)), access tokens
 /// ([`TokenStore`](bankrail_client_assertion::token::TokenStore)) and imported entries
-/// ([`SeenEntries`](bankrail_statement::SeenEntries)) on a Valkey or Redis server or cluster. A cheap handle: clones share
-/// the connection.
+/// ([`SeenEntries`](bankrail_statement::SeenEntries)) on a Valkey or Redis server or cluster. A cheap handle: clones
+/// share the connection.
 ///
-/// - A used assertion is one key, taken by one script: of two machines that present it at once, one is told that it was the
-///   first. A token is one key under its SHA-256. The entries of an account are one hash and an index of their days, in one
-///   slot of a cluster, changed by one script.
-/// - The callers' `now` decides what has expired, as with every engine. The server drops a used assertion or a token an hour
-///   after that by itself, counted from when it was written, so the callers' clocks need not agree with the server's.
+/// - A used assertion is one key, taken by one script: of two machines that present it at once, one is told that it was
+///   the first. A token is one key under its SHA-256. The entries of an account are one hash and an index of their
+///   days, in one slot of a cluster, changed by one script.
+/// - The callers' `now` decides what has expired, as with every engine. The server drops a used assertion or a token an
+///   hour after that by itself, counted from when it was written, so the callers' clocks need not agree with the
+///   server's.
 /// - Entries stay until [`forget_before`](bankrail_statement::SeenEntries::forget_before), up to
 ///   [`RedisStore::with_seen_capacity`] for each account; only [`RedisStore::with_idle_retention`] lets the server drop them.
 ///
 /// # What a failure means
 ///
-/// - Nothing is sent twice by this crate. A call without an answer fails with [`StoreErrorKind::Timeout`] and may have been
-///   done: the assertion may be used up (its sender signs another one), the token kept (nobody was told it), the entries
-///   recorded (record them again: that changes nothing). A cluster's connection may send again by itself; a claim carries
-///   its owner, so that the second one is recognised as the first.
+/// - Nothing is sent twice by this crate. A call without an answer fails with [`StoreErrorKind::Timeout`] and may have
+///   been done: the assertion may be used up (its sender signs another one), the token kept (nobody was told it), the
+///   entries recorded (record them again: that changes nothing). A cluster's connection may send again by itself; a
+///   claim carries its owner, so that the second one is recognised as the first.
 /// - A server that is away, read-only, loading or out of memory is an error within [`RedisStore::with_timeout`]; the
 ///   service then refuses.
-/// - While a cluster moves a slot from node to node key by key, calls for what has gone already, and for the entries of an
-///   account there, fail with [`StoreErrorKind::Unavailable`] and have done nothing.
+/// - While a cluster moves a slot from node to node key by key, calls for what has gone already, and for the entries of
+///   an account there, fail with [`StoreErrorKind::Unavailable`] and have done nothing.
 /// - Memory pressure must evict nothing: `maxmemory-policy noeviction` is required. What the server loses, by eviction,
 ///   by a crash without `appendfsync always`, or in a failover to a replica that lags behind, is forgotten: a used
 ///   assertion can be used once more until it expires, a token is refused, a revoked token holds again, entries are
 ///   imported again. Where that must not be, use an engine with transactions on disk.
-/// - A connection that reads from replicas may find a revoked token still there: let it read from the primaries, which is
-///   what the `redis` crate does unless told otherwise.
+/// - A connection that reads from replicas may find a revoked token still there: let it read from the primaries, which
+///   is what the `redis` crate does unless told otherwise.
 ///
 /// ```no_run
 /// use bankrail_client_assertion::{ReplayStore, token::TokenStore};
@@ -78,12 +79,12 @@ struct Scripts {
 }
 
 impl RedisStore {
-    /// The store on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again whenever
-    /// the connection was lost; must be called within a tokio runtime.
+    /// The store on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again
+    /// whenever the connection was lost; must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`OpenError`] when `url` is not one, or asks for what this build does not have.
-    pub fn open(url: &str) -> Result<Self, OpenError> {
+    /// [`RedisUrlError`] when `url` is not one, or asks for what this build does not have.
+    pub fn open(url: &str) -> Result<Self, RedisUrlError> {
         Ok(Self::over(manager(url)?))
     }
 }

@@ -1,7 +1,7 @@
 //! The threads behind a database: one that writes, one that reads, each with a connection of its own.
 
 use super::schema::{self, MigrateError};
-use super::{Durability, OpenError, SqliteOptions};
+use super::{Durability, SqliteOpenError, SqliteOptions};
 use bankrail_values::{StoreError, StoreErrorKind};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode};
@@ -28,7 +28,7 @@ pub(super) struct Database {
 }
 
 impl Database {
-    pub(super) fn open(path: Option<&Path>, options: &SqliteOptions) -> Result<Self, OpenError> {
+    pub(super) fn open(path: Option<&Path>, options: &SqliteOptions) -> Result<Self, SqliteOpenError> {
         let shown = path.unwrap_or(Path::new(":memory:"));
         let failed = |error| open_error(shown, error);
         let mut connection = match path {
@@ -38,7 +38,9 @@ impl Database {
         .map_err(failed)?;
         prepare(&connection, options).map_err(failed)?;
         schema::migrate(&mut connection).map_err(|error| match error {
-            MigrateError::Newer { found, known } => OpenError::NewerSchema { path: shown.to_owned(), found, known },
+            MigrateError::Newer { found, known } => {
+                SqliteOpenError::NewerSchema { path: shown.to_owned(), found, known }
+            }
             MigrateError::Sql(error) => failed(error),
         })?;
         let (writer, writes) = mpsc::channel(options.queue);
@@ -79,6 +81,14 @@ impl Database {
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         send(&self.reader, move |connection| work(connection).map(Outcome::Keep), false).await
+    }
+
+    /// As [`Database::read`], for work that is not ours: without a file, the thread that writes does it, and undoes it.
+    pub(super) async fn read_alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        send(&self.reader, work, true).await
     }
 
     /// Waits for what is in the writer's queue.
@@ -145,12 +155,12 @@ fn kind_of(error: &rusqlite::Error) -> StoreErrorKind {
     }
 }
 
-fn open_error(path: &Path, error: rusqlite::Error) -> OpenError {
+fn open_error(path: &Path, error: rusqlite::Error) -> SqliteOpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => OpenError::NotADatabase { path },
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Locked { path },
-        _ => OpenError::Failed { path, source: error.into() },
+        Some(ErrorCode::NotADatabase) => SqliteOpenError::NotADatabase { path },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SqliteOpenError::Locked { path },
+        _ => SqliteOpenError::Failed { path, source: error.into() },
     }
 }
 
@@ -173,9 +183,9 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result
     connection.pragma_update_and_check(None, "journal_size_limit", 16 << 20, |_| Ok(()))
 }
 
-fn spawn(path: &Path, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
+fn spawn(path: &Path, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), SqliteOpenError> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
-    thread.map(drop).map_err(|error| OpenError::Failed { path: path.to_owned(), source: error.into() })
+    thread.map(drop).map_err(|error| SqliteOpenError::Failed { path: path.to_owned(), source: error.into() })
 }
 
 /// One queued operation.
@@ -269,8 +279,9 @@ fn read_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
     }
 }
 
-/// A connection on which no work commits. Work whose transaction SQLite has rolled back, as it does by itself when the disk
-/// is full, could otherwise go on, statement by statement, and its effect would stay without the note that it happened.
+/// A connection on which no work commits. Work whose transaction SQLite has rolled back, as it does by itself when the
+/// disk is full, could otherwise go on, statement by statement, and its effect would stay without the note that it
+/// happened.
 struct Guarded {
     connection: Connection,
     working: Arc<AtomicBool>,
@@ -324,8 +335,9 @@ struct Queue {
 impl Queue {
     /// Takes the writes of one transaction; waits for the first. False when there will be none.
     ///
-    /// A disk that is fast takes a transaction for nearly every write of many writers, and the cost of those would be most
-    /// of the cost of writing. So where one was shared, the next waits for others, for as long as they keep coming.
+    /// A disk that is fast takes a transaction for nearly every write of many writers, and the cost of those would be
+    /// most of the cost of writing. So where one was shared, the next waits for others, for as long as they keep
+    /// coming.
     fn take(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
         let Some(first) = self.next.take().or_else(|| self.jobs.blocking_recv()) else { return false };
         let alone = first.alone();

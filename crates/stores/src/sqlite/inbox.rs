@@ -5,8 +5,8 @@ use super::values::{Unreadable, bytes, count, entry_id, kind, named, number, rea
 use super::{SqliteStore, instant};
 use crate::{MOST_WOKEN, UNREADABLE};
 use bankrail_mailbox::{
-    Decision, EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, KnownEntry, Lease,
-    LeaseOwner, ReceiveOutcome,
+    EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, KnownEntry, Lease, LeaseOwner,
+    ReceiveDecision, ReceiveOutcome,
 };
 use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, Row, named_params, params};
@@ -16,7 +16,8 @@ const KNOWN: &str = "SELECT i.id, i.fingerprint, i.state, i.acknowledgement, i.c
     FROM bankrail_inbox_key k JOIN bankrail_inbox i ON i.id = k.id WHERE k.key = ?1";
 
 const INSERT: &str = "INSERT INTO bankrail_inbox
-    (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, state, due, owner, until, waits, attempts, body)
+    (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, state, due, owner, until, waits, attempts,
+    body)
     VALUES (:kind, :attributes, :fingerprint, :acknowledgement, :now, :conflicts_with, 'pending', :now, :owner, :until,
     max(:now, :until), :owner IS NOT NULL, :body)";
 
@@ -32,7 +33,8 @@ const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT i
 const LEASE: &str = "UPDATE bankrail_inbox SET owner = :owner, until = :until, waits = max(due, :until),
     attempts = attempts + 1
     WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND due <= :now
-        AND (until IS NULL OR until <= :now) AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds))) ORDER BY id LIMIT :limit)
+        AND (until IS NULL OR until <= :now) AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
+        ORDER BY id LIMIT :limit)
     RETURNING ";
 
 const COLUMNS: &str =
@@ -178,15 +180,15 @@ pub(super) fn receive(
             known.push(entry?);
         }
     }
-    match Decision::of(&message.fingerprint, known, lease.as_ref(), now) {
-        Decision::Answer(outcome) => Ok(outcome),
-        Decision::Lease { outcome, attempts } => {
+    match ReceiveDecision::of(&message.fingerprint, known, lease.as_ref(), now) {
+        ReceiveDecision::Answer(outcome) => Ok(outcome),
+        ReceiveDecision::Lease { outcome, attempts } => {
             let owner = lease.as_ref().map(|lease| lease.owner.as_bytes());
             let until = lease.map(|lease| lease.until.unix_millis());
             connection.prepare_cached(TAKE)?.execute(params![number(outcome.id()), owner, until, attempts])?;
             Ok(outcome)
         }
-        Decision::Store { conflicts_with } => {
+        ReceiveDecision::Store { conflicts_with } => {
             let id = insert(connection, message, conflicts_with, lease, now)?;
             Ok(ReceiveOutcome::work(id, message.acknowledgement.clone(), conflicts_with))
         }

@@ -82,8 +82,8 @@ mod tests {
         assert!(connection.execute("INSERT INTO a (x) VALUES (7)", []).is_err());
     }
 
-    /// No statement of the daily work may read a whole table or index, or sort: a backlog would slow down what is new. What
-    /// is ready is read in its order until there is enough of it.
+    /// No statement of the daily work may read a whole table or index, or sort: a backlog would slow down what is new.
+    /// What is ready is read in its order until there is enough of it.
     #[test]
     fn the_daily_statements_go_by_an_index() {
         let mut connection = Connection::open_in_memory().unwrap();

@@ -12,12 +12,12 @@ mod mailbox;
 pub use mailbox::Work;
 
 impl SqliteStore {
-    /// Runs `work` in a transaction of its own: what it writes to its own tables through [`Transaction::connection`] and
-    /// what it asks of the store takes effect together, or not at all when it returns an error or panics.
+    /// Runs `work` in a transaction of its own: what it writes to its own tables through [`Transaction::connection`]
+    /// and what it asks of the store takes effect together, or not at all when it returns an error or panics.
     ///
-    /// `work` runs on the thread that writes; every other write waits for it. It must not begin, commit or roll back
-    /// a transaction (savepoints are allowed); what it writes without one, because SQLite has rolled it back after an error
-    /// such as a full disk, is refused.
+    /// `work` runs on the thread that writes; every other write waits for it. It must not begin, commit or roll back a
+    /// transaction (savepoints are allowed); what it writes without one, because SQLite has rolled it back after an
+    /// error such as a full disk, is refused.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -50,6 +50,23 @@ impl SqliteStore {
             Ok(if done.is_ok() { Outcome::Keep(done) } else { Outcome::Undo(done) })
         };
         self.database.write_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
+    }
+
+    /// Runs `work`, which only reads, on the thread that reads: no write waits for it. It sees one state of the whole
+    /// database, with every write that was answered before the call. What it tries to write fails or is undone.
+    ///
+    /// # Errors
+    /// [`TransactionError::Undone`] with the error of `work`; [`TransactionError::Store`] when the store failed.
+    pub async fn read<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, TransactionError<E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let run = move |connection: &Connection| Ok(Outcome::Undo(work(connection)));
+        self.database.read_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
     }
 }
 

@@ -99,8 +99,8 @@ proptest! {
     }
 }
 
-/// The same for an engine that drops nothing in passing: where memory would, the question is changed. `make` gives a store
-/// of its own to each case.
+/// The same for an engine that drops nothing in passing: where memory would, the question is changed. `make` gives a
+/// store of its own to each case.
 #[cfg(feature = "redis")]
 pub(crate) async fn answers_as_memory<S: ReplayStore + TokenStore + SeenEntries>(mut make: impl FnMut() -> S) {
     use proptest::strategy::ValueTree;

@@ -118,8 +118,8 @@ pub(crate) async fn postgres_schema() -> String {
     format!("{config} options='-c search_path={schema}'")
 }
 
-/// Runs each case, an `async fn(S)`, over every engine that is always there. `inbox:` and `outbox:` give it that part of a
-/// store, and run it over PostgreSQL too.
+/// Runs each case, an `async fn(S)`, over every engine that is always there. `inbox:` and `outbox:` give it that part
+/// of a store, and run it over PostgreSQL too.
 macro_rules! suite {
     ($($case:ident),+ $(,)?) => {
         crate::engines::suite!(@engines clone $($case)+);

@@ -33,9 +33,9 @@ pub enum MandateState {
 ///
 /// The rules: a creation comes first; a creation that was declined, recalled or ran out, and a cancellation, are final;
 /// of suspensions and releases the latest counts, by the sender's time. Where these do not take turns from the
-/// confirmed creation on, one is missing or their times are not to be relied on, and [`MandateHistory::is_complete`] says
-/// that the state is not certain. An action that is reported as pending and as finished is finished; with two different ends it is
-/// contradictory.
+/// confirmed creation on, one is missing or their times are not to be relied on, and [`MandateHistory::is_complete`]
+/// says that the state is not certain. An action that is reported as pending and as finished is finished; with two
+/// different ends it is contradictory.
 ///
 /// ```
 /// use bankrail_webhook::history::{MandateHistory, MandateState, Observation};
@@ -196,7 +196,8 @@ impl MandateHistory {
         self.derive().state
     }
 
-    /// True when the rules reach the state without a gap: suspensions and releases take turns, from a confirmed creation on.
+    /// True when the rules reach the state without a gap: suspensions and releases take turns, from a confirmed
+    /// creation on.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.derive().complete

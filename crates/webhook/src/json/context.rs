@@ -1,7 +1,7 @@
 //! Where in a message we are, and what was noticed there.
 
 use crate::error::MessageError;
-use crate::finding::{Finding, Rule};
+use crate::finding::{MessageFinding, Rule};
 use bankrail_values::excerpt;
 use bankrail_values::json::{JsonValue, push_pointer_segment};
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 #[derive(Debug, Default)]
 pub(crate) struct Context {
     pointer: String,
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<MessageFinding>,
 }
 
 impl Context {
@@ -42,7 +42,7 @@ impl Context {
     }
 
     pub(crate) fn find(&mut self, rule: Rule, expected: impl Into<Cow<'static, str>>, found: impl Into<String>) {
-        let finding = Finding::new(rule, self.pointer.clone(), expected.into(), found.into());
+        let finding = MessageFinding::new(rule, self.pointer.clone(), expected.into(), found.into());
         self.findings.push(finding);
     }
 

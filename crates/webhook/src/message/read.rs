@@ -3,7 +3,7 @@
 use super::MessageKind;
 use crate::duplicate;
 use crate::error::MessageError;
-use crate::finding::{Finding, RuleClass};
+use crate::finding::{MessageFinding, RuleClass};
 use crate::json::{self, Context, Output, Wire};
 use bankrail_mailbox::{DuplicateKey, Fingerprint};
 use bankrail_values::json::JsonValue;
@@ -29,8 +29,8 @@ impl ReadOptions {
         Self::default()
     }
 
-    /// Whether to refuse messages with findings of form, unknown codes or unknown members. Findings of consistency never
-    /// refuse. Off by default.
+    /// Whether to refuse messages with findings of form, unknown codes or unknown members. Findings of consistency
+    /// never refuse. Off by default.
     #[must_use]
     pub fn deny_findings(mut self, deny: bool) -> Self {
         self.deny_findings = deny;
@@ -62,7 +62,7 @@ pub struct Parsed<T> {
     /// The message.
     pub message: T,
     /// What was noticed while reading, then what [`WebhookMessage::validate`] says.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<MessageFinding>,
 }
 
 /// What the messages have in common. Sealed: their list is closed.
@@ -120,7 +120,7 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
     }
 
     /// What is odd about the message: default bounds, unknown codes and members, and values that do not agree.
-    fn validate(&self) -> Vec<Finding> {
+    fn validate(&self) -> Vec<MessageFinding> {
         let mut at = Context::default();
         self.check(None, &mut at);
         self.check_consistency(&mut at);
@@ -156,18 +156,18 @@ macro_rules! message_type {
             /// The message itself if nothing is odd about it: the end of a builder's chain.
             ///
             /// # Errors
-            /// [`BuildError`](crate::BuildError) with the findings of `validate`, whatever their class.
-            pub fn checked(self) -> Result<Self, $crate::BuildError> {
+            /// [`FindingsError`](crate::FindingsError) with the findings of `validate`, whatever their class.
+            pub fn checked(self) -> Result<Self, $crate::FindingsError> {
                 match self.validate() {
                     findings if findings.is_empty() => Ok(self),
-                    findings => Err($crate::BuildError { findings }),
+                    findings => Err($crate::FindingsError { findings }),
                 }
             }
 
             /// What is odd about the message: default bounds, unknown codes and members, and values that do not
             /// agree with each other.
             #[must_use]
-            pub fn validate(&self) -> Vec<$crate::Finding> {
+            pub fn validate(&self) -> Vec<$crate::MessageFinding> {
                 <Self as $crate::WebhookMessage>::validate(self)
             }
         }

@@ -11,7 +11,7 @@ fn id(text: &str) -> HyphenatedUuid {
     text.parse().unwrap()
 }
 
-fn parse(kind: MessageKind, headers: &[(&str, &str)]) -> Result<(DeliveryHeaders, Vec<Rule>), HeaderError> {
+fn parse(kind: MessageKind, headers: &[(&str, &str)]) -> Result<(DeliveryHeaders, Vec<Rule>), DeliveryHeaderError> {
     let headers = headers.iter().map(|(name, value)| (*name, value.as_bytes()));
     let (headers, findings) = DeliveryHeaders::parse(kind, headers)?;
     Ok((headers, findings.into_iter().map(|finding| finding.rule).collect()))
@@ -38,16 +38,19 @@ fn the_table_decides_what_is_sent() {
     let plain = DeliveryHeaders::new(id(A));
     let answering = DeliveryHeaders::answering(id(B), id(A));
     for kind in [MandateOutcome, PaymentOutcome] {
-        assert_eq!(plain.check(kind), Err(HeaderError::Missing { name: REQUEST_KEY }));
+        assert_eq!(plain.check(kind), Err(DeliveryHeaderError::Missing { name: REQUEST_KEY }));
         assert_eq!(answering.correlation_id(id(A)).priority(Priority::Attended).check(kind), Ok(()));
     }
     for kind in [MandateNotification, Query] {
         assert_eq!(plain.check(kind), Ok(()));
-        assert_eq!(answering.check(kind), Err(HeaderError::Unexpected { name: REQUEST_KEY }));
-        assert_eq!(plain.correlation_id(id(B)).check(kind), Err(HeaderError::Unexpected { name: CORRELATION_ID }));
+        assert_eq!(answering.check(kind), Err(DeliveryHeaderError::Unexpected { name: REQUEST_KEY }));
+        assert_eq!(
+            plain.correlation_id(id(B)).check(kind),
+            Err(DeliveryHeaderError::Unexpected { name: CORRELATION_ID })
+        );
     }
     assert_eq!(plain.priority(Priority::Attended).check(MandateNotification), Ok(()));
-    assert!(matches!(plain.priority(Priority::Attended).check(Query), Err(HeaderError::Malformed { .. })));
+    assert!(matches!(plain.priority(Priority::Attended).check(Query), Err(DeliveryHeaderError::Malformed { .. })));
     assert_eq!(plain.priority(Priority::Unattended).check(Query), Ok(()));
 }
 
@@ -57,7 +60,7 @@ fn required_headers_refuse_and_optional_ones_are_findings() {
     let read = parse(MandateOutcome, &[("x-requestkey", B), ("X-MESSAGE-ID", A), ("priority", " ATTENDED\t")]).unwrap();
     assert_eq!(read, (DeliveryHeaders::answering(id(B), id(A)).priority(Priority::Attended), vec![]));
     let missing = |kind, headers: &[(&str, &str)]| match parse(kind, headers) {
-        Err(HeaderError::Missing { name }) => name,
+        Err(DeliveryHeaderError::Missing { name }) => name,
         other => panic!("{other:?}"),
     };
     assert_eq!(missing(MandateOutcome, &[(MESSAGE_ID, A)]), REQUEST_KEY);
@@ -70,10 +73,10 @@ fn required_headers_refuse_and_optional_ones_are_findings() {
         (Query, vec![(MESSAGE_ID, "")]),
     ];
     for (kind, headers) in malformed {
-        assert!(matches!(parse(kind, &headers), Err(HeaderError::Malformed { .. })), "{headers:?}");
+        assert!(matches!(parse(kind, &headers), Err(DeliveryHeaderError::Malformed { .. })), "{headers:?}");
     }
-    let octets = DeliveryHeaders::parse(Query, [(MESSAGE_ID, &b"\xff"[..])]);
-    assert!(matches!(octets, Err(HeaderError::Malformed { .. })));
+    let bytes = DeliveryHeaders::parse(Query, [(MESSAGE_ID, &b"\xff"[..])]);
+    assert!(matches!(bytes, Err(DeliveryHeaderError::Malformed { .. })));
 
     let both = [(MESSAGE_ID, A), (MESSAGE_ID, A), (CORRELATION_ID, "no"), (PRIORITY, "SOON"), ("other", "x")];
     let (headers, findings) = parse(MandateNotification, &both).unwrap();

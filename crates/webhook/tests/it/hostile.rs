@@ -101,11 +101,11 @@ proptest! {
     }
 
     #[test]
-    fn damaged_octets_never_panic(sample: prop::sample::Index, at: prop::sample::Index, octet: u8, cut: prop::sample::Index) {
+    fn damaged_bytes_never_panic(sample: prop::sample::Index, at: prop::sample::Index, byte: u8, cut: prop::sample::Index) {
         let message = sample.get(&samples::all()).clone();
         let mut json = message.to_json();
         let position = at.index(json.len());
-        json[position] = octet;
+        json[position] = byte;
         for kind in MessageKind::ALL {
             let _ = Message::from_json(kind, &json);
             let _ = Message::from_json(kind, &json[..cut.index(json.len())]);
@@ -113,11 +113,11 @@ proptest! {
     }
 
     #[test]
-    fn any_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         for kind in MessageKind::ALL {
-            let _ = Message::from_json(kind, &octets);
+            let _ = Message::from_json(kind, &bytes);
         }
-        let _ = Acknowledgement::from_json(&octets);
+        let _ = Acknowledgement::from_json(&bytes);
     }
 }
 

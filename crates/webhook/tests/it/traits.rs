@@ -12,7 +12,7 @@ struct Values {
     parsed: Parsed<Message>,
     acknowledgement: Acknowledgement,
     headers: DeliveryHeaders,
-    finding: Finding,
+    finding: MessageFinding,
     payments: history::PaymentHistory,
     mandates: history::MandateHistory,
 }
@@ -23,14 +23,14 @@ fn is_shared<T: Send + Sync + 'static>() {}
 fn values_and_errors_go_between_threads() {
     is_shared::<Values>();
     is_shared::<MessageError>();
-    is_shared::<HeaderError>();
+    is_shared::<DeliveryHeaderError>();
     is_shared::<OutgoingError>();
-    is_shared::<BuildError>();
+    is_shared::<FindingsError>();
     assert!(size_of::<Option<Values>>() > 0);
 }
 
 #[test]
 fn errors_stay_small() {
     assert!(size_of::<MessageError>() <= 80, "{}", size_of::<MessageError>());
-    assert!(size_of::<HeaderError>() <= 64, "{}", size_of::<HeaderError>());
+    assert!(size_of::<DeliveryHeaderError>() <= 64, "{}", size_of::<DeliveryHeaderError>());
 }

@@ -3,7 +3,7 @@
 use bankrail_values::Money;
 use bankrail_webhook::*;
 
-fn rules(findings: Vec<Finding>) -> Vec<(Rule, String)> {
+fn rules(findings: Vec<MessageFinding>) -> Vec<(Rule, String)> {
     findings.into_iter().map(|finding| (finding.rule, finding.pointer)).collect()
 }
 

@@ -98,7 +98,7 @@ async fn an_endless_answer_is_cut() {
     };
     let router = Router::new().route(PATH, post(move || async move { endless() }));
     let made = attempt(&format!("http://{}/", serve(router).await), LONG).await;
-    assert_eq!((made.status, made.note), (Some(200), Some(DeliveryNote::WrongBody)));
+    assert_eq!((made.status, made.note), (Some(200), Some(DeliveryNote::Unacknowledged)));
 }
 
 #[tokio::test]

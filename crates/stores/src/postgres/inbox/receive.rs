@@ -4,7 +4,7 @@ use super::Typed;
 use crate::postgres::Fault;
 use crate::postgres::values::{bytes, entry_id, fingerprint, get, instant, named, number};
 use bankrail_mailbox::{
-    Decision, EntryId, InboxState, Incoming, KeyHash, KnownEntry, Lease, LeaseOwner, ReceiveOutcome,
+    EntryId, InboxState, Incoming, KeyHash, KnownEntry, Lease, LeaseOwner, ReceiveDecision, ReceiveOutcome,
 };
 use bankrail_values::Timestamp;
 use tokio_postgres::types::Type;
@@ -19,8 +19,8 @@ const KNOWN: &str = "SELECT id, fingerprint, state, acknowledgement, conflicts_w
     WHERE id IN (SELECT id FROM bankrail_inbox_key WHERE key = ANY ($1))";
 
 const INSERT: &str = "WITH entry AS (
-        INSERT INTO bankrail_inbox (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, state, due,
-            owner, until, waits, attempts, body)
+        INSERT INTO bankrail_inbox (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, state,
+            due, owner, until, waits, attempts, body)
         VALUES ($1, $2, $3, $4, $5, $6, 'pending', $5, $7, $8,
             CASE WHEN $8 IS NOT NULL THEN greatest($5, $8) END, ($7 IS NOT NULL)::integer, $9)
         RETURNING id),
@@ -47,9 +47,9 @@ pub(in crate::postgres) async fn receive(
     let locking = if lease.is_some() { " FOR UPDATE" } else { "" };
     let rows = transaction.query_typed(&format!("{KNOWN}{locking}"), &[(&keys, Type::BYTEA_ARRAY)]).await?;
     let known = rows.iter().map(known_entry).collect::<Result<_, _>>()?;
-    match Decision::of(&message.fingerprint, known, lease.as_ref(), now) {
-        Decision::Answer(outcome) => Ok(outcome),
-        Decision::Lease { outcome, attempts } => {
+    match ReceiveDecision::of(&message.fingerprint, known, lease.as_ref(), now) {
+        ReceiveDecision::Answer(outcome) => Ok(outcome),
+        ReceiveDecision::Lease { outcome, attempts } => {
             let parameters: [Typed<'_>; 4] = [
                 (&number(outcome.id()), Type::INT8),
                 (&lease.as_ref().map(|lease| lease.owner.as_bytes().as_slice()), Type::BYTEA),
@@ -59,7 +59,7 @@ pub(in crate::postgres) async fn receive(
             transaction.execute_typed(TAKE, &parameters).await?;
             Ok(outcome)
         }
-        Decision::Store { conflicts_with } => {
+        ReceiveDecision::Store { conflicts_with } => {
             let id = insert(transaction, message, conflicts_with, lease, now).await?;
             Ok(ReceiveOutcome::work(id, message.acknowledgement.clone(), conflicts_with))
         }

@@ -1,7 +1,7 @@
 -- Instants are milliseconds since the UNIX epoch. Text is compared by its bytes, as the other engines do.
 
--- Received messages. A lease is an owner and an end, or neither. A pending entry waits for its time or for the end of its
--- lease, whichever is later, or is ready: its time had come when it was last looked at.
+-- Received messages. A lease is an owner and an end, or neither. A pending entry waits until its time has come and its
+-- lease is over, or is ready: that had happened when it was last looked at.
 CREATE TABLE bankrail_inbox (
     id              BIGINT  PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     kind            TEXT    NOT NULL,

@@ -27,8 +27,8 @@ CREATE TABLE bankrail_seen (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bankrail_seen_day ON bankrail_seen (account, day) WHERE day IS NOT NULL;
 
--- Received messages. A lease is an owner and an end, or neither. A pending entry waits for its time or for the end of its
--- lease, whichever is later, or is ready: its time had come when it was last looked at.
+-- Received messages. A lease is an owner and an end, or neither. A pending entry waits until its time has come and its
+-- lease is over, or is ready: that had happened when it was last looked at.
 CREATE TABLE bankrail_inbox (
     id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     kind            TEXT    NOT NULL,

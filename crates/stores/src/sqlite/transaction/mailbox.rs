@@ -26,8 +26,9 @@ impl TransactionalInbox for SqliteInbox {
     }
 }
 
-/// What [`TransactionalInbox::complete_with`] does in a transaction of SQLite: a function of an open [`Transaction`]. It
-/// runs on the thread that writes, under the rules of [`SqliteStore::transaction`](crate::sqlite::SqliteStore::transaction); a panic undoes it.
+/// What [`TransactionalInbox::complete_with`] does in a transaction of SQLite: a function of an open [`Transaction`].
+/// It runs on the thread that writes, under the rules of
+/// [`SqliteStore::transaction`](crate::sqlite::SqliteStore::transaction); a panic undoes it.
 ///
 /// ```
 /// use bankrail_stores::sqlite::{Work, rusqlite};
@@ -76,8 +77,8 @@ impl Transaction<'_> {
         Ok(inbox::receive(self.connection, message, None, now)?)
     }
 
-    /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the lease
-    /// is no longer the owner's; return an error from the transaction's work then.
+    /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the
+    /// lease is no longer the owner's; return an error from the transaction's work then.
     ///
     /// # Errors
     /// [`StoreError`]; return an error from the transaction's work then.

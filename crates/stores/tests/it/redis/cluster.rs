@@ -141,7 +141,8 @@ async fn a_key_that_moves_to_another_node_keeps_its_count() {
     }
 }
 
-/// At no step of a move is a message stored or leased twice, or lost: while its keys are here and there, nothing is done.
+/// At no step of a move is a message stored or leased twice, or lost: while its keys are here and there, nothing is
+/// done.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn an_inbox_whose_slot_moves_does_nothing_until_it_has_moved() {

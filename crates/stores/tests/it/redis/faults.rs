@@ -1,4 +1,5 @@
-//! A server that is absent, dies, hangs, forgets, or may not write: an error in bounded time, and nothing charged twice.
+//! A server that is absent, dies, hangs, forgets, or may not write: an error in bounded time, and nothing charged
+//! twice.
 
 mod refusing;
 mod silent;

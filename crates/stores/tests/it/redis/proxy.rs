@@ -33,9 +33,9 @@ impl Proxy {
 }
 
 fn hand_on(mut from: TcpStream, mut to: TcpStream, deaf: &AtomicBool) {
-    let mut octets = [0; 4096];
-    while let Ok(length @ 1..) = from.read(&mut octets) {
-        if !deaf.load(Ordering::SeqCst) && to.write_all(&octets[..length]).is_err() {
+    let mut bytes = [0; 4096];
+    while let Ok(length @ 1..) = from.read(&mut bytes) {
+        if !deaf.load(Ordering::SeqCst) && to.write_all(&bytes[..length]).is_err() {
             break;
         }
     }

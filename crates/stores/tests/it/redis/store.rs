@@ -40,8 +40,8 @@ async fn count(store: &impl SeenEntries, id: &str, key: u8) -> u32 {
     store.counts(&account(id), &[EntryKey::from([key; 32])]).await.unwrap()[0]
 }
 
-fn key(kind: &str, octet: u8) -> String {
-    format!("bankrail:{kind}:{}", format!("{octet:02x}").repeat(32))
+fn key(kind: &str, byte: u8) -> String {
+    format!("bankrail:{kind}:{}", format!("{byte:02x}").repeat(32))
 }
 
 async fn passes_the_suites<C>(store: RedisStore<C>)
@@ -111,12 +111,12 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
         let mut look = async || {
             for store in &stores {
                 nothing_is_forgotten(store).await;
-                let octet = u8::try_from(recorded.len() + refused.len()).unwrap() + 10;
-                match store.record(&account("A"), &[entry(octet, 1, Some("2024-01-01"))]).await {
-                    Ok(()) => recorded.push(octet),
+                let byte = u8::try_from(recorded.len() + refused.len()).unwrap() + 10;
+                match store.record(&account("A"), &[entry(byte, 1, Some("2024-01-01"))]).await {
+                    Ok(()) => recorded.push(byte),
                     Err(error) => {
                         assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error:?}");
-                        refused.push(octet);
+                        refused.push(byte);
                     }
                 }
             }
@@ -141,9 +141,9 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
             assert_eq!(count(store, "A", 4).await, 2);
         }
         assert!(recorded.len() > 10 && !refused.is_empty(), "{recorded:?} {refused:?}");
-        for (octets, expected) in [(&recorded, 1), (&refused, 0)] {
-            for octet in octets {
-                assert_eq!(count(store, "A", *octet).await, expected, "{recorded:?} {refused:?}");
+        for (bytes, expected) in [(&recorded, 1), (&refused, 0)] {
+            for byte in bytes {
+                assert_eq!(count(store, "A", *byte).await, expected, "{recorded:?} {refused:?}");
             }
         }
         let forgotten = store.forget_before(&account("A"), "2024-01-03".parse().unwrap()).await.unwrap();
@@ -278,7 +278,7 @@ async fn an_account_of_many_entries_is_kept_and_forgotten() {
         assert_eq!(store.counts(&own, &keys).await.unwrap().iter().sum::<u32>(), 20_000);
         let memory: u64 = server.run::<u64>(&["MEMORY", "USAGE", "bankrail:seen:{A}", "SAMPLES", "0"]).await
             + server.run::<u64>(&["MEMORY", "USAGE", "bankrail:seen:{A}:days", "SAMPLES", "0"]).await;
-        assert!(memory / 20_000 < 400, "{} octets an entry", memory / 20_000);
+        assert!(memory / 20_000 < 400, "{} bytes an entry", memory / 20_000);
         assert_eq!(store.forget_before(&own, "2024-01-03".parse().unwrap()).await.unwrap(), 20_000);
         assert_eq!(server.run::<usize>(&["DBSIZE"]).await, 0);
     }
@@ -293,7 +293,7 @@ async fn no_token_and_nothing_but_hashes_is_kept() {
         let token = AccessToken::generate().unwrap();
         store(&server).insert(token.hash(), grant(0, HOUR)).await.unwrap();
         let names: Vec<String> = server.run(&["KEYS", "*"]).await;
-        let hash: String = token.hash().as_bytes().iter().map(|octet| format!("{octet:02x}")).collect();
+        let hash: String = token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(names, [format!("bankrail:token:{hash}")]);
         let kept: String = server.run(&["GET", &names[0]]).await;
         assert!(!kept.contains(token.expose_secret()), "{kept}");

@@ -1,4 +1,4 @@
-use bankrail_stores::sqlite::{OpenError, SqliteOptions, SqliteStore};
+use bankrail_stores::sqlite::{SqliteOpenError, SqliteOptions, SqliteStore};
 use std::error::Error;
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ fn a_file_that_is_no_database_is_named_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.txt");
     let text =
-        "these are notes, and there are more of them than a database's first line has octets: they stay as they are";
+        "these are notes, and there are more of them than a database's first line has bytes: they stay as they are";
     std::fs::write(&path, text).unwrap();
     let error = SqliteStore::open(&path).unwrap_err();
-    assert!(matches!(&error, OpenError::NotADatabase { path: named } if *named == path), "{error:?}");
+    assert!(matches!(&error, SqliteOpenError::NotADatabase { path: named } if *named == path), "{error:?}");
     assert!(error.to_string().ends_with("notes.txt is not a SQLite database"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }
@@ -22,7 +22,7 @@ fn tables_of_a_later_version_are_refused_by_number() {
     drop(SqliteStore::open(&path).unwrap());
     rusqlite::Connection::open(&path).unwrap().execute("UPDATE bankrail_schema SET version = 9999", []).unwrap();
     let error = SqliteStore::open(&path).unwrap_err();
-    assert!(matches!(error, OpenError::NewerSchema { found: 9999, known: 1.., .. }), "{error:?}");
+    assert!(matches!(error, SqliteOpenError::NewerSchema { found: 9999, known: 1.., .. }), "{error:?}");
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_locked_file_is_told_from_a_broken_one() {
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE; CREATE TABLE t (x)").unwrap();
     let error = SqliteOptions::new().busy_timeout(Duration::ZERO).open(&path).unwrap_err();
-    assert!(matches!(error, OpenError::Locked { .. }), "{error:?}");
+    assert!(matches!(error, SqliteOpenError::Locked { .. }), "{error:?}");
     other.execute_batch("COMMIT").unwrap();
     assert!(SqliteStore::open(&path).is_ok(), "the caller's tables may live in the same file");
 }
@@ -41,6 +41,6 @@ fn a_locked_file_is_told_from_a_broken_one() {
 fn a_missing_folder_fails_with_its_cause() {
     let folder = tempfile::tempdir().unwrap();
     let error = SqliteStore::open(folder.path().join("nowhere").join("bankrail.db")).unwrap_err();
-    assert!(matches!(error, OpenError::Failed { .. }), "{error:?}");
+    assert!(matches!(error, SqliteOpenError::Failed { .. }), "{error:?}");
     assert!(error.source().unwrap().to_string().contains("unable to open"), "{error:?}");
 }

@@ -16,7 +16,7 @@ async fn everything_is_there_after_a_restart() {
         started_at: at(5),
         duration: Duration::from_millis(250),
         status: Some(200),
-        note: Some(DeliveryNote::WrongBody),
+        note: Some(DeliveryNote::Unacknowledged),
     };
     let received = incoming(&query(1, "Why? 🏦"), 1);
     let to = outgoing("biller", 1);

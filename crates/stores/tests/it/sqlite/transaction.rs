@@ -60,8 +60,8 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Completed);
 }
 
-/// When the transaction is gone, and the note that the message was handled with it, nothing that the work goes on to write
-/// may stay: it would be written again.
+/// When the transaction is gone, and the note that the message was handled with it, nothing that the work goes on to
+/// write may stay: it would be written again.
 #[tokio::test]
 async fn work_that_goes_on_without_its_transaction_leaves_nothing() {
     let engine = sqlite_file();
@@ -117,4 +117,20 @@ async fn messages_are_stored_with_the_callers_work_or_not_at_all() {
         (store.outbox().counts(None).await.unwrap().pending, store.inbox().counts().await.unwrap().pending),
         (1, 1)
     );
+}
+
+#[tokio::test]
+async fn a_read_sees_what_was_answered_and_changes_nothing() {
+    for engine in [sqlite_file(), crate::engines::sqlite_memory()] {
+        let store = &engine.store;
+        store.transaction(|t| t.connection().execute_batch("CREATE TABLE mine (x INTEGER) STRICT")).await.unwrap();
+        store.transaction(|t| t.connection().execute("INSERT INTO mine VALUES (1)", [])).await.unwrap();
+        let count = |c: &rusqlite::Connection| c.query_row("SELECT count(*) FROM mine", [], |row| row.get::<_, i64>(0));
+        assert_eq!(store.read(count).await.unwrap(), 1);
+        // A file's reader refuses; a database in memory undoes it.
+        let _ = store.read(|c| c.execute("INSERT INTO mine VALUES (2)", [])).await;
+        assert_eq!(rows(store).await, 1);
+        let failed = store.read(|_| Err::<(), _>("no such row")).await;
+        assert!(matches!(failed, Err(TransactionError::Undone("no such row"))));
+    }
 }

@@ -16,7 +16,7 @@ async fn while_it_loads_what_it_saved() {
         let () = server.run(&["DEBUG", "POPULATE", "2000"]).await;
         let () = server.run(&["SAVE"]).await;
         server.kill();
-        // A millisecond a key, and between two octets' worth of them it answers.
+        // A millisecond a key, and between two bytes' worth of them it answers.
         server.start_again(&["--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024"]);
         let counters = counters(&server);
         let begun = Instant::now();

@@ -124,13 +124,13 @@ async fn scripts_that_are_forgotten_are_sent_again() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         let store = store(&server);
-        for octet in 1..=20 {
+        for byte in 1..=20 {
             let () = server.run(&["SCRIPT", "FLUSH"]).await;
-            assert!(store.claim([octet; 32], at(0), at(HOUR)).await.unwrap());
+            assert!(store.claim([byte; 32], at(0), at(HOUR)).await.unwrap());
             let () = server.run(&["SCRIPT", "FLUSH"]).await;
-            assert!(!store.claim([octet; 32], at(0), at(HOUR)).await.unwrap());
-            store.record(&account("A"), &[entry(octet, 1, None)]).await.unwrap();
-            assert_eq!(count(&store, "A", octet).await, 1);
+            assert!(!store.claim([byte; 32], at(0), at(HOUR)).await.unwrap());
+            store.record(&account("A"), &[entry(byte, 1, None)]).await.unwrap();
+            assert_eq!(count(&store, "A", byte).await, 1);
         }
     }
 }
