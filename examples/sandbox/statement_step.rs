@@ -4,7 +4,8 @@ use crate::accounts::{ACCOUNTS, TestAccount, UNKNOWN_ACCOUNT};
 use crate::tour::{Sandbox, expect};
 use bankrail::camt052::{Direction, Document};
 use bankrail::client::{StatementError, StatementPage};
-use bankrail::statement::{AccountId, MaxEntries, StatementRequest};
+use bankrail::statement::{AccountId, MaxEntries, SeenEntries, StatementRequest, find_new};
+use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{Currency, Decimal};
 use bankrail_examples::print_document;
 use std::error::Error;
@@ -15,8 +16,9 @@ const PAGE: u16 = 3;
 /// Fetches them all; answers how many calls that took.
 pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
     let mut calls = 0;
+    let imported = SqliteStore::open_in_memory()?;
     for account in &ACCOUNTS {
-        calls += one_account(sandbox, account).await?;
+        calls += one_account(sandbox, account, &imported).await?;
     }
     calls += without_narrative(sandbox).await?;
 
@@ -40,8 +42,14 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
     Ok(calls)
 }
 
-async fn one_account(sandbox: &Sandbox, account: &TestAccount) -> Result<u32, Box<dyn Error>> {
-    let mut request = StatementRequest::new(&AccountId::parse(account.id)?);
+/// Walks through an account's statement and imports each entry once.
+async fn one_account(
+    sandbox: &Sandbox,
+    account: &TestAccount,
+    imported: &impl SeenEntries,
+) -> Result<u32, Box<dyn Error>> {
+    let account_id = AccountId::parse(account.id)?;
+    let mut request = StatementRequest::new(&account_id);
     request.include_narrative = Some(true);
     if account.entries.len() > usize::from(PAGE) {
         request.max_entries = MaxEntries::new(PAGE);
@@ -50,6 +58,12 @@ async fn one_account(sandbox: &Sandbox, account: &TestAccount) -> Result<u32, Bo
     let mut pages = sandbox.client.statements().pages(request);
     let (mut calls, mut entries) = (0, 0);
     while let Some(page) = pages.next().await? {
+        let new = find_new(imported, &account_id, page.seen_entries()).await?;
+        expect(new.iter().all(|new| *new), "entries that were not imported before")?;
+        // Here the new ones are imported.
+        imported.record(&account_id, page.seen_entries()).await?;
+        let again = find_new(imported, &account_id, page.seen_entries()).await?;
+        expect(!again.contains(&true), "no new entry in a page that was imported")?;
         let page = page.stored()?;
         calls += 1;
         println!("  request key {}, page {calls}", page.request_key());

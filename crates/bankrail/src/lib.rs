@@ -33,6 +33,7 @@
 //! | `aws-lc` or `josekit` | | the RSA back end of whatever part has RSA in it; choose one |
 //! | `x509` | `jose` | keys out of X.509 certificates |
 //! | `coarse-clock` | | `values::CoarseClock`, the system's clock as of its last tick, cheap enough for every request |
+//! | `random` | `values` | `values::HyphenatedUuid::random` |
 //! | `serde` | | serde for `values` and, where it is on, `camt052`'s model |
 //! | `pacer` | `rate_limit` | `rate_limit::Pacer`, which makes a client wait for its turn |
 //! | `rate-limit-layer` | `rate_limit` | `rate_limit::layer::LimitLayer`, a tower layer that limits an HTTP service |

@@ -39,6 +39,7 @@ mod secret;
 mod store;
 mod text;
 mod text_value;
+mod time_uuid;
 mod timestamp;
 mod uuids;
 
@@ -52,6 +53,7 @@ pub use money::{Money, MoneyError};
 pub use secret::SecretString;
 pub use store::{StoreError, StoreErrorKind, StoreFuture};
 pub use text::{BoundedText, TextError, excerpt};
+pub use time_uuid::TimeUuidGenerator;
 pub use timestamp::{Timestamp, TimestampError};
 pub use uuids::{HyphenatedUuid, SimpleUuid, UuidError};
 

@@ -111,6 +111,18 @@ spelling! {
 }
 
 impl HyphenatedUuid {
+    /// A random (version 4) UUID.
+    ///
+    /// # Panics
+    /// When the operating system has no randomness.
+    #[cfg(feature = "random")]
+    #[must_use]
+    pub fn random() -> Self {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).expect("the operating system gives randomness");
+        Self::from_random_bytes(random)
+    }
+
     /// The same UUID without hyphens.
     #[must_use]
     pub fn to_simple(self) -> SimpleUuid {
