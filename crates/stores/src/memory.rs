@@ -2,7 +2,7 @@
 //!
 //! Each kind of record is bounded by [`MemoryStore::with_capacity`]. When it is full of records that are still needed,
 //! the next one is refused with [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full): to forget a used
-//! assertion or a message that waits would be worse than to refuse a new one. Expired records go in passing.
+//! assertion or a message that waits would be worse than to refuse a new one. Expired records are dropped with later writes.
 
 use std::fmt;
 use std::sync::Arc;

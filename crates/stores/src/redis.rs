@@ -35,6 +35,10 @@
 mod counters;
 #[cfg(feature = "mailbox")]
 mod inbox;
+#[cfg_attr(
+    not(any(feature = "client-assertion", feature = "mailbox", feature = "rate-limit", feature = "statement")),
+    allow(dead_code, reason = "not used without the feature of any trait")
+)]
 mod script;
 #[cfg(any(feature = "client-assertion", feature = "statement"))]
 mod store;

@@ -20,7 +20,8 @@ const COMPLETE: &str = "UPDATE bankrail_inbox SET state = 'completed', finished 
 const COLUMNS: &str =
     "id, kind, attributes, body, acknowledgement, received, conflicts_with, state, attempts, last_error";
 
-/// Makes ready what has waited long enough: what waits on is not looked at, and what is ready is found in its order.
+/// Makes entries ready whose time has come. Entries that still wait are not looked at, and ready ones are found in the
+/// order of their arrival.
 const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND waits <= $1 ORDER BY waits LIMIT $2 FOR UPDATE SKIP LOCKED)";
 

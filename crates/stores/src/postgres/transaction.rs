@@ -1,4 +1,4 @@
-//! Our work inside the caller's own transaction.
+//! The store's work inside the caller's own transaction.
 
 use super::{Fault, PostgresInbox, inbox, outbox, refused};
 use bankrail_mailbox::{
@@ -132,9 +132,9 @@ async fn failed_before(transaction: &Transaction<'_>) -> Result<Option<Box<dyn E
 }
 
 /// What [`TransactionalInbox::complete_with`] does in a transaction of PostgreSQL: an asynchronous function of an open
-/// [`tokio_postgres::Transaction`]. [`InTransaction::of`] it, it can also enqueue messages.
+/// [`tokio_postgres::Transaction`]. With [`InTransaction::of`] it can also enqueue messages.
 ///
-/// The server takes nothing more from a transaction in which a statement failed: return the error. Where a failure is
+/// The server accepts nothing more in a transaction in which a statement failed: return the error. Where a failure is
 /// expected, set a savepoint before the statement and roll back to it; work that swallows an error is undone.
 ///
 /// ```

@@ -76,6 +76,7 @@ impl Database {
     }
 
     /// Runs `work`, which only reads, on a state that has every write answered before the call.
+    #[allow(dead_code, reason = "not used without the feature of any trait")]
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
@@ -116,11 +117,13 @@ pub(super) enum Outcome<T> {
 #[derive(Debug)]
 pub(super) enum Fault {
     Sql(rusqlite::Error),
+    #[allow(dead_code, reason = "not used with every feature")]
     Store(StoreError),
 }
 
 impl Fault {
     /// A record that this version cannot read.
+    #[allow(dead_code, reason = "not used with every feature")]
     pub(super) fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(StoreError::new(StoreErrorKind::Corrupt, cause))
     }

@@ -26,7 +26,8 @@ const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?
 const TAKE: &str = "UPDATE bankrail_inbox SET owner = ?2, until = ?3, waits = max(due, ?3), attempts = attempts + ?4
     WHERE id = ?1";
 
-/// Makes ready what has waited long enough: what waits on is not looked at, and what is ready is found in its order.
+/// Makes entries ready whose time has come. Entries that still wait are not looked at, and ready ones are found in the
+/// order of their arrival.
 const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND waits <= :now ORDER BY waits LIMIT :most)";
 

@@ -1,4 +1,4 @@
-//! The caller's own work in one transaction with ours.
+//! The caller's own work in one transaction with the store's.
 
 use super::SqliteStore;
 use super::connection::{Fault, Outcome};
