@@ -7,7 +7,7 @@ use bankrail::jose::{KeySet, VerifyingKey};
 use bankrail::service::{
     ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery,
 };
-use bankrail::statement::{EntryChannel, Position, SortOrder};
+use bankrail::statement::{EntryChannel, PagePosition, SortOrder};
 use bankrail::values::{Currency, Date, Decimal, Money, StoreError, StoreErrorKind, StoreFuture};
 use std::error::Error;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ fn page(account: &TestAccount, query: &StatementQuery) -> Result<LedgerAnswer, B
         let channel = if entry.fast { EntryChannel::FastPayment } else { EntryChannel::Ordinary };
         page.entries.push(LedgerEntry::new(report_entry(entry, currency, query.day)?, channel));
     }
-    page.next = next.and_then(|last| Position::from_bytes(last.reference.as_bytes()));
+    page.next = next.and_then(|last| PagePosition::from_bytes(last.reference.as_bytes()));
     Ok(page.into())
 }
 

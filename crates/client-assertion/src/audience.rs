@@ -6,12 +6,12 @@ use std::fmt;
 /// The value of an assertion's `aud`: the token endpoint's address (Specification: "Client assertion (JWT) the customer
 /// builds"). It is configured on both sides and need not be the URL that requests go to.
 ///
-/// 1 to 2048 octets without white space and control characters, compared byte for byte.
+/// 1 to 2048 bytes without white space and control characters, compared byte for byte.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Audience(Box<str>);
 
 impl Audience {
-    /// The most octets of an audience.
+    /// The most bytes of an audience.
     pub const MAX_LENGTH: usize = 2048;
 
     /// Checks an audience.
@@ -43,7 +43,7 @@ bankrail_values::impl_text_value!(Audience, AudienceError);
 
 /// Not an audience.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected an audience of 1 to 2048 octets without white space, found {found}")]
+#[error("expected an audience of 1 to 2048 bytes without white space, found {found}")]
 #[non_exhaustive]
 pub struct AudienceError {
     /// The text, cut and escaped.

@@ -141,12 +141,12 @@ pub enum AssertionBuildError {
         found: Duration,
     },
     /// A `jti` that is empty or too long.
-    #[error("expected a jti of 1 to {} octets, found {length}", crate::MAX_JWT_ID)]
+    #[error("expected a jti of 1 to {} bytes, found {length}", crate::MAX_JWT_ID)]
     JwtId {
-        /// Its octets.
+        /// Its bytes.
         length: usize,
     },
-    /// The operating system gave no random octets.
+    /// The operating system gave no random bytes.
     #[error("no randomness from the operating system")]
     Randomness,
     /// The signature could not be made.

@@ -42,7 +42,7 @@ pub struct Verifier {
 impl Verifier {
     /// The farthest that `exp` may be ahead (Specification: "Limits", rule 4).
     pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
-    /// The longest assertion that is read, in octets.
+    /// The longest assertion that is read, in bytes.
     pub const MAX_BYTES: usize = 16 * 1024;
 
     /// A verifier with the defaults.
@@ -124,7 +124,7 @@ impl Unverified<'_> {
         keys: &(impl KeyLookup<VerifyingKey> + ?Sized),
         now: Timestamp,
     ) -> Result<VerifiedAssertion, AssertionError> {
-        // The claims were read out of the very octets that are checked here.
+        // The claims were read out of the very bytes that are checked here.
         let Self { verifier, compact, claims, subject } = self;
         let proved = compact.verify(keys).map_err(|error| match error {
             VerifyError::NoKey(error) => AssertionError::NoKey(error),

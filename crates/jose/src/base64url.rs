@@ -1,6 +1,6 @@
 //! Canonical unpadded base64url (RFC 7515 section 2, RFC 4648 section 3.5).
 //!
-//! One octet string has exactly one spelling here: padding, white space, the `+/` alphabet and non-zero trailing bits
+//! One byte string has exactly one spelling here: padding, white space, the `+/` alphabet and non-zero trailing bits
 //! are refused. A replay check that is keyed on a token's text cannot be dodged by spelling the token anew.
 
 use base64::Engine as _;
@@ -12,7 +12,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 #[non_exhaustive]
 pub struct Base64Error;
 
-/// The octets that `text` spells.
+/// The bytes that `text` spells.
 ///
 /// # Errors
 /// [`Base64Error`] unless `text` is the one canonical spelling.
@@ -20,21 +20,21 @@ pub fn decode(text: &str) -> Result<Vec<u8>, Base64Error> {
     URL_SAFE_NO_PAD.decode(text).map_err(|_| Base64Error)
 }
 
-/// The canonical spelling of `octets`.
+/// The canonical spelling of `bytes`.
 #[must_use]
-pub fn encode(octets: &[u8]) -> String {
-    URL_SAFE_NO_PAD.encode(octets)
+pub fn encode(bytes: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Appends the canonical spelling of `octets`.
-pub fn encode_into(octets: &[u8], text: &mut String) {
-    URL_SAFE_NO_PAD.encode_string(octets, text);
+/// Appends the canonical spelling of `bytes`.
+pub fn encode_into(bytes: &[u8], text: &mut String) {
+    URL_SAFE_NO_PAD.encode_string(bytes, text);
 }
 
-/// How many characters `encode` makes of this many octets.
+/// How many characters `encode` makes of this many bytes.
 #[must_use]
-pub const fn encoded_len(octets: usize) -> usize {
-    octets.div_ceil(3).saturating_mul(4).saturating_sub(match octets % 3 {
+pub const fn encoded_len(bytes: usize) -> usize {
+    bytes.div_ceil(3).saturating_mul(4).saturating_sub(match bytes % 3 {
         1 => 2,
         2 => 1,
         _ => 0,
@@ -57,16 +57,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn octets_survive_the_round_trip(octets in proptest::collection::vec(any::<u8>(), 0..100)) {
-            let text = encode(&octets);
-            prop_assert_eq!(text.len(), encoded_len(octets.len()));
-            prop_assert_eq!(decode(&text).unwrap(), octets);
+        fn octets_survive_the_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let text = encode(&bytes);
+            prop_assert_eq!(text.len(), encoded_len(bytes.len()));
+            prop_assert_eq!(decode(&text).unwrap(), bytes);
         }
 
         #[test]
         fn whatever_decodes_is_spelled_the_same_again(text in "[A-Za-z0-9_=+/-]{0,20}") {
-            if let Ok(octets) = decode(&text) {
-                prop_assert_eq!(encode(&octets), text);
+            if let Ok(bytes) = decode(&text) {
+                prop_assert_eq!(encode(&bytes), text);
             }
         }
     }

@@ -65,7 +65,7 @@ macro_rules! public_constructors {
             /// Reads a SubjectPublicKeyInfo in DER, with the default [`KeyOptions`].
             ///
             /// # Errors
-            /// [`KeyError`] if the octets or the key in them are not acceptable.
+            /// [`KeyError`] if the bytes or the key in them are not acceptable.
             pub fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
                 Self::from_public_key(PublicKey::from_spki_der(der)?, &KeyOptions::default())
             }
@@ -73,7 +73,7 @@ macro_rules! public_constructors {
             /// Reads an RSAPublicKey (PKCS#1) in DER, with the default [`KeyOptions`].
             ///
             /// # Errors
-            /// [`KeyError`] if the octets or the key in them are not acceptable.
+            /// [`KeyError`] if the bytes or the key in them are not acceptable.
             pub fn from_pkcs1_der(der: &[u8]) -> Result<Self, KeyError> {
                 Self::from_public_key(PublicKey::from_pkcs1_der(der)?, &KeyOptions::default())
             }
@@ -162,7 +162,7 @@ macro_rules! private_constructors {
             /// Reads a PrivateKeyInfo (PKCS#8) in DER, with the default [`KeyOptions`].
             ///
             /// # Errors
-            /// [`KeyError`] if the octets or the key in them are not acceptable.
+            /// [`KeyError`] if the bytes or the key in them are not acceptable.
             pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, KeyError> {
                 Self::from_private_key(&PrivateKey::from_pkcs8_der(der)?, &KeyOptions::default())
             }
@@ -170,7 +170,7 @@ macro_rules! private_constructors {
             /// Reads an RSAPrivateKey (PKCS#1) in DER, with the default [`KeyOptions`].
             ///
             /// # Errors
-            /// [`KeyError`] if the octets or the key in them are not acceptable.
+            /// [`KeyError`] if the bytes or the key in them are not acceptable.
             pub fn from_pkcs1_der(der: &[u8]) -> Result<Self, KeyError> {
                 Self::from_private_key(&PrivateKey::from_pkcs1_der(der)?, &KeyOptions::default())
             }

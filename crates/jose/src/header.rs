@@ -14,7 +14,7 @@ pub struct HeaderRules {
     pub enc: Option<&'static str>,
     /// Whether `zip` may be `DEF`.
     pub zip: bool,
-    /// Octets of the decoded header at most.
+    /// Bytes of the decoded header at most.
     pub max_len: usize,
 }
 

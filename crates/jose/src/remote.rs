@@ -55,19 +55,19 @@ pub struct SignRequest<'a> {
 }
 
 impl<'a> SignRequest<'a> {
-    /// A request to sign these octets.
+    /// A request to sign these bytes.
     #[must_use]
     pub fn new(message: &'a [u8]) -> Self {
         Self { message }
     }
 
-    /// The octets: for services that digest by themselves.
+    /// The bytes: for services that digest by themselves.
     #[must_use]
     pub fn message(&self) -> &'a [u8] {
         self.message
     }
 
-    /// The SHA-256 digest of the octets: for services that sign digests (PKCS#1 v1.5).
+    /// The SHA-256 digest of the bytes: for services that sign digests (PKCS#1 v1.5).
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         Sha256::digest(self.message).into()
@@ -90,7 +90,7 @@ pub trait RemoteDecrypter: Send + Sync + std::fmt::Debug {
     fn encryption_key(&self) -> &EncryptionKey;
 
     /// Decrypts by RSA-OAEP with SHA-1 and an empty label. [`DecryptionOutcome::CannotDecrypt`] is what the service says about
-    /// the octets; an error is about the service.
+    /// the bytes; an error is about the service.
     fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome>;
 }
 
@@ -100,7 +100,7 @@ pub trait RemoteDecrypter: Send + Sync + std::fmt::Debug {
 pub enum DecryptionOutcome {
     /// The content key.
     Key(Zeroizing<Vec<u8>>),
-    /// The octets are not an encryption for this key.
+    /// The bytes are not an encryption for this key.
     CannotDecrypt,
 }
 
@@ -109,7 +109,7 @@ impl DecryptionOutcome {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match self {
-            Self::Key(octets) => octets,
+            Self::Key(bytes) => bytes,
             Self::CannotDecrypt => &[],
         }
     }

@@ -3,12 +3,12 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zeroize::Zeroizing;
 
-/// What `deflated` holds; `None` if it is not one complete DEFLATE stream, or holds more than `max` octets.
+/// What `deflated` holds; `None` if it is not one complete DEFLATE stream, or holds more than `max` bytes.
 ///
 /// Never allocates more than about twice `max`, however much the stream would give.
 pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>> {
     let mut stream = Decompress::new(false);
-    // One octet past the bound tells "exactly max" from "more".
+    // One byte past the bound tells "exactly max" from "more".
     let ceiling = max.checked_add(1)?;
     let mut plain = Zeroizing::new(Vec::with_capacity(ceiling.min(deflated.len().saturating_mul(4).max(1024))));
     loop {
@@ -19,7 +19,7 @@ pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>>
             return None;
         }
         if status == Status::StreamEnd {
-            // Octets after the end of the stream would be data that nothing accounts for.
+            // Bytes after the end of the stream would be data that nothing accounts for.
             return (usize::try_from(stream.total_in()).ok()? == deflated.len()).then_some(plain);
         }
         if plain.len() < plain.capacity() {
@@ -66,8 +66,8 @@ mod tests {
         }
 
         #[test]
-        fn no_input_makes_it_panic_or_exceed_the_bound(octets in prop::collection::vec(any::<u8>(), 0..200)) {
-            prop_assert!(inflate(&octets, 1000).is_none_or(|plain| plain.len() <= 1000));
+        fn no_input_makes_it_panic_or_exceed_the_bound(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert!(inflate(&bytes, 1000).is_none_or(|plain| plain.len() <= 1000));
         }
     }
 

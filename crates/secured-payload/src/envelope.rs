@@ -12,7 +12,7 @@ pub struct SecuredPayload {
 }
 
 impl SecuredPayload {
-    /// The most octets that [`SecuredPayload::from_json`] reads: 1 MiB.
+    /// The most bytes that [`SecuredPayload::from_json`] reads: 1 MiB.
     pub const MAX_JSON: usize = 1024 * 1024;
 
     /// The envelope of a compact JWE.

@@ -1,7 +1,7 @@
 //! Cursors that only this provider can have made, each good for exactly the walk that it continues.
 
 use bankrail_client_assertion::CustomerCode;
-use bankrail_statement::{AccountId, Cursor, Position, SortOrder, StatementRequest};
+use bankrail_statement::{AccountId, Cursor, PagePosition, SortOrder, StatementRequest};
 use bankrail_values::Date;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -41,7 +41,7 @@ impl CursorSecret {
     }
 
     /// The cursor for the page behind `position`.
-    pub(crate) fn seal(&self, owner: &Owner<'_>, walk: Walk, position: &Position) -> Cursor {
+    pub(crate) fn seal(&self, owner: &Owner<'_>, walk: Walk, position: &PagePosition) -> Cursor {
         let tag = self.mac(owner, walk, position.as_bytes()).finalize().into_bytes();
         let day = walk.day.to_string();
         let octets = [&[VERSION, walk.flags()], day.as_bytes(), tag.as_slice(), position.as_bytes()].concat();
@@ -49,14 +49,14 @@ impl CursorSecret {
     }
 
     /// How the walk goes on; `None` unless this secret sealed the cursor for this owner.
-    pub(crate) fn open(&self, owner: &Owner<'_>, cursor: &Cursor) -> Option<(Walk, Position)> {
+    pub(crate) fn open(&self, owner: &Owner<'_>, cursor: &Cursor) -> Option<(Walk, PagePosition)> {
         let octets = cursor.to_bytes().ok()?;
         let &[VERSION, flags, ref rest @ ..] = octets.as_slice() else { return None };
         let (day, rest) = rest.split_at_checked(DAY)?;
         let walk = Walk::from_parts(Date::parse(str::from_utf8(day).ok()?).ok()?, flags)?;
         let (tag, position) = rest.split_at_checked(TAG)?;
         self.mac(owner, walk, position).verify_slice(tag).ok()?;
-        Some((walk, Position::from_bytes(position)?))
+        Some((walk, PagePosition::from_bytes(position)?))
     }
 
     fn mac(&self, owner: &Owner<'_>, walk: Walk, position: &[u8]) -> Hmac<Sha256> {
@@ -144,7 +144,7 @@ mod tests {
         let secret = CursorSecret::from_bytes([7; 32]);
         let (acme, one) = (customer("ACME"), account("1"));
         // The longest that a ledger may name.
-        let position = Position::from_bytes(&[3; Position::MAX_LENGTH]).unwrap();
+        let position = PagePosition::from_bytes(&[3; PagePosition::MAX_LENGTH]).unwrap();
         let sealed = secret.seal(&Owner { customer: &acme, account: &one }, walk(), &position);
         let open = |secret: &CursorSecret, customer: &CustomerCode, account: &AccountId| {
             secret.open(&Owner { customer, account }, &sealed)
@@ -160,7 +160,7 @@ mod tests {
         let secret = CursorSecret::from_bytes([7; 32]);
         let (acme, one) = (customer("ACME"), account("1"));
         let owner = Owner { customer: &acme, account: &one };
-        let sealed = secret.seal(&owner, walk(), &Position::from_number(3)).to_bytes().unwrap();
+        let sealed = secret.seal(&owner, walk(), &PagePosition::from_number(3)).to_bytes().unwrap();
         let open = |octets: &[u8]| secret.open(&owner, &Cursor::from_bytes(octets).unwrap());
         for at in 0..sealed.len() {
             for bit in [1, 2, 0x80] {

@@ -2,7 +2,7 @@
 
 use bankrail_camt052::Entry;
 use bankrail_client_assertion::CustomerCode;
-use bankrail_statement::{AccountId, EntryChannel, MaxEntries, Position, SortOrder};
+use bankrail_statement::{AccountId, EntryChannel, MaxEntries, PagePosition, SortOrder};
 use bankrail_values::{Currency, Date, Decimal, StoreFuture};
 use std::fmt;
 
@@ -44,7 +44,7 @@ pub struct StatementQuery {
     /// asked for, so that a statement whose pages are fetched around midnight stays one.
     pub day: Date,
     /// Where the page before this one ended, as the ledger said with that page; `None` for the first page.
-    pub position: Option<Position>,
+    pub position: Option<PagePosition>,
     /// The most entries of the page.
     pub max_entries: MaxEntries,
     /// The order of the entries.
@@ -65,7 +65,7 @@ pub struct LedgerPage {
     pub entries: Vec<LedgerEntry>,
     /// Where the next page starts; `None` if there is none. It should name an entry, not count entries: then no page is
     /// changed by what is booked between two calls. The customer can read it.
-    pub next: Option<Position>,
+    pub next: Option<PagePosition>,
 }
 
 impl LedgerPage {
@@ -84,7 +84,7 @@ impl LedgerPage {
 
     /// The same page with another one behind it.
     #[must_use]
-    pub fn with_next(mut self, next: Position) -> Self {
+    pub fn with_next(mut self, next: PagePosition) -> Self {
         self.next = Some(next);
         self
     }

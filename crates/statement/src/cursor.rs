@@ -7,7 +7,7 @@ use std::fmt;
 /// An opaque continuation value: 1 to 4096 characters.
 ///
 /// A server makes standard base64 with padding ([`Cursor::from_bytes`]; Default: "Statement exchange"). A client hands
-/// back what it got, octet for octet, whatever it looks like.
+/// back what it got, byte for byte, whatever it looks like.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Cursor(Box<str>);
 
@@ -18,7 +18,7 @@ impl Cursor {
     /// Keeps a received cursor as it is.
     ///
     /// # Errors
-    /// [`CursorError::Length`] if it is empty or longer than [`Cursor::MAX_LENGTH`] octets.
+    /// [`CursorError::Length`] if it is empty or longer than [`Cursor::MAX_LENGTH`] bytes.
     pub fn parse(text: &str) -> Result<Self, CursorError> {
         if text.is_empty() || text.len() > Self::MAX_LENGTH {
             return Err(CursorError::Length { found: text.len() });
@@ -26,7 +26,7 @@ impl Cursor {
         Ok(Self(text.into()))
     }
 
-    /// A cursor that stands for these octets.
+    /// A cursor that stands for these bytes.
     ///
     /// # Errors
     /// [`CursorError::Length`] if there are none or more than fit.
@@ -34,7 +34,7 @@ impl Cursor {
         Self::parse(&STANDARD.encode(bytes))
     }
 
-    /// The octets that the cursor stands for.
+    /// The bytes that the cursor stands for.
     ///
     /// # Errors
     /// [`CursorError::NotBase64`] if it is not canonical standard base64 with padding.
@@ -62,9 +62,9 @@ bankrail_values::impl_text_value!(Cursor, CursorError);
 #[non_exhaustive]
 pub enum CursorError {
     /// Empty or too long.
-    #[error("expected a cursor of 1 to {} octets, found {found}", Cursor::MAX_LENGTH)]
+    #[error("expected a cursor of 1 to {} bytes, found {found}", Cursor::MAX_LENGTH)]
     Length {
-        /// The octets found.
+        /// The bytes found.
         found: usize,
     },
     /// Not base64, so not one of ours.

@@ -1,6 +1,6 @@
 //! The document inside a received answer.
 
-use crate::{Finding, ReceivedPage, ReceivedStatement, ReplyError, SortOrder, StatementRequest};
+use crate::{ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding, SortOrder, StatementRequest};
 use bankrail_camt052::{AccountId, Date, DateOrDateTime, Document, Entry, Parsed, ReadError, ReadOptions};
 use bankrail_values::excerpt;
 
@@ -31,7 +31,7 @@ impl ReceivedStatement {
     /// same number in another spelling, or an IBAN, is a finding.
     pub fn check_document(&mut self, document: &Document, request: &StatementRequest) -> Result<(), ReplyError> {
         if document.reports.len() != 1 {
-            self.findings.push(Finding::ReportCount { found: document.reports.len() });
+            self.findings.push(ReplyFinding::ReportCount { found: document.reports.len() });
         }
         for report in &document.reports {
             match &report.account.id {
@@ -48,21 +48,21 @@ impl ReceivedStatement {
         let entries = document.reports.iter().flat_map(|report| &report.entries);
         let count = entries.clone().count();
         if count == 0 && self.page != ReceivedPage::Last {
-            self.findings.push(Finding::MoreWithoutEntries);
+            self.findings.push(ReplyFinding::MoreWithoutEntries);
         }
         let limit = request.entries_at_most().min(MOST_ENTRIES);
         if count > limit {
-            self.findings.push(Finding::TooManyEntries { limit, found: count });
+            self.findings.push(ReplyFinding::TooManyEntries { limit, found: count });
         }
         let expected = self.order().unwrap_or_else(|| request.order());
         if let Some(at) = first_out_of_order(entries, expected) {
-            self.findings.push(Finding::OutOfOrder { expected, at });
+            self.findings.push(ReplyFinding::OutOfOrder { expected, at });
         }
         Ok(())
     }
 
     fn other_account(&mut self, found: &str) {
-        self.findings.push(Finding::PayloadAccount { found: excerpt(found) });
+        self.findings.push(ReplyFinding::PayloadAccount { found: excerpt(found) });
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 /// same. Published samples of live services have most of these (Default: "Statement exchange").
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Finding {
+pub enum ReplyFinding {
     /// An optional member that is `null` instead of absent.
     #[error("expected {member:?} with a value or not at all, found null")]
     NullMember {
@@ -100,7 +100,7 @@ pub enum Finding {
 
 /// Findings as one line of text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Listed<'a>(pub(crate) &'a [Finding]);
+pub(crate) struct Listed<'a>(pub(crate) &'a [ReplyFinding]);
 
 impl fmt::Display for Listed<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

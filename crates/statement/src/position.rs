@@ -1,17 +1,17 @@
 //! A server's side of paging: what a cursor stands for.
 
-/// Where a page ended: what the ledger needs to go on behind the last entry of it, 1 to 1024 octets.
+/// Where a page ended: what the ledger needs to go on behind the last entry of it, 1 to 1024 bytes.
 ///
 /// A position should name an entry (its key in the ledger), not count entries: then a page stays whole when entries
 /// are posted between two calls.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position(Box<[u8]>);
+pub struct PagePosition(Box<[u8]>);
 
-impl Position {
-    /// The most octets of a position.
+impl PagePosition {
+    /// The most bytes of a position.
     pub const MAX_LENGTH: usize = 1024;
 
-    /// A position of these octets; `None` if there are none or too many.
+    /// A position of these bytes; `None` if there are none or too many.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         (1..=Self::MAX_LENGTH).contains(&bytes.len()).then(|| Self(bytes.into()))
@@ -23,13 +23,13 @@ impl Position {
         Self(number.to_be_bytes().into())
     }
 
-    /// The octets.
+    /// The bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The number of a position made by [`Position::from_number`].
+    /// The number of a position made by [`PagePosition::from_number`].
     #[must_use]
     pub fn as_number(&self) -> Option<u64> {
         Some(u64::from_be_bytes((*self.0).try_into().ok()?))
@@ -42,9 +42,9 @@ mod tests {
 
     #[test]
     fn positions_are_bounded() {
-        let longest = Position::from_bytes(&[0; Position::MAX_LENGTH]).unwrap();
+        let longest = PagePosition::from_bytes(&[0; PagePosition::MAX_LENGTH]).unwrap();
         assert_eq!((longest.as_bytes().len(), longest.as_number()), (1024, None));
-        assert!(Position::from_bytes(&[]).is_none() && Position::from_bytes(&[0; 1025]).is_none());
-        assert_eq!(Position::from_number(7).as_number(), Some(7));
+        assert!(PagePosition::from_bytes(&[]).is_none() && PagePosition::from_bytes(&[0; 1025]).is_none());
+        assert_eq!(PagePosition::from_number(7).as_number(), Some(7));
     }
 }

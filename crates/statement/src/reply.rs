@@ -1,7 +1,7 @@
 //! What a client gets back, whatever the HTTP status says.
 
 use crate::finding::Listed;
-use crate::{Cursor, CursorError, ErrorCode, Finding, SortOrder, StatementRequest};
+use crate::{Cursor, CursorError, ErrorCode, ReplyFinding, SortOrder, StatementRequest};
 use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{HyphenatedUuid, excerpt};
 use std::fmt;
@@ -44,7 +44,7 @@ impl StatementReply {
         let mut findings = Vec::new();
         match members.take("error") {
             None => {}
-            Some(JsonValue::Null) => findings.push(Finding::NullMember { member: "error" }),
+            Some(JsonValue::Null) => findings.push(ReplyFinding::NullMember { member: "error" }),
             Some(error) => return Ok(Self::Error(ReceivedError::read(status, error, members))),
         }
         if !success {
@@ -71,14 +71,14 @@ pub struct ReceivedStatement {
     /// Whether there is more.
     pub page: ReceivedPage,
     /// What was survived.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ReplyFinding>,
 }
 
 impl fmt::Debug for ReceivedStatement {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("ReceivedStatement")
             .field("request_key", &self.request_key)
-            .field("payload_octets", &self.payload.len())
+            .field("payload_bytes", &self.payload.len())
             .field("page", &self.page)
             .field("findings", &self.findings)
             .finish_non_exhaustive()
@@ -118,8 +118,8 @@ impl ReceivedStatement {
             return Err(ReplyError::OtherAccount { found: excerpt(&self.account_id) });
         }
         match (request.sort_order, self.order()) {
-            (Some(_), None) if self.sort_order.is_none() => self.findings.push(Finding::SortOrderAbsent),
-            (Some(asked), Some(said)) if asked != said => self.findings.push(Finding::SortOrderDiffers),
+            (Some(_), None) if self.sort_order.is_none() => self.findings.push(ReplyFinding::SortOrderAbsent),
+            (Some(asked), Some(said)) if asked != said => self.findings.push(ReplyFinding::SortOrderDiffers),
             _ => {}
         }
         Ok(())
@@ -133,18 +133,18 @@ impl ReceivedStatement {
         if self.findings.is_empty() { Ok(()) } else { Err(ReplyError::Findings { found: self.findings.clone() }) }
     }
 
-    fn read(mut members: JsonObject<'_>, mut findings: Vec<Finding>) -> Result<Self, ReplyError> {
+    fn read(mut members: JsonObject<'_>, mut findings: Vec<ReplyFinding>) -> Result<Self, ReplyError> {
         let account_id = required_text(&mut members, "accountId")?;
         let extract = required_text(&mut members, "extract")?;
         if extract != "intraday" {
-            findings.push(Finding::Extract { found: excerpt(&extract) });
+            findings.push(ReplyFinding::Extract { found: excerpt(&extract) });
         }
         let sort_order = optional_text(&mut members, "sortOrder", &mut findings);
         let payload = required_text(&mut members, "payload")?;
         let key = required_text(&mut members, "requestKey")?;
         let request_key = HyphenatedUuid::parse(&key).map_err(|_| ReplyError::RequestKey { found: excerpt(&key) })?;
         if key.bytes().any(|b| b.is_ascii_uppercase()) {
-            findings.push(Finding::RequestKeyCase);
+            findings.push(ReplyFinding::RequestKeyCase);
         }
         let page = read_page(&mut members, &mut findings)?;
         let statement = Self { account_id, extract, sort_order, payload, request_key, page, findings };
@@ -153,13 +153,13 @@ impl ReceivedStatement {
 
     fn with_order_finding(mut self) -> Self {
         if let (Some(found), None) = (&self.sort_order, self.order()) {
-            self.findings.push(Finding::UnknownSortOrder { found: excerpt(found) });
+            self.findings.push(ReplyFinding::UnknownSortOrder { found: excerpt(found) });
         }
         self
     }
 }
 
-fn read_page(members: &mut JsonObject<'_>, findings: &mut Vec<Finding>) -> Result<ReceivedPage, ReplyError> {
+fn read_page(members: &mut JsonObject<'_>, findings: &mut Vec<ReplyFinding>) -> Result<ReceivedPage, ReplyError> {
     let more = match members.take("moreTransactionsAvailable") {
         Some(JsonValue::Bool(more)) => more,
         Some(other) => return Err(wrong("moreTransactionsAvailable", "a boolean", &other)),
@@ -167,7 +167,7 @@ fn read_page(members: &mut JsonObject<'_>, findings: &mut Vec<Finding>) -> Resul
     };
     let cursor = match optional_text(members, "cursor", findings) {
         Some(text) if text.is_empty() => {
-            findings.push(Finding::EmptyCursor);
+            findings.push(ReplyFinding::EmptyCursor);
             None
         }
         other => other,
@@ -175,17 +175,17 @@ fn read_page(members: &mut JsonObject<'_>, findings: &mut Vec<Finding>) -> Resul
     match (more, cursor) {
         (false, None) => Ok(ReceivedPage::Last),
         (false, Some(_)) => {
-            findings.push(Finding::CursorWithoutMore);
+            findings.push(ReplyFinding::CursorWithoutMore);
             Ok(ReceivedPage::Last)
         }
         (true, None) => {
-            findings.push(Finding::MoreWithoutCursor);
+            findings.push(ReplyFinding::MoreWithoutCursor);
             Ok(ReceivedPage::MoreWithoutCursor)
         }
         (true, Some(text)) => {
             let cursor = Cursor::parse(&text).map_err(ReplyError::Cursor)?;
             if cursor.to_bytes().is_err() {
-                findings.push(Finding::CursorNotBase64);
+                findings.push(ReplyFinding::CursorNotBase64);
             }
             Ok(ReceivedPage::More { cursor })
         }
@@ -205,7 +205,7 @@ pub struct ReceivedError {
     /// `error.title`.
     pub title: Option<String>,
     /// What was survived.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ReplyFinding>,
 }
 
 impl ReceivedError {
@@ -222,7 +222,7 @@ impl ReceivedError {
             _ => None,
         };
         if request_key.is_none() {
-            findings.push(Finding::RequestKeyUnreadable);
+            findings.push(ReplyFinding::RequestKeyUnreadable);
         }
         let (code, title) = match error {
             JsonValue::Object(mut inner) => (
@@ -232,14 +232,14 @@ impl ReceivedError {
             // OAuth gateways send `"error": "invalid_token"`.
             JsonValue::String(title) => (None, Some(title.into_owned())),
             other => {
-                findings.push(Finding::Type { member: "error", expected: "an object", found: other.kind() });
+                findings.push(ReplyFinding::Type { member: "error", expected: "an object", found: other.kind() });
                 (None, None)
             }
         };
         let code = code.as_deref().map(ErrorCode::from_wire);
         if !code.as_ref().is_some_and(|code| code.is_well_formed() || code.is_gateway()) {
             let found = code.as_ref().map_or_else(|| "none".to_owned(), |code| excerpt(code.as_str()));
-            findings.push(Finding::ErrorCode { found });
+            findings.push(ReplyFinding::ErrorCode { found });
         }
         Self { status, request_key, code, title, findings }
     }
@@ -253,11 +253,15 @@ fn required_text(members: &mut JsonObject<'_>, member: &'static str) -> Result<S
     }
 }
 
-fn optional_text(members: &mut JsonObject<'_>, member: &'static str, findings: &mut Vec<Finding>) -> Option<String> {
+fn optional_text(
+    members: &mut JsonObject<'_>,
+    member: &'static str,
+    findings: &mut Vec<ReplyFinding>,
+) -> Option<String> {
     match members.take(member)? {
         JsonValue::String(text) => return Some(text.into_owned()),
-        JsonValue::Null => findings.push(Finding::NullMember { member }),
-        other => findings.push(Finding::Type { member, expected: "a string", found: other.kind() }),
+        JsonValue::Null => findings.push(ReplyFinding::NullMember { member }),
+        other => findings.push(ReplyFinding::Type { member, expected: "a string", found: other.kind() }),
     }
     None
 }
@@ -314,7 +318,7 @@ pub enum ReplyError {
     #[error("expected no findings, found: {}", Listed(found))]
     Findings {
         /// The findings.
-        found: Vec<Finding>,
+        found: Vec<ReplyFinding>,
     },
 }
 
@@ -338,24 +342,32 @@ mod tests {
     #[test]
     fn every_combination_of_more_and_cursor() {
         let more = ReceivedPage::More { cursor: Cursor::parse("eA==").unwrap() };
-        let null = Finding::NullMember { member: "cursor" };
+        let null = ReplyFinding::NullMember { member: "cursor" };
         for (json, page, findings) in [
             (r#""moreTransactionsAvailable":false"#, ReceivedPage::Last, vec![]),
             (r#""moreTransactionsAvailable":true,"cursor":"eA==""#, more, vec![]),
-            (r#""moreTransactionsAvailable":true"#, ReceivedPage::MoreWithoutCursor, vec![Finding::MoreWithoutCursor]),
+            (
+                r#""moreTransactionsAvailable":true"#,
+                ReceivedPage::MoreWithoutCursor,
+                vec![ReplyFinding::MoreWithoutCursor],
+            ),
             (
                 r#""moreTransactionsAvailable":true,"cursor":"""#,
                 ReceivedPage::MoreWithoutCursor,
-                vec![Finding::EmptyCursor, Finding::MoreWithoutCursor],
+                vec![ReplyFinding::EmptyCursor, ReplyFinding::MoreWithoutCursor],
             ),
             (
                 r#""cursor":null,"moreTransactionsAvailable":true"#,
                 ReceivedPage::MoreWithoutCursor,
-                vec![null.clone(), Finding::MoreWithoutCursor],
+                vec![null.clone(), ReplyFinding::MoreWithoutCursor],
             ),
             (r#""moreTransactionsAvailable":false,"cursor":null"#, ReceivedPage::Last, vec![null]),
-            (r#""moreTransactionsAvailable":false,"cursor":"""#, ReceivedPage::Last, vec![Finding::EmptyCursor]),
-            (r#""moreTransactionsAvailable":false,"cursor":"x""#, ReceivedPage::Last, vec![Finding::CursorWithoutMore]),
+            (r#""moreTransactionsAvailable":false,"cursor":"""#, ReceivedPage::Last, vec![ReplyFinding::EmptyCursor]),
+            (
+                r#""moreTransactionsAvailable":false,"cursor":"x""#,
+                ReceivedPage::Last,
+                vec![ReplyFinding::CursorWithoutMore],
+            ),
         ] {
             let statement = read(json).unwrap();
             assert_eq!((&statement.page, &statement.findings), (&page, &findings), "{json}");
@@ -363,7 +375,7 @@ mod tests {
             assert_eq!(statement.deny_findings().is_ok(), findings.is_empty());
         }
         let odd = read(r#""moreTransactionsAvailable":true,"cursor":"not base64""#).unwrap();
-        assert_eq!(odd.findings, [Finding::CursorNotBase64]);
+        assert_eq!(odd.findings, [ReplyFinding::CursorNotBase64]);
         assert_eq!(odd.page, ReceivedPage::More { cursor: Cursor::parse("not base64").unwrap() });
     }
 
@@ -377,10 +389,10 @@ mod tests {
         };
         assert_eq!(checked(&request, "").unwrap(), []);
         request.sort_order = Some(SortOrder::Forward);
-        assert_eq!(checked(&request, "").unwrap(), [Finding::SortOrderAbsent]);
-        assert_eq!(checked(&request, r#","sortOrder":"backward""#).unwrap(), [Finding::SortOrderDiffers]);
+        assert_eq!(checked(&request, "").unwrap(), [ReplyFinding::SortOrderAbsent]);
+        assert_eq!(checked(&request, r#","sortOrder":"backward""#).unwrap(), [ReplyFinding::SortOrderDiffers]);
         let odd = checked(&request, r#","sortOrder":"random""#).unwrap();
-        assert!(matches!(odd[..], [Finding::UnknownSortOrder { .. }]));
+        assert!(matches!(odd[..], [ReplyFinding::UnknownSortOrder { .. }]));
         let other = StatementRequest::new(&AccountId::parse("2").unwrap());
         assert!(matches!(checked(&other, ""), Err(ReplyError::OtherAccount { .. })));
     }

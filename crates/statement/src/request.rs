@@ -33,7 +33,7 @@ pub struct StatementRequest {
 }
 
 impl StatementRequest {
-    /// The largest body that is read, in octets.
+    /// The largest body that is read, in bytes.
     pub const MAX_BYTES: usize = 16 * 1024;
 
     /// A request that leaves everything else to the defaults.

@@ -236,9 +236,9 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
     if text.len() != 64 {
         return None;
     }
-    for (octet, pair) in key.iter_mut().zip(pairs) {
+    for (byte, pair) in key.iter_mut().zip(pairs) {
         let [high, low] = pair else { return None };
-        *octet = digit(high)? << 4 | digit(low)?;
+        *byte = digit(high)? << 4 | digit(low)?;
     }
     Some(key)
 }

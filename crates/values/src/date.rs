@@ -29,7 +29,7 @@ impl Date {
     }
 }
 
-/// Reads exactly ten octets `YYYY-MM-DD`.
+/// Reads exactly ten bytes `YYYY-MM-DD`.
 pub(crate) fn read(text: &[u8]) -> Option<time::Date> {
     let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else { return None };
     let year = i32::try_from(number(&[y1, y2, y3, y4])?).ok()?;

@@ -1,31 +1,5 @@
-//! The shared vocabulary of the bankrail crates: values that exist only if they are well formed.
-//!
-//! What it is: exact [`Money`] in ISO 4217 [`Currency`], UTC [`Timestamp`]s with milliseconds, calendar [`Date`]s,
-//! the two UUID spellings as two types ([`HyphenatedUuid`], [`SimpleUuid`]), text bounded in code points
-//! ([`BoundedText`]), secrets that do not print ([`SecretString`]), and two seams that several crates share: a
-//! [`Clock`] and the shape of a store's answers ([`StoreFuture`], [`StoreError`]).
-//!
-//! What it is not: it knows no message, no socket, no database and never reads the time by itself.
-//!
-//! ```
-//! use bankrail_values::{Currency, Money, SimpleUuid, Timestamp};
-//!
-//! let price: Money = "12.50 AUD".parse()?;
-//! assert_eq!(price.currency(), Currency::AUD);
-//! assert_eq!(price.checked_add(&"0.5 AUD".parse()?)?.to_string(), "13.00 AUD");
-//!
-//! let sent: Timestamp = "2021-07-29T01:02:03.450Z".parse()?;
-//! assert_eq!(sent.unix_millis(), 1_627_520_523_450);
-//!
-//! assert!("b1e0a5c2-0000-1000-8000-000000000001".parse::<SimpleUuid>().is_err());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! | feature | what it adds |
-//! |---|---|
-//! | `coarse-clock` | `CoarseClock`, the system's clock as of its last tick, for what asks at every request |
-//! | `serde` | wire text in and out for every value, through the value's own check |
-
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod clock;

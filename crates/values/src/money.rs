@@ -58,7 +58,7 @@ impl Money {
     /// # Errors
     /// [`MoneyError::NotMinorUnits`] when a digit would be lost or the currency has no known minor unit;
     /// [`MoneyError::Overflow`] when the zeros do not fit.
-    pub fn to_minor_units(&self) -> Result<Self, MoneyError> {
+    pub fn rescale_to_minor_units(&self) -> Result<Self, MoneyError> {
         let lost = MoneyError::NotMinorUnits { currency: self.currency };
         let digits = u32::from(self.currency.minor_units().ok_or(lost.clone())?);
         let mut amount = self.amount;
@@ -152,12 +152,12 @@ mod tests {
 
     #[test]
     fn minor_units_lose_nothing() {
-        assert_eq!(money("5 AUD").to_minor_units().unwrap().to_string(), "5.00 AUD");
-        assert_eq!(money("10.0000 AUD").to_minor_units().unwrap().to_string(), "10.00 AUD");
-        assert_eq!(money("5.0 VND").to_minor_units().unwrap().to_string(), "5 VND");
-        assert!(money("5.1 VND").to_minor_units().is_err());
-        assert!(money("5 XXX").to_minor_units().is_err());
-        assert_eq!(Money::new(Decimal::MAX, Currency::AUD).to_minor_units(), Err(MoneyError::Overflow));
+        assert_eq!(money("5 AUD").rescale_to_minor_units().unwrap().to_string(), "5.00 AUD");
+        assert_eq!(money("10.0000 AUD").rescale_to_minor_units().unwrap().to_string(), "10.00 AUD");
+        assert_eq!(money("5.0 VND").rescale_to_minor_units().unwrap().to_string(), "5 VND");
+        assert!(money("5.1 VND").rescale_to_minor_units().is_err());
+        assert!(money("5 XXX").rescale_to_minor_units().is_err());
+        assert_eq!(Money::new(Decimal::MAX, Currency::AUD).rescale_to_minor_units(), Err(MoneyError::Overflow));
         assert_eq!(money("-0.005 AUD").rounded_for_display().to_string(), "-0.01 AUD");
     }
 }

@@ -40,9 +40,9 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
 }
 
 fn check_length(text: &str, min: usize, max: usize) -> Result<(), TextError> {
-    // A code point is one to four octets, so most texts need no count.
-    let octets = text.len();
-    let length = if octets <= max && octets >= min.saturating_mul(4) { octets } else { text.chars().count() };
+    // A code point is one to four bytes, so most texts need no count.
+    let bytes = text.len();
+    let length = if bytes <= max && bytes >= min.saturating_mul(4) { bytes } else { text.chars().count() };
     if length < min || length > max {
         return Err(TextError { min, max, length: text.chars().count() });
     }

@@ -23,7 +23,7 @@ macro_rules! spelling {
                 Uuid::try_parse(text).map(Self).map_err(|_| wrong())
             }
 
-            /// A random (version 4) UUID out of sixteen octets from a random generator.
+            /// A random (version 4) UUID out of 16 bytes from a random generator.
             #[must_use]
             pub fn from_random_bytes(random: [u8; 16]) -> Self {
                 Self(uuid::Builder::from_random_bytes(random).into_uuid())

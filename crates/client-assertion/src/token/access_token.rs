@@ -100,7 +100,7 @@ impl fmt::Debug for TokenHash {
 #[non_exhaustive]
 pub struct AccessTokenError;
 
-/// The operating system gave no random octets.
+/// The operating system gave no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no randomness from the operating system")]
 #[non_exhaustive]

@@ -22,7 +22,7 @@ pub struct TokenRequest {
 }
 
 impl TokenRequest {
-    /// The largest form that is read, in octets.
+    /// The largest form that is read, in bytes.
     pub const MAX_BYTES: usize = 32 * 1024;
     /// The most parameters that are read.
     pub const MAX_PARAMETERS: usize = 64;
@@ -105,7 +105,7 @@ struct Form<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 impl<'a> Form<'a> {
     fn read(body: &'a [u8]) -> Result<Self, TokenRequestError> {
         let mut form: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
-        // Octets that are not UTF-8 become U+FFFD, which no value that is looked at may hold.
+        // Bytes that are not UTF-8 become U+FFFD, which no value that is looked at may hold.
         for (name, value) in form_urlencoded::parse(body) {
             if form.len() == TokenRequest::MAX_PARAMETERS {
                 return Err(TokenRequestError::TooManyParameters { limit: TokenRequest::MAX_PARAMETERS });
@@ -147,7 +147,7 @@ pub enum TokenRequestError {
         found: Option<String>,
     },
     /// Longer than [`TokenRequest::MAX_BYTES`].
-    #[error("expected a form of at most {limit} octets, found {found}")]
+    #[error("expected a form of at most {limit} bytes, found {found}")]
     TooLarge {
         /// The bound.
         limit: usize,

@@ -269,10 +269,10 @@ fn a_changed_octet_anywhere_is_refused() {
     let assertion = builder().sign(&KEY, now()).unwrap();
     assert!(verify(&verifier(), &assertion).is_ok());
     for at in 0..assertion.len() {
-        let mut octets = assertion.clone().into_bytes();
-        octets[at] = if octets[at] == b'A' { b'B' } else { b'A' };
-        let changed = String::from_utf8(octets).unwrap();
-        assert!(verify(&verifier(), &changed).is_err(), "octet {at}");
+        let mut bytes = assertion.clone().into_bytes();
+        bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+        let changed = String::from_utf8(bytes).unwrap();
+        assert!(verify(&verifier(), &changed).is_err(), "byte {at}");
     }
     for length in 0..assertion.len() {
         assert!(verify(&verifier(), &assertion[..length]).is_err(), "cut to {length}");

@@ -2,7 +2,7 @@ use crate::provider::{ACCOUNT, API_KEY, Provider, Reply, document, request, requ
 use crate::tokens::chain;
 use bankrail_client::{ExchangeError, Pacing, StatementError, TokenError};
 use bankrail_rate_limit::{MemoryCounters, Policy};
-use bankrail_statement::{AccountId, ErrorCode, Finding, Page, ReplyError, StatementRequest, StatementResponse};
+use bankrail_statement::{AccountId, ErrorCode, Page, ReplyError, ReplyFinding, StatementRequest, StatementResponse};
 use bankrail_values::{Clock, ManualClock};
 use std::sync::Arc;
 use std::time::Duration;
@@ -234,7 +234,7 @@ async fn findings_are_kept_and_can_be_denied() {
     let odd = || Reply::page(0, Some("eA=="));
     provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]).statements([odd(), odd()]);
     let page = client.statements().page(&request()).await.unwrap();
-    assert_eq!(page.received.findings, [Finding::MoreWithoutEntries]);
+    assert_eq!(page.received.findings, [ReplyFinding::MoreWithoutEntries]);
     let strict = bankrail_camt052::ReadOptions::default().deny_findings(true);
     let client = provider.client_with(provider.options(&clock).read_options(strict));
     let error = client.statements().page(&request()).await.unwrap_err();

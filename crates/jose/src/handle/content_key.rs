@@ -3,42 +3,42 @@
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The 64 octets that encrypt one message: the first half authenticates, the second encrypts (RFC 7518 section 5.2.5).
+/// The 64 bytes that encrypt one message: the first half authenticates, the second encrypts (RFC 7518 section 5.2.5).
 /// Overwritten when dropped.
 #[derive(Clone)]
 pub struct ContentKey(Zeroizing<[u8; ContentKey::LEN]>);
 
-/// The system gave no random octets. A local fault that may pass.
+/// The system gave no random bytes. A local fault that may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no random octets from the system")]
+#[error("no random bytes from the system")]
 #[non_exhaustive]
 pub struct RandomError;
 
-/// Fresh random octets from the system, for what is not secret, such as an initialisation vector.
+/// Fresh random bytes from the system, for what is not secret, such as an initialisation vector.
 ///
 /// # Errors
 /// [`RandomError`] if the system gives none.
 pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomError> {
-    let mut octets = [0; N];
-    getrandom::fill(&mut octets).map_err(|_| RandomError)?;
-    Ok(octets)
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|_| RandomError)?;
+    Ok(bytes)
 }
 
 impl ContentKey {
-    /// How long it is, in octets.
+    /// How long it is, in bytes.
     pub const LEN: usize = 64;
 
     /// A new one.
     ///
     /// # Errors
-    /// [`RandomError`] if the system gives no random octets.
+    /// [`RandomError`] if the system gives no random bytes.
     pub fn random() -> Result<Self, RandomError> {
-        let mut octets = Zeroizing::new([0; Self::LEN]);
-        getrandom::fill(&mut *octets).map_err(|_| RandomError)?;
-        Ok(Self(octets))
+        let mut bytes = Zeroizing::new([0; Self::LEN]);
+        getrandom::fill(&mut *bytes).map_err(|_| RandomError)?;
+        Ok(Self(bytes))
     }
 
-    /// `decrypted` if it is 64 octets long, otherwise `self`.
+    /// `decrypted` if it is 64 bytes long, otherwise `self`.
     ///
     /// This is how an answer of a remote key becomes a content key: call it on [`ContentKey::random`], with nothing if
     /// the remote side could not decrypt.
@@ -55,7 +55,7 @@ impl ContentKey {
         &mut self.0
     }
 
-    /// The octets.
+    /// The bytes.
     #[must_use]
     pub fn expose_secret(&self) -> &[u8; Self::LEN] {
         &self.0
@@ -63,8 +63,8 @@ impl ContentKey {
 }
 
 impl From<[u8; ContentKey::LEN]> for ContentKey {
-    fn from(octets: [u8; Self::LEN]) -> Self {
-        Self(Zeroizing::new(octets))
+    fn from(bytes: [u8; Self::LEN]) -> Self {
+        Self(Zeroizing::new(bytes))
     }
 }
 

@@ -64,7 +64,7 @@ impl DecryptionKey {
         }
     }
 
-    /// How long an encrypted key for this key is, in octets.
+    /// How long an encrypted key for this key is, in bytes.
     #[must_use]
     pub fn encrypted_len(&self) -> usize {
         self.inner.modulus_len
@@ -84,10 +84,10 @@ impl DecryptionKey {
         self.inner.operation.decrypt(encrypted).map_err(|_| DecryptError)
     }
 
-    /// Decrypts an encrypted content key of 64 octets; a random one stands in if that fails or has another length.
+    /// Decrypts an encrypted content key of 64 bytes; a random one stands in if that fails or has another length.
     ///
     /// # Errors
-    /// [`RandomError`] if the system gives no random octets, which are drawn before the key is used.
+    /// [`RandomError`] if the system gives no random bytes, which are drawn before the key is used.
     pub fn content_key(&self, encrypted: &[u8]) -> Result<ContentKey, RandomError> {
         let stand_in = ContentKey::random()?;
         if encrypted.len() != self.inner.modulus_len {

@@ -67,7 +67,7 @@ impl SigningKey {
         }
     }
 
-    /// Makes an RS256 signature over octets. For tokens see [`jws`](crate::jws).
+    /// Makes an RS256 signature over bytes. For tokens see [`jws`](crate::jws).
     ///
     /// # Errors
     /// [`SignError::Backend`] if the back end failed.

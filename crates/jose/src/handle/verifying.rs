@@ -42,7 +42,7 @@ impl VerifyingKey {
         Ok(Self { kid: None, inner: Arc::new(Inner { modulus_len: public.bits().div_ceil(8), public, operation }) })
     }
 
-    /// Checks an RS256 signature over octets. For tokens see [`jws`](crate::jws).
+    /// Checks an RS256 signature over bytes. For tokens see [`jws`](crate::jws).
     ///
     /// # Errors
     /// [`BadSignature`], whatever the reason.

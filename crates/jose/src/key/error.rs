@@ -9,10 +9,10 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// More octets than any key takes.
-    #[error("expected at most {max} octets of key material, found {found}")]
+    /// More bytes than any key takes.
+    #[error("expected at most {max} bytes of key material, found {found}")]
     TooLong {
-        /// The octets found.
+        /// The bytes found.
         found: usize,
         /// The most allowed.
         max: usize,
@@ -107,7 +107,7 @@ pub enum KeyError {
     /// The back end did not take the key, could not make one, or failed its trial run.
     #[error("the RSA back end refused the key")]
     Backend,
-    /// The system gave no random octets.
-    #[error("no random octets from the system")]
+    /// The system gave no random bytes.
+    #[error("no random bytes from the system")]
     Random,
 }

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-/// The most octets that any key or certificate file may have.
+/// The most bytes that any key or certificate file may have.
 pub(super) const MAX_LEN: usize = 64 * 1024;
 
 const BEGIN: &str = "-----BEGIN ";
@@ -35,9 +35,9 @@ pub(super) fn decode(text: &str) -> Result<(&str, Zeroizing<Vec<u8>>), KeyError>
         return Err(refused("more than one block"));
     }
     let mut characters = Zeroizing::new(Vec::with_capacity(body.len()));
-    characters.extend(body.bytes().filter(|octet| !octet.is_ascii_whitespace()));
-    let octets = STANDARD.decode(&*characters).map_err(|_| refused("contents that are not base64"))?;
-    Ok((label, Zeroizing::new(octets)))
+    characters.extend(body.bytes().filter(|byte| !byte.is_ascii_whitespace()));
+    let bytes = STANDARD.decode(&*characters).map_err(|_| refused("contents that are not base64"))?;
+    Ok((label, Zeroizing::new(bytes)))
 }
 
 /// The error for a block that is not of an accepted kind.

@@ -64,7 +64,7 @@ pub enum KeySizes {
     /// (Specification: "Secured payload envelope").
     #[default]
     Specified,
-    /// Any length from 2048 to 8192 bits that fills whole octets.
+    /// Any length from 2048 to 8192 bits that fills whole bytes.
     AnyFrom2048,
 }
 

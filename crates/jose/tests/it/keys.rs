@@ -98,9 +98,9 @@ fn numbers_that_do_not_fit_are_refused() {
         let mut jwk = good.clone();
         jwk.as_object_mut().unwrap().remove(name);
         assert!(read(&jwk).is_err(), "{name}");
-        let mut octets = bankrail_jose::base64url::decode(good[name].as_str().unwrap()).unwrap();
-        *octets.last_mut().unwrap() ^= 2;
-        let changed = change(name, bankrail_jose::base64url::encode(&octets).into());
+        let mut bytes = bankrail_jose::base64url::decode(good[name].as_str().unwrap()).unwrap();
+        *bytes.last_mut().unwrap() ^= 2;
+        let changed = change(name, bankrail_jose::base64url::encode(&bytes).into());
         assert!(matches!(changed, Err(KeyError::Inconsistent)), "{name}");
         for value in [json!("AA"), json!("AQ"), json!(""), json!("A"), json!("="), json!(5), json!(null)] {
             assert!(change(name, value).is_err(), "{name}");
@@ -217,8 +217,8 @@ fn a_set_keeps_what_can_be_used_and_says_why_not_the_rest() {
 fn a_key_of_a_set_that_is_meant_but_cannot_be_used_is_reported() {
     let wide = DECRYPTION.encryption_key().to_jwk();
     let mut odd_size: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
-    let octets = [&[0x80][..], &[0xff; 383]].concat();
-    odd_size["n"] = bankrail_jose::base64url::encode(&octets).into();
+    let bytes = [&[0x80][..], &[0xff; 383]].concat();
+    odd_size["n"] = bankrail_jose::base64url::encode(&bytes).into();
     let good = SIGNING.verifying_key().to_jwk();
     let read = |keys: &[&str]| JwkSet::parse(&format!(r#"{{"keys":[{}]}}"#, keys.join(","))).unwrap();
     let odd_size = odd_size.to_string();
@@ -260,8 +260,8 @@ fn pem_blocks_of_another_kind_are_refused() {
     assert!(matches!(SigningKey::from_pem(&relabelled), Err(KeyError::NotDer { .. })));
     let mut der = PrivateKey::from_pem(&private).unwrap().to_pkcs8_der().to_vec();
     der.push(0);
-    assert!(SigningKey::from_pkcs8_der(&der).is_err(), "an octet after the key");
-    // id-RSASSA-PSS differs from rsaEncryption in its last octet.
+    assert!(SigningKey::from_pkcs8_der(&der).is_err(), "an byte after the key");
+    // id-RSASSA-PSS differs from rsaEncryption in its last byte.
     let mut der = SIGNING.verifying_key().public_key().to_spki_der();
     let oid = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
     let at = der.windows(oid.len()).position(|window| window == oid).unwrap();
@@ -287,13 +287,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn changed_key_files_never_panic(at in any::<prop::sample::Index>(), octet in any::<u8>(), cut in any::<bool>()) {
+    fn changed_key_files_never_panic(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
         let key_pair = PrivateKey::from_pem(&SIGNING.to_pkcs8_pem()).unwrap();
         let (private, public) = (key_pair.to_pkcs8_der(), key_pair.public_key().to_spki_der());
         for der in [&*private, &public] {
             let mut der = der.clone();
             let at = at.index(der.len());
-            if cut { der.truncate(at) } else { der[at] = octet }
+            if cut { der.truncate(at) } else { der[at] = byte }
             let _ = PublicKey::from_spki_der(&der);
             let _ = PublicKey::from_pkcs1_der(&der);
             if let Ok(read) = PrivateKey::from_pkcs8_der(&der) {

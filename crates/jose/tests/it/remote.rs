@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-/// Answers each connection: reads the octets to sign, writes the signature.
+/// Answers each connection: reads the bytes to sign, writes the signature.
 fn serve(listener: TcpListener, answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) {
     thread::spawn(move || {
         for stream in listener.incoming() {

@@ -117,7 +117,7 @@ fn every_single_bit_flip_is_refused() {
             let mut flipped = good.clone();
             flipped[at] ^= 1 << bit;
             let Ok(flipped) = String::from_utf8(flipped) else { continue };
-            assert!(verify(&flipped).is_err(), "octet {at} bit {bit}");
+            assert!(verify(&flipped).is_err(), "byte {at} bit {bit}");
         }
     }
 }

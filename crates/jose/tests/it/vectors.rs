@@ -36,7 +36,7 @@ fn wycheproof_oaep() {
         for (group, case) in cases(&file) {
             let key = bankrail_jose::PrivateKey::from_pkcs8_der(&hex(group, "privateKeyPkcs8")).unwrap();
             let key = DecryptionKey::from_private_key(&key, &options).unwrap();
-            let decrypted = key.decrypt(&hex(case, "ct")).ok().map(|octets| octets.to_vec());
+            let decrypted = key.decrypt(&hex(case, "ct")).ok().map(|bytes| bytes.to_vec());
             let labelled = !str(case, "label").is_empty();
             let expected = (str(case, "result") == "valid" && !labelled).then(|| hex(case, "msg"));
             assert_eq!(decrypted, expected, "{options:?} {case}");

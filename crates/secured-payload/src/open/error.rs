@@ -141,9 +141,9 @@ impl From<RemoteError> for OpenError {
 #[non_exhaustive]
 pub enum Malformed {
     /// Longer than allowed.
-    #[error("expected a message of at most {max} octets, found {found}")]
+    #[error("expected a message of at most {max} bytes, found {found}")]
     TooLong {
-        /// The octets found.
+        /// The bytes found.
         found: usize,
         /// The most allowed.
         max: usize,
@@ -170,13 +170,13 @@ pub enum Malformed {
     #[error("the header is malformed")]
     Header(#[source] JoseHeaderError),
     /// A part of another length than its place asks for.
-    #[error("expected {expected} as {part}, found {found} octets")]
+    #[error("expected {expected} as {part}, found {found} bytes")]
     Length {
         /// Which part.
         part: &'static str,
         /// The length that is right.
         expected: &'static str,
-        /// The octets found.
+        /// The bytes found.
         found: usize,
     },
 }

@@ -38,7 +38,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 pub struct SealedMessage<'a> {
     options: OpenOptions,
     header: JoseHeader,
-    /// The header as it was sent: the tag covers these octets.
+    /// The header as it was sent: the tag covers these bytes.
     encoded_header: &'a str,
     encrypted_key: Vec<u8>,
     ciphertext: Ciphertext,
@@ -101,7 +101,7 @@ impl<'a> SealedMessage<'a> {
     /// Takes the content key and goes through the remaining steps.
     ///
     /// `key` is the public half of the key that was asked. If it could not decrypt, or what it decrypted is not 64
-    /// octets long, a random content key stands in, and the same work is done up to the comparison of the tag.
+    /// bytes long, a random content key stands in, and the same work is done up to the comparison of the tag.
     ///
     /// # Errors
     /// [`OpenError`], as from [`Opener::open`](super::Opener::open).
@@ -160,7 +160,7 @@ impl<'a> SealedMessage<'a> {
     }
 
     fn wrong_length(&self) -> OpenError {
-        let (part, expected) = ("encrypted key", "as many octets as the key's modulus");
+        let (part, expected) = ("encrypted key", "as many bytes as the key's modulus");
         Malformed::Length { part, expected, found: self.encrypted_key.len() }.into()
     }
 
@@ -256,7 +256,7 @@ fn split(compact: &str) -> Result<[&str; 5], Malformed> {
     if compact.trim_start().starts_with('{') {
         return Err(Malformed::JsonForm);
     }
-    match compact.bytes().filter(|octet| *octet == b'.').count() + 1 {
+    match compact.bytes().filter(|byte| *byte == b'.').count() + 1 {
         3 => Err(Malformed::BareSignature),
         found => Err(Malformed::Parts { found }),
     }

@@ -43,16 +43,16 @@ fn rejected() -> Vec<(&'static str, String)> {
     let blocks = |key: &[u8]| outsider::assemble(outsider::HEADER, key, &[5; 64]);
     vec![
         ("encrypted key", change(1, 100)),
-        ("encrypted key, first octet", change(1, 0)),
+        ("encrypted key, first byte", change(1, 0)),
         ("initialisation vector", change(2, 3)),
         ("ciphertext", change(3, 20)),
         ("ciphertext, last block: padding and tag", change(3, parts(&sealed)[3].len() - 17)),
         ("tag", change(4, 31)),
-        ("header octets", respaced),
+        ("header bytes", respaced),
         ("padding wrong under a right tag", blocks(&[7; 64])),
-        ("content key of 32 octets", blocks(&[7; 32])),
-        ("content key of 65 octets", blocks(&[7; 65])),
-        ("content key of no octet", blocks(&[])),
+        ("content key of 32 bytes", blocks(&[7; 32])),
+        ("content key of 65 bytes", blocks(&[7; 65])),
+        ("content key of no byte", blocks(&[])),
         ("plain text empty", outsider::encrypt(outsider::HEADER, b"")),
         ("plain text not a signature", outsider::encrypt(outsider::HEADER, b"{}")),
         ("plain text not UTF-8", outsider::encrypt(outsider::HEADER, b"\xff\xfe")),
@@ -87,9 +87,9 @@ fn every_cryptographic_failure_is_one_value() {
 fn shapes_lengths_and_headers_are_refused_before_any_key_is_used() {
     let keys = backends().next().unwrap();
     let good = keys.sealer().seal(b"{}").unwrap();
-    let lengths = |part: usize, octets: usize| {
+    let lengths = |part: usize, bytes: usize| {
         let mut parts = parts(&good);
-        parts[part].resize(octets, 0);
+        parts[part].resize(bytes, 0);
         compact(&parts)
     };
     let header = |json: &str| {
@@ -183,17 +183,17 @@ fn every_single_bit_flip_of_a_message_is_refused() {
 fn refuses_every_bit_flip(keys: &Keys) {
     let good = keys.sealer().seal(b"{}").unwrap();
     let opener = keys.customer();
-    // In the text, one flip in each character; the flips in octets are the next loop's.
+    // In the text, one flip in each character; the flips in bytes are the next loop's.
     for at in 0..good.len() {
         let mut flipped = good.clone().into_bytes();
         flipped[at] ^= 1 << (at % 8);
         let Ok(flipped) = String::from_utf8(flipped) else { continue };
         assert!(opener.open(&flipped).is_err(), "character {at}");
     }
-    let octets = parts(&good);
+    let bytes = parts(&good);
     for part in 1..5 {
-        for at in 0..octets[part].len() * 8 {
-            let mut flipped = octets.clone();
+        for at in 0..bytes[part].len() * 8 {
+            let mut flipped = bytes.clone();
             flipped[part][at / 8] ^= 1 << (at % 8);
             let error = opener.open(&compact(&flipped)).unwrap_err();
             assert_eq!(seen(&error), seen(&OpenError::Rejected), "part {part} bit {at}");

@@ -77,7 +77,7 @@ pub(crate) fn vectors(file: &str) -> Option<Value> {
     Some(serde_json::from_str(&text).unwrap())
 }
 
-/// Encrypts any octets to our key under any header, as an outsider who has the public key can.
+/// Encrypts any bytes to our key under any header, as an outsider who has the public key can.
 pub(crate) mod outsider {
     use super::DECRYPTION;
     use aes::Aes256;

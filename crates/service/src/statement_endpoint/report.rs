@@ -45,7 +45,7 @@ pub(super) fn document(
         created_at(now, options.report_offset_minutes),
         account.as_str(),
         // In the currency's own decimals where that loses nothing.
-        balance.to_minor_units().unwrap_or(balance),
+        balance.rescale_to_minor_units().unwrap_or(balance),
         page.balance_date,
     )
     .entries(page.entries.into_iter().map(|entry| shown(entry, narrative)));

@@ -15,7 +15,7 @@ use bankrail_service::{
     ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, Provider,
     ProviderOptions, ProviderOptionsError, RegisteredAccount, StatementQuery,
 };
-use bankrail_statement::{EntryChannel, Position, SortOrder};
+use bankrail_statement::{EntryChannel, PagePosition, SortOrder};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Clock, Currency, Decimal, ManualClock, StoreErrorKind, StoreFuture, Timestamp};
 use http::{HeaderMap, Request, StatusCode};
@@ -123,7 +123,7 @@ impl Ledger for Accounts {
             let to = to + self.far.load(Ordering::SeqCst) + self.barren.load(Ordering::SeqCst);
             let more = from + page.len() < entries.len();
             let page = LedgerPage::new(held.facts.clone(), held.balance, query.day).with_entries(page);
-            Ok(if more { page.with_next(Position::from_number(to as u64)) } else { page }.into())
+            Ok(if more { page.with_next(PagePosition::from_number(to as u64)) } else { page }.into())
         })
     }
 }

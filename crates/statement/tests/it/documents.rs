@@ -3,7 +3,7 @@
 use crate::support::{KEY, account, document, document_xml, plain, received};
 use bankrail_camt052::{Document, ReadOptions};
 use bankrail_statement::{
-    Cursor, Finding, MaxEntries, Page, ReceivedPage, ReplyError, SortOrder, StatementReply, StatementRequest,
+    Cursor, MaxEntries, Page, ReceivedPage, ReplyError, ReplyFinding, SortOrder, StatementReply, StatementRequest,
     StatementResponse,
 };
 
@@ -37,7 +37,7 @@ fn a_document_that_cannot_be_written_leaves_nothing_behind() {
     assert_eq!(body, "kept");
 }
 
-fn checked(entries: &[String], page: &ReceivedPage, request: &StatementRequest) -> Vec<Finding> {
+fn checked(entries: &[String], page: &ReceivedPage, request: &StatementRequest) -> Vec<ReplyFinding> {
     let mut statement = received(&document_xml(entries), page);
     let read = statement.document().unwrap();
     statement.findings.clear();
@@ -50,14 +50,14 @@ fn findings_about_the_document() {
     let mut request = StatementRequest::new(&account());
     let more = ReceivedPage::More { cursor: Cursor::parse("eA==").unwrap() };
     assert_eq!(checked(&[], &ReceivedPage::Last, &request), []);
-    assert_eq!(checked(&[], &more, &request), [Finding::MoreWithoutEntries]);
-    assert_eq!(checked(&[], &ReceivedPage::MoreWithoutCursor, &request), [Finding::MoreWithoutEntries]);
+    assert_eq!(checked(&[], &more, &request), [ReplyFinding::MoreWithoutEntries]);
+    assert_eq!(checked(&[], &ReceivedPage::MoreWithoutCursor, &request), [ReplyFinding::MoreWithoutEntries]);
 
     let on = |day: &str| plain("1.00", "x").replace("2021-07-29", day);
     let days = [on("2021-07-28"), on("2021-07-29"), on("2021-07-29")];
     let back: Vec<String> = days.iter().rev().cloned().collect();
     assert_eq!(checked(&days, &more, &request), []);
-    let wrong = |expected, at| vec![Finding::OutOfOrder { expected, at }];
+    let wrong = |expected, at| vec![ReplyFinding::OutOfOrder { expected, at }];
     assert_eq!(checked(&back, &more, &request), wrong(SortOrder::Forward, 3));
     request.sort_order = Some(SortOrder::Backward);
     assert_eq!(checked(&back, &more, &request), []);
@@ -68,7 +68,7 @@ fn findings_about_the_document() {
 
     request.sort_order = None;
     request.max_entries = MaxEntries::new(2);
-    assert_eq!(checked(&days, &more, &request), [Finding::TooManyEntries { limit: 2, found: 3 }]);
+    assert_eq!(checked(&days, &more, &request), [ReplyFinding::TooManyEntries { limit: 2, found: 3 }]);
     let mut statement = received(&document_xml(&[]).replace("012003123456789", "other"), &ReceivedPage::Last);
     let read = statement.document().unwrap();
     let other = statement.check_document(&read.document, &request);
@@ -77,7 +77,7 @@ fn findings_about_the_document() {
         received(&document_xml(&[]).replace("012003123456789", "012-003 123456789"), &ReceivedPage::Last);
     let read = statement.document().unwrap();
     statement.check_document(&read.document, &request).unwrap();
-    assert!(matches!(statement.findings[..], [Finding::PayloadAccount { .. }]));
+    assert!(matches!(statement.findings[..], [ReplyFinding::PayloadAccount { .. }]));
     assert!(!format!("{statement:?}").contains("<Document"));
 }
 

@@ -1,4 +1,4 @@
-//! RSAES-OAEP decoding for content keys, in a time that does not depend on the octets.
+//! RSAES-OAEP decoding for content keys, in a time that does not depend on the bytes.
 
 use crate::ContentKey;
 use openssl::sha::{Sha1, sha1};
@@ -10,7 +10,7 @@ const HASH_LEN: usize = 20;
 /// The content key in `encoded`, or `stand_in` if there is none (RFC 8017 section 7.1.2 step 3, with SHA-1, MGF1 with
 /// SHA-1 and an empty label). `encoded` is as long as the modulus.
 ///
-/// A content key has one length, so every octet of a right encoding has one place and nothing is searched for:
+/// A content key has one length, so every byte of a right encoding has one place and nothing is searched for:
 /// `00 ‖ seed ‖ digest of the label ‖ 00 … 00 01 ‖ content key`, the seed and what follows it masked.
 pub(super) fn content_key(encoded: &mut [u8], stand_in: ContentKey) -> ContentKey {
     let Some(zeros) = encoded.len().checked_sub(2 * HASH_LEN + 2 + ContentKey::LEN) else { return stand_in };
@@ -22,7 +22,7 @@ pub(super) fn content_key(encoded: &mut [u8], stand_in: ContentKey) -> ContentKe
     let (padding, rest) = rest.split_at(zeros);
     let (one, key) = rest.split_at(1);
 
-    let padding = padding.iter().fold(Choice::from(1), |good, octet| good & octet.ct_eq(&0));
+    let padding = padding.iter().fold(Choice::from(1), |good, byte| good & byte.ct_eq(&0));
     let good = first.ct_eq(&0) & digest.ct_eq(&sha1(&[])) & padding & one.ct_eq(&[1]);
     let mut chosen = stand_in;
     for (chosen, found) in chosen.octets_mut().iter_mut().zip(key) {
@@ -37,8 +37,8 @@ fn mask(to: &mut [u8], seed: &[u8]) {
         let mut digest = Sha1::new();
         digest.update(seed);
         digest.update(&counter.to_be_bytes());
-        for (octet, mask) in chunk.iter_mut().zip(digest.finish()) {
-            *octet ^= mask;
+        for (byte, mask) in chunk.iter_mut().zip(digest.finish()) {
+            *byte ^= mask;
         }
     }
 }
@@ -49,7 +49,7 @@ mod tests {
 
     const LEN: usize = 256;
 
-    /// What RSA encrypts (RFC 8017 section 7.1.1 step 2), with these octets as the unmasked block.
+    /// What RSA encrypts (RFC 8017 section 7.1.1 step 2), with these bytes as the unmasked block.
     fn encode(first: u8, block: &[u8]) -> Vec<u8> {
         let mut encoded = vec![first];
         encoded.extend([0x5a; HASH_LEN]);
@@ -84,11 +84,11 @@ mod tests {
             for change in [1, 2, 0x80, 0xff] {
                 let mut bad = good.clone();
                 bad[at] ^= change;
-                assert_eq!(decode(encode(0, &bad)), stand_in, "octet {at}");
+                assert_eq!(decode(encode(0, &bad)), stand_in, "byte {at}");
             }
         }
         for other in [0, 1, 32, ContentKey::LEN - 1, ContentKey::LEN + 1, 200] {
-            assert_eq!(decode(encode(0, &block(&vec![7; other]))), stand_in, "{other} octets");
+            assert_eq!(decode(encode(0, &block(&vec![7; other]))), stand_in, "{other} bytes");
         }
         for length in [0, 1, 20, 42, 105] {
             assert_eq!(decode(vec![0; length]), stand_in);
