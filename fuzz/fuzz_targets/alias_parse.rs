@@ -1,4 +1,5 @@
-//! Text in: aliases and checksums never panic; the strict rule is within the rule, and the rules are what they say.
+//! Takes text. Reading an alias never panics, the strict rule accepts only what the plain rule accepts, and each
+//! type's rule holds.
 
 use bankrail_webhook::alias::{Alias, is_abn, is_acn};
 use bankrail_webhook::{AccountMask, AliasType};

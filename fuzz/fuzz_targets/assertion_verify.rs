@@ -1,4 +1,5 @@
-//! Octets in, as a token and as the claims of a signed one: never panics, accepts only what obeys every rule.
+//! Takes bytes, as a token and as the claims of a signed one. Verifying never panics and accepts only claims within
+//! the rules.
 
 use bankrail_client_assertion::{Audience, ReplayPolicy, TypRule, Verifier, VerifierOptions};
 use bankrail_jose::jws::{self, JwsHeader};

@@ -1,4 +1,4 @@
-//! Structured values in: what is built verifies and says what was asked for.
+//! Takes claims. What is built from them verifies and holds what was asked for.
 
 use arbitrary::Arbitrary;
 use bankrail_client_assertion::{

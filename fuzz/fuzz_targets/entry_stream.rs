@@ -1,4 +1,5 @@
-//! Entry by entry gives what a whole parse gives, or the same error, however the input is split into reads.
+//! Takes bytes and the lengths of pieces. Reading entry by entry gives the entries or the error of a whole parse,
+//! however the input is cut.
 
 use bankrail_camt052::{Document, EntryReader, Finding, ReadError, ReadErrorKind, StreamItem};
 use std::io::{BufRead, Read};

@@ -1,4 +1,4 @@
-//! Any text as a JSON Web Key: no panic, and what is read is written and read again as the same key.
+//! Takes text as a JSON Web Key. Reading never panics, and what is read is written and read again as the same key.
 
 use bankrail_jose::{Jwk, PublicKey};
 

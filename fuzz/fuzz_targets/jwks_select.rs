@@ -1,4 +1,5 @@
-//! Any text as a JWK set, any `kid`: no panic; a selected key has the name asked for, and trying is bounded.
+//! Takes text as a JWK set, and a `kid`. Reading never panics, a selected key has the name asked for, and the number
+//! of keys to try is bounded.
 
 use bankrail_jose::{JwkSet, KeyOptions, KeySet, KeySizes, VerifyingKey};
 

@@ -1,4 +1,4 @@
-//! Any text as a compact signature: no panic, and what parses has one spelling.
+//! Takes text as a compact signature. Reading never panics, and what is accepted has one spelling.
 
 use bankrail_jose::base64url;
 use bankrail_jose::jws::{Compact, Limits};

@@ -1,4 +1,5 @@
-//! Octets in: mandate outcomes never panic, and what is read survives a round trip and a history.
+//! Takes bytes as a mandate outcome. Reading never panics, and what is read is written, read again equal and put in
+//! order.
 
 use bankrail_webhook::history::{MandateHistory, Observation};
 use bankrail_webhook::{MandateActionOutcome, ReadOptions, Rule, WebhookMessage};

@@ -1,4 +1,5 @@
-//! Any JSON text sealed, compressed or not, and opened: the same text. Cut anywhere or changed anywhere: refused.
+//! Takes text, which is sealed as JSON, compressed or not. It opens as the same text; cut or changed anywhere, it is
+//! refused.
 
 use arbitrary::Arbitrary;
 use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, DecryptionKey};

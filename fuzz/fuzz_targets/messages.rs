@@ -1,4 +1,4 @@
-//! What the targets share: messages built from arbitrary choices, and what must hold of each that can be built.
+//! What the targets of messages share: messages from arbitrary choices, and what must hold of each that can be built.
 
 use arbitrary::Arbitrary;
 use bankrail_values::{Date, Decimal, HyphenatedUuid, Money, SimpleUuid, Timestamp};
@@ -221,7 +221,7 @@ impl Plan<'_> {
     }
 }
 
-/// UUID octets with a version and the standard's variant.
+/// The bytes of a UUID with a version and the standard's variant.
 mod uuid_bytes {
     pub type Bytes = [u8; 16];
 
@@ -236,7 +236,7 @@ mod uuid_bytes {
     }
 }
 
-/// What was built is written, read back equal, and written again in the same octets.
+/// What was built is written, read back equal, and written again in the same bytes.
 pub fn to_json_and_back(message: impl Into<Message>) {
     let message = message.into();
     let findings = message.validate();

@@ -1,5 +1,5 @@
-//! Any text as a secured payload, and any octets encrypted to our key: no panic, and only what is well formed opens.
-//! RSA is switched off, so that input gets past it.
+//! Takes text as a secured payload, and bytes that are encrypted to our key. Opening never panics, and only what is
+//! well formed opens. RSA is switched off, so that inputs get past it.
 
 use arbitrary::Arbitrary;
 use bankrail_jose::{Backend, KeyOptions, RsaSize, SigningKey, DecryptionKey};

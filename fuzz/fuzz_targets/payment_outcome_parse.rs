@@ -1,4 +1,5 @@
-//! Octets in: payment outcomes never panic, and what is read survives a round trip and a history.
+//! Takes bytes as a payment outcome. Reading never panics, and what is read is written, read again equal and put in
+//! order.
 
 use bankrail_webhook::history::{Observation, PaymentHistory};
 use bankrail_webhook::{PaymentOutcome, ReadOptions, Rule, WebhookMessage};

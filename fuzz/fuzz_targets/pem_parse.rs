@@ -1,4 +1,4 @@
-//! Any text as a key file or certificate, any octets as DER: no panic, and keys survive writing and reading.
+//! Takes bytes as a key file, a certificate or DER. Reading never panics, and keys are written and read again equal.
 
 use bankrail_jose::{Certificate, PrivateKey, PublicKey};
 

@@ -1,4 +1,4 @@
-//! Octets in: query notifications never panic, and what is read survives a round trip.
+//! Takes bytes as a query. Reading never panics, and what is read is written and read again equal.
 
 use bankrail_webhook::{Message, MessageKind, QueryNotification, ReadOptions, Rule, RuleClass, WebhookMessage};
 

@@ -1,4 +1,4 @@
-//! Structured values in: every query that can be built is written and read back equal.
+//! Takes values. Every query that can be built is written and read again equal.
 
 use crate::messages::{Plan, to_json_and_back};
 

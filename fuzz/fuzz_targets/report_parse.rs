@@ -1,4 +1,4 @@
-//! Bytes in: reading never panics, in either mode, and the checker finds what strict reading finds.
+//! Takes bytes. Reading a report never panics in either mode, and checking finds what strict reading finds.
 
 use bankrail_camt052::{Document, Finding, Mode, ReadOptions};
 

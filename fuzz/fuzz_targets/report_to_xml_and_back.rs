@@ -1,5 +1,5 @@
-//! What can be written is read again as the same document, compact, indented and out of a JSON string: documents that
-//! have been read, and, out of bytes that are no document, invented values of the model.
+//! Takes bytes as a report, or as the choices for an invented one. What can be written, compact, indented or in a
+//! JSON string, is read again as the same document.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bankrail_camt052::{Document, Finding, Mode, ReadOptions, WriteError, WriteOptions};

@@ -1,4 +1,5 @@
-//! Octets in: answers and requests of the statement endpoint never panic, and what is read survives a round trip.
+//! Takes bytes. Reading answers and requests of the statement endpoint never panics, and what is read is written and
+//! read again equal.
 
 use bankrail_statement::{
     AccountId, Checkpoint, Page, ReceivedPage, ReceivedStatement, StatementReply, StatementRequest, StatementResponse,

@@ -1,4 +1,4 @@
-//! Octets in: a token request's form never panics, and what is read is written and read again to the same.
+//! Takes bytes. Reading a token request's form never panics, and what is read is written and read again equal.
 
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, TokenErrorBody, TokenRequest, TokenRequestError, TokenResponse,

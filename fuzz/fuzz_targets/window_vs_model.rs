@@ -1,4 +1,5 @@
-//! Requests in: decisions equal a log of charges reckoned in 128-bit integers, the retry time is exact, nothing panics.
+//! Takes requests. Each decision equals that of a log of charges in 128-bit integers, the time of the next allowed
+//! request is exact, and nothing panics.
 
 use arbitrary::Arbitrary;
 use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
