@@ -1,8 +1,7 @@
 //! Several keys at once, for rotation.
 
-use arc_swap::ArcSwap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Something with a name: every key handle.
 pub trait Keyed {
@@ -16,8 +15,8 @@ pub trait Keyed {
 /// - A token without `kid` is tried on every key, up to [`KeySet::MAX_TRIED`] of them; a larger set asks for a `kid`.
 /// - In a set whose keys have no names, a token's `kid` says nothing and is not looked at.
 ///
-/// Clones share their keys: [`KeySet::replace`] on one is seen by all. Reading takes no lock.
-pub struct KeySet<K>(Arc<ArcSwap<Vec<K>>>);
+/// Clones share their keys: [`KeySet::replace`] on one is seen by all. Reading holds a lock while a pointer is copied.
+pub struct KeySet<K>(Arc<RwLock<Arc<Vec<K>>>>);
 
 impl<K: Keyed + Clone> KeySet<K> {
     /// The most keys that a token without `kid` is tried on.
@@ -32,7 +31,7 @@ impl<K: Keyed + Clone> KeySet<K> {
     /// [`KeySetError`] if there is none, there are too many, two have one name, only some have names, or more than
     /// [`KeySet::MAX_TRIED`] have none.
     pub fn new(keys: impl IntoIterator<Item = K>) -> Result<Self, KeySetError> {
-        Ok(Self(Arc::new(ArcSwap::from_pointee(check(keys)?))))
+        Ok(Self::of(check(keys)?))
     }
 
     /// Puts these keys in place of all others, in this set and its clones, at once. Messages that are being checked
@@ -41,14 +40,9 @@ impl<K: Keyed + Clone> KeySet<K> {
     /// # Errors
     /// As [`KeySet::new`]; the set is then unchanged.
     pub fn replace(&self, keys: impl IntoIterator<Item = K>) -> Result<(), KeySetError> {
-        self.0.store(Arc::new(check(keys)?));
+        let keys = Arc::new(check(keys)?);
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = keys;
         Ok(())
-    }
-
-    /// The keys as they are now.
-    #[must_use]
-    pub fn keys(&self) -> Arc<Vec<K>> {
-        self.0.load_full()
     }
 
     /// The keys to try on a token with this `kid`.
@@ -56,7 +50,7 @@ impl<K: Keyed + Clone> KeySet<K> {
     /// # Errors
     /// [`SelectError`] if no key has that name, or there are too many to try.
     pub fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
-        let keys = self.0.load();
+        let keys = self.keys();
         let named = keys.first().is_some_and(|key| key.kid().is_some());
         match kid.filter(|_| named) {
             Some(kid) => match keys.iter().find(|key| key.kid() == Some(kid)) {
@@ -64,8 +58,20 @@ impl<K: Keyed + Clone> KeySet<K> {
                 None => Err(SelectError::UnknownKid { keys: keys.len() }),
             },
             None if keys.len() > Self::MAX_TRIED => Err(SelectError::KidRequired { keys: keys.len() }),
-            None => Ok(Selected(Few::All(Arc::clone(&keys)))),
+            None => Ok(Selected(Few::All(keys))),
         }
+    }
+}
+
+impl<K> KeySet<K> {
+    fn of(keys: Vec<K>) -> Self {
+        Self(Arc::new(RwLock::new(Arc::new(keys))))
+    }
+
+    /// The keys as they are now.
+    #[must_use]
+    pub fn keys(&self) -> Arc<Vec<K>> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -115,7 +121,7 @@ macro_rules! to_jwk_set {
             /// The keys as they are now as a JWK set in JSON (RFC 7517 section 5), for publishing.
             #[must_use]
             pub fn to_jwk_set(&self) -> String {
-                let keys: Vec<String> = self.0.load().iter().map(crate::$handle::to_jwk).collect();
+                let keys: Vec<String> = self.keys().iter().map(crate::$handle::to_jwk).collect();
                 format!(r#"{{"keys":[{}]}}"#, keys.join(","))
             }
         }
@@ -128,7 +134,7 @@ to_jwk_set!(EncryptionKey);
 /// One key as a set: a token's `kid`, if both have one, must be the key's.
 impl<K: Keyed + Clone> From<K> for KeySet<K> {
     fn from(key: K) -> Self {
-        Self(Arc::new(ArcSwap::from_pointee(vec![key])))
+        Self::of(vec![key])
     }
 }
 
@@ -140,7 +146,7 @@ impl<K> Clone for KeySet<K> {
 
 impl<K: fmt::Debug> fmt::Debug for KeySet<K> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_tuple("KeySet").field(&**self.0.load()).finish()
+        out.debug_tuple("KeySet").field(&*self.keys()).finish()
     }
 }
 
