@@ -4,14 +4,19 @@
 
 mod check;
 mod extra;
+#[allow(clippy::exhaustive_structs)] // made by the statements
 mod field;
 mod finding;
 #[cfg(feature = "arbitrary")]
 mod invent;
+#[allow(clippy::missing_errors_doc)] // the statements document what they make of these functions
 mod message;
+#[allow(clippy::missing_errors_doc)] // called by the statements only, as is what follows
 mod node;
 mod output;
+#[allow(clippy::exhaustive_structs, clippy::missing_errors_doc)]
 mod read;
+#[allow(clippy::missing_errors_doc)]
 mod scan;
 mod statement;
 mod value;

@@ -53,7 +53,7 @@ fn document<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<M, Halt> {
     Ok(document)
 }
 
-/// Reads the content of a message's element: how [`Shape::judge`](crate::read::Shape) is made.
+/// Reads the content of a message's element: the function `judge` of its `Shape`.
 pub fn judge<M: Message>(cursor: &mut Cursor<TextTokens<'_>>) -> Result<(), Halt> {
     M::read(cursor).map(drop)
 }

@@ -77,7 +77,7 @@ macro_rules! message {
             /// Reads a document tolerantly, from text or bytes.
             ///
             /// # Errors
-            /// [`ReadError`]($crate::ReadError) when the document is malformed, of another message, misses a mandatory
+            /// `ReadError` when the document is malformed, of another message, misses a mandatory
             /// part, or holds an unreadable amount or date.
             pub fn parse(xml: impl AsRef<[u8]>) -> Result<Parsed, $crate::ReadError> {
                 Self::parse_bytes(xml.as_ref(), &$crate::ReadOptions::default())
@@ -111,7 +111,7 @@ macro_rules! message {
             }
 
             /// Everything that is not as it should be in this document: what reading it strictly would report, whether
-            /// the schema refuses it ([`FindingKind::is_schema`]($crate::FindingKind::is_schema)) or a rule beyond the
+            /// the schema refuses it (`FindingKind::is_schema`) or a rule beyond the
             /// schema is broken: counts, sums, currencies, check digits.
             ///
             /// Without a finding of the schema, [`to_xml`](Self::to_xml) gives a schema-valid document.
@@ -123,9 +123,9 @@ macro_rules! message {
             /// The document as compact XML in UTF-8, with the XML declaration.
             ///
             /// # Errors
-            /// [`WriteError::Invalid`]($crate::WriteError::Invalid) when a mandatory part is missing,
-            /// [`WriteError::Character`]($crate::WriteError::Character),
-            /// [`WriteError::Unfaithful`]($crate::WriteError::Unfaithful).
+            /// `WriteError::Invalid` when a mandatory part is missing,
+            /// `WriteError::Character`,
+            /// `WriteError::Unfaithful`.
             pub fn to_xml(&self) -> Result<String, $crate::WriteError> {
                 self.to_xml_with($crate::WriteOptions::default())
             }
@@ -142,7 +142,7 @@ macro_rules! message {
             ///
             /// # Errors
             /// As [`to_xml`](Self::to_xml): `Invalid` and `Unfaithful` before anything is written, `Character` when
-            /// part of the document may have been written. [`WriteError::Io`]($crate::WriteError::Io) when the
+            /// part of the document may have been written. `WriteError::Io` when the
             /// destination fails.
             pub fn write_to(
                 &self,
@@ -210,7 +210,7 @@ macro_rules! message {
             }
 
             /// How many more have been found, since the reader began, than
-            /// [`Limits::findings`]($crate::Limits::findings) had room for until they were taken.
+            /// `Limits::findings` had room for until they were taken.
             #[must_use]
             pub fn further_findings(&self) -> u64 {
                 self.0.further_findings()
@@ -219,7 +219,7 @@ macro_rules! message {
             /// The next part; `None` after the end of the message.
             ///
             /// # Errors
-            /// [`ReadError`]($crate::ReadError); afterwards there is nothing more.
+            /// `ReadError`; afterwards there is nothing more.
             pub fn next_item(&mut self) -> Result<Option<$Part>, $crate::ReadError> {
                 Ok(self.0.next_part()?.map(|part| match part {
                     $crate::__private::Part::GroupStart(group) => $Part::$Start(group),
