@@ -55,6 +55,8 @@ fn xmllint(schema: &Path, files: &[PathBuf]) -> Verdicts {
                 verdicts.insert(file.into(), true);
             } else if let Some(file) = line.strip_suffix(" fails to validate") {
                 verdicts.insert(file.into(), false);
+            } else if let Some((file, _)) = line.split_once(".xml:").filter(|(_, rest)| rest.contains("parser error")) {
+                verdicts.insert(format!("{file}.xml").into(), false);
             }
         }
     }

@@ -72,6 +72,9 @@ pub(crate) struct Fast {
     pub(crate) declined: usize,
 }
 
+/// Reads the content of a message's element.
+pub(crate) type Judge<T> = fn(&mut Cursor<T>) -> Result<(), Halt>;
+
 /// Reads a document: its events, the open elements, what was found and what is kept.
 pub struct Cursor<T> {
     pub(crate) shape: &'static Shape,
@@ -86,7 +89,7 @@ pub struct Cursor<T> {
     /// Room for an element without its prefix.
     pub(crate) plain: String,
     /// Reads a document within foreign markup, while only its validity is asked for; then nothing is kept.
-    pub(crate) judging: Option<fn(&mut Self) -> Result<(), Halt>>,
+    pub(crate) judging: Option<Judge<T>>,
     /// Elements of this name are handed out one by one, so that their list may stay empty.
     pub(crate) handed_out: Option<&'static str>,
     pub(crate) fast: Fast,

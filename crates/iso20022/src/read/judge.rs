@@ -4,12 +4,13 @@
 //!   Schema Part 1, 3.10.4).
 //! - `xsi:type` may name the element's own type and no other.
 
-use super::cursor::{Cursor, Shape};
+use super::cursor::{Cursor, Judge, Shape};
 use super::error::{ReadError, ReadErrorKind};
 use super::events::Token;
 use super::halt::Halt;
 use super::options::{Limits, Mode, ReadOptions};
 use super::tokens::{TextTokens, Tokens};
+use crate::finding::FindingKind;
 use crate::xml::{is_blank, is_space};
 
 /// Why the schema refuses the content of an envelope, if it does: a document of the message is judged wherever it
@@ -36,15 +37,19 @@ fn why(refused: &ReadError) -> String {
 }
 
 impl<T: Tokens> Cursor<T> {
-    /// Reads any content up to the end tag: its markup, unless it is only judged; how many elements there are at the
-    /// top, whether there is text beside them, and why the schema refuses a document in it.
-    pub(crate) fn any_content(&mut self) -> Result<(String, (usize, bool), Option<String>), Halt> {
-        if let Some(judge) = self.judging {
-            return Ok((String::new(), self.judge_content(judge)?, None));
+    /// Reads any content up to the end tag, and reports when it is not exactly one element, or holds a document that the
+    /// schema refuses. Returns its markup; none while a document is only judged.
+    pub(crate) fn any_element(&mut self) -> Result<String, Halt> {
+        let (xml, top) = match self.judging {
+            Some(judge) => (String::new(), self.judge_content(judge)?),
+            None => self.events.capture_content(&mut self.keeper)?,
+        };
+        if top != (1, false) {
+            self.report(FindingKind::Envelope);
+        } else if let Some(why) = refused_document(&xml, self.events.limits, self.shape) {
+            self.report(FindingKind::EnvelopeDocument { why });
         }
-        let (xml, top) = self.events.capture_content(&mut self.keeper)?;
-        let refused = if top == (1, false) { refused_document(&xml, self.events.limits, self.shape) } else { None };
-        Ok((xml, top, refused))
+        Ok(xml)
     }
 
     /// While a document is judged, a finding ends it at once.
@@ -62,7 +67,7 @@ impl<T: Tokens> Cursor<T> {
 
     /// Reads everything between the start tag just read and its end tag, and judges the documents in it, in one pass
     /// however deep they stand.
-    fn judge_content(&mut self, judge: fn(&mut Self) -> Result<(), Halt>) -> Result<(usize, bool), Halt> {
+    fn judge_content(&mut self, judge: Judge<T>) -> Result<(usize, bool), Halt> {
         let (mut elements, mut stray) = (0, false);
         let outer = self.events.depth;
         if std::mem::take(&mut self.events.empty) {
@@ -93,7 +98,7 @@ impl<T: Tokens> Cursor<T> {
     }
 
     /// Reads a document whose start tag has just been read as if it stood alone.
-    fn judge_document(&mut self, judge: fn(&mut Self) -> Result<(), Halt>) -> Result<(), Halt> {
+    fn judge_document(&mut self, judge: Judge<T>) -> Result<(), Halt> {
         let (path, memory) = (std::mem::take(&mut self.path), std::mem::take(&mut self.memory));
         let sequence = self.keeper.isolate();
         self.check_root()?;

@@ -39,12 +39,7 @@ impl Envelope {
 impl Node for Envelope {
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
         from.begin()?;
-        let (xml, top, refused) = from.any_content()?;
-        if top != (1, false) {
-            from.report(FindingKind::Envelope);
-        } else if let Some(why) = refused {
-            from.report(FindingKind::EnvelopeDocument { why });
-        }
+        let xml = from.any_element()?;
         from.leave();
         Ok(Self(xml.into()))
     }
