@@ -33,8 +33,8 @@ impl Credentials {
         Self { code, key: AssertionKey::Here(signing_key), api_key: api_key.into() }
     }
 
-    /// Credentials with a key in an HSM or a key service. It is asked once for each token, and may take as long to answer
-    /// as a call to the service.
+    /// Credentials with a key in an HSM or a key service. It is asked once for each token, and may take as long to
+    /// answer as a call to the service.
     pub fn remote(code: CustomerCode, signer: Arc<dyn RemoteSigner>, api_key: impl Into<SecretString>) -> Self {
         Self { code, key: AssertionKey::Elsewhere(signer), api_key: api_key.into() }
     }
@@ -131,7 +131,7 @@ fn transport(options: &ClientOptions, all_http: bool) -> Result<Transport, Clien
     let mut http = reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
         .https_only(!options.http_on_loopback)
-        // A redirect would carry the API key, and on one host the token, to an address that nobody checked.
+        // A redirect would carry the API key, and on one host the token, to an address that was not checked.
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .connect_timeout(options.connect_timeout)

@@ -1,4 +1,4 @@
-//! Calls kept within the service's limits before they are sent.
+//! Keeps calls within the service's limits.
 
 use crate::transport::Reply;
 use bankrail_rate_limit::{PaceError, Pacer};

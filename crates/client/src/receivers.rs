@@ -1,14 +1,14 @@
 //! The four webhook receivers, as an axum [`Router`](axum::Router) and as plain tower services, and the worker that
 //! handles what they stored (Specification: "Webhook receivers").
 //!
-//! A delivery passes, in this order: the API key, the size limit, the headers, the envelope, decryption and verification,
-//! the message of the receiver's own kind, the inbox. Only then is it answered 200 with the acknowledgement, and
-//! only after that is it handled, by a [`Worker`] from the inbox.
+//! A delivery passes, in this order: the API key, the size limit, the headers, the envelope, decryption and
+//! verification, the message of the receiver's own kind, the inbox. Only then is it answered 200 with the
+//! acknowledgement, and only after that a [`Worker`] handles it from the inbox.
 //!
 //! | what | answer |
 //! |---|---|
-//! | stored, now or before | 200, the stored acknowledgement |
-//! | the same duplicate key with other content | 200, an acknowledgement of its own; the handler sees it marked |
+//! | the message is stored, by this delivery or an earlier one | 200, the stored acknowledgement |
+//! | the same duplicate key with other content | 200, an acknowledgement of its own; `Delivery::conflicts_with` is set |
 //! | the API key is wrong or absent | 401, empty |
 //! | malformed, unauthentic, another kind of message, a required header absent | 400, always the same body |
 //! | not `POST` | 405, empty |
@@ -34,7 +34,7 @@
 //!
 //! let (mine, theirs) = (DecryptionKey::generate(RsaSize::Rsa2048)?, SigningKey::generate(RsaSize::Rsa2048)?);
 //! let inbox = Arc::new(SqliteStore::open_in_memory()?.inbox());
-//! // Senders in the wild compress: without inflating, bounded, their messages are refused.
+//! // Some senders compress. `customer` inflates, up to a bound; the default refuses.
 //! let opener = Opener::new(mine, theirs.verifying_key()).with_options(OpenOptions::customer());
 //! let receivers = Receivers::new(opener, "our-api-key", inbox, ReceiversOptions::new())?;
 //! let router: axum::Router = receivers.router();
@@ -49,8 +49,8 @@
 //!
 //! Messages are kept after they were handled, so that a duplicate is recognised: for ever, unless
 //! [`WorkerOptions::retention`] or a retention of the inbox's own says how long, or the caller runs
-//! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Longer than any sender tries again: published schedules take some three
-//! days, and dead letters are sent again by hand later. Dead letters stay until they are resent.
+//! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Longer than any sender tries again: published schedules take
+//! some three days, and dead letters are sent again by hand later. Dead letters stay until they are resent.
 
 mod all;
 mod answer;

@@ -121,7 +121,8 @@ impl StatementClient {
 
     async fn send(&self, request: &StatementRequest) -> Result<(Reply, Arc<Token>), StatementError> {
         let parts = &*self.0;
-        // Without a token no call is counted; but waiting for a free place can outlast a token, so it is asked for again.
+        // Without a token no call is counted; but waiting for a free place can outlast a token, so it is asked for
+        // again.
         parts.tokens.token().await.map_err(StatementError::Token)?;
         pace::admit(&parts.pacer).await?;
         let token = parts.tokens.token().await.map_err(StatementError::Token)?;

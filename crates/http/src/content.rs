@@ -35,31 +35,3 @@ pub fn is_encoded(headers: &HeaderMap) -> bool {
 fn media_type(text: &str) -> &str {
     text.split(';').next().unwrap_or_default().trim_matches([' ', '\t'])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use http::HeaderValue;
-
-    fn typed(values: &[&'static str]) -> HeaderMap {
-        values.iter().map(|value| (CONTENT_TYPE, HeaderValue::from_static(value))).collect()
-    }
-
-    #[test]
-    fn json_has_several_names() {
-        for text in ["application/json", "Application/JSON; charset=UTF-8", "application/json ;x"] {
-            assert!(is_json(&typed(&[text])) && is_json_or_suffix(&typed(&[text])), "{text}");
-        }
-        assert!(is_json_or_suffix(&typed(&["application/problem+json"])) && !is_json(&typed(&["application/a+json"])));
-        for text in ["text/html", "text/json", "application/jsonp", "", "text/a+json"] {
-            assert!(!is_json_or_suffix(&typed(&[text])), "{text}");
-        }
-        assert!(!is_json(&typed(&[])) && !is_json(&typed(&["application/json", "application/json"])));
-    }
-
-    #[test]
-    fn identity_is_no_encoding() {
-        let coded = |text| HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(text))]);
-        assert!(is_encoded(&coded("gzip")) && !is_encoded(&coded("Identity")) && !is_encoded(&HeaderMap::new()));
-    }
-}

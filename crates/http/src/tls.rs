@@ -19,8 +19,8 @@ pub enum TlsRoots {
     OnlyPem(Vec<u8>),
 }
 
-/// A configuration for TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1, with the process's crypto provider where one is installed and
-/// AWS-LC otherwise. `None` trusts no certificate.
+/// A configuration for TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1, with the process's crypto provider where one is installed
+/// and AWS-LC otherwise. `None` trusts no certificate.
 ///
 /// # Errors
 /// [`TlsError`].

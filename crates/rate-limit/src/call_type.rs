@@ -70,7 +70,7 @@ impl CallType {
     }
 }
 
-/// The limits of a call type that nobody has changed: the windows of the specification's table, under
+/// The default limits of a call type: the windows of the specification's table, under
 /// [`Algorithm::Sliding`] and [`Counting::Attempts`] (Default: which algorithm applies to which type is not shown).
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Deciding, and what a decision tells.
+//! The decision on one request.
 
 use crate::state::{elapsed, remaining, start};
 use crate::{Algorithm, CostError, Counting, Policy, State, Window};
@@ -10,11 +10,11 @@ use std::time::Duration;
 ///
 /// A request is allowed if in every window `(current + cost) × length + previous × remaining ≤ limit × length`, the
 /// second term only under [`Algorithm::Sliding`]. [`Counting::Attempts`] charges every window, then compares;
-/// [`Counting::Admitted`] charges every window if the request is allowed and leaves the state untouched if not.
-/// A cost of 0 peeks: it charges nothing, leaves the state untouched, and is refused only where the rate is above the limit.
+/// [`Counting::Admitted`] charges every window if the request is allowed and leaves the state untouched if not. A cost
+/// of 0 peeks: it charges nothing, leaves the state untouched, and is refused only where the rate is above the limit.
 ///
-/// A `now` before the highest time that charged this state is taken to be that time: a clock that steps back gives
-/// nobody more than the limit.
+/// A `now` before the highest time that charged this state is taken to be that time: a clock that steps back lets
+/// no key exceed the limit.
 ///
 /// ```
 /// use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
@@ -60,9 +60,9 @@ pub(crate) fn judge(
     Decision { after, policy: *policy, asked_at: now, cost, refused }
 }
 
-/// The answer to one request: whether it is allowed, what is left, and when to come again.
+/// The answer to one request: whether it is allowed, what is left, and when it would be allowed.
 ///
-/// It is a snapshot: what it says of the future holds as long as nobody else charges the key and the policy stays.
+/// It is a snapshot: its times hold as long as the key is not charged again and the policy does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a refused request must not be served"]
 pub struct Decision {

@@ -39,8 +39,8 @@ impl Limiter {
     /// [`decide`](crate::decide). A cost of 0 only looks.
     ///
     /// # Errors
-    /// [`CheckError::Cost`] when `cost` is above the limit of a window: nothing is charged. [`CheckError::Store`] when the
-    /// counters do not answer and the call type's [`OnStoreError`] is [`OnStoreError::Refuse`].
+    /// [`CheckError::Cost`] when `cost` is above the limit of a window: nothing is charged. [`CheckError::Store`] when
+    /// the counters do not answer and the call type's [`OnStoreError`] is [`OnStoreError::Refuse`].
     pub async fn check(
         &self,
         customer: &str,

@@ -24,8 +24,8 @@ pub enum OnStoreError {
 /// - A customer's temporary policy comes before its own policy, and that before the call type's.
 /// - The counter of a window survives a change to a policy with a window of the same length: a customer who has used 20
 ///   of 25 an hour has used 20 of 50 after the limit is raised.
-/// - A policy without a window of that length loses the counter. Give a temporary policy every window of the policy that
-///   follows it, with a high limit where it should not matter.
+/// - A policy without a window of that length loses the counter. Give a temporary policy every window of the policy
+///   that follows it, with a high limit where it should not matter.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Limits, Policy, Window, default_limits};

@@ -11,8 +11,8 @@ use table::hash_of;
 
 /// Counters in this process: exact under threads, bounded, without a background task.
 ///
-/// - A key is a customer's text and a call type. Each lives in one of up to 64 shards; one short lock covers all windows
-///   of a key, so that a decision is atomic over them.
+/// - A key is a customer's text and a call type. Each lives in one of up to 64 shards; one short lock covers all
+///   windows of a key, so that a decision is atomic over them.
 /// - A key takes 64 bytes and a place in an index; a text of more than 18 bytes is stored beside them.
 /// - A key is forgotten once it has expired ([`State::expires_at`](crate::State::expires_at)): each call looks at a few
 ///   others, [`MemoryCounters::forget_expired`] at all.
@@ -56,8 +56,8 @@ pub struct Capacity {
 pub enum OnFull {
     /// The call fails with [`FullError`]: a customer cannot escape a limit by using up the room with other keys.
     RefuseNew,
-    /// Of the next 64 keys, the one that was charged longest ago is removed. A customer whose key is removed starts with
-    /// empty counters.
+    /// Of the next 64 keys, the one that was charged longest ago is removed. A customer whose key is removed starts
+    /// with empty counters.
     EvictStalest,
 }
 

@@ -15,19 +15,19 @@ use tokio::sync::Mutex;
 
 /// Waits until a call may be made, so that the other side never has to refuse it.
 ///
-/// The pacer counts what was sent by itself, under the other side's policy and [`Counting::Admitted`]. What it cannot see
-/// is allowed for by a guard: no call is let go within the guard of a window's boundary, and each is judged as of the
-/// guard earlier. No call is refused, under either algorithm and way of counting, if both hold:
+/// The pacer counts what was sent by itself, under the other side's policy and [`Counting::Admitted`]. What it cannot
+/// see is allowed for by a guard: no call is let go within the guard of a window's boundary, and each is judged as of
+/// the guard earlier. No call is refused, under either algorithm and way of counting, if both hold:
 ///
-/// - each call reaches the other side when its clock shows the time at which this clock let the call go, give or take the
-///   guard;
+/// - each call reaches the other side when its clock shows the time at which this clock let the call go, give or take
+///   the guard;
 /// - nobody else spends the customer's limits.
 ///
 /// Waiting is:
 ///
 /// - fair: calls are let go in the order in which they began to wait, whatever they cost;
-/// - cancellable: a call that stops waiting charges nothing. One that is dropped while a shared store is being asked may
-///   have charged there;
+/// - cancellable: a call that stops waiting charges nothing. One that is dropped while a shared store is being asked
+///   may have charged there;
 /// - shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair among its own calls.
 ///
 /// ```
@@ -58,8 +58,8 @@ pub struct Pacer {
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
 impl Pacer {
-    /// A pacer for one customer's calls of one type, with the default options: it waits however long, counts by itself,
-    /// and keeps a guard of 100 ms.
+    /// A pacer for one customer's calls of one type, with the default options: it waits as long as necessary, counts by
+    /// itself, and keeps a guard of 100 ms.
     #[must_use]
     pub fn new(call_type: CallType, policy: Policy, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl Pacer {
         }
     }
 
-    /// Lets no call go before `at`: for the `Retry-After` of a refusal that came all the same. The latest time given
+    /// Lets no call go before `at`: for the `Retry-After` of a refusal in spite of the pacing. The latest time given
     /// counts.
     pub fn hold_until(&self, at: Timestamp) {
         self.held_until.fetch_max(at.unix_millis(), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What is allowed: an algorithm, a way of counting, and up to three windows.
+//! Policies: an algorithm, a way of counting, and up to three windows.
 
 use crate::Window;
 use std::fmt;
@@ -14,8 +14,8 @@ pub enum Algorithm {
     /// instant.
     Fixed,
     /// The current window plus the previous one weighted by what remains of the current one (Specification: "Limits",
-    /// rule 3). There is no double burst in an instant, yet up to twice the limit less one can pass within some trailing
-    /// window: the limit at the end of one window, then as fast as allowed in the next.
+    /// rule 3). There is no double burst in an instant, yet up to twice the limit less one can pass within some
+    /// trailing window: the limit at the end of one window, then as fast as allowed in the next.
     Sliding,
 }
 
@@ -23,12 +23,12 @@ pub enum Algorithm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Counting {
-    /// Every request, refused ones too, in every window: the specification to the letter ("each request increments
-    /// the window counter"). A client that keeps trying above the limit is refused for as long as it keeps trying: at 12
-    /// a minute against 10 a minute, for ever. Twenty tries within a second can use up an hour of ten.
+    /// Every request, refused ones too, in every window: the specification to the letter ("each request increments the
+    /// window counter"). A client that keeps trying above the limit is refused for as long as it keeps trying: at 12 a
+    /// minute against 10 a minute, for ever. Twenty tries within a second can use up an hour of ten.
     Attempts,
-    /// Admitted requests only, all or nothing: a refusal charges no window. A client that keeps trying gets the
-    /// limit's worth and no more. What a client uses to pace itself, since a request that was not sent is counted by nobody.
+    /// Admitted requests only, all or nothing: a refusal charges no window. A client that keeps trying gets the limit's
+    /// worth and no more. A client paces itself in this way, because a request that it does not send is not counted.
     Admitted,
 }
 

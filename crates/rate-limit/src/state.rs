@@ -1,4 +1,4 @@
-//! What is remembered of one key: the highest time seen and two counters per window.
+//! The state of one key: the highest time seen and two counters for each window.
 
 use crate::{Algorithm, MAX_WINDOWS, Policy, Window};
 use bankrail_values::Timestamp;
@@ -46,8 +46,8 @@ impl State {
         Self { high_water: NEVER.to_ne_bytes(), slots: [EMPTY; MAX_WINDOWS] }
     }
 
-    /// The state that [`State::high_water`] and [`State::counts`] described; `None` for more than [`MAX_WINDOWS`], for a
-    /// length that is zero or repeated, for counters above [`Window::ceiling`], and for counts without a time.
+    /// The state that [`State::high_water`] and [`State::counts`] described; `None` for more than [`MAX_WINDOWS`], for
+    /// a length that is zero or repeated, for counters above [`Window::ceiling`], and for counts without a time.
     #[must_use]
     pub fn from_counts(high_water: Option<Timestamp>, counts: &[Counts]) -> Option<Self> {
         let mut state = Self::new();
@@ -85,8 +85,8 @@ impl State {
         })
     }
 
-    /// The first instant from which this state is as good as a new one, because no counter weighs anything any more under
-    /// either algorithm. `None` if that holds at any time.
+    /// The first instant from which this state is as good as a new one, because no counter weighs anything any more
+    /// under either algorithm. `None` if that holds at any time.
     #[must_use]
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.expires_at_millis().map(Timestamp::saturating_from_unix_millis)
@@ -166,8 +166,8 @@ impl State {
 }
 
 impl Slot {
-    /// Moves the counters from an earlier piece of time to one that began `behind` milliseconds after the time that they
-    /// are of.
+    /// Moves the counters from an earlier piece of time to one that began `behind` milliseconds after the time that
+    /// they are of.
     #[inline]
     fn turn(&mut self, behind: u64) {
         self.previous = if behind <= u64::from(self.length) { self.current } else { 0 };

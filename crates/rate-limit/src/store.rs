@@ -1,11 +1,11 @@
-//! The seam to engines that keep the counters elsewhere.
+//! The trait of the engines that keep counters.
 
 use crate::{CallType, CostError, Decision, Policy};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
 
-/// One request to be decided: whose it is, under which policy, when, and what it costs. The cost is at most the limit of
-/// each of the policy's windows. [`Limits::charge`](crate::Limits::charge) makes one under the policy in force.
+/// One request to be decided: whose it is, under which policy, when, and what it costs. The cost is at most the limit
+/// of each of the policy's windows. [`Limits::charge`](crate::Limits::charge) makes one under the policy in force.
 #[derive(Clone, Copy, Debug)]
 pub struct Charge<'a> {
     customer: &'a str,
@@ -71,16 +71,16 @@ impl<'a> Charge<'a> {
     }
 }
 
-/// An engine that keeps counters: in this process ([`MemoryCounters`](crate::MemoryCounters)) or on a server that several
-/// machines share.
+/// An engine that keeps counters: in this process ([`MemoryCounters`](crate::MemoryCounters)) or on a server that
+/// several machines share.
 ///
 /// Every engine answers as [`decide`](crate::decide) does on a [`State`](crate::State) kept for each customer and call
 /// type.
 pub trait CounterStore: fmt::Debug + Send + Sync {
     /// Decides and charges in one atomic step.
     ///
-    /// A failure with [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) may have charged, so it must
-    /// not be tried again blindly.
+    /// A failure with [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) may have charged, so it
+    /// must not be tried again blindly.
     fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision>;
 }
 

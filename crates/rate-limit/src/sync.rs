@@ -16,7 +16,8 @@ impl<T> Lock<T> {
         Self(Mutex::new(value))
     }
 
-    /// Nothing panics while it holds a lock with counters half changed, so a poisoned lock is as good as any.
+    /// No code panics between two changes of the counters that belong together, so a poisoned lock is used like any
+    /// other.
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,4 +1,4 @@
-//! Cursors that only this provider can have made, each good for exactly the walk that it continues.
+//! Sealed cursors: only this provider can make one, and each is valid for one walk only.
 
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{AccountId, Cursor, PagePosition, SortOrder, StatementRequest};
@@ -15,25 +15,25 @@ const DAY: usize = 10;
 const BACKWARD: u8 = 1;
 const NARRATIVE: u8 = 2;
 
-/// The secret that seals cursors: 32 random octets, the same in every process of one provider and over its restarts.
+/// The secret that seals cursors: 32 random bytes, the same in every process of one provider and over its restarts.
 ///
-/// A cursor is a position of the [`Ledger`](crate::Ledger), the day, the sort order and the narrative choice of the walk,
-/// and an HMAC-SHA-256 over these, the customer and the account. It is not encrypted: a position holds nothing that the
-/// customer may not see.
+/// A cursor is a position of the [`Ledger`](crate::Ledger), the day, the sort order and the narrative choice of the
+/// walk, and an HMAC-SHA-256 over these, the customer and the account. It is not encrypted: a position holds nothing
+/// that the customer may not see.
 #[derive(Clone)]
 pub struct CursorSecret(Zeroizing<[u8; 32]>);
 
 impl CursorSecret {
-    /// A secret out of 32 octets from a random generator.
+    /// A secret out of 32 bytes from a random generator.
     #[must_use]
     pub fn from_bytes(secret: [u8; 32]) -> Self {
         Self(Zeroizing::new(secret))
     }
 
-    /// A new random secret. Cursors sealed with it are worth nothing once it is forgotten.
+    /// A new random secret. Cursors sealed with it are refused once it is lost.
     ///
     /// # Errors
-    /// [`CursorSecretError`] when the operating system has no randomness to give.
+    /// [`CursorSecretError`] when the operating system gives no random bytes.
     pub fn generate() -> Result<Self, CursorSecretError> {
         let mut secret = Zeroizing::new([0; 32]);
         getrandom::fill(&mut *secret).map_err(|_| CursorSecretError)?;
@@ -44,14 +44,14 @@ impl CursorSecret {
     pub(crate) fn seal(&self, owner: &Owner<'_>, walk: Walk, position: &PagePosition) -> Cursor {
         let tag = self.mac(owner, walk, position.as_bytes()).finalize().into_bytes();
         let day = walk.day.to_string();
-        let octets = [&[VERSION, walk.flags()], day.as_bytes(), tag.as_slice(), position.as_bytes()].concat();
-        Cursor::from_bytes(&octets).expect("a bounded position fits a cursor")
+        let bytes = [&[VERSION, walk.flags()], day.as_bytes(), tag.as_slice(), position.as_bytes()].concat();
+        Cursor::from_bytes(&bytes).expect("a bounded position fits a cursor")
     }
 
     /// How the walk goes on; `None` unless this secret sealed the cursor for this owner.
     pub(crate) fn open(&self, owner: &Owner<'_>, cursor: &Cursor) -> Option<(Walk, PagePosition)> {
-        let octets = cursor.to_bytes().ok()?;
-        let &[VERSION, flags, ref rest @ ..] = octets.as_slice() else { return None };
+        let bytes = cursor.to_bytes().ok()?;
+        let &[VERSION, flags, ref rest @ ..] = bytes.as_slice() else { return None };
         let (day, rest) = rest.split_at_checked(DAY)?;
         let walk = Walk::from_parts(Date::parse(str::from_utf8(day).ok()?).ok()?, flags)?;
         let (tag, position) = rest.split_at_checked(TAG)?;
@@ -156,17 +156,17 @@ mod tests {
     }
 
     #[test]
-    fn any_changed_or_missing_octet_is_noticed() {
+    fn any_changed_or_missing_byte_is_noticed() {
         let secret = CursorSecret::from_bytes([7; 32]);
         let (acme, one) = (customer("ACME"), account("1"));
         let owner = Owner { customer: &acme, account: &one };
         let sealed = secret.seal(&owner, walk(), &PagePosition::from_number(3)).to_bytes().unwrap();
-        let open = |octets: &[u8]| secret.open(&owner, &Cursor::from_bytes(octets).unwrap());
+        let open = |bytes: &[u8]| secret.open(&owner, &Cursor::from_bytes(bytes).unwrap());
         for at in 0..sealed.len() {
             for bit in [1, 2, 0x80] {
                 let mut changed = sealed.clone();
                 changed[at] ^= bit;
-                assert_eq!(open(&changed), None, "octet {at}");
+                assert_eq!(open(&changed), None, "byte {at}");
             }
             assert!(at == 0 || open(&sealed[..at]).is_none(), "cut at {at}");
         }

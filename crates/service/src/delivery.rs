@@ -1,15 +1,19 @@
-//! Webhook delivery: what the outbox holds reaches the customers' receivers, at least once each (Specification: "Events").
+//! Webhook delivery: each message of the outbox is delivered to a customer's receiver at least once (Specification:
+//! "Events").
 //!
-//! - [`Dispatcher`] enqueues and delivers. It refuses what is not to the letter of the specification, retries on a
-//!   schedule with jitter, waits as long as a `Retry-After` asks (after 429 and 503 with all messages to the endpoint),
-//!   stops an endpoint that answers 410, leaves alone for a while one that keeps failing, and records every attempt
-//!   without payload.
-//! - [`Endpoint`]s say where to, [`EndpointUrl`] which addresses are allowed: `https` only.
-//! - [`Transport`] carries requests; [`HttpsTransport`] is the one of this crate.
+//! - [`Dispatcher`] enqueues and delivers messages:
+//!   - It refuses a message that breaks the specification.
+//!   - It delivers again on a schedule with jitter, and waits as long as a `Retry-After` asks. After 429 and 503 that
+//!     holds for all messages to the endpoint.
+//!   - It stops an endpoint that answers 410, and pauses one that keeps failing.
+//!   - It records every delivery, without payload.
+//! - [`Endpoint`] is a customer's receiver; [`EndpointUrl`] is its address, `https` only.
+//! - [`Transport`] sends requests; [`HttpsTransport`] does so over HTTPS.
 //!
-//! Delivered messages stay in the outbox, for support and so that nothing is enqueued twice: for ever, unless
-//! [`DispatcherOptions::retention`] says how long, or the caller runs [`Outbox::forget`](bankrail_mailbox::Outbox::forget).
-//! Messages lie in it as plain JSON and are sealed anew for each attempt, with the keys of that time.
+//! Delivered messages stay in the outbox, for support and so that no message is enqueued twice, until
+//! [`DispatcherOptions::retention`] has passed or the caller runs
+//! [`Outbox::forget`](bankrail_mailbox::Outbox::forget). The outbox holds messages as plain JSON. Each delivery seals
+//! its message anew, with the keys of that time.
 
 mod attempt;
 mod breaker;

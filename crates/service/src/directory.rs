@@ -1,4 +1,4 @@
-//! Who the customers are.
+//! The bank's directory of customers.
 
 use crate::ApiKeyHash;
 use bankrail_client_assertion::CustomerCode;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The bank's directory of customers.
 pub trait Directory: fmt::Debug + Send + Sync {
-    /// The customer to whom this API key was given; `None` for a key that nobody has, or no longer.
+    /// The customer to whom this API key was given; `None` for a key that belongs to no customer.
     ///
     /// A customer may have several keys, so that one can be exchanged without an interruption.
     fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>>;

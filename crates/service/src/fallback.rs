@@ -1,4 +1,4 @@
-//! What is asked of no endpoint.
+//! Requests to unknown paths.
 
 use crate::answer::{Exchange, json};
 use axum::extract::Request;

@@ -1,4 +1,4 @@
-//! What the accounts hold.
+//! The bank's ledger.
 
 use bankrail_camt052::Entry;
 use bankrail_client_assertion::CustomerCode;
@@ -18,8 +18,8 @@ pub trait Ledger: fmt::Debug + Send + Sync {
 pub enum LedgerAnswer {
     /// A page.
     Page(Box<LedgerPage>),
-    /// There is no such account, or it is not registered for statements of this customer: the two are answered alike,
-    /// with EC20001.
+    /// There is no such account, or it is not registered for statements of this customer. Both are answered with
+    /// EC20001.
     UnknownAccount,
     /// The position names no entry of that day any more: answered with EC42001, like a cursor of somebody else's.
     UnknownPosition,

@@ -75,8 +75,8 @@ impl ProviderOptions {
         self
     }
 
-    /// The secret that seals cursors. Default: a new one for each provider, so that the cursors of another process, or of
-    /// one before a restart, are refused.
+    /// The secret that seals cursors. Default: a new one for each provider, so that the cursors of another process, or
+    /// of one before a restart, are refused.
     #[must_use]
     pub fn cursor_secret(mut self, secret: CursorSecret) -> Self {
         self.cursor_secret = Some(secret);
@@ -132,8 +132,8 @@ impl ProviderOptions {
         self
     }
 
-    /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default: no; `Retry-After` comes with
-    /// each 429 in any case.
+    /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default: no; `Retry-After` comes
+    /// with each 429 in any case.
     #[must_use]
     pub fn rate_limit_headers(mut self, wanted: bool) -> Self {
         self.rate_limit_headers = wanted;

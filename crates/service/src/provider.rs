@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 /// The provider's two endpoints. A cheap handle: clones share everything.
 ///
-/// The routers speak HTTP. TLS (Specification: "Authentication", 5), the number of connections, the size of headers, and
-/// how long a client may take to send them are left to the server that serves the routers.
+/// The routers speak HTTP. TLS (Specification: "Authentication", 5), the number of connections, the size of headers,
+/// and how long a client may take to send them are left to the server that serves the routers.
 #[derive(Clone, Debug)]
 pub struct Provider {
     shared: Arc<Shared>,
@@ -24,8 +24,8 @@ impl Provider {
     ///
     /// - `directory` knows the customers, `ledger` the accounts.
     /// - `tokens` keeps access tokens, hashed; `replay` remembers used assertions.
-    /// - `verifier` checks assertions and knows the audience that they must name (Specification: "Client assertion (JWT)
-    ///   the customer builds").
+    /// - `verifier` checks assertions and knows the audience that they must name (Specification: "Client assertion
+    ///   (JWT) the customer builds").
     ///
     /// # Errors
     /// [`ProviderOptionsError`].

@@ -93,7 +93,7 @@ fn authenticate(
     now: Timestamp,
 ) -> Result<VerifiedAssertion, Refusal> {
     let unverified = shared.verifier.read(request.assertion().expose_secret())?;
-    // Nobody else's keys are even looked at, and another customer's assertion is not used up.
+    // Before any key is tried, so that another customer's assertion is not used up.
     if *unverified.subject_for_key_lookup() != customer.code {
         return Err(Refusal::OtherCustomer);
     }
@@ -163,7 +163,7 @@ impl Refusal {
             }
             Self::Body(refused) => error(body_status(&refused), TokenErrorCode::InvalidRequest),
             Self::Encoding => error(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest),
-            // Says which field: the client's developer must know, and nobody else learns anything.
+            // The field is named: the client's developer must know it, and it tells an attacker nothing new.
             Self::Form(error) => {
                 let body = TokenErrorBody::new(error.code()).with_description(error.to_string());
                 json(StatusCode::BAD_REQUEST, body.to_json())

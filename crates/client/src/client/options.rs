@@ -108,7 +108,7 @@ impl ClientOptions {
     }
 
     /// Allows `http://` for loopback hosts, and then ignores the environment's proxies. **For tests on one machine
-    /// only**: API key, assertion and token are readable for whoever can read the loopback interface.
+    /// only**: API key, assertion and token are readable for every program that can read the loopback interface.
     #[must_use]
     pub fn danger_allow_http_on_loopback(mut self) -> Self {
         self.http_on_loopback = true;
@@ -122,8 +122,8 @@ impl ClientOptions {
         self
     }
 
-    /// How long a whole exchange may take, from connecting to the last byte of the answer. Waiting for the rate limit is
-    /// not counted. Default: 60 s.
+    /// How long a whole exchange may take, from connecting to the last byte of the answer. Waiting for the rate limit
+    /// is not counted. Default: 60 s.
     #[must_use]
     pub fn timeout(mut self, longest: Duration) -> Self {
         self.timeout = longest;
@@ -138,7 +138,8 @@ impl ClientOptions {
         self
     }
 
-    /// How documents are read; [`ReadOptions::deny_findings`] also refuses answers that have findings. Default: tolerant.
+    /// How documents are read; [`ReadOptions::deny_findings`] also refuses answers that have findings. Default:
+    /// tolerant.
     #[must_use]
     pub fn read_options(mut self, options: ReadOptions) -> Self {
         self.read = options;
@@ -160,8 +161,8 @@ impl ClientOptions {
         self
     }
 
-    /// The limits of statement calls, where others than the specification's were agreed; [`Policy::unlimited`] for none.
-    /// Default: 25 an hour.
+    /// The limits of statement calls, where others than the specification's were agreed; [`Policy::unlimited`] for
+    /// none. Default: 25 an hour.
     #[must_use]
     pub fn statement_limits(mut self, limits: Policy) -> Self {
         self.statement_limits = limits;

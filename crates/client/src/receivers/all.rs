@@ -36,8 +36,8 @@ impl Receivers {
         Self::with(Opening::here(opener, at_once), api_key.into(), inbox, options)
     }
 
-    /// Receivers whose decryption keys live elsewhere. A delivery for which a key does not answer within 15 s, while its
-    /// sender waits, is answered 500, so that it comes again.
+    /// Receivers whose decryption keys are behind I/O, such as in a key service. A delivery for which a key does not
+    /// answer within 15 s, while its sender waits, is answered 500, so that it comes again.
     ///
     /// # Errors
     /// [`ReceiversOptionsError`].

@@ -1,4 +1,4 @@
-//! What a customer does with a message.
+//! Handlers of received messages.
 
 use bankrail_mailbox::{Completion, EntryId, InboxEntry, LeaseOwner, TransactionalInbox};
 use bankrail_values::{Clock, StoreError, Timestamp};
@@ -12,11 +12,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// A message from the inbox, on its way to a handler.
+/// A delivered message, as a handler gets it from the inbox.
 ///
-/// It comes at least once: after a crash between a handler's effect and the inbox's note of it, it comes again.
-/// [`Delivery::id`] stays the same then. An effect that is part of the inbox's transaction ([`Handlers::transactional`]) happens
-/// once.
+/// - A handler gets each message at least once, and again after a crash between its effect and the inbox's record of
+///   it. [`Delivery::id`] is the same each time.
+/// - An effect that is part of the inbox's transaction ([`Handlers::transactional`]) happens exactly once.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Delivery<M> {
@@ -24,18 +24,18 @@ pub struct Delivery<M> {
     pub id: EntryId,
     /// The message.
     pub message: M,
-    /// What is odd about the first delivery's headers (the pointer is then a header's name) and about the message.
+    /// The findings about the first delivery's headers, whose pointer is the header's name, and about the message.
     pub findings: Vec<MessageFinding>,
     /// The headers of the first delivery.
     pub headers: DeliveryHeaders,
     /// When the first delivery was stored.
     pub received_at: Timestamp,
-    /// The earliest message with the same duplicate key and other content. Such a message is not to be processed like
-    /// any other: somebody must find out which of the two holds.
+    /// The earliest message with the same duplicate key and other content. Do not process such a message
+    /// like any other: a person must decide which of the two is valid.
     pub conflicts_with: Option<EntryId>,
-    /// What was answered.
+    /// The acknowledgement that was sent.
     pub acknowledgement: Acknowledgement,
-    /// The how-many-th attempt to handle it this is, from 1.
+    /// How often the message has been handed to a handler, this time included.
     pub attempt: u32,
 }
 
@@ -61,7 +61,7 @@ pub trait Handler<M>: Send + Sync + 'static {
     /// [`WorkerOptions::handler_timeout`](super::WorkerOptions::handler_timeout).
     ///
     /// # Errors
-    /// [`HandlerError`]: whether the message comes again or is set aside.
+    /// [`HandlerError`]: the message is handled again later, or becomes a dead letter.
     fn handle(&self, received: Delivery<M>) -> impl Future<Output = Result<(), HandlerError>> + Send;
 }
 
@@ -77,13 +77,13 @@ where
 }
 
 /// A handler whose effect is part of the inbox's own transaction, with an inbox of the type `I`. Any function of a
-/// [`Delivery`] message that returns a future of [`TransactionalInbox::Work`] will do.
+/// [`Delivery`] that returns a future of [`TransactionalInbox::Work`] will do.
 pub trait TransactionalHandler<M, I: TransactionalInbox>: Send + Sync + 'static {
-    /// Says what is to be done for a message. The work is given the open transaction; its effect and the note that the
+    /// Prepares the work for a message. The work is given the open transaction; its effect and the record that the
     /// message was handled are committed together.
     ///
     /// # Errors
-    /// [`HandlerError`]: whether the message comes again or is set aside.
+    /// [`HandlerError`]: the message is handled again later, or becomes a dead letter.
     fn prepare(&self, received: Delivery<M>) -> impl Future<Output = Result<I::Work, HandlerError>> + Send;
 }
 
@@ -101,8 +101,8 @@ where
 
 /// Why a message was not handled.
 ///
-/// `?` makes one out of any error, to be tried again. Its text is kept in the inbox: it must hold nothing of the message.
-/// Of its causes nothing is kept, but for a [`StoreError`]'s.
+/// `?` makes one of any error, as [`HandlerError::retry`] does. The inbox keeps the error's text, so the text must hold
+/// nothing of the message. The causes of an error are not kept, except those of a [`StoreError`].
 #[derive(Debug)]
 pub struct HandlerError {
     pub(super) poison: bool,
@@ -110,17 +110,17 @@ pub struct HandlerError {
 }
 
 impl HandlerError {
-    /// Trying again can help.
+    /// Handling the message again can succeed.
     pub fn retry(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { poison: false, error: error.into() }
     }
 
-    /// Trying again cannot help: the message is set aside, visible, until somebody looks into it.
+    /// Handling the message again cannot succeed: it becomes a dead letter.
     pub fn poison(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { poison: true, error: error.into() }
     }
 
-    /// What is kept of it. A store's error says in its cause what happened, without payload.
+    /// The text that the inbox keeps. The cause of a store's error says what happened, without payload.
     pub(super) fn text(&self) -> String {
         match self.error.downcast_ref::<StoreError>().and_then(Error::source) {
             Some(cause) => format!("{}: {cause}", self.error),
@@ -135,19 +135,19 @@ impl<E: Error + Send + Sync + 'static> From<E> for HandlerError {
     }
 }
 
-/// Who handles an entry, and when.
+/// The worker that handles an entry, and its clock.
 pub(super) struct Holder {
     pub(super) owner: LeaseOwner,
     pub(super) clock: Arc<dyn Clock>,
 }
 
-/// What came of handling a message.
+/// The outcome of handling a message.
 pub(super) enum Handled {
-    /// It is done with, and to be marked so.
+    /// It is handled, and not yet marked so.
     Done,
-    /// It is marked.
+    /// It is handled and marked so.
     Committed,
-    /// Another has it by now.
+    /// Another worker has the lease.
     LeaseLost,
 }
 
@@ -190,7 +190,7 @@ impl Handlers {
     }
 
     /// Handles messages of one kind with an effect in the inbox's own transaction, which thereby happens exactly once.
-    /// `inbox` is the store that the receivers were built with; in another one no message is ever the worker's.
+    /// `inbox` is the store that the receivers were built with; a worker finds none of its messages in another store.
     ///
     /// ```
     /// use bankrail_client::receivers::{Handlers, Delivery};

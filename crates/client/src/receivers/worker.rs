@@ -20,11 +20,10 @@ const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 /// Hands messages from the inbox to handlers.
 ///
-/// - A message is leased, handled, and marked handled; if the process dies in between, the lease runs out and another
-///   worker, or this one after a restart, takes it.
-/// - A handler that fails, panics or takes too long sees the message again on [`WorkerOptions::schedule`]; at its end the
-///   message becomes a dead letter ([`Inbox::dead_letters`]), where it is visible and does not stand in the way. [`Inbox::resend`]
-///   brings it back.
+/// - A message is leased, handled, and marked as handled. If the process dies in between, the lease runs out and
+///   another worker, or this one after a restart, handles the message.
+/// - When a handler fails, panics or takes too long, the message is handled again on [`WorkerOptions::schedule`]. At
+///   the end of the schedule it becomes a dead letter ([`Inbox::dead_letters`]), until [`Inbox::resend`].
 #[derive(Clone)]
 pub struct Worker {
     inbox: Arc<dyn Inbox>,
@@ -41,17 +40,17 @@ impl Worker {
         Self { inbox, handlers, clock, arrived, options: WorkerOptions::default(), owner }
     }
 
-    /// With these options.
+    /// Replaces the options.
     #[must_use]
     pub fn with_options(mut self, options: WorkerOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// Works until `stop` is ready: then takes nothing more, lets the handlers under way finish within
-    /// [`WorkerOptions::grace`], and drops the rest, whose messages come again when their leases run out.
+    /// Handles messages until `stop` is ready. Then it takes no more, lets the handlers under way finish within
+    /// [`WorkerOptions::grace`], and drops the rest, whose messages are handled again when their leases run out.
     ///
-    /// When the inbox fails, it is asked again after [`WorkerOptions::poll`].
+    /// When the inbox fails, the worker asks it again after [`WorkerOptions::poll`].
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let worker = Arc::new(self);
         let mut stop = std::pin::pin!(stop);
@@ -171,8 +170,8 @@ impl Worker {
         }
     }
 
-    /// Extends the lease again and again; returns once it is no longer the worker's. Whoever handles the message by then,
-    /// the handler under way is not stopped: it may have committed already.
+    /// Extends the lease again and again; returns once it is no longer the worker's. Whoever handles the message by
+    /// then, the handler under way is not stopped: it may have committed already.
     async fn keep(&self, id: EntryId) {
         loop {
             tokio::time::sleep((self.options.lease / 3).max(Duration::from_millis(1))).await;

@@ -1,4 +1,4 @@
-//! Why there is no statement.
+//! Errors of a statement call.
 
 use crate::token::TokenError;
 use crate::transport::{ExchangeError, cause};
@@ -22,7 +22,7 @@ pub enum StatementError {
         /// The account.
         account: AccountId,
     },
-    /// Not sent: the account identifier is none; the service would answer that it does not know it.
+    /// Not sent: the account identifier is malformed; the service would answer that it does not know it.
     #[error("the account identifier is refused")]
     Account(#[source] AccountIdError),
     /// Not sent, or not sent again: there is no access token.
@@ -76,7 +76,7 @@ pub enum StatementError {
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// An answer that is none of the statement endpoint: a redirect, a page of HTML, a bare status.
+    /// An answer that does not come from the statement endpoint, such as a redirect, an HTML page or a bare status.
     #[error("expected a statement, found an answer of status {status}{}", if *json { "" } else { " that is not JSON" })]
     #[non_exhaustive]
     Unexpected {
@@ -106,8 +106,8 @@ pub enum StatementError {
     /// The statement cannot be read to its end. The pages before are good.
     #[error("the statement cannot be read to its end")]
     Walk(#[source] WalkError),
-    /// A page was fetched several times in a row and never told to be stored.
-    #[error("expected each page to be told to be stored, found one that was fetched {times} times and never was")]
+    /// A page was fetched several times in a row without a call of [`FetchedPage::stored`](super::FetchedPage::stored).
+    #[error("expected a call of `stored` for each page, found a page that was fetched {times} times without one")]
     #[non_exhaustive]
     NotStored {
         /// How often.
@@ -210,7 +210,7 @@ impl From<PaceError> for StatementError {
     }
 }
 
-/// A document that could not be read, kept for whoever looks into it. `Debug` does not show it.
+/// A document that could not be read, kept for diagnosis. `Debug` does not show it.
 pub struct UnreadablePayload {
     pub(super) xml: String,
     pub(super) status: u16,
@@ -234,14 +234,14 @@ impl UnreadablePayload {
 
 impl fmt::Display for UnreadablePayload {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "expected a camt.052 document, found {} octets that are none", self.xml.len())
+        write!(out, "expected a camt.052 document, found {} bytes that are none", self.xml.len())
     }
 }
 
 impl fmt::Debug for UnreadablePayload {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("UnreadablePayload")
-            .field("xml", &format_args!("{} octets", self.xml.len()))
+            .field("xml", &format_args!("{} bytes", self.xml.len()))
             .field("request_key", &self.request_key)
             .field("source", &self.source)
             .finish_non_exhaustive()

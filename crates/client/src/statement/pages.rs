@@ -78,7 +78,7 @@ impl Pages {
 
 /// A page that was fetched and is not stored yet. It reads like the [`StatementPage`] that it holds.
 #[derive(Debug)]
-#[must_use = "the walk goes on only when the page is told to be stored"]
+#[must_use = "the walk goes on only after `stored`"]
 pub struct FetchedPage<'a> {
     page: StatementPage,
     pending: PendingPage<'a>,
@@ -104,7 +104,7 @@ impl FetchedPage<'_> {
     /// Says that the page is stored, and lets the walk go on.
     ///
     /// # Errors
-    /// [`StatementError::Walk`] if the statement cannot be read to its end; this page is good all the same.
+    /// [`StatementError::Walk`] if the statement cannot be read to its end; this page is valid nevertheless.
     pub fn stored(self) -> Result<StatementPage, StatementError> {
         *self.handed_out = 0;
         match self.pending.stored() {

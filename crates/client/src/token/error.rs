@@ -14,7 +14,7 @@ pub enum TokenError {
     /// The assertion could not be made.
     #[error("the client assertion could not be signed")]
     Assertion(#[source] Arc<dyn Error + Send + Sync>),
-    /// The key of the assertions lives elsewhere and could not be asked.
+    /// The key service that holds the assertions' key did not sign.
     #[error("the key of the client assertion could not be used")]
     #[non_exhaustive]
     Signer {

@@ -26,7 +26,7 @@ pub(crate) struct Exchange {
     pub(crate) scopes: ScopeSet,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) pacer: Pacer,
-    /// The most octets of an answer.
+    /// The most bytes of an answer.
     pub(crate) limit: usize,
 }
 

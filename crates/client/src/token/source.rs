@@ -1,4 +1,4 @@
-//! A token kept ready: cached, fetched once for all who wait, renewed before it ends.
+//! A cached access token: fetched once for all callers that wait, and renewed before it expires.
 
 use super::{Exchange, Token, TokenError};
 use bankrail_values::Timestamp;
@@ -10,11 +10,11 @@ use tokio::task::AbortHandle;
 
 /// Hands out access tokens.
 ///
-/// - One call at a time: whoever needs a token while one is being fetched gets that one.
+/// - One call at a time: a caller that needs a token while one is being fetched gets that one.
 /// - From [`Token::refresh_at`] on, the next one is fetched beside the calls, which go on with the old one while it
 ///   lasts.
-/// - The call runs in a task of its own: a caller that is dropped takes it from nobody.
-/// - A token that the service refused is dropped by [`TokenSource::refused`], a newer one never.
+/// - The call runs in a task of its own: dropping one caller does not end it for the others.
+/// - [`TokenSource::refused`] drops a token that the service refused, but never a newer one.
 /// - Cheap to clone; clones share the token.
 ///
 /// ```no_run
@@ -97,7 +97,7 @@ impl TokenSource {
         let task = tokio::spawn(async move {
             let result = source.0.exchange.fetch().await.map(Arc::new);
             source.landed(&result);
-            // Without a receiver nobody waits any more; the token is kept all the same.
+            // Without a receiver no caller waits any more; the token is kept nevertheless.
             let _ = sender.send(Some(result));
         });
         state.flight = Some(Flight { outcome: outcome.clone(), task: task.abort_handle() });

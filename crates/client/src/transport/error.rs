@@ -1,4 +1,4 @@
-//! Why an exchange brought no answer.
+//! Errors of an HTTP exchange.
 
 use bankrail_http::BodyError;
 use http::StatusCode;
@@ -6,7 +6,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A shared cause, so that one failure can be told to several callers.
+/// A cause that is shared, because several callers get the same failure.
 pub(crate) type Cause = Arc<dyn Error + Send + Sync>;
 
 pub(crate) fn cause(error: impl Into<Box<dyn Error + Send + Sync>>) -> Cause {

@@ -1,4 +1,4 @@
-//! Why a request is not served, and how that is said.
+//! Refusals by a limit, and their answers.
 
 use super::headers::{name_of, write_rate_limit};
 use crate::{Answer, CallType, CheckError, Decision, Limiter};

@@ -44,7 +44,8 @@ type BodyOf = dyn Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync;
 ///   [`LimitLayerOptions::body`] says otherwise.
 /// - `X-RequestKey` is the business of [`RequestKeyLayer`](bankrail_http::RequestKeyLayer), which belongs further out.
 /// - A request with a key is charged whatever the services further in answer.
-/// - Put the layer behind a layer that proves who calls: a caller that can choose the key can use up the limit of others.
+/// - Put the layer behind a layer that proves who calls: a caller that can choose the key can use up the limit of
+///   others.
 #[derive(Clone)]
 pub struct LimitLayer {
     limiter: Arc<Limiter>,

@@ -5,8 +5,8 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::OccupiedEntry;
 use std::hash::{BuildHasher, Hasher};
 
-/// The keys of one shard lie side by side, a cache line each, and `index` finds them: the look for expired keys walks along
-/// memory, and growing moves no hash table of large slots.
+/// The keys of one shard lie side by side, a cache line each, and `index` finds them: the look for expired keys walks
+/// along memory, and growing moves no hash table of large slots.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     index: HashTable<u32>,

@@ -33,8 +33,8 @@ impl PacerOptions {
     }
 
     /// Counts in this store, under this customer's name: for several pacers, or several processes, that spend the same
-    /// limits. A store that judges by a clock of its own keeps the guard at the boundaries only. Default: counters of the
-    /// pacer's own.
+    /// limits. A store that judges by a clock of its own keeps the guard at the boundaries only. Default: counters of
+    /// the pacer's own.
     #[must_use]
     pub fn counters(mut self, counters: Arc<dyn CounterStore>, customer: &str) -> Self {
         (self.counters, self.customer) = (counters, customer.into());

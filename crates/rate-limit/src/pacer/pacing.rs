@@ -1,4 +1,4 @@
-//! How patient a pacer is.
+//! What happens to calls that are not allowed yet.
 
 use crate::CostError;
 use bankrail_values::{StoreError, Timestamp};
@@ -10,10 +10,10 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pacing {
-    /// It waits, however long, and keeps the guard away from the boundaries of the limits' windows, so that a service
-    /// whose clock is that much off does not count it in another window. Statements allow 25 calls an hour, so that can
-    /// be most of an hour: put a time-out around the call where that is too long; a call given up while it waits has not
-    /// been charged.
+    /// It waits as long as necessary and keeps the guard away from the boundaries of the limits' windows, so that a
+    /// service whose clock is that much off does not count it in another window. Statements allow 25 calls an hour, so
+    /// that can be most of an hour: put a time-out around the call where that is too long; a call given up while it
+    /// waits has not been charged.
     #[default]
     Wait,
     /// It waits in the same way if that takes no longer than this, and fails as soon as it is known to take longer.

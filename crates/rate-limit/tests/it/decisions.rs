@@ -92,8 +92,8 @@ fn a_limit_of_one_slides() {
     assert!(decide(&mut state, &policy, at(2_000), 1).unwrap().is_allowed());
 }
 
-/// What the crate's documentation says of trailing windows: the sliding counter bounds them by twice the limit less one,
-/// and reaches that.
+/// What the crate's documentation says of trailing windows: the sliding counter bounds them by twice the limit less
+/// one, and reaches that.
 #[test]
 fn a_sliding_counter_admits_two_limits_less_one_in_a_trailing_window() {
     const HOUR: i64 = 3_600_000;

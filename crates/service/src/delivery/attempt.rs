@@ -1,4 +1,4 @@
-//! One attempt: seal, send, judge the answer.
+//! One delivery: seal, send, judge the answer.
 
 use super::endpoint::{Endpoint, Health};
 use super::transport::{Transport, TransportErrorKind, TransportRequest, TransportResponse};
@@ -11,7 +11,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::time::Duration;
 
-/// How an attempt is made.
+/// Bounds of a delivery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     pub(super) timeout: Duration,
@@ -27,7 +27,7 @@ pub(super) struct Stored<'a> {
     pub(super) body: &'a [u8],
 }
 
-/// What came of an attempt.
+/// The outcome of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) status: Option<u16>,
@@ -43,14 +43,14 @@ impl Outcome {
         Self { status: None, note: Some(note), delivered: false, gone: false, retry_after: None, health }
     }
 
-    /// How long the endpoint as a whole asks to be left alone: it is busy (RFC 6585 section 4) or away (RFC 9110 section
-    /// 15.6.4). With another status the message alone waits.
+    /// How long the endpoint as a whole asks to be left alone: it is busy (RFC 6585 section 4) or away (RFC 9110
+    /// section 15.6.4). With another status the message alone waits.
     pub(super) fn rest(&self) -> Option<Duration> {
         self.retry_after.filter(|_| matches!(self.status, Some(429 | 503)))
     }
 }
 
-/// Makes an attempt. Sealing ends within the terms' time-out, and so does sending, whatever sealer and transport do.
+/// Makes a delivery. Sealing and sending each end within the terms' time-out, whatever sealer and transport do.
 pub(super) async fn attempt(
     endpoint: &Endpoint,
     message: &Stored<'_>,

@@ -1,4 +1,4 @@
-//! The worker that empties the outbox.
+//! The worker that delivers what is in the outbox.
 
 mod options;
 mod pauses;
@@ -63,8 +63,8 @@ impl Dispatcher {
     /// Puts a message into the outbox, due at once. It is durable when this returns; the headers' keys are the original
     /// request's, given by the caller and never made up.
     ///
-    /// A caller that has a transaction of its own makes an [`Outgoing`](bankrail_mailbox::Outgoing) ([`Message::outgoing`]), stores it there and calls
-    /// [`Dispatcher::wake`].
+    /// A caller that has a transaction of its own makes an [`Outgoing`](bankrail_mailbox::Outgoing)
+    /// ([`Message::outgoing`]), stores it there and calls [`Dispatcher::wake`].
     ///
     /// # Errors
     /// [`EnqueueError`]: nothing was stored, unless its store error says that this is unknown.
@@ -98,8 +98,8 @@ impl Dispatcher {
         Ok(again)
     }
 
-    /// Lets deliveries to an endpoint go on that answered 410 or was stopped otherwise, and closes its circuit. False if
-    /// it was not stopped.
+    /// Lets deliveries to an endpoint go on that answered 410 or was stopped otherwise, and closes its circuit. False
+    /// if it was not stopped.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -112,15 +112,15 @@ impl Dispatcher {
         Ok(resumed)
     }
 
-    /// Delivers until `stop` is ready. Then it takes nothing more, waits for the attempts under way, each of which ends
-    /// within twice the time-out, and returns. What it did not get to stays in the outbox.
+    /// Delivers until `stop` is ready. Then it takes nothing more, waits for the deliveries under way, each of which
+    /// ends within twice the time-out, and returns. What it did not get to stays in the outbox.
     ///
-    /// Dropping the future instead is safe too: the attempts under way are made again once their leases end.
+    /// Dropping the future instead is safe too: the deliveries under way are made again once their leases end.
     pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
         let mut stop = std::pin::pin!(stop);
         let mut under_way: JoinSet<()> = JoinSet::new();
         let mut pauses = Pauses::new(&self.shared.options);
-        // Beside the attempts, and ended with this function.
+        // Beside the deliveries, and ended with this function.
         let mut forgetting = JoinSet::new();
         if let Some(retention) = self.shared.options.retention {
             let shared = Arc::clone(&self.shared);
@@ -142,8 +142,8 @@ impl Dispatcher {
         while under_way.join_next().await.is_some() {}
     }
 
-    /// Makes one attempt at everything that is due, at most as many as may be under way at once, and says how many that
-    /// were. For tests and for callers that bring their own loop.
+    /// Makes one delivery of each message that is due, at most as many as may be under way at once, and returns how
+    /// many that were. For tests and for callers that bring their own loop.
     ///
     /// # Errors
     /// [`StoreError`] when the outbox does not lease.
@@ -197,7 +197,7 @@ impl Shared {
         due.map(|due| due.saturating_since(self.clock.now()))
     }
 
-    /// Makes one attempt at a leased entry and records it.
+    /// Makes one delivery of a leased entry and records it.
     async fn deliver(&self, entry: OutboxEntry) {
         let now = self.clock.now();
         let Some(known) = self.endpoints.get(&entry.message.endpoint) else {
@@ -267,7 +267,7 @@ impl Shared {
         let endpoint = &entry.message.endpoint;
         if outcome.gone {
             match self.outbox.stop_endpoint(endpoint, "410 Gone", now).await {
-                // Kept for whoever resumes the endpoint.
+                // Due again when the endpoint is resumed.
                 Ok(()) => return Disposition::RetryAt(now),
                 Err(error) => tracing::error!(endpoint = %endpoint, error = %error, "an endpoint could not be stopped"),
             }

@@ -19,10 +19,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 /// What [`SealPayload::seal`] returns.
 pub type SealFuture<'a> = Pin<Box<dyn Future<Output = Result<String, SealError>> + Send + 'a>>;
 
-/// Seals a message for one receiver: [`Sealer`], or an adapter around a signing key that lives elsewhere.
+/// Seals a message for one receiver: [`Sealer`], or an adapter around a signing key in a key service.
 pub trait SealPayload: fmt::Debug + Send + Sync {
     /// Seals one JSON text and answers the compact JWE. Dropped when it takes longer than
-    /// [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then tried again.
+    /// [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then delivered later.
     fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a>;
 }
 
@@ -142,7 +142,7 @@ pub enum EndpointError {
         /// The name.
         name: String,
     },
-    /// The key holds characters that a header cannot. The key itself is not told.
+    /// The key holds characters that a header cannot. The error does not show the key.
     #[error("expected an API key that fits a header")]
     HeaderValue,
 }
@@ -225,7 +225,7 @@ impl Known {
     }
 }
 
-/// An attempt under way. Dropped without an end, as with the loop that makes it, it told nothing.
+/// A delivery under way. If it is dropped before its end, it says nothing about the receiver.
 #[derive(Debug)]
 pub(super) struct Begun<'a> {
     known: Option<&'a Known>,
@@ -251,7 +251,7 @@ impl Drop for Begun<'_> {
     }
 }
 
-/// What an attempt told about its receiver.
+/// What a delivery says about the health of its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
     /// It answers, whatever it thinks of the message.

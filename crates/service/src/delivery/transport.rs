@@ -34,9 +34,9 @@ pub struct TransportRequest {
     pub headers: HeaderMap,
     /// The secured payload's JSON.
     pub body: Bytes,
-    /// From now to the last octet of the answer.
+    /// From now to the last byte of the answer.
     pub timeout: Duration,
-    /// Octets of the answer that are read; the rest is left.
+    /// The most bytes of the answer that are read; the rest is left.
     pub max_response: usize,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Debug for TransportRequest {
         out.debug_struct("TransportRequest")
             .field("url", &self.url.as_str())
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
-            .field("body", &format_args!("{} octets", self.body.len()))
+            .field("body", &format_args!("{} bytes", self.body.len()))
             .finish_non_exhaustive()
     }
 }

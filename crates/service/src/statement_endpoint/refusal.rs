@@ -1,4 +1,4 @@
-//! Why there is no statement, and how that is said.
+//! Refusals of the statement endpoint, and their answers.
 
 use super::report::PageError;
 use crate::ProviderOptions;

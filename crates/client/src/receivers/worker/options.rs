@@ -53,16 +53,16 @@ impl WorkerOptions {
         self
     }
 
-    /// How long a message stays with a worker that gives no sign of life, and so how long after a crash another takes it.
-    /// The worker extends the lease three times in each such time while a handler runs. Default: 60 s.
+    /// How long a lease lasts, and so how long after a crash another worker takes
+    /// it. The worker extends the lease three times in each such time while a handler runs. Default: 60 s.
     #[must_use]
     pub fn lease(mut self, length: Duration) -> Self {
         self.lease = length;
         self
     }
 
-    /// When a message is handled again after a failure, and after how many failures it becomes a dead letter. Default: 12
-    /// times, 1 s after the first, then twice as long each time up to 15 min, with 20 % jitter.
+    /// When a message is handled again after a failure, and after how many failures it becomes a dead letter. Default:
+    /// 12 times, 1 s after the first, then twice as long each time up to 15 min, with 20 % jitter.
     #[must_use]
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
@@ -83,8 +83,8 @@ impl WorkerOptions {
         self
     }
 
-    /// How long messages are kept after they were handled. Then they are forgotten, once an hour ([`Inbox::forget`]), and
-    /// the same message is new if it is delivered again. Default: for ever.
+    /// How long messages are kept after they were handled. Then they are forgotten, once an hour ([`Inbox::forget`]),
+    /// and the same message is new if it is delivered again. Default: for ever.
     #[must_use]
     pub fn retention(mut self, retention: Duration) -> Self {
         self.retention = Some(retention);

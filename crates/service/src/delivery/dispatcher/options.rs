@@ -106,16 +106,16 @@ impl DispatcherOptions {
         self
     }
 
-    /// The longest time between two looks at the outbox, and so the delay with which a message of another process is noticed.
-    /// Default: 1 second.
+    /// The longest time between two looks at the outbox, and so the delay with which a message of another process is
+    /// noticed. Default: 1 second.
     #[must_use]
     pub fn longest_idle(mut self, pause: Duration) -> Self {
         self.longest_idle = pause;
         self
     }
 
-    /// The shortest such time while a message is due that may not be sent; doubled with each look up to the longest one.
-    /// Default: 100 milliseconds.
+    /// The shortest such time while a message is due that may not be sent; doubled with each look up to the longest
+    /// one. Default: 100 milliseconds.
     #[must_use]
     pub fn shortest_idle(mut self, pause: Duration) -> Self {
         self.shortest_idle = pause;
@@ -129,8 +129,8 @@ impl DispatcherOptions {
         self
     }
 
-    /// How long delivered messages are kept, with their deliveries. After that [`Dispatcher::run`](super::Dispatcher::run)
-    /// forgets them, once an hour. Dead letters stay. Default: for ever.
+    /// How long delivered messages are kept, with their deliveries. After that
+    /// [`Dispatcher::run`](super::Dispatcher::run) forgets them, once an hour. Dead letters stay. Default: for ever.
     #[must_use]
     pub fn retention(mut self, retention: Duration) -> Self {
         self.retention = Some(retention);

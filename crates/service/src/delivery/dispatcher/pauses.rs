@@ -3,9 +3,9 @@
 use super::DispatcherOptions;
 use std::time::Duration;
 
-/// Entries that wait for their endpoint's circuit, for the end of its rest or for a place under its limit are due already,
-/// and stay so for hours perhaps. Looking for them half as often each time costs the outbox little, and at most
-/// [`DispatcherOptions::longest_idle`] of delay.
+/// Entries that wait for their endpoint's circuit, for the end of its rest or for a place under its limit are due
+/// already, and stay so for hours perhaps. Looking for them half as often each time costs the outbox little, and at
+/// most [`DispatcherOptions::longest_idle`] of delay.
 #[derive(Debug)]
 pub(super) struct Pauses {
     shortest: Duration,
@@ -25,8 +25,8 @@ impl Pauses {
         self.longest
     }
 
-    /// The pause after a look that leased something or nothing, when the next entry is due after so long (`None`: there is
-    /// none).
+    /// The pause after a look that leased something or nothing, when the next entry is due after so long (`None`: there
+    /// is none).
     pub(super) fn after_look(&mut self, leased: bool, next_due: Option<Duration>) -> Duration {
         if leased || next_due != Some(Duration::ZERO) {
             self.floor = self.shortest;
