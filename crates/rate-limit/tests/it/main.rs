@@ -10,8 +10,10 @@ mod limiter;
 mod oracle;
 #[cfg(feature = "pacer")]
 mod pacer;
+mod policies;
 mod properties;
 mod stress;
+mod windows;
 mod worked_cases;
 
 use bankrail_rate_limit::{Algorithm, Counting, Policy, Window};
