@@ -41,7 +41,7 @@ async fn an_unreadable_entry_stands_in_nobodys_way() {
         let inbox = inbox(&server, 1);
         let spoil = async |id: EntryId| {
             let key = format!("{{bankrail:test-1}}:entry:{id}");
-            let () = server.run(&["HSET", &key, "kind", "of another version"]).await;
+            let () = server.run(&["HSET", &key, "received", "of another version"]).await;
         };
         stands_in_no_inboxs_way(&inbox, spoil).await;
     }
