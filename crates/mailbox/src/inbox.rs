@@ -70,7 +70,7 @@ pub enum ReceiveOutcome {
         id: EntryId,
         /// Its own acknowledgement.
         acknowledgement: OpaqueBytes,
-        /// The earliest entry that has an alias in common.
+        /// The earliest entry that has a hash in common.
         with: EntryId,
     },
 }
@@ -171,7 +171,7 @@ pub struct InboxEntry {
     pub acknowledgement: OpaqueBytes,
     /// When the first delivery was stored.
     pub received_at: Timestamp,
-    /// The earliest entry with an alias in common and other content.
+    /// The earliest entry with a hash in common and other content.
     pub conflicts_with: Option<EntryId>,
     /// The state.
     pub state: InboxState,
@@ -196,7 +196,7 @@ pub struct InboxCounts {
 /// Where a receiver keeps messages. Every answer is durable before it is given.
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
-/// - All aliases of a message's key are taken together, in one transaction with message and acknowledgement.
+/// - All hashes of a message's key are taken together, in one transaction with message and acknowledgement.
 /// - What a message is to the inbox, [`ReceiveDecision::of`] says.
 /// - A lease belongs to its owner strictly before `until`. From `until` on another may take the entry; until somebody
 ///   does, the owner may still finish. Calls by anyone but the owner change nothing and answer `false`.

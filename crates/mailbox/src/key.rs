@@ -42,7 +42,7 @@ hash! {
     Fingerprint
 }
 
-/// The duplicate key of a message: one hash, or several aliases that are taken together.
+/// The duplicate key of a message: one hash or several, taken together.
 ///
 /// Two messages with a hash in common are duplicates if their [`Fingerprint`]s are equal, and in conflict if not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -51,22 +51,22 @@ pub struct DuplicateKey {
 }
 
 impl DuplicateKey {
-    /// A key of these aliases. A key without any is nobody's duplicate.
+    /// A key of these hashes. A key without any is nobody's duplicate.
     #[must_use]
-    pub fn from_hashes(aliases: impl IntoIterator<Item = KeyHash>) -> Self {
-        let mut hashes: Vec<KeyHash> = aliases.into_iter().collect();
+    pub fn from_hashes(hashes: impl IntoIterator<Item = KeyHash>) -> Self {
+        let mut hashes: Vec<KeyHash> = hashes.into_iter().collect();
         hashes.sort_unstable();
         hashes.dedup();
         Self { hashes }
     }
 
-    /// The aliases, sorted, each once.
+    /// The hashes, sorted, each once.
     #[must_use]
     pub fn hashes(&self) -> &[KeyHash] {
         &self.hashes
     }
 
-    /// True when the two have an alias in common.
+    /// True when the two have a hash in common.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.hashes.iter().any(|hash| other.hashes.contains(hash))

@@ -6,7 +6,7 @@ use crate::lease::{EntryId, Lease};
 use crate::opaque::OpaqueBytes;
 use bankrail_values::Timestamp;
 
-/// What an inbox knows of an entry that has an alias in common with a message.
+/// What an inbox knows of an entry that has a hash in common with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct KnownEntry {
@@ -47,7 +47,7 @@ pub enum ReceiveDecision {
 }
 
 impl ReceiveDecision {
-    /// Decides on a message with this fingerprint, out of every entry that has an alias in common with it, in any
+    /// Decides on a message with this fingerprint, out of every entry that has a hash in common with it, in any
     /// order. `claim` is the lease that the caller asks for, if it does.
     ///
     /// - The earliest entry with the same fingerprint holds the message. If it is finished, the message is a duplicate.

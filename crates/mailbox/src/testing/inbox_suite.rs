@@ -47,7 +47,7 @@ fn acknowledgement(delivery: u64) -> OpaqueBytes {
 /// With the rule that the engine breaks.
 pub async fn inbox_suite<I: Inbox>(mut make: impl AsyncFnMut() -> I) {
     received_once(&make().await).await;
-    aliases_are_taken_together(&make().await).await;
+    hashes_are_taken_together(&make().await).await;
     conflicts_are_kept_apart(&make().await).await;
     leases_run_out(&make().await).await;
     claims_are_taken_over(&make().await).await;
@@ -90,12 +90,12 @@ async fn received_once(inbox: &impl Inbox) {
     assert!(!inbox.complete(id, owner(1), at(14)).await.expect("complete"), "nothing is completed twice");
 }
 
-async fn aliases_are_taken_together(inbox: &impl Inbox) {
+async fn hashes_are_taken_together(inbox: &impl Inbox) {
     let first = inbox.receive(&incoming(&[1, 2], 1, 1), at(0)).await.expect("receive");
     for keys in [&[1_u8][..], &[2], &[2, 3]] {
         let outcome = inbox.receive(&incoming(keys, 1, 2), at(1)).await.expect("receive");
-        assert_eq!(outcome.id(), first.id(), "any alias finds the entry");
-        assert!(matches!(outcome, ReceiveOutcome::InProgress { .. }), "same content under an alias is no conflict");
+        assert_eq!(outcome.id(), first.id(), "any hash finds the entry");
+        assert!(matches!(outcome, ReceiveOutcome::InProgress { .. }), "same content under another hash is no conflict");
     }
     let other = inbox.receive(&incoming(&[3], 1, 3), at(2)).await.expect("receive");
     assert!(matches!(other, ReceiveOutcome::New { .. }), "a duplicate's further keys are not taken: {other:?}");

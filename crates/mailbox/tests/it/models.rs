@@ -22,8 +22,8 @@ enum Fault {
     None,
     /// A duplicate is answered with its own acknowledgement.
     FreshAcknowledgement,
-    /// Only the first alias is stored and looked up.
-    FirstAliasOnly,
+    /// Only the first hash is stored and looked up.
+    FirstHashOnly,
     /// A conflict passes for a duplicate.
     KeyAlone,
     /// Leases end a moment early.
@@ -48,7 +48,7 @@ struct Faulty(ModelInbox, Fault);
 impl Faulty {
     fn message(&self, message: &Incoming) -> Incoming {
         let mut message = message.clone();
-        if self.1 == Fault::FirstAliasOnly {
+        if self.1 == Fault::FirstHashOnly {
             message.key = DuplicateKey::from_hashes(message.key.hashes().first().copied());
         }
         if self.1 == Fault::KeyAlone {
@@ -153,7 +153,7 @@ fn the_suite_finds_each_fault() {
     assert!(passes(Fault::None));
     for fault in [
         Fault::FreshAcknowledgement,
-        Fault::FirstAliasOnly,
+        Fault::FirstHashOnly,
         Fault::KeyAlone,
         Fault::ShortLease,
         Fault::LongLease,

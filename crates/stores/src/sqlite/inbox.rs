@@ -11,7 +11,7 @@ use bankrail_mailbox::{
 use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, Row, named_params, params};
 
-/// Entries that have an alias in common with a message.
+/// Entries that have a hash in common with a message.
 const KNOWN: &str = "SELECT i.id, i.fingerprint, i.state, i.acknowledgement, i.conflicts_with, i.owner, i.until
     FROM bankrail_inbox_key k JOIN bankrail_inbox i ON i.id = k.id WHERE k.key = ?1";
 
