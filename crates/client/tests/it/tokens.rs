@@ -289,7 +289,10 @@ async fn odd_answers() {
         (
             "expires_in as text",
             token(&format!(r#"{{"access_token":"{good}","token_type":"Bearer","expires_in":"3600"}}"#)),
-            |error| matches!(error, TokenError::Response { source: TokenResponseError::Json(_), .. }),
+            |error| {
+                let wrong = "expires_in";
+                matches!(error, TokenError::Response { source: TokenResponseError::Member { member, .. }, .. } if *member == wrong)
+            },
         ),
         (
             "another token type",
