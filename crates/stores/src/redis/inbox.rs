@@ -22,13 +22,11 @@ const FORGOTTEN: u32 = 500;
 /// - All keys of an inbox lie in one hash slot: an operation is one script, which the server runs alone, so that
 ///   message and acknowledgement are stored in one step and a duplicate key is taken by one delivery. Inboxes of other
 ///   names may lie elsewhere in a cluster. While a cluster moves an inbox's slot from node to node key by key, each
-///   call fails with
-///   [`StoreErrorKind::Unavailable`] and has done nothing; the sender delivers again.
+///   call fails with [`StoreErrorKind::Unavailable`] and has done nothing; the sender delivers again.
 /// - Nothing that waits and no dead letter ever expires. A completed message, with its keys, is forgotten once
 ///   [`RedisInbox::with_retention`] has passed since its completion, by the callers' clock: up to eight go with each
-/// message that is received, so no sweeper is needed; [`Inbox::forget`] forgets at once. A duplicate that comes later
-/// than
-///   that is new again.
+///   message that is received, so no sweeper is needed; [`Inbox::forget`] forgets at once. A duplicate that comes later
+///   than that is new again.
 /// - An answer is as durable as the server makes it: run it with `appendonly yes`, `appendfsync always` and
 ///   `maxmemory-policy noeviction`. After a failover that loses acknowledged writes, the sender's retries cannot bring
 ///   back a message that was acknowledged.
