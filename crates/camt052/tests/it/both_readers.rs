@@ -47,8 +47,7 @@ fn assert_same(xml: &str, options: ReadOptions) -> (usize, usize) {
 }
 
 fn written(indent: Option<u8>) -> WriteOptions {
-    let options = WriteOptions::default().indent(indent).schema_valid(true);
-    options
+    WriteOptions::default().indent(indent).schema_valid(true)
 }
 
 fn invented(bytes: &[u8]) -> Document {

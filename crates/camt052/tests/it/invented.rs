@@ -31,8 +31,7 @@ pub(crate) fn numbered(seed: u64) -> Document {
 
 /// Reading that refuses what the schema refuses.
 pub(crate) fn strict() -> ReadOptions {
-    let options = ReadOptions::default().mode(Mode::Strict);
-    options
+    ReadOptions::default().mode(Mode::Strict)
 }
 
 /// A document whose one transaction has every large part, each out of bytes of its own.

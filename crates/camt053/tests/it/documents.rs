@@ -39,8 +39,7 @@ pub(crate) fn changed(xml: &str, seed: usize) -> String {
 
 /// Reading that refuses what the schema refuses.
 pub(crate) fn strict() -> ReadOptions {
-    let options = ReadOptions::default().mode(Mode::Strict);
-    options
+    ReadOptions::default().mode(Mode::Strict)
 }
 
 /// A folder of data that is not part of the project; `None` when `BANKRAIL_SHARED` does not say where it is.

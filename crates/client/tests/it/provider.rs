@@ -174,7 +174,7 @@ impl Provider {
 
     pub(crate) fn client_with(&self, options: ClientOptions) -> Client {
         let credentials = Credentials::new(CustomerCode::parse("CUSTOMER").unwrap(), KEY.clone(), API_KEY);
-        Client::new(credentials, &self.url(), options).unwrap()
+        Client::new(credentials, self.url(), options).unwrap()
     }
 
     pub(crate) async fn client() -> (Self, Client, Arc<ManualClock>) {

@@ -92,7 +92,7 @@ async fn the_key_may_live_elsewhere() {
         let patience = seconds(if matches!(signer, Elsewhere::Hangs(_)) { 1 } else { 30 });
         let credentials = Credentials::remote("CUSTOMER".parse().unwrap(), Arc::new(signer), API_KEY);
         let options = provider.options(&clock).connect_timeout(patience).timeout(patience);
-        Client::new(credentials, &provider.url(), options).unwrap()
+        Client::new(credentials, provider.url(), options).unwrap()
     };
     let key = || KEY.verifying_key();
     assert!(client(Elsewhere::Signs(key())).tokens().token().await.is_ok());
