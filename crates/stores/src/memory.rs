@@ -41,6 +41,10 @@ pub use {inbox::MemoryInbox, outbox::MemoryOutbox};
 /// ```
 #[derive(Clone, Debug)]
 pub struct MemoryStore {
+    #[cfg_attr(
+        not(any(feature = "client-assertion", feature = "mailbox", feature = "statement")),
+        allow(dead_code, reason = "not used without the feature of any trait")
+    )]
     parts: Arc<Parts>,
 }
 
