@@ -34,7 +34,7 @@ impl HeaderRules {
 
 /// A protected header that obeyed its [`HeaderRules`].
 ///
-/// Members that this crate does not know are ignored, as RFC 7515 section 4 asks, and kept for [`Header::member`].
+/// Members that this crate does not know are ignored, as RFC 7515 section 4 asks, and kept for [`JoseHeader::member_json`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct JoseHeader {
     members: Vec<HeaderMember>,

@@ -131,7 +131,7 @@ impl ClientOptions {
     }
 
     /// The most bytes of a statement's answer. Default: 32 MiB; a page has at most 1000 entries. A token's answer is
-    /// held to [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::TokenResponse::MAX_BYTES).
+    /// held to [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
     #[must_use]
     pub fn max_statement_bytes(mut self, bytes: usize) -> Self {
         self.max_statement_bytes = bytes;
