@@ -40,7 +40,7 @@ pub struct JoseHeader {
     members: Vec<HeaderMember>,
 }
 
-/// A member of a [`Header`].
+/// A member of a [`JoseHeader`].
 #[derive(Clone, Debug, PartialEq)]
 struct HeaderMember {
     name: Box<str>,
