@@ -1,6 +1,6 @@
 //! Making an assertion.
 
-use crate::{AssertionOptions, Audience, CustomerCode, JwtId};
+use crate::{AssertionOptions, Audience, CustomerCode, JwtId, MAX_LIFETIME};
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::remote::RemoteSigner;
 use bankrail_jose::{SignError, SigningKey};
@@ -38,8 +38,6 @@ pub struct AssertionBuilder {
 }
 
 impl AssertionBuilder {
-    /// The longest lifetime: 60 minutes (Specification: "Client assertion (JWT) the customer builds").
-    pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
     /// The lifetime unless another is set: five minutes.
     pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(300);
 
@@ -62,7 +60,7 @@ impl AssertionBuilder {
     /// [`AssertionBuildError::Lifetime`], [`AssertionBuildError::JwtId`], [`AssertionBuildError::Randomness`].
     pub fn claims_json(&self, now: Timestamp) -> Result<String, AssertionBuildError> {
         // Less than a second would expire at once, or has expired already.
-        if self.options.lifetime < Duration::from_secs(1) || self.options.lifetime > Self::MAX_LIFETIME {
+        if self.options.lifetime < Duration::from_secs(1) || self.options.lifetime > MAX_LIFETIME {
             return Err(AssertionBuildError::Lifetime { found: self.options.lifetime });
         }
         let issued = now.unix_seconds();

@@ -3,9 +3,14 @@
 use crate::{AssertionError, CustomerCode};
 use bankrail_values::json::{self, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{Timestamp, excerpt};
+use std::time::Duration;
 
 /// Bounds on the claims: nobody needs more for the few that count.
 const LIMITS: JsonLimits = JsonLimits::new().max_bytes(12 * 1024).max_depth(8).max_values(256);
+
+/// The farthest that `exp` may be ahead: 60 minutes (Specification: "Client assertion (JWT) the customer builds" and
+/// "Limits", rule 4). Assertions are made and verified by it.
+pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
 
 /// The claims that this crate looks at.
 const NAMES: [&str; 7] = ["sub", "aud", "iss", "exp", "nbf", "iat", "jti"];

@@ -109,7 +109,7 @@ impl AssertionOptions {
         }
     }
 
-    /// How long an assertion lives: 1 s to [`AssertionBuilder::MAX_LIFETIME`], cut to seconds. Checked when signing.
+    /// How long an assertion lives: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. Checked when signing.
     ///
     /// If the customer's clock runs ahead of the service's, the longest lifetime is too long for the service: leave room.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Checking an assertion.
 
-use crate::claims::{Claims, Instant};
+use crate::claims::{Claims, Instant, MAX_LIFETIME};
 use crate::token::TokenRequest;
 use crate::{AssertionError, Audience, CustomerCode, ReplayPolicy, ReplayStore, VerifierOptions};
 use bankrail_jose::jws::{Compact, VerifyError, VerifyOptions};
@@ -40,8 +40,6 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// The farthest that `exp` may be ahead (Specification: "Limits", rule 4).
-    pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
     /// The longest assertion that is read, in bytes.
     pub const MAX_BYTES: usize = 16 * 1024;
 
@@ -167,7 +165,7 @@ fn check_lifetime(expires: Instant, now: Timestamp, leeway: Duration) -> Result<
     if expires.ceil().saturating_add(leeway) <= now {
         return Err(AssertionError::Expired { expires_at: expires.floor(), now });
     }
-    if expires.ceil() > now.saturating_add(Verifier::MAX_LIFETIME).saturating_add(leeway) {
+    if expires.ceil() > now.saturating_add(MAX_LIFETIME).saturating_add(leeway) {
         return Err(AssertionError::TooFarAhead { expires_at: expires.ceil(), now });
     }
     Ok(())

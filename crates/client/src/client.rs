@@ -9,7 +9,7 @@ use crate::statement::StatementClient;
 use crate::token::{Exchange, TokenSource};
 use crate::transport::Transport;
 use bankrail_client_assertion::token::TokenResponse;
-use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId};
+use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, MAX_LIFETIME};
 use bankrail_http::tls::{TlsRoots, client_config};
 use bankrail_jose::SigningKey;
 use bankrail_jose::remote::RemoteSigner;
@@ -155,7 +155,7 @@ fn assertion(
         assertion = assertion.jwt_id(JwtId::Random);
     }
     if let Some(lifetime) = options.assertion_lifetime {
-        if lifetime < Duration::from_secs(1) || lifetime > AssertionBuilder::MAX_LIFETIME {
+        if lifetime < Duration::from_secs(1) || lifetime > MAX_LIFETIME {
             return Err(ClientOptionsError::AssertionLifetime { found: lifetime });
         }
         assertion = assertion.lifetime(lifetime);
