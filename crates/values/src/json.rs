@@ -109,6 +109,3 @@ pub fn read_object<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonObject
 pub fn check(json: &[u8], limits: &JsonLimits) -> Result<(), JsonError> {
     Reader::read(json, limits, false).map(drop)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,8 @@
-use super::*;
+//! The JSON reader and writer, with serde_json as the judge.
+
+use bankrail_values::json::{
+    JsonError, JsonFault, JsonLimits, JsonMember, JsonValue, check, read, read_object, write_string,
+};
 use proptest::prelude::*;
 use serde_json::Value as Peer;
 
@@ -29,7 +33,10 @@ fn same(ours: &JsonValue<'_>, theirs: &Peer) -> bool {
         }
         (JsonValue::Object(ours), Peer::Object(theirs)) => {
             ours.members().len() == theirs.len()
-                && ours.members().iter().all(|member| theirs.get(member.name()).is_some_and(|t| same(&member.value, t)))
+                && ours
+                    .members()
+                    .iter()
+                    .all(|member| theirs.get(member.name()).is_some_and(|t| same(member.value(), t)))
         }
         _ => false,
     }
