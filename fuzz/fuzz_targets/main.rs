@@ -46,6 +46,7 @@ targets! {
     entry_stream
     jwk_parse
     jwks_select
+    json_parse
     jws_parse
     mandate_notification_parse
     mandate_notification_to_json_and_back
