@@ -15,8 +15,8 @@ use bankrail_values::{StoreError, Timestamp};
 #[non_exhaustive]
 pub enum AssertionError {
     /// Not a compact RS256 signature with a header of the profile.
-    #[error("the assertion is malformed")]
-    Malformed(#[source] ParseError),
+    #[error("the assertion is malformed: {0}")]
+    Malformed(ParseError),
     /// Another `typ` than `jwt`, or none.
     #[error("expected the typ jwt, found {}", found.as_deref().unwrap_or("none"))]
     Typ {
@@ -24,8 +24,8 @@ pub enum AssertionError {
         found: Option<String>,
     },
     /// The claims are not one JSON object within bounds.
-    #[error("the claims are unreadable")]
-    Claims(#[source] JsonError),
+    #[error("the claims are not acceptable JSON: {0}")]
+    Claims(JsonError),
     /// A required claim is absent.
     #[error("expected the claim {claim}, found none")]
     ClaimMissing {
@@ -49,8 +49,8 @@ pub enum AssertionError {
         found: String,
     },
     /// `sub` is no customer code.
-    #[error("the subject is no customer")]
-    Subject(#[source] CustomerCodeError),
+    #[error("the claim sub is not acceptable: {0}")]
+    Subject(CustomerCodeError),
     /// There is no such customer.
     #[error("expected a known customer, found {customer}")]
     UnknownCustomer {
@@ -58,8 +58,8 @@ pub enum AssertionError {
         customer: CustomerCode,
     },
     /// The customer has no key that the header's `kid` selects.
-    #[error("the customer has no key for the assertion")]
-    NoKey(#[source] SelectError),
+    #[error("the customer has no key for the assertion: {0}")]
+    NoKey(SelectError),
     /// No key of the customer made the signature.
     #[error("the signature is not the customer's")]
     BadSignature,

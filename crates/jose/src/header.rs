@@ -73,7 +73,7 @@ impl JoseHeader {
     /// # Errors
     /// [`JoseHeaderError`] unless it is one JSON object that obeys `rules`.
     pub fn from_json(json: &[u8], rules: &HeaderRules) -> Result<Self, JoseHeaderError> {
-        let members = json::read_object(json, &LIMITS.max_bytes(rules.max_len))?;
+        let members = json::read_object(json, &LIMITS.max_bytes(rules.max_len)).map_err(JoseHeaderError::NotObject)?;
         rules.check(&members)?;
         Ok(Self { members: members.members().iter().map(HeaderMember::new).collect() })
     }
@@ -187,8 +187,8 @@ pub enum JoseHeaderError {
     #[error("expected a header in canonical base64url without padding")]
     NotBase64url,
     /// Not one JSON object without duplicates.
-    #[error("the header is not one JSON object")]
-    NotObject(#[from] JsonError),
+    #[error("the header is not acceptable JSON: {0}")]
+    NotObject(JsonError),
     /// A required member is absent.
     #[error("expected a header member {name:?}, found none")]
     Missing {

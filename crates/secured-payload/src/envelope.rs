@@ -27,7 +27,7 @@ impl SecuredPayload {
     /// [`EnvelopeError`] if it is too long, not one JSON object, has a duplicate member, or lacks the text.
     pub fn from_json(json: &[u8]) -> Result<Self, EnvelopeError> {
         let limits = JsonLimits::new().max_bytes(Self::MAX_JSON).max_depth(16).max_values(1024);
-        match json::read_object(json, &limits)?.take("secured_payload") {
+        match json::read_object(json, &limits).map_err(EnvelopeError::NotObject)?.take("secured_payload") {
             Some(JsonValue::String(text)) => Ok(Self { secured_payload: text.into_owned() }),
             Some(_) => Err(EnvelopeError::NotText),
             None => Err(EnvelopeError::Missing),
@@ -53,8 +53,8 @@ impl fmt::Debug for SecuredPayload {
 #[non_exhaustive]
 pub enum EnvelopeError {
     /// Not one JSON object within bounds.
-    #[error("the body is not one JSON object")]
-    NotObject(#[from] JsonError),
+    #[error("the body is not acceptable JSON: {0}")]
+    NotObject(JsonError),
     /// No member `secured_payload`.
     #[error("expected a member \"secured_payload\", found none")]
     Missing,

@@ -181,7 +181,7 @@ impl Outer {
         if json.len() > self.options.max_payload {
             return Err(SealError::TooLong { found: json.len(), max: self.options.max_payload });
         }
-        Ok(json::check(json, &crate::JSON_LIMITS)?)
+        json::check(json, &crate::JSON_LIMITS).map_err(SealError::NotJson)
     }
 
     fn encrypt(&self, signed: Vec<u8>) -> Result<String, SealError> {
@@ -230,8 +230,8 @@ pub enum SealError {
         max: usize,
     },
     /// The message is not JSON as [`bankrail_values::json`] reads it.
-    #[error("the message is not acceptable JSON")]
-    NotJson(#[from] JsonError),
+    #[error("the message is not acceptable JSON: {0}")]
+    NotJson(JsonError),
     /// It could not be signed.
     #[error("the message could not be signed")]
     Sign(#[from] SignError),

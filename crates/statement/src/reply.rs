@@ -281,8 +281,8 @@ pub enum ReplyError {
         status: u16,
     },
     /// Not one JSON object as [`bankrail_values::json`] reads it.
-    #[error("the answer is not acceptable JSON")]
-    Json(#[source] JsonError),
+    #[error("the answer is not acceptable JSON: {0}")]
+    Json(JsonError),
     /// A required member is absent.
     #[error("expected the member {member:?}, found none")]
     Missing {
@@ -306,8 +306,8 @@ pub enum ReplyError {
         found: String,
     },
     /// The cursor is too long.
-    #[error("the cursor is unusable")]
-    Cursor(#[source] CursorError),
+    #[error("the cursor is unusable: {0}")]
+    Cursor(CursorError),
     /// The answer is about another account.
     #[error("expected the account asked for, found {found}")]
     OtherAccount {

@@ -112,7 +112,8 @@ impl StatementRequest {
     /// # Errors
     /// [`RequestError`]: answered 400 with [`ErrorCode::VALIDATION`].
     pub fn from_json(body: &[u8]) -> Result<Self, RequestError> {
-        let mut members = json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES))?;
+        let mut members =
+            json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES)).map_err(RequestError::Json)?;
         let account_id = match members.take("accountId") {
             Some(JsonValue::String(text)) => text.into_owned(),
             Some(other) => return Err(wrong("accountId", "a string", other.kind())),
@@ -242,8 +243,8 @@ impl Default for MaxEntries {
 #[non_exhaustive]
 pub enum RequestError {
     /// Not one JSON object of at most [`StatementRequest::MAX_BYTES`], as [`bankrail_values::json`] reads it.
-    #[error("the body is not acceptable JSON")]
-    Json(#[from] JsonError),
+    #[error("the body is not acceptable JSON: {0}")]
+    Json(JsonError),
     /// A required member is absent.
     #[error("expected the member {member:?}, found none")]
     Missing {
@@ -274,8 +275,8 @@ pub enum RequestError {
     #[error("expected a whole number of 1 to 1000 as \"maxEntries\"")]
     MaxEntries,
     /// The cursor is empty or too long.
-    #[error("the cursor is unusable")]
-    Cursor(#[source] CursorError),
+    #[error("the cursor is unusable: {0}")]
+    Cursor(CursorError),
 }
 
 impl RequestError {

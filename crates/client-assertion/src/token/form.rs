@@ -185,8 +185,8 @@ pub enum TokenRequestError {
         found: String,
     },
     /// The scope is malformed.
-    #[error("the scope is unreadable")]
-    Scope(#[source] ScopeError),
+    #[error("the scope is unreadable: {0}")]
+    Scope(ScopeError),
 }
 
 impl TokenRequestError {

@@ -56,7 +56,8 @@ impl TokenResponse {
     /// # Errors
     /// [`TokenResponseError`]. No error holds the token.
     pub fn from_json(body: &[u8]) -> Result<Self, TokenResponseError> {
-        let mut members = json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES))?;
+        let mut members =
+            json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES)).map_err(TokenResponseError::Json)?;
         let read = Self::from_members(&members);
         members.zeroize();
         read
@@ -96,8 +97,8 @@ impl TokenResponse {
 #[non_exhaustive]
 pub enum TokenResponseError {
     /// Not one JSON object of at most [`TokenResponse::MAX_BYTES`].
-    #[error("the token response is not acceptable JSON")]
-    Json(#[from] JsonError),
+    #[error("the token response is not acceptable JSON: {0}")]
+    Json(JsonError),
     /// A required member is absent, or a member has another JSON type.
     #[error("expected {expected} as the token response's member {member}")]
     Member {
@@ -113,11 +114,11 @@ pub enum TokenResponseError {
         found: String,
     },
     /// The token is no GUID.
-    #[error("the access token is unusable")]
-    AccessToken(#[source] AccessTokenError),
+    #[error("the access token is unusable: {0}")]
+    AccessToken(AccessTokenError),
     /// The scope is malformed.
-    #[error("the scope is unreadable")]
-    Scope(#[source] ScopeError),
+    #[error("the scope is unreadable: {0}")]
+    Scope(ScopeError),
 }
 
 #[cfg(test)]

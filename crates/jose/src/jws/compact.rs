@@ -109,6 +109,6 @@ pub enum ParseError {
         part: &'static str,
     },
     /// The header is refused.
-    #[error("the protected header is refused")]
+    #[error(transparent)]
     Header(#[from] JoseHeaderError),
 }

@@ -110,10 +110,10 @@ impl std::fmt::Debug for Verified {
 #[non_exhaustive]
 pub enum VerifyError {
     /// Not a well-formed compact RS256 signature.
-    #[error("the token is not a well-formed RS256 signature")]
+    #[error(transparent)]
     Malformed(#[from] ParseError),
     /// No key to check it with.
-    #[error("there is no key for the token")]
+    #[error(transparent)]
     NoKey(#[from] SelectError),
     /// The signature is not valid for any key that was tried.
     #[error("the signature is not valid")]

@@ -71,8 +71,8 @@ pub enum KeyError {
     #[error("the private key's numbers do not fit each other")]
     Inconsistent,
     /// Not a JSON Web Key or set of them.
-    #[error("expected a JSON Web Key")]
-    Json(#[from] JsonError),
+    #[error("expected a JSON Web Key: {0}")]
+    Json(JsonError),
     /// A member of a JWK that is absent, of another type, or not canonical base64url.
     #[error("expected {expected} as JWK member {name:?}")]
     JwkMember {

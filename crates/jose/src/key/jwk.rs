@@ -32,7 +32,7 @@ impl Jwk {
     /// [`KeyError`] unless it is one RSA key with acceptable numbers. A private key must have all of `p`, `q`, `dp`,
     /// `dq` and `qi` or none of them (RFC 7518 section 6.3.2), and no `oth`. With none of them, `e` must be 65537 or more.
     pub fn parse(json: &str) -> Result<Self, KeyError> {
-        let mut members = json::read_object(json.as_bytes(), &KEY_LIMITS)?;
+        let mut members = json::read_object(json.as_bytes(), &KEY_LIMITS).map_err(KeyError::Json)?;
         let read = Self::from_members(&members);
         members.zeroize();
         read
@@ -162,7 +162,7 @@ impl JwkSet {
     /// [`KeyError`] if it is not a JSON object with an array `keys`, or has more than [`JwkSet::MAX_KEYS`]. A key that
     /// cannot be used is no error: see [`JwkSet::unusable`].
     pub fn parse(json: &str) -> Result<Self, KeyError> {
-        let mut members = json::read_object(json.as_bytes(), &SET_LIMITS)?;
+        let mut members = json::read_object(json.as_bytes(), &SET_LIMITS).map_err(KeyError::Json)?;
         let read = Self::from_members(&members);
         members.zeroize();
         read

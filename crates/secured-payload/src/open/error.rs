@@ -15,13 +15,13 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 #[non_exhaustive]
 pub enum OpenError {
     /// Not a compact JWE, or out of bounds: seen before any key was used.
-    #[error("the message is malformed")]
+    #[error(transparent)]
     Malformed(#[from] Malformed),
     /// A compact JWE with a header outside the profile: seen before any key was used.
-    #[error("the message's header is not accepted")]
-    UnsupportedHeader(#[source] JoseHeaderError),
+    #[error(transparent)]
+    UnsupportedHeader(JoseHeaderError),
     /// None of our keys is the one that the header names.
-    #[error("there is no decryption key for the message")]
+    #[error(transparent)]
     NoKey(#[from] SelectError),
     /// Decryption or verification failed. One value for every cause, with nothing inside: which step failed would let
     /// a sender decrypt messages of others step by step (RFC 7516 section 11.5), through the answer or through a log.
@@ -39,8 +39,8 @@ pub enum OpenError {
     OtherType,
     /// Decrypted and verified, but the text is not JSON as [`bankrail_values::json`] reads it. The sender's fault, and
     /// the sender is known.
-    #[error("the message is signed but not acceptable JSON")]
-    PayloadInvalid(#[from] JsonError),
+    #[error("the signed message is not acceptable JSON: {0}")]
+    PayloadInvalid(JsonError),
     /// Our own side could not do its part: the key service or the system's random source.
     #[error("the message could not be opened for now")]
     Unavailable {
@@ -167,8 +167,8 @@ pub enum Malformed {
         part: &'static str,
     },
     /// The header is too long, not base64url or not one JSON object without duplicates.
-    #[error("the header is malformed")]
-    Header(#[source] JoseHeaderError),
+    #[error(transparent)]
+    Header(JoseHeaderError),
     /// A part of another length than its place asks for.
     #[error("expected {expected} as {part}, found {found} bytes")]
     Length {

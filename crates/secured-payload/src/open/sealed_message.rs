@@ -225,7 +225,7 @@ fn verify(
         return Err(OpenError::OtherType);
     }
     check_recipient(&verified, &options)?;
-    json::check(verified.payload(), &crate::JSON_LIMITS)?;
+    json::check(verified.payload(), &crate::JSON_LIMITS).map_err(OpenError::PayloadInvalid)?;
     let (signed_header, signing_key) = (verified.header().clone(), verified.key().clone());
     Ok(Opened { json: verified.into_payload(), header, signed_header, signing_key, encryption_key })
 }
@@ -236,7 +236,8 @@ fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), Ope
     let meant = match recipient.place {
         Place::SignedHeader => verified.header().member_text(&recipient.name) == expected,
         Place::Claim => {
-            let mut members = json::read_object(verified.payload(), &crate::JSON_LIMITS)?;
+            let mut members =
+                json::read_object(verified.payload(), &crate::JSON_LIMITS).map_err(OpenError::PayloadInvalid)?;
             let meant = members.get(&recipient.name).and_then(JsonValue::as_str) == expected;
             members.zeroize();
             meant
