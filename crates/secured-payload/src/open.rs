@@ -69,6 +69,14 @@ impl<U> Opener<U> {
         self.options = options;
         self
     }
+
+    /// Leaves it to the caller to read the JSON, who refuses what is not: [`Opened::json`] is then any bytes that the
+    /// sender signed. For a caller that reads every message anyway, so that its JSON is read once.
+    #[must_use]
+    pub fn leave_json_unread(mut self) -> Self {
+        self.options.check_json = false;
+        self
+    }
 }
 
 /// A message that was decrypted and whose signature was verified: the only way to its text.
@@ -84,7 +92,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// The message: JSON in UTF-8.
+    /// The message: JSON in UTF-8, unless [`Opener::leave_json_unread`] left that open.
     #[must_use]
     pub fn json(&self) -> &[u8] {
         &self.json

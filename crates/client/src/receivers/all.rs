@@ -33,7 +33,7 @@ impl Receivers {
     ) -> Result<Self, ReceiversOptionsError> {
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let at_once = options.concurrency.unwrap_or_else(|| cores().saturating_add(cores().get()));
-        Self::with(Opening::here(opener, at_once), api_key.into(), inbox, options)
+        Self::with(Opening::here(opener.leave_json_unread(), at_once), api_key.into(), inbox, options)
     }
 
     /// Receivers whose decryption keys are behind I/O, such as in a key service. A delivery for which a key does not
@@ -47,7 +47,7 @@ impl Receivers {
         inbox: Arc<dyn Inbox>,
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
-        Self::with(Opening::Elsewhere(Arc::new(opener)), api_key.into(), inbox, options)
+        Self::with(Opening::Elsewhere(Arc::new(opener.leave_json_unread())), api_key.into(), inbox, options)
     }
 
     fn with(

@@ -5,7 +5,9 @@ use crate::client::AssertionKey;
 use crate::endpoint::Endpoint;
 use crate::pace;
 use crate::transport::{Reply, Transport, cause};
-use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse};
+use bankrail_client_assertion::token::{
+    FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse, TokenResponseError,
+};
 use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder};
 use bankrail_http::names::API_KEY;
 use bankrail_jose::SignError;
@@ -85,11 +87,13 @@ impl Exchange {
         let Reply { status, request_key, is_json, .. } = *reply;
         let code = status.as_u16();
         if status == StatusCode::OK {
-            if !is_json && serde_json::from_slice::<serde::de::IgnoredAny>(&reply.body).is_err() {
-                return Err(TokenError::Unexpected { status: code, json: false, request_key });
-            }
-            let response =
-                TokenResponse::from_json(&reply.body).map_err(|source| TokenError::Response { request_key, source })?;
+            let response = TokenResponse::from_json(&reply.body).map_err(|source| match source {
+                // A page of some proxy.
+                TokenResponseError::Json(_) if !is_json => {
+                    TokenError::Unexpected { status: code, json: false, request_key }
+                }
+                source => TokenError::Response { request_key, source },
+            })?;
             return Ok(Token {
                 expires_at: asked_at.saturating_add(response.lifetime()),
                 scopes: response.scope.unwrap_or_else(|| self.scopes.clone()),

@@ -9,6 +9,7 @@ pub struct OpenOptions {
     pub(super) require_cty: bool,
     pub(super) require_typ: bool,
     pub(super) recipient: Option<Recipient>,
+    pub(super) check_json: bool,
 }
 
 /// Compact messages of up to 512 KiB with headers of up to 4 KiB, no compression, `cty` absent or `JWT`, any inner
@@ -22,6 +23,7 @@ impl Default for OpenOptions {
             require_cty: false,
             require_typ: false,
             recipient: None,
+            check_json: true,
         }
     }
 }

@@ -176,6 +176,10 @@ fn a_signed_text_that_is_not_json_is_the_known_sender_s_fault() {
     for payload in [&b""[..], b"{", b"\xff", b"{}\0"] {
         let error = opener.open(&outsider::encrypt(outsider::HEADER, signed(payload).as_bytes())).unwrap_err();
         assert!(matches!(error, OpenError::PayloadInvalid(_)));
+        // A caller that reads the JSON itself gets the bytes that were signed.
+        let unread = opener.clone().leave_json_unread();
+        let opened = unread.open(&outsider::encrypt(outsider::HEADER, signed(payload).as_bytes())).unwrap();
+        assert_eq!(opened.json(), payload);
     }
     let opened = opener.open(&outsider::encrypt(outsider::HEADER, signed(b" [1] ").as_bytes())).unwrap();
     assert_eq!(opened.json(), b" [1] ");
