@@ -1,4 +1,4 @@
-//! The seam between this crate and the libraries that perform RSA operations.
+//! The interface between this crate and the libraries that perform RSA operations.
 
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
@@ -12,18 +12,18 @@ use crate::ContentKey;
 use crate::key::{KeyError, PublicKey, RsaSize};
 use zeroize::Zeroizing;
 
-/// Which library performs RSA operations.
+/// The library that performs RSA operations.
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Backend {
-    /// AWS-LC through `aws-lc-rs`: constant time, needs only a C compiler.
+    /// AWS-LC through `aws-lc-rs`. Constant time; needs only a C compiler.
     #[cfg(feature = "aws-lc")]
     AwsLc,
     /// OpenSSL through `josekit`.
     #[cfg(feature = "josekit")]
     Josekit,
-    /// No security at all: anything verifies, and encrypted keys are plain. For fuzzers.
+    /// No security, for fuzzers: every signature verifies, and encrypted keys are not encrypted.
     #[cfg(fuzzing)]
     Insecure,
 }
@@ -82,7 +82,7 @@ impl Backend {
         }
     }
 
-    /// A new key as PKCS#8 in DER.
+    /// Generates a key as PKCS#8 in DER.
     pub(crate) fn generate(self, size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         match self {
             #[cfg(feature = "aws-lc")]
@@ -109,7 +109,7 @@ impl Default for Backend {
     }
 }
 
-/// The library refused. It never says why: nothing may depend on it.
+/// The library failed. The reason is dropped, so that nothing can depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused;
 
@@ -133,7 +133,7 @@ pub(crate) trait Encrypt: Send + Sync {
 pub(crate) trait Decrypt: Send + Sync {
     fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused>;
 
-    /// Decrypts a content key, or answers `stand_in`, in a time that does not show which.
+    /// Decrypts a content key, or returns `stand_in` if that fails. Both take the same time.
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey;
 
     fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused>;

@@ -1,5 +1,5 @@
-//! Keys bound to one use each. What each can do depends on the type alone: a signing key cannot decrypt, and a
-//! public key has no private operation.
+//! Key handles, each bound to one use by its type: a signing key cannot decrypt, and a public key has no private
+//! operation.
 
 mod content_key;
 mod decryption;
@@ -17,7 +17,7 @@ pub use verifying::{BadSignature, VerifyingKey};
 use crate::Backend;
 use crate::key::KeySizes;
 
-/// How a key becomes a handle.
+/// Options for making a handle of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyOptions {
     pub(crate) sizes: KeySizes,
@@ -32,14 +32,14 @@ impl KeyOptions {
         Self::default()
     }
 
-    /// Other modulus lengths than the specification's.
+    /// Sets the modulus lengths allowed.
     #[must_use]
     pub fn sizes(mut self, sizes: KeySizes) -> Self {
         self.sizes = sizes;
         self
     }
 
-    /// Another back end than the default.
+    /// Sets the back end.
     #[cfg(any(feature = "aws-lc", feature = "josekit"))]
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Self {
@@ -48,13 +48,13 @@ impl KeyOptions {
     }
 }
 
-/// Constructors of a handle on a public key: from PEM, DER, JWK, certificate, all through `from_public_key`.
+/// Constructors of a public key handle from PEM, DER, JWK and certificate, all through `from_public_key`.
 macro_rules! public_constructors {
     ($handle:ident, $role:expr) => {
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
         impl $handle {
-            /// Reads a PEM block `PUBLIC KEY`, `RSA PUBLIC KEY` or, with the feature `x509`, `CERTIFICATE` (whose dates
-            /// are then not looked at), with the default [`KeyOptions`].
+            /// Reads a PEM block `PUBLIC KEY`, `RSA PUBLIC KEY` or, with the feature `x509`, `CERTIFICATE` (without
+            /// checking its dates), with the default [`KeyOptions`].
             ///
             /// # Errors
             /// [`KeyError`] if the text or the key in it is not acceptable.
@@ -78,7 +78,7 @@ macro_rules! public_constructors {
                 Self::from_public_key(PublicKey::from_pkcs1_der(der)?, &KeyOptions::default())
             }
 
-            /// Takes the public half of a JWK and its `kid`.
+            /// Makes a handle of the public half of a JWK, with its `kid`.
             ///
             /// # Errors
             /// [`KeyError`] if `use`, `key_ops`, `alg` or the key's size do not allow it.
@@ -93,26 +93,26 @@ macro_rules! public_constructors {
         }
 
         impl $handle {
-            /// The same key under a name: the `kid` of headers.
+            /// Sets the `kid`, which selects the key and is written to headers.
             #[must_use]
             pub fn with_kid(mut self, kid: impl AsRef<str>) -> Self {
                 self.kid = Some(Arc::from(kid.as_ref()));
                 self
             }
 
-            /// The name of the key, if it has one.
+            /// The `kid`, if the key has one.
             #[must_use]
             pub fn kid(&self) -> Option<&str> {
                 self.kid.as_deref()
             }
 
-            /// The key without its name and use.
+            /// The key without `kid` and use.
             #[must_use]
             pub fn public_key(&self) -> &PublicKey {
                 &self.inner.public
             }
 
-            /// The SHA-256 thumbprint (RFC 7638), base64url.
+            /// The SHA-256 thumbprint (RFC 7638) in base64url.
             #[must_use]
             pub fn thumbprint(&self) -> String {
                 self.public_key().thumbprint()
@@ -124,7 +124,7 @@ macro_rules! public_constructors {
                 self.public_key().to_spki_pem()
             }
 
-            /// The key as a JWK with `use`, `alg` and, if named, `kid`.
+            /// The key as a JWK with `use`, `alg` and, if it has one, `kid`.
             #[must_use]
             pub fn to_jwk(&self) -> String {
                 crate::key::public_jwk(self.public_key(), $role, self.kid())
@@ -145,7 +145,7 @@ macro_rules! public_constructors {
     };
 }
 
-/// Constructors of a handle on a private key.
+/// Constructors of a private key handle.
 macro_rules! private_constructors {
     ($handle:ident, $role:expr) => {
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
@@ -154,7 +154,7 @@ macro_rules! private_constructors {
             /// [`KeyOptions`].
             ///
             /// # Errors
-            /// [`KeyError`] if the text or the key in it is not acceptable, or needs a pass phrase.
+            /// [`KeyError`] if the text or the key in it is not acceptable, or is encrypted with a pass phrase.
             pub fn from_pem(text: &str) -> Result<Self, KeyError> {
                 Self::from_private_key(&PrivateKey::from_pem(text)?, &KeyOptions::default())
             }
@@ -175,7 +175,7 @@ macro_rules! private_constructors {
                 Self::from_private_key(&PrivateKey::from_pkcs1_der(der)?, &KeyOptions::default())
             }
 
-            /// Takes a private JWK and its `kid`.
+            /// Makes a handle of a private JWK, with its `kid`.
             ///
             /// # Errors
             /// [`KeyError`] if it is a public key, or if `use`, `key_ops`, `alg` or the key's size do not allow it.
@@ -189,16 +189,16 @@ macro_rules! private_constructors {
                 })
             }
 
-            /// A new key made by the default back end.
+            /// Generates a key with the default [`KeyOptions`].
             ///
             /// # Errors
-            /// [`KeyError::Backend`] if the back end could not make one; [`KeyError::Size`] if its use forbids the
-            /// size.
+            /// [`KeyError::Backend`] if the back end could not generate one; [`KeyError::Size`] if the size is not
+            /// allowed for this use.
             pub fn generate(size: RsaSize) -> Result<Self, KeyError> {
                 Self::generate_with(size, &KeyOptions::default())
             }
 
-            /// A new key made by the back end of `options`.
+            /// Generates a key with these options.
             ///
             /// # Errors
             /// As [`Self::generate`].
@@ -211,40 +211,40 @@ macro_rules! private_constructors {
         }
 
         impl $handle {
-            /// The same key under a name: the `kid` of headers.
+            /// Sets the `kid`, which selects the key and is written to headers.
             #[must_use]
             pub fn with_kid(mut self, kid: impl AsRef<str>) -> Self {
                 self.kid = Some(Arc::from(kid.as_ref()));
                 self
             }
 
-            /// The name of the key, if it has one.
+            /// The `kid`, if the key has one.
             #[must_use]
             pub fn kid(&self) -> Option<&str> {
                 self.kid.as_deref()
             }
 
-            /// The SHA-256 thumbprint (RFC 7638), base64url: that of the public half.
+            /// The SHA-256 thumbprint (RFC 7638) of the public half in base64url.
             #[must_use]
             pub fn thumbprint(&self) -> String {
                 self.inner.public.thumbprint()
             }
 
-            /// The private key as a PEM block `PRIVATE KEY`, to be kept as carefully as the key.
+            /// The private key as a PEM block `PRIVATE KEY`. Keep it secret.
             #[must_use]
             pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
                 self.export().to_pkcs8_pem()
             }
 
-            /// The private key as a JWK with `use`, `alg` and, if named, `kid`, to be kept as carefully as the key.
+            /// The private key as a JWK with `use`, `alg` and, if it has one, `kid`. Keep it secret.
             #[must_use]
             pub fn to_jwk(&self) -> Zeroizing<String> {
                 crate::key::private_jwk(&self.export(), $role, self.kid())
             }
 
             fn export(&self) -> PrivateKey {
-                let der = self.inner.operation.pkcs8_der().expect("a key that was loaded can be written");
-                PrivateKey::from_pkcs8_der(&der).expect("a key that was checked when loaded passes again")
+                let der = self.inner.operation.pkcs8_der().expect("a loaded key can be written");
+                PrivateKey::from_pkcs8_der(&der).expect("the key passed the same checks when it was loaded")
             }
         }
 

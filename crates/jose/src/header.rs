@@ -1,40 +1,40 @@
-//! JOSE headers read strictly (RFC 7515 section 4, RFC 7516 section 4).
+//! Strict reading of JOSE headers (RFC 7515 section 4, RFC 7516 section 4).
 
 use crate::base64url;
 use bankrail_values::excerpt;
 use bankrail_values::json::{self, JsonError, JsonLimits, JsonMember, JsonObject, JsonValue};
 
-/// What a header must say to be read, and how long it may be.
+/// The values that a header must have, and its longest length.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct HeaderRules {
-    /// `alg`, exactly.
+    /// The exact value of `alg`.
     pub alg: &'static str,
-    /// `enc`, exactly; with `None` the member must be absent.
+    /// The exact value of `enc`. With `None` the member must be absent.
     pub enc: Option<&'static str>,
     /// Whether `zip` may be `DEF`.
     pub zip: bool,
-    /// Bytes of the decoded header at most.
+    /// The most bytes of the decoded header.
     pub max_len: usize,
 }
 
 impl HeaderRules {
-    /// A signature's header: `alg` is `RS256`, no `enc`, no `zip`.
+    /// Rules for a JWS header: `alg` is `RS256`, no `enc`, no `zip`.
     #[must_use]
     pub const fn rs256(max_len: usize) -> Self {
         Self { alg: "RS256", enc: None, zip: false, max_len }
     }
 
-    /// An encryption's header: `alg` is `RSA-OAEP`, `enc` is `A256CBC-HS512`, `zip` as told.
+    /// Rules for a JWE header: `alg` is `RSA-OAEP`, `enc` is `A256CBC-HS512`, `zip` may be `DEF` if allowed.
     #[must_use]
     pub const fn rsa_oaep_a256cbc_hs512(max_len: usize, zip: bool) -> Self {
         Self { alg: "RSA-OAEP", enc: Some("A256CBC-HS512"), zip, max_len }
     }
 }
 
-/// A protected header that obeyed its [`HeaderRules`].
+/// A protected header that obeys its [`HeaderRules`].
 ///
-/// Members that this crate does not know are ignored, as RFC 7515 section 4 asks, and kept for [`JoseHeader::member_json`].
+/// Unknown members are ignored, as RFC 7515 section 4 requires, and kept for [`JoseHeader::member_json`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct JoseHeader {
     members: Vec<HeaderMember>,
@@ -45,11 +45,11 @@ pub struct JoseHeader {
 struct HeaderMember {
     name: Box<str>,
     json: Box<str>,
-    /// The text of a string.
+    /// The value, if it is a string.
     text: Option<Box<str>>,
 }
 
-/// Members that name a key, or where to fetch one, in the message itself: never used, so refused.
+/// Members that carry a key or an address of one. They are never used, so a header with one is refused.
 const KEY_REFERENCES: [&str; 4] = ["jwk", "jku", "x5u", "x5c"];
 const TEXTS: [&str; 6] = ["alg", "enc", "kid", "typ", "cty", "zip"];
 const LIMITS: JsonLimits = JsonLimits::new().max_depth(8).max_values(64);
@@ -78,37 +78,37 @@ impl JoseHeader {
         Ok(Self { members: members.members().iter().map(HeaderMember::new).collect() })
     }
 
-    /// `kid`: the sender's name for the key.
+    /// `kid`, the key ID.
     #[must_use]
     pub fn kid(&self) -> Option<&str> {
         self.member_text("kid")
     }
 
-    /// `typ`: what the whole token is.
+    /// `typ`, the media type of the whole token.
     #[must_use]
     pub fn typ(&self) -> Option<&str> {
         self.member_text("typ")
     }
 
-    /// `cty`: what the payload is.
+    /// `cty`, the media type of the payload.
     #[must_use]
     pub fn cty(&self) -> Option<&str> {
         self.member_text("cty")
     }
 
-    /// Whether `zip` is `DEF`: the plain text is DEFLATE data (RFC 7516 section 4.1.3).
+    /// Whether `zip` is `DEF`, that is, the plain text is DEFLATE data (RFC 7516 section 4.1.3).
     #[must_use]
     pub fn is_deflated(&self) -> bool {
         self.member_text("zip").is_some()
     }
 
-    /// The text of any member that is a string.
+    /// The value of a member that is a string.
     #[must_use]
     pub fn member_text(&self, name: &str) -> Option<&str> {
         self.member(name)?.text.as_deref()
     }
 
-    /// The JSON text of any member, as written.
+    /// The JSON text of a member, as received.
     #[must_use]
     pub fn member_json(&self, name: &str) -> Option<&str> {
         self.member(name).map(|member| &*member.json)
@@ -158,8 +158,8 @@ fn expect(members: &JsonObject<'_>, name: &'static str, expected: Option<&'stati
     }
 }
 
-/// Whether two media types are the same: letter case and a leading `application/` do not count
-/// (RFC 7515 sections 4.1.9 and 4.1.10).
+/// Whether two media types are the same. Case and a leading `application/` are ignored (RFC 7515 sections 4.1.9 and
+/// 4.1.10).
 #[must_use]
 pub fn is_media_type(found: &str, expected: &str) -> bool {
     fn bare(text: &str) -> &str {
@@ -171,7 +171,7 @@ pub fn is_media_type(found: &str, expected: &str) -> bool {
     bare(found).eq_ignore_ascii_case(bare(expected))
 }
 
-/// A protected header that is refused. Its texts come from the sender: log them, do not send them back.
+/// A protected header that is refused. The error may hold text from the sender: log it, do not send it back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoseHeaderError {
@@ -186,7 +186,7 @@ pub enum JoseHeaderError {
     /// Not canonical base64url.
     #[error("expected a header in canonical base64url without padding")]
     NotBase64url,
-    /// Not one JSON object without duplicates.
+    /// Not one JSON object without duplicate members.
     #[error("the header is not acceptable JSON: {0}")]
     NotObject(JsonError),
     /// A required member is absent.
@@ -195,7 +195,7 @@ pub enum JoseHeaderError {
         /// The member.
         name: &'static str,
     },
-    /// A member that must be text is something else.
+    /// A member that must be a string has another type.
     #[error("expected text as header member {name:?}")]
     NotText {
         /// The member.
@@ -207,20 +207,20 @@ pub enum JoseHeaderError {
         /// The member.
         name: &'static str,
     },
-    /// A member with another value than the profile's.
+    /// A member has another value than the profile's.
     #[error("expected {expected:?} as header member {name:?}, found {found}")]
     Unsupported {
         /// The member.
         name: &'static str,
         /// The only value accepted.
         expected: &'static str,
-        /// The beginning of what was found.
+        /// The value found, cut and escaped.
         found: String,
     },
 }
 
 impl JoseHeaderError {
-    /// [`JoseHeaderError::Unsupported`] with the beginning of what was found, escaped.
+    /// [`JoseHeaderError::Unsupported`] with the value found, cut and escaped.
     #[must_use]
     pub fn unsupported(name: &'static str, expected: &'static str, found: &str) -> Self {
         Self::Unsupported { name, expected, found: excerpt(found) }

@@ -1,4 +1,4 @@
-//! Keys that are read and checked, and not yet bound to a use.
+//! Keys that were read and checked, not yet bound to a use.
 
 mod error;
 mod jwk;

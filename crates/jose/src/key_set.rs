@@ -1,41 +1,42 @@
-//! Several keys at once, for rotation.
+//! Sets of keys, for rotation.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Something with a name: every key handle.
+/// A key that may have a `kid`. Every key handle is one.
 pub trait Keyed {
-    /// The name of the key, if it has one.
+    /// The `kid`, if the key has one.
     fn kid(&self) -> Option<&str>;
 }
 
-/// Several keys for one purpose, found by `kid`, replaceable while in use.
+/// Several keys for one use, selected by `kid`, replaceable while in use.
 ///
-/// - A token's `kid` selects the key of that name; an unknown one is refused, not tried on all.
-/// - A token without `kid` is tried on every key, up to [`KeySet::MAX_TRIED`] of them; a larger set asks for a `kid`.
-/// - In a set whose keys have no names, a token's `kid` says nothing and is not looked at.
+/// - A token's `kid` selects the key with that `kid`. A token with an unknown `kid` is refused.
+/// - A token without `kid` is tried with every key if the set has at most [`KeySet::MAX_TRIED`] keys, and refused
+///   otherwise.
+/// - In a set whose keys have no `kid`, a token's `kid` is ignored.
 ///
-/// Clones share their keys: [`KeySet::replace`] on one is seen by all. Reading holds a lock while a pointer is copied.
+/// Clones share their keys: [`KeySet::replace`] on one changes all. Reading holds a lock while a pointer is copied.
 pub struct KeySet<K>(Arc<RwLock<Arc<Vec<K>>>>);
 
 impl<K: Keyed + Clone> KeySet<K> {
-    /// The most keys that a token without `kid` is tried on.
+    /// The most keys that a token without `kid` is tried with.
     pub const MAX_TRIED: usize = 4;
 
-    /// The most keys of one set.
+    /// The most keys of a set.
     pub const MAX_KEYS: usize = 64;
 
-    /// A set of these keys, in order of trial.
+    /// A set of these keys, in the order in which they are tried.
     ///
     /// # Errors
-    /// [`KeySetError`] if there is none, there are too many, two have one name, only some have names, or more than
-    /// [`KeySet::MAX_TRIED`] have none.
+    /// [`KeySetError`] if there are no keys or too many, if two have the same `kid`, if only some have a `kid`, or if
+    /// more than [`KeySet::MAX_TRIED`] have none.
     pub fn new(keys: impl IntoIterator<Item = K>) -> Result<Self, KeySetError> {
         Ok(Self::of(check(keys)?))
     }
 
-    /// Puts these keys in place of all others, in this set and its clones, at once. Messages that are being checked
-    /// finish with the keys that they began with.
+    /// Replaces all keys of this set and its clones at once. A check that has already selected its keys finishes with
+    /// them.
     ///
     /// # Errors
     /// As [`KeySet::new`]; the set is then unchanged.
@@ -45,10 +46,10 @@ impl<K: Keyed + Clone> KeySet<K> {
         Ok(())
     }
 
-    /// The keys to try on a token with this `kid`.
+    /// The keys to try for a token with this `kid`.
     ///
     /// # Errors
-    /// [`SelectError`] if no key has that name, or there are too many to try.
+    /// [`SelectError`] if no key has this `kid`, or if there is no `kid` and there are too many keys to try.
     pub fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
         let keys = self.keys();
         let named = keys.first().is_some_and(|key| key.kid().is_some());
@@ -68,7 +69,7 @@ impl<K> KeySet<K> {
         Self(Arc::new(RwLock::new(Arc::new(keys))))
     }
 
-    /// The keys as they are now.
+    /// The current keys.
     #[must_use]
     pub fn keys(&self) -> Arc<Vec<K>> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
@@ -79,11 +80,13 @@ impl<K> KeySet<K> {
 macro_rules! from_jwk_set {
     ($handle:ident, $role:expr) => {
         impl KeySet<crate::$handle> {
-            /// The keys of a JWK set that are meant for this, and those among them that cannot be used, with reasons (a
-            /// size that is not allowed, say): log them, as one of them may be the key that the other side uses next.
-            /// Keys for something else are left out: a set often holds keys for several uses.
+            /// Makes a key set of the keys of a JWK set that are meant for this use.
             ///
-            /// Call [`KeySet::replace`] with the [`KeySet::keys`] of the new set to put it in place of an old one.
+            /// - Keys for other uses are left out: a JWK set often holds keys for several uses.
+            /// - Keys for this use that are refused, for example for their size, are returned with the reason. Log
+            ///   them: one of them may be the key that the other side uses next.
+            ///
+            /// To update an existing set, call [`KeySet::replace`] with the [`KeySet::keys`] of the new one.
             ///
             /// # Errors
             /// [`KeySetError`] if no key is left, or the keys do not make a set.
@@ -118,7 +121,7 @@ from_jwk_set!(DecryptionKey, crate::Role::Decrypt);
 macro_rules! to_jwk_set {
     ($handle:ident) => {
         impl KeySet<crate::$handle> {
-            /// The keys as they are now as a JWK set in JSON (RFC 7517 section 5), for publishing.
+            /// The current keys as a JWK set in JSON (RFC 7517 section 5), for publishing.
             #[must_use]
             pub fn to_jwk_set(&self) -> String {
                 let keys: Vec<String> = self.keys().iter().map(crate::$handle::to_jwk).collect();
@@ -131,7 +134,7 @@ macro_rules! to_jwk_set {
 to_jwk_set!(VerifyingKey);
 to_jwk_set!(EncryptionKey);
 
-/// One key as a set: a token's `kid`, if both have one, must be the key's.
+/// A set of one key. If the key and a token both have a `kid`, they must be equal.
 impl<K: Keyed + Clone> From<K> for KeySet<K> {
     fn from(key: K) -> Self {
         Self::of(vec![key])
@@ -161,7 +164,7 @@ enum Few<K> {
 }
 
 impl<K> Selected<K> {
-    /// The keys.
+    /// The keys as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[K] {
         match &self.0 {
@@ -171,9 +174,9 @@ impl<K> Selected<K> {
     }
 }
 
-/// Where keys for a token come from: one key, or a [`KeySet`].
+/// A source of keys for a token: one key or a [`KeySet`].
 pub trait KeyLookup<K> {
-    /// The keys to try on a token with this `kid`.
+    /// The keys to try for a token with this `kid`.
     ///
     /// # Errors
     /// [`SelectError`] if there is none.
@@ -195,58 +198,58 @@ impl<K: Keyed + Clone> KeyLookup<K> for KeySet<K> {
     }
 }
 
-/// No key for a token. To a counterparty this must look like a bad signature.
+/// No key was found for a token. The answer to a counterparty must be the same as for a bad signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectError {
     /// No key has the token's `kid`.
     #[error("none of {keys} keys has the token's kid")]
     UnknownKid {
-        /// How many keys there are.
+        /// The number of keys.
         keys: usize,
     },
     /// The token has no `kid` and there are too many keys to try.
-    #[error("the token has no kid and {keys} keys are too many to try")]
+    #[error("expected a kid in the token, as {keys} keys are too many to try")]
     KidRequired {
-        /// How many keys there are.
+        /// The number of keys.
         keys: usize,
     },
 }
 
-/// Keys that do not make a set.
+/// Keys that do not make a [`KeySet`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeySetError {
-    /// No key.
-    #[error("expected at least one key")]
+    /// No keys.
+    #[error("expected at least one key, found none")]
     Empty,
-    /// No key of a JWK set that can be used, although some are meant for it.
-    #[error("no key of the set can be used, not even the one at {index}")]
+    /// The JWK set has keys for this use, but none of them is usable.
+    #[error("no usable key in the JWK set, key {index} is the first one refused")]
     NoneUsable {
-        /// The place of the first such key in the set, counted from zero.
+        /// The index of the first key refused, counted from zero.
         index: usize,
-        /// Why it cannot be used.
+        /// Why it was refused.
         source: crate::KeyError,
     },
-    /// More than [`KeySet::MAX_KEYS`].
-    #[error("expected at most {max} keys")]
+    /// More than [`KeySet::MAX_KEYS`] keys.
+    #[error("expected at most {max} keys, found more")]
     TooMany {
         /// The most allowed.
         max: usize,
     },
-    /// Two keys of one name.
+    /// Two keys have the same `kid`.
     #[error("two keys have the kid {kid:?}")]
     DuplicateKid {
-        /// The name.
+        /// The `kid`.
         kid: String,
     },
-    /// Some keys have names and some do not: which a token means would be a guess.
-    #[error("either all keys of a set have a kid or none")]
+    /// Some keys have a `kid` and some do not, so that a token's `kid` would be ambiguous.
+    #[error("expected a kid on all keys of the set or on none, found it on some")]
     PartlyNamed,
-    /// So many keys without names that none would ever be tried.
-    #[error("expected a kid for each of more than {max} keys")]
+    /// More keys without `kid` than are tried for a token.
+    #[error("expected at most {max} keys without kid, found more")]
     TooManyUnnamed {
-        /// The most that are tried.
+        /// The most keys that are tried.
         max: usize,
     },
 }

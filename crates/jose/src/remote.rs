@@ -1,8 +1,9 @@
-//! Private keys that live elsewhere: an HSM, a cloud key service.
+//! Private keys in an HSM or a key service.
 //!
-//! Two forms. Without I/O: [`jws::prepare`](crate::jws::prepare) hands out what is to be signed and takes the signature
-//! back. Over I/O: [`RemoteSigner`] and [`RemoteDecrypter`], object-safe traits whose methods return boxed futures, so
-//! that any runtime and any key service fits.
+//! There are two ways to use one:
+//! - Without I/O: [`jws::prepare`](crate::jws::prepare) returns the bytes to sign and then takes the signature.
+//! - With I/O: [`RemoteSigner`] and [`RemoteDecrypter`] are object-safe traits whose methods return boxed futures, for
+//!   any runtime and any key service.
 
 use crate::{EncryptionKey, Keyed, VerifyingKey};
 use sha2::{Digest as _, Sha256};
@@ -12,11 +13,13 @@ use zeroize::Zeroizing;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a remote key's method returns.
+/// The future that a method of a remote key returns.
 pub type RemoteFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RemoteError>> + Send + 'a>>;
 
-/// The remote key could not be asked. A local fault, never the counterparty's: answer 503 and try again if
-/// [`RemoteError::is_retryable`] says so.
+/// The remote key could not be used.
+///
+/// This is a local fault, never the counterparty's: answer with a 5xx status, and retry if
+/// [`RemoteError::is_retryable`] is true.
 #[derive(Debug, thiserror::Error)]
 #[error("the key service could not be used")]
 pub struct RemoteError {
@@ -25,17 +28,17 @@ pub struct RemoteError {
 }
 
 impl RemoteError {
-    /// A fault that may pass: no connection, no answer in time, throttled.
+    /// A temporary fault: no connection, a timeout, throttling.
     pub fn retryable(source: impl Into<Source>) -> Self {
         Self { retryable: true, source: source.into() }
     }
 
-    /// A fault that stays: no such key, not permitted.
+    /// A permanent fault: no such key, no permission.
     pub fn permanent(source: impl Into<Source>) -> Self {
         Self { retryable: false, source: source.into() }
     }
 
-    /// Whether trying again can help.
+    /// Whether a retry can succeed.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.retryable
@@ -48,7 +51,7 @@ impl RemoteError {
     }
 }
 
-/// What is to be signed.
+/// A request to sign bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct SignRequest<'a> {
     message: &'a [u8],
@@ -61,51 +64,54 @@ impl<'a> SignRequest<'a> {
         Self { message }
     }
 
-    /// The bytes: for services that digest by themselves.
+    /// The bytes, for services that compute the digest themselves.
     #[must_use]
     pub fn message(&self) -> &'a [u8] {
         self.message
     }
 
-    /// The SHA-256 digest of the bytes: for services that sign digests (PKCS#1 v1.5).
+    /// The SHA-256 digest of the bytes, for services that sign digests (PKCS#1 v1.5).
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         Sha256::digest(self.message).into()
     }
 }
 
-/// A private signing key behind I/O.
+/// A private signing key that is reached by I/O.
 pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
-    /// The public half, under the name that headers carry. Each signature is checked against it before it is used.
+    /// The public half, with the `kid` for headers. Each signature is checked with it before it is used.
     fn verifying_key(&self) -> &VerifyingKey;
 
     /// Makes an RS256 signature (RSASSA-PKCS1-v1_5 with SHA-256).
     fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>>;
 }
 
-/// A private decryption key behind I/O. Several make a [`KeySet`](crate::KeySet), for rotation; those of different types
-/// as `Arc<dyn RemoteDecrypter>`.
+/// A private decryption key that is reached by I/O.
+///
+/// Several make a [`KeySet`](crate::KeySet), for rotation. Use `Arc<dyn RemoteDecrypter>` for keys of different types.
 pub trait RemoteDecrypter: Send + Sync + std::fmt::Debug {
-    /// The public half, under the name that headers carry.
+    /// The public half, with the `kid` that headers carry.
     fn encryption_key(&self) -> &EncryptionKey;
 
-    /// Decrypts by RSA-OAEP with SHA-1 and an empty label. [`DecryptionOutcome::CannotDecrypt`] is what the service says about
-    /// the bytes; an error is about the service.
+    /// Decrypts by RSA-OAEP with SHA-1 and an empty label.
+    ///
+    /// The outcome is [`DecryptionOutcome::CannotDecrypt`] if the service refuses the bytes, and an error if the
+    /// service fails.
     fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome>;
 }
 
-/// A remote key's answer.
+/// The outcome of a decryption by a remote key.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum DecryptionOutcome {
     /// The content key.
     Key(Zeroizing<Vec<u8>>),
-    /// The bytes are not an encryption for this key.
+    /// The bytes cannot be decrypted by this key.
     CannotDecrypt,
 }
 
 impl DecryptionOutcome {
-    /// The content key, or nothing.
+    /// The content key, or an empty slice.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match self {
@@ -115,7 +121,7 @@ impl DecryptionOutcome {
     }
 }
 
-/// Prints neither the key nor whether there is one.
+/// Prints neither the content key nor whether there is one.
 impl std::fmt::Debug for DecryptionOutcome {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("DecryptionOutcome(…)")
@@ -142,7 +148,7 @@ impl<T: RemoteDecrypter + ?Sized> RemoteDecrypter for std::sync::Arc<T> {
     }
 }
 
-/// Named as its public half is.
+/// The `kid` is that of the public half.
 impl<T: RemoteDecrypter> Keyed for T {
     fn kid(&self) -> Option<&str> {
         self.encryption_key().kid()

@@ -89,8 +89,8 @@ impl Decrypt for Decrypter {
     }
 
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {
-        // AWS-LC checks the padding in constant time; what its answer adds is an entry in a list of errors, which costs
-        // less than can be measured beside RSA (`cargo bench -p bankrail-benches --bench timing`).
+        // AWS-LC checks the padding in constant time. A failure only adds an entry to its error queue, which cannot be
+        // measured beside the cost of RSA (`cargo bench -p bankrail-benches --bench timing`).
         let decrypted = self.decrypt(encrypted);
         stand_in.or(decrypted.as_deref().map(Vec::as_slice).unwrap_or_default())
     }

@@ -1,4 +1,4 @@
-//! No security at all: lets fuzzers get past the RSA operations. Exists under `cfg(fuzzing)` only.
+//! A back end without security, which lets fuzzers get past the RSA operations. Exists under `cfg(fuzzing)` only.
 
 use super::{Decrypt, Encrypt, Refused, Sign, Verify};
 use crate::ContentKey;

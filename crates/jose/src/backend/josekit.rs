@@ -1,6 +1,7 @@
-//! RSA operations by OpenSSL, through josekit. Only its RSA primitives are used: what josekit does around them (header
-//! checks, tag comparison, inflating) is done by the callers of this crate. Decryption asks OpenSSL directly: see
-//! `content_key`.
+//! RSA operations by OpenSSL, through josekit.
+//!
+//! Only josekit's RSA primitives are used. Header checks, tag comparison and inflating are done outside this module.
+//! Decryption calls OpenSSL directly: see `content_key`.
 
 mod oaep;
 
@@ -40,7 +41,7 @@ pub(super) fn generate(size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     Ok(Zeroizing::new(key.to_der_private_key()))
 }
 
-/// OpenSSL's key cannot be written out through josekit, so its DER is kept beside it.
+/// A signing key with its DER, because josekit cannot export the OpenSSL key.
 struct Signer {
     key: RsassaJwsSigner,
     der: Zeroizing<Vec<u8>>,
@@ -68,7 +69,7 @@ struct Encrypter(RsaesJweEncrypter);
 
 impl Encrypt for Encrypter {
     fn encrypt(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
-        // RSA-OAEP looks at neither header.
+        // RSA-OAEP reads neither header.
         let encrypted = self.0.encrypt(plain, &JweHeader::new(), &mut JweHeader::new());
         encrypted.ok().flatten().ok_or(Refused)
     }
@@ -84,12 +85,12 @@ impl Decrypt for Decrypter {
         self.raw_decrypt(encrypted, Padding::PKCS1_OAEP)
     }
 
-    /// Takes the padding off here: OpenSSL's refusal is an error with texts, and josekit's one with a back trace if the
-    /// environment asks for it. Both take long enough to be measured from outside.
+    /// Decrypts without padding and decodes the padding in constant time. OpenSSL's own failure builds an error with
+    /// texts, and josekit's one with a back trace if the environment asks for it. Both take measurably longer.
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {
         match self.raw_decrypt(encrypted, Padding::NONE) {
             Ok(mut encoded) => oaep::content_key(&mut encoded, stand_in),
-            // No smaller than the modulus, which anyone can see.
+            // Not smaller than the modulus, which is visible from outside.
             Err(Refused) => stand_in,
         }
     }

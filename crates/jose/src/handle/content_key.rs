@@ -3,18 +3,18 @@
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The 64 bytes that encrypt one message: the first half authenticates, the second encrypts (RFC 7518 section 5.2.5).
-/// Overwritten when dropped.
+/// The content encryption key of one message: 64 bytes, of which the first half is the MAC key and the second the
+/// encryption key (RFC 7518 section 5.2.5). Overwritten when dropped.
 #[derive(Clone)]
 pub struct ContentKey(Zeroizing<[u8; ContentKey::LEN]>);
 
-/// The system gave no random bytes. A local fault that may pass.
+/// The system gave no random bytes. This is a local fault, possibly a temporary one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no random bytes from the system")]
 #[non_exhaustive]
 pub struct RandomError;
 
-/// Fresh random bytes from the system, for what is not secret, such as an initialisation vector.
+/// Random bytes from the system, for values that are not secret, such as an initialisation vector.
 ///
 /// # Errors
 /// [`RandomError`] if the system gives none.
@@ -25,10 +25,10 @@ pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomError> {
 }
 
 impl ContentKey {
-    /// How long it is, in bytes.
+    /// The length of a content key, in bytes.
     pub const LEN: usize = 64;
 
-    /// A new one.
+    /// A new random content key.
     ///
     /// # Errors
     /// [`RandomError`] if the system gives no random bytes.
@@ -40,8 +40,8 @@ impl ContentKey {
 
     /// `decrypted` if it is 64 bytes long, otherwise `self`.
     ///
-    /// This is how an answer of a remote key becomes a content key: call it on [`ContentKey::random`], with nothing if
-    /// the remote side could not decrypt.
+    /// It turns the answer of a remote key into a content key: call it on [`ContentKey::random`], with an empty slice
+    /// if the remote key could not decrypt.
     #[must_use]
     pub fn or(mut self, decrypted: &[u8]) -> Self {
         if decrypted.len() == Self::LEN {
@@ -51,7 +51,7 @@ impl ContentKey {
     }
 
     #[cfg(feature = "josekit")]
-    pub(crate) fn octets_mut(&mut self) -> &mut [u8; Self::LEN] {
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8; Self::LEN] {
         &mut self.0
     }
 

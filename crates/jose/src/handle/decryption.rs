@@ -10,8 +10,9 @@ use crate::key::{PrivateKey, PublicKey, Role};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// A private key that decrypts content keys by RSA-OAEP (RFC 7518 section 4.3). Cheap to clone; parsed once; `Debug`
-/// shows its name only.
+/// A private key that decrypts content keys by RSA-OAEP (RFC 7518 section 4.3).
+///
+/// It is parsed once and cheap to clone. `Debug` prints the `kid` only.
 #[derive(Clone)]
 pub struct DecryptionKey {
     kid: Option<Arc<str>>,
@@ -25,7 +26,7 @@ struct Inner {
     operation: Box<dyn Decrypt>,
 }
 
-/// The encrypted key is not one for this key. It never says why.
+/// The encrypted key cannot be decrypted by this key. The error does not give the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the encrypted key cannot be decrypted")]
 #[non_exhaustive]
@@ -34,8 +35,8 @@ pub struct DecryptError;
 private_constructors!(DecryptionKey, Role::Decrypt);
 
 impl DecryptionKey {
-    /// Binds checked numbers to decryption. The key encrypts and decrypts once, so that numbers that pass every check
-    /// and still do not work are found now.
+    /// Binds a checked key to decryption. A trial run encrypts and decrypts once, and finds numbers that passed every
+    /// check but do not work.
     ///
     /// # Errors
     /// [`KeyError`] if the size is not allowed or the back end refuses the key.
@@ -54,7 +55,7 @@ impl DecryptionKey {
         Ok(Self { kid: None, inner: Arc::new(Inner { public, modulus_len, encryption, operation }) })
     }
 
-    /// The public half under the same name.
+    /// The public half, with the same `kid`.
     #[must_use]
     pub fn encryption_key(&self) -> EncryptionKey {
         let key = self.inner.encryption.clone();
@@ -64,19 +65,19 @@ impl DecryptionKey {
         }
     }
 
-    /// How long an encrypted key for this key is, in bytes.
+    /// The length of an encrypted key for this key, in bytes.
     #[must_use]
     pub fn encrypted_len(&self) -> usize {
         self.inner.modulus_len
     }
 
-    /// Decrypts an encrypted key and says whether it could.
+    /// Decrypts an encrypted key and reports whether that succeeded.
     ///
-    /// What a sender can learn from the difference lets him decrypt messages of others (RFC 7516 section 11.5): to
-    /// open a message use [`DecryptionKey::content_key`], which hides it.
+    /// To open a message use [`DecryptionKey::content_key`], which hides a failure: a sender who can tell success from
+    /// failure can decrypt messages of others (RFC 7516 section 11.5).
     ///
     /// # Errors
-    /// [`DecryptError`], whatever the reason.
+    /// [`DecryptError`] for every failure.
     pub fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, DecryptError> {
         if encrypted.len() != self.inner.modulus_len {
             return Err(DecryptError);
@@ -84,10 +85,11 @@ impl DecryptionKey {
         self.inner.operation.decrypt(encrypted).map_err(|_| DecryptError)
     }
 
-    /// Decrypts an encrypted content key of 64 bytes; a random one stands in if that fails or has another length.
+    /// Decrypts an encrypted content key. If that fails, or the result is not 64 bytes long, a random content key is
+    /// returned in its place.
     ///
     /// # Errors
-    /// [`RandomError`] if the system gives no random bytes, which are drawn before the key is used.
+    /// [`RandomError`] if the system gives no random bytes. They are requested before the key is used.
     pub fn content_key(&self, encrypted: &[u8]) -> Result<ContentKey, RandomError> {
         let stand_in = ContentKey::random()?;
         if encrypted.len() != self.inner.modulus_len {

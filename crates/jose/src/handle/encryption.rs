@@ -30,7 +30,7 @@ pub struct EncryptError;
 public_constructors!(EncryptionKey, Role::Encrypt);
 
 impl EncryptionKey {
-    /// Binds checked numbers to encryption.
+    /// Binds a checked key to encryption.
     ///
     /// # Errors
     /// [`KeyError`] if the size is not allowed or the back end refuses the key.
@@ -41,7 +41,7 @@ impl EncryptionKey {
         Ok(Self { kid: None, inner: Arc::new(Inner { public, operation }) })
     }
 
-    /// Encrypts a content key. The result is as long as the modulus and different each time.
+    /// Encrypts a content key. The result is as long as the modulus and differs each time.
     ///
     /// # Errors
     /// [`EncryptError`] if `content_key` is too long for the modulus or the back end failed.

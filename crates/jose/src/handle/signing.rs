@@ -10,7 +10,9 @@ use crate::key::{PrivateKey, PublicKey, Role};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// A private key that makes RS256 signatures. Cheap to clone; parsed once; `Debug` shows its name only.
+/// A private key that makes RS256 signatures.
+///
+/// It is parsed once and cheap to clone. `Debug` prints the `kid` only.
 #[derive(Clone)]
 pub struct SigningKey {
     kid: Option<Arc<str>>,
@@ -30,8 +32,8 @@ pub enum SignError {
     /// The RSA back end failed.
     #[error("the RSA back end could not sign")]
     Backend,
-    /// A signature made elsewhere is not valid for the key that it should be of.
-    #[error("the signature handed over is not valid for the key")]
+    /// A signature made elsewhere is not valid for the expected key.
+    #[error("the signature made elsewhere is not valid for the key")]
     NotThisKey,
     /// The remote key could not be used.
     #[error("the remote key could not be used")]
@@ -41,8 +43,8 @@ pub enum SignError {
 private_constructors!(SigningKey, Role::Sign);
 
 impl SigningKey {
-    /// Binds checked numbers to signing. The key makes and checks one signature, so that numbers that pass every
-    /// check and still do not work are found now.
+    /// Binds a checked key to signing. A trial run makes and checks one signature, and finds numbers that passed every
+    /// check but do not work.
     ///
     /// # Errors
     /// [`KeyError`] if the size is not allowed or the back end refuses the key.
@@ -57,7 +59,7 @@ impl SigningKey {
         Ok(Self { kid: None, inner: Arc::new(Inner { public, verifying, operation }) })
     }
 
-    /// The public half under the same name.
+    /// The public half, with the same `kid`.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey {
         let key = self.inner.verifying.clone();
@@ -67,7 +69,7 @@ impl SigningKey {
         }
     }
 
-    /// Makes an RS256 signature over bytes. For tokens see [`jws`](crate::jws).
+    /// Makes an RS256 signature of bytes. For tokens see [`jws`](crate::jws).
     ///
     /// # Errors
     /// [`SignError::Backend`] if the back end failed.

@@ -22,7 +22,7 @@ struct Inner {
     operation: Box<dyn Verify>,
 }
 
-/// The signature is not this key's over this message.
+/// The signature is not valid for this key and message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the signature is not valid")]
 #[non_exhaustive]
@@ -31,7 +31,7 @@ pub struct BadSignature;
 public_constructors!(VerifyingKey, Role::Verify);
 
 impl VerifyingKey {
-    /// Binds checked numbers to verifying.
+    /// Binds a checked key to verifying.
     ///
     /// # Errors
     /// [`KeyError`] if the size is not allowed or the back end refuses the key.
@@ -42,10 +42,10 @@ impl VerifyingKey {
         Ok(Self { kid: None, inner: Arc::new(Inner { modulus_len: public.bits().div_ceil(8), public, operation }) })
     }
 
-    /// Checks an RS256 signature over bytes. For tokens see [`jws`](crate::jws).
+    /// Checks an RS256 signature of bytes. For tokens see [`jws`](crate::jws).
     ///
     /// # Errors
-    /// [`BadSignature`], whatever the reason.
+    /// [`BadSignature`] for every failure.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), BadSignature> {
         if signature.len() != self.inner.modulus_len {
             return Err(BadSignature);

@@ -1,4 +1,4 @@
-//! Reading a compact signature before any key is used.
+//! Reading a compact signature, before any key is used.
 
 use crate::base64url;
 use crate::header::{HeaderRules, JoseHeader, JoseHeaderError};
@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::{Verified, VerifyError, VerifyOptions};
 
-/// A compact RS256 signature that is well formed. Nothing in it is proved yet.
+/// A well-formed compact RS256 signature. The signature was not checked yet.
 pub struct Compact<'a> {
     signing_input: &'a str,
     header: JoseHeader,
@@ -16,7 +16,8 @@ pub struct Compact<'a> {
 }
 
 impl<'a> Compact<'a> {
-    /// Reads a token: length, exactly three parts, canonical base64url, and a strict RS256 header, in this order.
+    /// Reads a token. The checks are, in this order: length, exactly three parts, a strict RS256 header, canonical
+    /// base64url of payload and signature.
     ///
     /// # Errors
     /// [`ParseError`] with what was wrong.
@@ -33,19 +34,19 @@ impl<'a> Compact<'a> {
         Ok(Self { signing_input, header, payload, signature })
     }
 
-    /// The header, as the sender claims it.
+    /// The header, not verified.
     #[must_use]
     pub fn header(&self) -> &JoseHeader {
         &self.header
     }
 
-    /// The payload, as the sender claims it: for finding out whose keys to ask for, and nothing else.
+    /// The payload, not verified. Use it only to find out whose keys to look up.
     #[must_use]
     pub fn unverified_payload(&self) -> &[u8] {
         &self.payload
     }
 
-    /// The signature's bytes.
+    /// The bytes of the signature.
     #[must_use]
     pub fn signature(&self) -> &[u8] {
         &self.signature
@@ -54,7 +55,7 @@ impl<'a> Compact<'a> {
     /// Checks the signature with the keys that the header's `kid` selects.
     ///
     /// # Errors
-    /// [`VerifyError::NoKey`] or [`VerifyError::BadSignature`]. Answer a counterparty alike in both cases.
+    /// [`VerifyError::NoKey`] or [`VerifyError::BadSignature`]. Give a counterparty the same answer in both cases.
     pub fn verify(self, keys: &(impl KeyLookup<VerifyingKey> + ?Sized)) -> Result<Verified, VerifyError> {
         let selected = keys.select(self.header.kid())?;
         for key in selected.as_slice() {
@@ -83,8 +84,8 @@ fn split(token: &str) -> Result<[&str; 3], ParseError> {
     Err(ParseError::Parts { found: token.bytes().filter(|byte| *byte == b'.').count() + 1 })
 }
 
-/// A token that is not a well-formed compact RS256 signature. Its texts come from the sender: log them, do not send
-/// them back.
+/// A token that is not a well-formed compact RS256 signature. The error may hold text from the sender: log it, do not
+/// send it back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
@@ -96,7 +97,7 @@ pub enum ParseError {
         /// The most allowed.
         max: usize,
     },
-    /// Not three parts with dots between them.
+    /// Not three parts separated by dots.
     #[error("expected three parts separated by dots, found {found}")]
     Parts {
         /// The parts found.
@@ -105,7 +106,7 @@ pub enum ParseError {
     /// A part that is not canonical base64url.
     #[error("expected a {part} in canonical base64url without padding")]
     NotBase64url {
-        /// Which part.
+        /// The part.
         part: &'static str,
     },
     /// The header is refused.

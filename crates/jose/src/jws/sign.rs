@@ -1,4 +1,4 @@
-//! Making a compact signature, here or by a key that lives elsewhere.
+//! Making a compact signature, with a local key or a remote one.
 
 use crate::base64url;
 use crate::header::JoseHeaderError;
@@ -7,9 +7,9 @@ use crate::{SignError, SigningKey, VerifyingKey};
 use bankrail_values::json::JsonObjectWriter;
 use zeroize::Zeroizing;
 
-/// What a signature's header says besides `"alg":"RS256"`.
+/// The header of a signature. `alg` is always `RS256`.
 ///
-/// Written in this order: `alg`, `typ`, `cty`, `kid`, others.
+/// The members are written in this order: `alg`, `typ`, `cty`, `kid`, others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JwsHeader {
     typ: Option<String>,
@@ -18,42 +18,41 @@ pub struct JwsHeader {
     members: Vec<(String, String)>,
 }
 
-/// Members with methods of their own, and members that `Header` refuses to read or gives a meaning.
+/// Members with methods of their own, and members that `JoseHeader` refuses or interprets.
 const RESERVED: [&str; 12] = ["alg", "typ", "cty", "kid", "enc", "zip", "crit", "b64", "jwk", "jku", "x5u", "x5c"];
 
 impl JwsHeader {
-    /// `{"alg":"RS256"}`, and the key's `kid` if it has one.
+    /// A header of `{"alg":"RS256"}`, with the key's `kid` if it has one.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets `typ`: what the whole token is.
+    /// Sets `typ`, the media type of the whole token.
     #[must_use]
     pub fn typ(mut self, typ: impl Into<String>) -> Self {
         self.typ = Some(typ.into());
         self
     }
 
-    /// Sets `cty`: what the payload is.
+    /// Sets `cty`, the media type of the payload.
     #[must_use]
     pub fn cty(mut self, cty: impl Into<String>) -> Self {
         self.cty = Some(cty.into());
         self
     }
 
-    /// Sets `kid` instead of the key's own.
+    /// Sets `kid`, in place of the key's own.
     #[must_use]
     pub fn kid(mut self, kid: impl Into<String>) -> Self {
         self.kid = Some(kid.into());
         self
     }
 
-    /// Adds another member, a string. Receivers that do not know it ignore it.
+    /// Adds another member with a string value. Receivers that do not know it ignore it.
     ///
     /// # Errors
-    /// [`JoseHeaderError::Refused`] if the name has a method here or a meaning that this profile excludes, or was given
-    /// before.
+    /// [`JoseHeaderError::Refused`] if the name has a method here, is excluded by this profile, or was added before.
     pub fn member(mut self, name: impl Into<String>, value: impl Into<String>) -> Result<Self, JoseHeaderError> {
         let name = name.into();
         if let Some(name) = RESERVED.into_iter().find(|reserved| *reserved == name) {
@@ -66,7 +65,7 @@ impl JwsHeader {
         Ok(self)
     }
 
-    /// The header as JSON, for a key of this name.
+    /// The header as JSON, for a key with this `kid`.
     #[must_use]
     pub fn to_json(&self, key_kid: Option<&str>) -> String {
         let own = JsonObjectWriter::new()
@@ -78,7 +77,7 @@ impl JwsHeader {
     }
 }
 
-/// Signs `payload`.
+/// Signs `payload` and returns the token.
 ///
 /// # Errors
 /// [`SignError::Backend`] if the back end failed.
@@ -88,11 +87,11 @@ pub fn sign(key: &SigningKey, header: &JwsHeader, payload: &[u8]) -> Result<Stri
     Ok(prepared.append(&signature))
 }
 
-/// Signs `payload` with a key behind I/O.
+/// Signs `payload` with a remote key and returns the token.
 ///
 /// # Errors
-/// [`SignError::Remote`] if the key could not be asked; [`SignError::NotThisKey`] if what it answered is not its
-/// signature.
+/// [`SignError::Remote`] if the key could not be used; [`SignError::NotThisKey`] if the signature returned is not valid
+/// for the key.
 pub async fn sign_remote(
     key: &(impl RemoteSigner + ?Sized),
     header: &JwsHeader,
@@ -103,12 +102,12 @@ pub async fn sign_remote(
     prepared.finish(&signature, key.verifying_key())
 }
 
-/// Writes all of a token but its signature, which is made elsewhere. `key_kid` is the name of the key, if it has one.
+/// Writes a token up to its signature, which is made elsewhere. `key_kid` is the `kid` of the key, if it has one.
 #[must_use]
 pub fn prepare(header: &JwsHeader, key_kid: Option<&str>, payload: &[u8]) -> Prepared {
     let header = header.to_json(key_kid);
-    // Room for the signature of the longest usual key and for a cipher's padding: neither makes the token move and
-    // leave a copy behind.
+    // Room for the signature of a 4096-bit key and for a cipher's padding, so that neither reallocates the token and
+    // leaves a copy behind.
     let room = base64url::encoded_len(header.len()) + base64url::encoded_len(payload.len()) + 2 + 684 + 16;
     let mut token = Zeroizing::new(String::with_capacity(room));
     base64url::encode_into(header.as_bytes(), &mut token);
@@ -117,21 +116,22 @@ pub fn prepare(header: &JwsHeader, key_kid: Option<&str>, payload: &[u8]) -> Pre
     Prepared { token }
 }
 
-/// A token that lacks its signature. Overwritten if it is dropped before it has one.
+/// A token without its signature. Overwritten if it is dropped before [`Prepared::finish`].
 ///
-/// `Debug` prints how long it is.
+/// `Debug` prints its length only.
 pub struct Prepared {
     token: Zeroizing<String>,
 }
 
 impl Prepared {
-    /// What is to be signed.
+    /// The request to sign.
     #[must_use]
     pub fn request(&self) -> SignRequest<'_> {
         SignRequest::new(self.token.as_bytes())
     }
 
-    /// Adds the signature, if it is valid: a faulty one would be refused by the receiver, and can betray the key.
+    /// Checks the signature and adds it. An invalid one must not leave: the receiver would refuse it, and a faulty RSA
+    /// signature can reveal the private key.
     ///
     /// # Errors
     /// [`SignError::NotThisKey`] if it is not valid for `key`.

@@ -5,7 +5,7 @@ use crate::header::JoseHeader;
 use crate::{KeyLookup, SelectError, VerifyingKey};
 use zeroize::Zeroizing;
 
-/// How large a token may be: 64 KiB with a header of 4 KiB unless set otherwise.
+/// The bounds on a token: by default 64 KiB, with a header of 4 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyOptions {
     pub(super) max_token: usize,
@@ -19,14 +19,14 @@ impl VerifyOptions {
         Self { max_token: 64 * 1024, max_header: 4 * 1024 }
     }
 
-    /// The longest token, in bytes.
+    /// Sets the longest token, in bytes.
     #[must_use]
     pub const fn max_token(mut self, bytes: usize) -> Self {
         self.max_token = bytes;
         self
     }
 
-    /// The longest decoded header, in bytes.
+    /// Sets the longest decoded header, in bytes.
     #[must_use]
     pub const fn max_header(mut self, bytes: usize) -> Self {
         self.max_header = bytes;
@@ -43,7 +43,7 @@ impl Default for VerifyOptions {
 /// Reads a token and checks its signature with the keys that its `kid` selects.
 ///
 /// # Errors
-/// [`VerifyError`] with what was wrong, for the log; answer a counterparty alike in all cases.
+/// [`VerifyError`] with the reason, for the log. Give a counterparty the same answer in all cases.
 pub fn verify(
     token: &str,
     keys: &(impl KeyLookup<VerifyingKey> + ?Sized),
@@ -52,7 +52,7 @@ pub fn verify(
     Compact::parse(token, options)?.verify(keys)
 }
 
-/// A token whose signature was checked. The payload's buffer is overwritten when it is dropped.
+/// A token whose signature was verified. The payload is overwritten when it is dropped.
 #[derive(Clone)]
 pub struct Verified {
     header: JoseHeader,
@@ -72,19 +72,19 @@ impl Verified {
         &self.header
     }
 
-    /// The signed bytes.
+    /// The payload.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
         &self.payload
     }
 
-    /// The signed bytes, without the rest.
+    /// The payload, owned.
     #[must_use]
     pub fn into_payload(self) -> Zeroizing<Vec<u8>> {
         self.payload
     }
 
-    /// The signature's bytes.
+    /// The bytes of the signature.
     #[must_use]
     pub fn signature(&self) -> &[u8] {
         &self.signature
@@ -97,7 +97,7 @@ impl Verified {
     }
 }
 
-/// Prints the header and how long the payload is.
+/// Prints the header and the length of the payload.
 impl std::fmt::Debug for Verified {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (header, payload_len) = (&self.header, self.payload.len());
@@ -105,17 +105,17 @@ impl std::fmt::Debug for Verified {
     }
 }
 
-/// A token that is not verified.
+/// A token that was not verified.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
     /// Not a well-formed compact RS256 signature.
     #[error(transparent)]
     Malformed(#[from] ParseError),
-    /// No key to check it with.
+    /// No key was found for the token.
     #[error(transparent)]
     NoKey(#[from] SelectError),
-    /// The signature is not valid for any key that was tried.
+    /// The signature is not valid for any of the keys tried.
     #[error("the signature is not valid")]
     BadSignature,
 }

@@ -1,15 +1,15 @@
-//! Why key material is refused.
+//! The error of reading a key.
 
 use super::Role;
 use bankrail_values::json::JsonError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// Key material that cannot be used. A matter of configuration, not of a message; never holds key material.
+/// Key material that is refused. It is a fault of configuration, not of a message, and never holds key material.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// More bytes than any key takes.
+    /// Longer than any accepted key.
     #[error("expected at most {max} bytes of key material, found {found}")]
     TooLong {
         /// The bytes found.
@@ -18,85 +18,85 @@ pub enum KeyError {
         max: usize,
     },
     /// Not one well-formed PEM block.
-    #[error("expected one PEM block: {reason}")]
+    #[error("expected one PEM block, found {reason}")]
     NotPem {
-        /// What was wrong.
+        /// What was found instead.
         reason: &'static str,
     },
     /// The private key is encrypted with a pass phrase. Decrypt it first, for example with `openssl pkey`.
-    #[error("the private key is encrypted with a pass phrase, which is not supported")]
+    #[error("expected a private key without a pass phrase, found an encrypted one")]
     Encrypted,
     /// A PEM block of another kind.
     #[error("expected a PEM block of {expected}, found {found}")]
     UnexpectedLabel {
         /// The kinds accepted here.
         expected: &'static str,
-        /// The beginning of the label found.
+        /// The label found, cut and escaped.
         found: String,
     },
-    /// Not the DER that its place asks for.
+    /// Not the expected structure in DER.
     #[error("expected {expected} in DER")]
     NotDer {
-        /// What was to be read.
+        /// The structure expected.
         expected: &'static str,
         /// What was wrong.
         source: Source,
     },
-    /// A key of another algorithm, or an RSA key bound to RSASSA-PSS or RSAES-OAEP by its identifier.
+    /// A key of another algorithm, or an RSA key whose algorithm identifier binds it to RSASSA-PSS or RSAES-OAEP.
     #[error("expected an RSA key (rsaEncryption), found another algorithm")]
     NotRsa,
-    /// The modulus has a length that is not allowed for this use.
+    /// The length of the modulus is not allowed for this use.
     #[error("expected a modulus of {expected} bits for {role}, found {bits}")]
     Size {
-        /// The length found.
+        /// The length found, in bits.
         bits: usize,
-        /// The use asked for.
+        /// The use requested.
         role: Role,
-        /// The lengths allowed.
+        /// The lengths allowed, in bits.
         expected: &'static str,
     },
-    /// An even modulus.
+    /// The modulus is even.
     #[error("expected an odd modulus")]
     EvenModulus,
     /// The public exponent is even, less than 3 or longer than 33 bits.
     #[error("expected an odd public exponent from 3 to 2^33 - 1")]
     Exponent,
-    /// The modulus bears the mark of keys that a faulty chip made and that can be factored (ROCA, CVE-2017-15361).
-    #[error("the modulus is of a kind that can be factored (ROCA)")]
+    /// The modulus has the form that a faulty chip generates and that can be factored (ROCA, CVE-2017-15361).
+    #[error("the modulus can be factored (ROCA, CVE-2017-15361)")]
     Factorable,
-    /// More than two primes (RFC 8017 section 3.2).
+    /// The key has more than two primes (RFC 8017 section 3.2).
     #[error("expected two primes, found a multi-prime key")]
     MultiPrime,
-    /// The private numbers do not belong to each other or to the public ones.
-    #[error("the private key's numbers do not fit each other")]
+    /// The private numbers do not match each other or the public numbers.
+    #[error("the private key's numbers do not match each other")]
     Inconsistent,
-    /// Not a JSON Web Key or set of them.
+    /// Not a JSON Web Key or a JWK set.
     #[error("expected a JSON Web Key: {0}")]
     Json(JsonError),
-    /// A member of a JWK that is absent, of another type, or not canonical base64url.
+    /// A JWK member is absent, of another type, or not canonical base64url.
     #[error("expected {expected} as JWK member {name:?}")]
     JwkMember {
         /// The member.
         name: &'static str,
-        /// What was to be read.
+        /// What was expected.
         expected: &'static str,
     },
-    /// A JWK whose `use`, `key_ops` or `alg` is for something else.
-    #[error("the JWK's member {name:?} does not allow {role}")]
+    /// The JWK's `use`, `key_ops` or `alg` does not allow the use, or the JWK lacks the private numbers for it.
+    #[error("JWK member {name:?} does not allow {role}")]
     NotAllowed {
-        /// The member that says so.
+        /// The member that forbids it; `d` if the private numbers are absent.
         name: &'static str,
-        /// The use asked for.
+        /// The use requested.
         role: Role,
     },
-    /// Two keys of a JWK set have one modulus and different uses: what one of them is asked to do can be turned against
-    /// the other (RFC 8725 section 3.1).
-    #[error("the key at {other} of the set is the same for another use")]
+    /// Two keys of a JWK set have the same modulus and different uses. An operation of one use can then serve an attack
+    /// on the other (RFC 8725 section 3.1).
+    #[error("key {other} of the set has the same modulus and another use")]
     TwoUses {
-        /// The other key's place in the set, counted from zero.
+        /// The index of the other key in the set, counted from zero.
         other: usize,
     },
-    /// A JWK set with more keys than allowed.
+    /// The JWK set has more keys than allowed.
     #[error("expected at most {max} keys, found {found}")]
     TooManyKeys {
         /// The keys found.
@@ -104,7 +104,7 @@ pub enum KeyError {
         /// The most allowed.
         max: usize,
     },
-    /// The back end did not take the key, could not make one, or failed its trial run.
+    /// The back end refused the key, could not generate one, or failed in the trial run.
     #[error("the RSA back end refused the key")]
     Backend,
     /// The system gave no random bytes.

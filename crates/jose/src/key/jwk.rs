@@ -1,4 +1,4 @@
-//! JSON Web Keys and sets of them (RFC 7517, RFC 7518 section 6.3).
+//! JSON Web Keys and JWK sets (RFC 7517, RFC 7518 section 6.3).
 
 use super::private_key::PrivateNumbers;
 use super::{KeyError, PrivateKey, PublicKey, Role};
@@ -7,10 +7,11 @@ use bankrail_values::json::{self, JsonLimits, JsonObject, JsonObjectWriter, Json
 use rsa::BigUint;
 use zeroize::{Zeroize as _, Zeroizing};
 
-/// One RSA key as a JSON Web Key: its numbers, its name, and what it may be used for.
+/// An RSA key as a JSON Web Key: its numbers, its `kid`, and what it may be used for.
 ///
-/// `kty` must be `RSA`. `use`, `key_ops` and `alg` are honoured: a key that one of them binds to something else is
-/// refused for the role ([`Jwk::allows`]). Members that are not known are ignored.
+/// - `kty` must be `RSA`.
+/// - `use`, `key_ops` and `alg` are honoured: a role that one of them excludes is refused ([`Jwk::allows`]).
+/// - Unknown members are ignored.
 #[derive(Debug)]
 pub struct Jwk {
     public: PublicKey,
@@ -30,7 +31,8 @@ impl Jwk {
     ///
     /// # Errors
     /// [`KeyError`] unless it is one RSA key with acceptable numbers. A private key must have all of `p`, `q`, `dp`,
-    /// `dq` and `qi` or none of them (RFC 7518 section 6.3.2), and no `oth`. With none of them, `e` must be 65537 or more.
+    /// `dq` and `qi` or none of them (RFC 7518 section 6.3.2), and no `oth`. With none of them, `e` must be 65537 or
+    /// more.
     pub fn parse(json: &str) -> Result<Self, KeyError> {
         let mut members = json::read_object(json.as_bytes(), &KEY_LIMITS).map_err(KeyError::Json)?;
         let read = Self::from_members(&members);
@@ -77,29 +79,29 @@ impl Jwk {
         })
     }
 
-    /// `kid`, the name of the key.
+    /// `kid`, the key ID.
     #[must_use]
     pub fn kid(&self) -> Option<&str> {
         self.kid.as_deref()
     }
 
-    /// The public numbers.
+    /// The public key.
     #[must_use]
     pub fn public_key(&self) -> &PublicKey {
         &self.public
     }
 
-    /// The private numbers, if it is a private key.
+    /// The private key, if the JWK is one.
     #[must_use]
     pub fn private_key(&self) -> Option<&PrivateKey> {
         self.private.as_ref()
     }
 
-    /// Whether `use`, `key_ops` and `alg`, as far as they are there, allow the role, and whether the key has the
-    /// private numbers that the role needs.
+    /// Checks that `use`, `key_ops` and `alg`, where present, allow the role, and that the key has the private numbers
+    /// that the role needs.
     ///
     /// # Errors
-    /// [`KeyError::NotAllowed`] with the first member that forbids it.
+    /// [`KeyError::NotAllowed`] with the first member that forbids the role.
     pub fn allows(&self, role: Role) -> Result<(), KeyError> {
         let refused = |name| Err(KeyError::NotAllowed { name, role });
         if self.public_use.as_ref().is_some_and(|found| found != role.jwk_use()) {
@@ -117,14 +119,14 @@ impl Jwk {
         Ok(())
     }
 
-    /// Whether the two are one key, one of them for signatures only and the other for encryption only.
+    /// Whether both have the same modulus, and one is for signatures only and the other for encryption only.
     fn conflicts_with(&self, other: &Self) -> bool {
         let uses = |key: &Self| [Role::Verify, Role::Encrypt].map(|role| key.allows_use(role));
         matches!((uses(self), uses(other)), ([true, false], [false, true]) | ([false, true], [true, false]))
             && self.public.modulus() == other.public.modulus()
     }
 
-    /// Whether the key may be used for this or for the private half of it.
+    /// Whether the key may be used for this role or its private counterpart.
     fn allows_use(&self, public: Role) -> bool {
         let private = if public == Role::Verify { Role::Sign } else { Role::Decrypt };
         let bound = |role| self.allows(role).is_ok();
@@ -132,35 +134,37 @@ impl Jwk {
     }
 }
 
-/// A JWK set: the keys that can be used here, and why the others cannot.
+/// A JWK set: the usable keys, and the others with the reason for each.
 #[derive(Debug)]
 pub struct JwkSet {
     keys: Vec<Jwk>,
-    /// The place of each key in the set as it was read.
+    /// The index of each key in the set as it was read.
     places: Vec<usize>,
     unusable: Vec<UnusableKey>,
 }
 
-/// A key of a set that is left out: of another type, out of bounds or malformed (RFC 7517 section 5 asks to ignore
-/// what is not understood), or the same as another one for a different use.
+/// A key of a set that was left out.
+///
+/// It is of another type, out of bounds or malformed (RFC 7517 section 5 asks to ignore such keys), or it has the same
+/// modulus as another key of the set for a different use.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct UnusableKey {
-    /// Its place in the set, counted from zero.
+    /// Its index in the set, counted from zero.
     pub index: usize,
-    /// Why it is left out.
+    /// Why it was left out.
     pub error: KeyError,
 }
 
 impl JwkSet {
-    /// The most keys that a set may have.
+    /// The most keys of a set.
     pub const MAX_KEYS: usize = 64;
 
     /// Reads a JWK set of at most 256 KiB.
     ///
     /// # Errors
-    /// [`KeyError`] if it is not a JSON object with an array `keys`, or has more than [`JwkSet::MAX_KEYS`]. A key that
-    /// cannot be used is no error: see [`JwkSet::unusable`].
+    /// [`KeyError`] if it is not a JSON object with an array `keys`, or has more than [`JwkSet::MAX_KEYS`]. An unusable
+    /// key is not an error: see [`JwkSet::unusable`].
     pub fn parse(json: &str) -> Result<Self, KeyError> {
         let mut members = json::read_object(json.as_bytes(), &SET_LIMITS).map_err(KeyError::Json)?;
         let read = Self::from_members(&members);
@@ -203,25 +207,25 @@ impl JwkSet {
         Ok(set)
     }
 
-    /// Each key with its place in the set as it was read.
+    /// Each usable key with its index in the set as it was read.
     pub(crate) fn with_places(&self) -> impl Iterator<Item = (usize, &Jwk)> {
         self.places.iter().copied().zip(&self.keys)
     }
 
-    /// The keys that can be read.
+    /// The usable keys.
     #[must_use]
     pub fn keys(&self) -> &[Jwk] {
         &self.keys
     }
 
-    /// The keys that cannot, with reasons.
+    /// The keys that were left out, with the reason for each.
     #[must_use]
     pub fn unusable(&self) -> &[UnusableKey] {
         &self.unusable
     }
 }
 
-/// The public half as a JWK for a role: `kty`, `n`, `e`, `use`, `alg` and `kid`.
+/// The public key as a JWK for a role: `kty`, `n`, `e`, `use`, `alg` and `kid`.
 pub(crate) fn public_jwk(public: &PublicKey, role: Role, kid: Option<&str>) -> String {
     JsonObjectWriter::new()
         .string("alg", role.jwk_alg())
@@ -233,7 +237,7 @@ pub(crate) fn public_jwk(public: &PublicKey, role: Role, kid: Option<&str>) -> S
         .finish()
 }
 
-/// The whole key as a JWK for a role.
+/// The private key as a JWK for a role.
 pub(crate) fn private_jwk(key: &PrivateKey, role: Role, kid: Option<&str>) -> Zeroizing<String> {
     let mut json = Zeroizing::new(public_jwk(&key.public_key(), role, kid));
     let closing = json.pop();
@@ -255,7 +259,7 @@ fn text(members: &JsonObject<'_>, name: &'static str) -> Result<Option<String>, 
     }
 }
 
-/// A Base64urlUInt without leading zero bytes (RFC 7518 section 2).
+/// A Base64urlUInt (RFC 7518 section 2). Leading zero bytes are refused in `n` and `e`.
 fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyError> {
     let refused = KeyError::JwkMember { name, expected: "a number in canonical base64url" };
     let Some(JsonValue::String(text)) = members.get(name) else { return Err(refused) };
@@ -263,7 +267,7 @@ fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyEr
         return Err(refused);
     }
     let Ok(bytes) = base64url::decode(text).map(Zeroizing::new) else { return Err(refused) };
-    // Private numbers may be padded with zero bytes: some writers fix their length.
+    // Private numbers may have leading zero bytes: some writers pad them to a fixed length.
     match (bytes.first(), name) {
         (None, _) | (Some(0), "n" | "e") => Err(refused),
         _ => Ok(BigUint::from_bytes_be(&bytes)),

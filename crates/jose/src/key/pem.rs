@@ -1,5 +1,7 @@
-//! PEM blocks, read a little more leniently than RFC 7468 asks (any line width, text around the block) because key
-//! files come by e-mail, and written as it asks.
+//! PEM blocks (RFC 7468).
+//!
+//! Reading is more lenient than RFC 7468: any line width and text around the block are accepted, as in key files that
+//! were sent by e-mail. Writing follows RFC 7468.
 
 use super::KeyError;
 use bankrail_values::excerpt;
@@ -7,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-/// The most bytes that any key or certificate file may have.
+/// The most bytes of a key or certificate.
 pub(super) const MAX_LEN: usize = 64 * 1024;
 
 const BEGIN: &str = "-----BEGIN ";
@@ -40,12 +42,12 @@ pub(super) fn decode(text: &str) -> Result<(&str, Zeroizing<Vec<u8>>), KeyError>
     Ok((label, Zeroizing::new(bytes)))
 }
 
-/// The error for a block that is not of an accepted kind.
+/// The error for a block with another label than expected.
 pub(super) fn unexpected(label: &str, expected: &'static str) -> KeyError {
     KeyError::UnexpectedLabel { expected, found: excerpt(label) }
 }
 
-/// One block with lines of 64 characters.
+/// Writes one block with lines of 64 characters.
 pub(super) fn encode(label: &str, der: &[u8]) -> Zeroizing<String> {
     let characters = Zeroizing::new(STANDARD.encode(der));
     let mut text = Zeroizing::new(String::with_capacity(characters.len() + characters.len() / 64 + 128));
@@ -104,7 +106,8 @@ mod tests {
         }
         for text in [
             "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----",
-            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----",
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n\
+             -----END RSA PRIVATE KEY-----",
         ] {
             assert!(matches!(decode(text), Err(KeyError::Encrypted)), "{text}");
         }

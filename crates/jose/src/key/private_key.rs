@@ -8,12 +8,15 @@ use rsa::{BigUint, RsaPrivateKey, pkcs1};
 use std::fmt;
 use zeroize::{Zeroize as _, Zeroizing};
 
-/// An RSA private key whose public half obeys the rules of [`PublicKey`] and whose numbers fit each other: two
-/// different factors that multiply to the modulus, an exponent that inverts the public one, and the three numbers of
-/// the Chinese remainder form as they follow from these. That the factors are primes shows in the trial run
-/// when the key becomes a handle.
+/// An RSA private key that obeys these rules:
+/// - the public half obeys the rules of [`PublicKey`];
+/// - two different factors multiply to the modulus;
+/// - the private exponent is the inverse of the public one;
+/// - `dp`, `dq` and `qi` follow from these numbers.
 ///
-/// Not `Clone`; `Debug` prints the public half; the numbers are overwritten when it is dropped.
+/// Whether the factors are primes is found by the trial run when the key becomes a handle.
+///
+/// Not `Clone`. `Debug` prints the public half. The private numbers are overwritten when the key is dropped.
 pub struct PrivateKey(RsaPrivateKey);
 
 impl PrivateKey {
@@ -76,7 +79,7 @@ impl PrivateKey {
         if fits { Self::from_checked(key) } else { Err(KeyError::Inconsistent) }
     }
 
-    /// Finds the factors by the exponent (NIST SP 800-56B appendix C.2), for keys that come without them.
+    /// Computes the factors from the exponents (NIST SP 800-56B appendix C.2), for keys without them.
     pub(super) fn from_exponent(n: BigUint, e: BigUint, d: BigUint) -> Result<Self, KeyError> {
         let mut d = Zeroizing::new(d);
         check_numbers(&n, &e)?;
@@ -109,7 +112,7 @@ impl PrivateKey {
         pem::encode("PRIVATE KEY", &self.to_pkcs8_der())
     }
 
-    /// d, p, q, dp, dq, qi: the private members of a JWK in the order of RFC 7518 section 6.3.2.
+    /// `d`, `p`, `q`, `dp`, `dq`, `qi`: the private members of a JWK in the order of RFC 7518 section 6.3.2.
     pub(super) fn private_numbers(&self) -> [(&'static str, Zeroizing<Vec<u8>>); 6] {
         let bytes = |number: Option<&BigUint>| Zeroizing::new(number.map(BigUint::to_bytes_be).unwrap_or_default());
         let qi = self.0.crt_coefficient().map(Zeroizing::new);
@@ -124,7 +127,7 @@ impl PrivateKey {
     }
 }
 
-/// Unchecked numbers, overwritten when dropped.
+/// Unchecked numbers of a private key. The private ones are overwritten when dropped.
 pub(super) struct PrivateNumbers {
     pub(super) n: BigUint,
     pub(super) e: BigUint,

@@ -10,20 +10,21 @@ use rsa::{BigUint, RsaPrivateKey, RsaPublicKey};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
-/// The longest modulus that is looked at, in bits: what a longer one costs to check grows with its cube.
+/// The longest modulus accepted, in bits. The cost of checking a key grows with the cube of this length.
 const MAX_BITS: usize = 8192;
 
 /// An RSA public key that obeys these rules:
-/// - the modulus is odd, no longer than 8192 bits, and not one of those that a faulty chip made (ROCA, CVE-2017-15361);
+/// - the modulus is odd, at most 8192 bits long, and not of the form that a faulty chip generates (ROCA,
+///   CVE-2017-15361);
 /// - the exponent is odd, from 3 to 2³³ − 1.
 ///
-/// Which lengths a use allows is checked when it becomes a handle for that use.
+/// The lengths that a use allows are checked when the key becomes a handle for that use.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey(RsaPublicKey);
 
 impl PublicKey {
-    /// Reads a PEM block `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1); with the feature `x509` also `CERTIFICATE`,
-    /// whose dates are then not looked at (see [`Certificate`](super::Certificate)).
+    /// Reads a PEM block `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). With the feature `x509` it also reads
+    /// `CERTIFICATE`, without checking its dates (see [`Certificate`](super::Certificate)).
     ///
     /// # Errors
     /// [`KeyError`] unless it is one such block with an acceptable key.
@@ -92,7 +93,7 @@ impl PublicKey {
         self.0.to_pkcs1_der().expect("two integers always encode").into_vec()
     }
 
-    /// The SHA-256 thumbprint (RFC 7638), base64url: the same for the private and the public key.
+    /// The SHA-256 thumbprint (RFC 7638) in base64url, the same for the private and the public key.
     #[must_use]
     pub fn thumbprint(&self) -> String {
         let (n, e) = (base64url::encode(&self.modulus()), base64url::encode(&self.exponent()));
@@ -131,8 +132,8 @@ pub(super) fn not_der<E: std::error::Error + Send + Sync + 'static>(
     move |error| KeyError::NotDer { expected, source: Box::new(error) }
 }
 
-/// `rsaEncryption` with NULL parameters and nothing else (RFC 3279 section 2.3.1): a key marked for RSASSA-PSS or
-/// RSAES-OAEP may be used for that alone.
+/// Accepts `rsaEncryption` with NULL parameters only (RFC 3279 section 2.3.1): a key marked for RSASSA-PSS or
+/// RSAES-OAEP may be used for that scheme alone.
 pub(super) fn check_algorithm(found: &pkcs8::AlgorithmIdentifierRef<'_>) -> Result<(), KeyError> {
     let null = found.parameters.is_some_and(|parameters| parameters.is_null());
     if found.oid == pkcs1::ALGORITHM_OID && null { Ok(()) } else { Err(KeyError::NotRsa) }

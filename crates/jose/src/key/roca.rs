@@ -1,18 +1,18 @@
-//! Keys that a faulty chip made (ROCA, CVE-2017-15361): their modulus can be factored in hours to days.
+//! Detection of keys from a faulty chip (ROCA, CVE-2017-15361). Their modulus can be factored in hours to days.
 
 use rsa::BigUint;
 use rsa::traits::PublicKeyParts as _;
 
-/// The first of the primes by which such a chip built its own; all its key sizes share them.
+/// Prime factors of the product from which the chip builds its primes. All its key sizes share these.
 const PRIMES: [u32; 38] = [
     3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109,
     113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
 ];
 
-/// The number whose powers the chip's primes are, by every one of [`PRIMES`].
+/// The chip's primes are powers of this number modulo each of [`PRIMES`].
 const GENERATOR: u32 = 65_537;
 
-/// Whether the modulus is, by each of these primes, a power of the generator. Of sound keys one in 10⁸ or fewer is.
+/// Whether the modulus is a power of [`GENERATOR`] modulo each of [`PRIMES`]. At most one sound key in 10⁸ is.
 pub(super) fn is_marked(key: &rsa::RsaPublicKey) -> bool {
     PRIMES.iter().all(|prime| is_power(&(key.n() % BigUint::from(*prime)), *prime))
 }
@@ -49,7 +49,8 @@ mod tests {
         }
     }
 
-    /// By these primes only do the generator's powers leave something out: how rarely a sound modulus is marked follows.
+    /// The probability that a random modulus is marked: the product over the primes of the share of residues that are
+    /// powers of the generator.
     #[test]
     fn sound_keys_are_rarely_marked() {
         let rarity: f64 = PRIMES

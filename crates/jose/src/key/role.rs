@@ -1,19 +1,19 @@
-//! What a key is for, and how long it may be.
+//! The uses of a key and the lengths allowed for them.
 
 use super::KeyError;
 use std::fmt;
 
-/// The one thing a key handle does.
+/// The use of a key handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
-    /// Makes RS256 signatures: a private key.
+    /// Makes RS256 signatures, with a private key.
     Sign,
-    /// Checks RS256 signatures: a public key.
+    /// Checks RS256 signatures, with a public key.
     Verify,
-    /// Encrypts content keys by RSA-OAEP: a public key.
+    /// Encrypts content keys by RSA-OAEP, with a public key.
     Encrypt,
-    /// Decrypts content keys by RSA-OAEP: a private key.
+    /// Decrypts content keys by RSA-OAEP, with a private key.
     Decrypt,
 }
 
@@ -56,15 +56,15 @@ impl fmt::Display for Role {
     }
 }
 
-/// Which modulus lengths a key may have.
+/// The modulus lengths that a key may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeySizes {
-    /// What the specification names: 2048 or 4096 bits to sign and verify, 2048 to encrypt and decrypt
+    /// The specification's lengths: 2048 or 4096 bits to sign and verify, 2048 to encrypt and decrypt
     /// (Specification: "Secured payload envelope").
     #[default]
     Specified,
-    /// Any length from 2048 to 8192 bits that fills whole bytes.
+    /// Any length from 2048 to 8192 bits that is a whole number of bytes.
     AnyFrom2048,
 }
 
@@ -85,7 +85,7 @@ impl KeySizes {
 pub enum RsaSize {
     /// 2048 bits.
     Rsa2048,
-    /// 4096 bits: signing keys only.
+    /// 4096 bits. With the specification's sizes, for signing keys only.
     Rsa4096,
 }
 

@@ -1,4 +1,4 @@
-//! Keys out of X.509 certificates (RFC 5280).
+//! Keys from X.509 certificates (RFC 5280).
 
 use super::{KeyError, PublicKey, pem};
 use bankrail_values::Timestamp;
@@ -6,8 +6,8 @@ use x509_cert::der::{Decode as _, Encode as _};
 
 /// The key of an X.509 certificate and the dates between which it is valid.
 ///
-/// Only these are read. Who issued the certificate, for what use, and whether it was revoked is not looked at: the
-/// certificate is a container in which a counterparty hands over a key, trusted because of how it was handed over.
+/// Nothing else is read: issuer, key usage and revocation are not checked. The certificate is only a container in which
+/// a counterparty hands over a key. Trust comes from the way in which it was handed over.
 #[derive(Clone, Debug)]
 pub struct Certificate {
     public_key: PublicKey,
@@ -75,7 +75,7 @@ impl Certificate {
         self.not_after
     }
 
-    /// Whether `now` lies between the dates, both included.
+    /// Whether `now` is between the dates, both included.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.not_before <= now && now.unix_seconds() <= self.not_after.unix_seconds()

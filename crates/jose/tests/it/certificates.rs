@@ -1,4 +1,4 @@
-//! Certificates as containers of keys. Made for these tests; nobody has the private keys.
+//! Certificates as containers of keys. They were made for these tests; the private keys were not kept.
 
 use bankrail_jose::{Certificate, KeyError, PublicKey, VerifyingKey};
 use bankrail_values::Timestamp;

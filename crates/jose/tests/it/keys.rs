@@ -1,4 +1,4 @@
-//! Keys read, refused and written.
+//! Reading, refusing and writing keys.
 
 use crate::shared::{DECRYPTION, SIGNING, backends, vectors};
 use bankrail_jose::{
@@ -27,7 +27,7 @@ fn handles_are_cheap_shared_values() {
 }
 
 #[test]
-fn every_spelling_of_a_key_is_the_same_key() {
+fn every_format_of_a_key_gives_the_same_key() {
     let private = SIGNING.clone().with_kid("k");
     let public = private.verifying_key();
     let key_pair = PrivateKey::from_pem(&private.to_pkcs8_pem()).unwrap();
@@ -66,7 +66,7 @@ fn each_back_end_makes_keys_that_every_back_end_reads() {
 fn sizes_are_those_of_the_specification_unless_asked_otherwise() {
     let refused = DecryptionKey::generate(RsaSize::Rsa4096).unwrap_err();
     assert!(matches!(refused, KeyError::Size { bits: 4096, role: Role::Decrypt, .. }), "{refused}");
-    // 3072 and 1024 bits, made by the openssl command; public keys suffice for a size.
+    // A public key with any modulus suffices for the check of its size.
     let odd_size = |bits: usize| {
         let mut n = vec![0xff; bits / 8];
         n[0] = 0x80;
@@ -145,8 +145,8 @@ fn a_private_key_without_its_factors_is_completed() {
 
 #[test]
 fn composite_factors_are_found_by_the_trial_run() {
-    // 2^1024 - 1 is 3 times something, 2^1024 - 9 is 2^512 - 3 times 2^512 + 3; they multiply to a modulus, have no factor in
-    // common, and all the exponents fit them.
+    // 2^1024 - 1 is a multiple of 3, and 2^1024 - 9 is 2^512 - 3 times 2^512 + 3. They have no factor in common, and
+    // all the exponents match them.
     let [p, q] = [1_u32, 9].map(|less| (rsa::BigUint::from(1_u32) << 1024) - rsa::BigUint::from(less));
     let key = rsa::RsaPrivateKey::from_p_q(p, q, rsa::BigUint::from(65_537_u32)).unwrap();
     let der = rsa::pkcs8::EncodePrivateKey::to_pkcs8_der(&key).unwrap();
@@ -244,9 +244,9 @@ fn one_key_for_two_uses_is_left_out_of_a_set() {
     let both = set(&[&signs, &other, &encrypts]);
     assert_eq!(both.keys().len(), 1);
     let found: Vec<_> = both.unusable().iter().map(|key| (key.index, key.error.to_string())).collect();
-    let text = |other| format!("the key at {other} of the set is the same for another use");
+    let text = |other| format!("key {other} of the set has the same modulus and another use");
     assert_eq!(found, [(0, text(2)), (2, text(0))]);
-    // Twice for one use is no conflict, nor is a key that is bound to no use.
+    // The same key twice for one use is accepted, and so is a key that is bound to no use.
     jwk.as_object_mut().unwrap().retain(|name, _| !["use", "alg"].contains(&name.as_str()));
     assert_eq!(set(&[&signs, &signs, &jwk.to_string(), &other]).keys().len(), 4);
 }
@@ -260,7 +260,7 @@ fn pem_blocks_of_another_kind_are_refused() {
     assert!(matches!(SigningKey::from_pem(&relabelled), Err(KeyError::NotDer { .. })));
     let mut der = PrivateKey::from_pem(&private).unwrap().to_pkcs8_der().to_vec();
     der.push(0);
-    assert!(SigningKey::from_pkcs8_der(&der).is_err(), "an byte after the key");
+    assert!(SigningKey::from_pkcs8_der(&der).is_err(), "a byte after the key");
     // id-RSASSA-PSS differs from rsaEncryption in its last byte.
     let mut der = SIGNING.verifying_key().public_key().to_spki_der();
     let oid = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];

@@ -1,4 +1,4 @@
-//! A signing key on the other end of a socket.
+//! A signing key behind a socket.
 
 use crate::shared::SIGNING;
 use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
@@ -111,7 +111,7 @@ fn a_remote_key_signs() {
 }
 
 #[test]
-fn a_slow_key_holds_nobody_up() {
+fn a_slow_key_does_not_block_another_one() {
     let (answer_now, told) = channel();
     let told = Mutex::new(told);
     let slow = remote(move |message| {
@@ -124,13 +124,13 @@ fn a_slow_key_holds_nobody_up() {
     let mut asked_again = || waiting.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(asked_again().is_pending());
     let token = block_on(jws::sign_remote(&quick, &header, b"{}")).unwrap();
-    assert!(asked_again().is_pending(), "it was not told to answer");
+    assert!(asked_again().is_pending(), "the slow key was not told to answer");
     answer_now.send(()).unwrap();
     assert_eq!(block_on(waiting).unwrap(), token, "RS256 is deterministic");
 }
 
 #[test]
-fn what_is_not_its_signature_is_not_sent_on() {
+fn an_invalid_signature_of_the_remote_key_is_refused() {
     let signer = remote(|message| {
         let mut faulty = SIGNING.sign(message).unwrap();
         faulty[100] ^= 1;
@@ -141,7 +141,7 @@ fn what_is_not_its_signature_is_not_sent_on() {
 }
 
 #[test]
-fn an_unreachable_key_is_a_local_fault_that_may_pass() {
+fn an_unreachable_key_is_a_retryable_local_fault() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let signer = Loopback { address, key: SIGNING.verifying_key() };
     match block_on(jws::sign_remote(&signer, &JwsHeader::new(), b"{}")) {

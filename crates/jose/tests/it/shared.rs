@@ -5,12 +5,12 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// Making keys is slow: one of each for all tests.
+/// One key of each kind for all tests, because generating keys is slow.
 pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 pub(crate) static DECRYPTION: LazyLock<DecryptionKey> =
     LazyLock::new(|| DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
 
-/// Each back end's options.
+/// The options of each back end.
 pub(crate) fn backends() -> impl Iterator<Item = KeyOptions> {
     Backend::ALL.iter().map(|backend| KeyOptions::new().backend(*backend))
 }

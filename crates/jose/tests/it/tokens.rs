@@ -1,4 +1,4 @@
-//! Tokens made, checked and attacked.
+//! Making, checking and attacking tokens.
 
 use crate::shared::{DECRYPTION, SIGNING, backends};
 use bankrail_jose::jws::{self, Compact, JwsHeader, ParseError, VerifyError, VerifyOptions};
@@ -131,7 +131,9 @@ proptest! {
     }
 
     #[test]
-    fn any_header_text_is_refused_or_is_the_profile(header in "\\{(\"(alg|kid|typ|crit|enc)\":(\"RS256\"|\"x\"|1|null|\\[\\]),?){0,4}\\}") {
+    fn any_header_text_is_refused_or_is_the_profile(
+        header in "\\{(\"(alg|kid|typ|crit|enc)\":(\"RS256\"|\"x\"|1|null|\\[\\]),?){0,4}\\}",
+    ) {
         if let Ok(verified) = verify(&token(&header, b"{}")) {
             prop_assert_eq!(verified.header().member_text("alg"), Some("RS256"));
             prop_assert!(verified.header().member_json("crit").or(verified.header().member_json("enc")).is_none());

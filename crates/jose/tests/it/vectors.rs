@@ -47,7 +47,7 @@ fn wycheproof_oaep() {
 }
 
 #[test]
-fn rfc7515_a2_octet_for_octet() {
+fn rfc7515_a2_byte_for_byte() {
     let Some(file) = vectors("jose/rfc_vectors.json") else { return };
     let vector = &file["rfc7515_A.2_RS256"];
     let jwk = Jwk::parse(&vector["jwk"].to_string()).unwrap();

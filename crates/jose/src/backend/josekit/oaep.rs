@@ -1,17 +1,17 @@
-//! RSAES-OAEP decoding for content keys, in a time that does not depend on the bytes.
+//! Constant-time RSAES-OAEP decoding of content keys.
 
 use crate::ContentKey;
 use openssl::sha::{Sha1, sha1};
 use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 
-/// The length of a SHA-1 digest.
+/// The length of a SHA-1 digest, in bytes.
 const HASH_LEN: usize = 20;
 
 /// The content key in `encoded`, or `stand_in` if there is none (RFC 8017 section 7.1.2 step 3, with SHA-1, MGF1 with
 /// SHA-1 and an empty label). `encoded` is as long as the modulus.
 ///
-/// A content key has one length, so every byte of a right encoding has one place and nothing is searched for:
-/// `00 ‖ seed ‖ digest of the label ‖ 00 … 00 01 ‖ content key`, the seed and what follows it masked.
+/// The encoding is `00 ‖ seed ‖ digest of the label ‖ 00 … 00 01 ‖ content key`, masked from the seed on. All content
+/// keys have the same length, so each part has a fixed position and no search for the `01` is needed.
 pub(super) fn content_key(encoded: &mut [u8], stand_in: ContentKey) -> ContentKey {
     let Some(zeros) = encoded.len().checked_sub(2 * HASH_LEN + 2 + ContentKey::LEN) else { return stand_in };
     let Some((first, rest)) = encoded.split_first_mut() else { return stand_in };
@@ -25,13 +25,13 @@ pub(super) fn content_key(encoded: &mut [u8], stand_in: ContentKey) -> ContentKe
     let padding = padding.iter().fold(Choice::from(1), |good, byte| good & byte.ct_eq(&0));
     let good = first.ct_eq(&0) & digest.ct_eq(&sha1(&[])) & padding & one.ct_eq(&[1]);
     let mut chosen = stand_in;
-    for (chosen, found) in chosen.octets_mut().iter_mut().zip(key) {
+    for (chosen, found) in chosen.bytes_mut().iter_mut().zip(key) {
         chosen.conditional_assign(found, good);
     }
     chosen
 }
 
-/// Adds the mask that MGF1 makes of `seed` (RFC 8017 appendix B.2.1).
+/// Combines `to` by XOR with the MGF1 mask of `seed` (RFC 8017 appendix B.2.1).
 fn mask(to: &mut [u8], seed: &[u8]) {
     for (counter, chunk) in (0_u32..).zip(to.chunks_mut(HASH_LEN)) {
         let mut digest = Sha1::new();
@@ -49,7 +49,7 @@ mod tests {
 
     const LEN: usize = 256;
 
-    /// What RSA encrypts (RFC 8017 section 7.1.1 step 2), with these bytes as the unmasked block.
+    /// The input of the RSA encryption (RFC 8017 section 7.1.1 step 2), with these bytes as the unmasked block.
     fn encode(first: u8, block: &[u8]) -> Vec<u8> {
         let mut encoded = vec![first];
         encoded.extend([0x5a; HASH_LEN]);
