@@ -1,10 +1,10 @@
-//! Whom an assertion is for.
+//! The audience of an assertion.
 
 use bankrail_values::excerpt;
 use std::fmt;
 
-/// The value of an assertion's `aud`: the token endpoint's address (Specification: "Client assertion (JWT) the customer
-/// builds"). It is configured on both sides and need not be the URL that requests go to.
+/// The value of an assertion's `aud`: the address of the token endpoint (Specification: "Client assertion (JWT) the
+/// customer builds"). It is configured on both sides and may differ from the URL of the requests.
 ///
 /// 1 to 2048 bytes without white space and control characters, compared byte for byte.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,4 +1,4 @@
-//! Making an assertion.
+//! Making assertions.
 
 use crate::{AssertionOptions, Audience, CustomerCode, JwtId, MAX_LIFETIME};
 use bankrail_jose::jws::{self, JwsHeader};
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// Makes the assertions of one customer (Specification: "Client assertion (JWT) the customer builds").
 ///
-/// The header is exactly `{"alg":"RS256","typ":"jwt"}`, with `kid` behind it if one is set here or the key has a name.
-/// The claims are `sub`, `exp` and `aud`; the others only if asked for.
+/// - The header is `{"alg":"RS256","typ":"jwt"}`, followed by `kid` if one is set here or the key has one.
+/// - The claims are `sub`, `exp` and `aud`. Others are added by [`AssertionOptions`].
 ///
 /// ```
 /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
@@ -38,16 +38,16 @@ pub struct AssertionBuilder {
 }
 
 impl AssertionBuilder {
-    /// The lifetime unless another is set: five minutes.
+    /// The default lifetime: five minutes.
     pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(300);
 
-    /// Assertions of a customer for an audience.
+    /// A builder of a customer's assertions for an audience.
     #[must_use]
     pub fn new(customer: CustomerCode, audience: Audience) -> Self {
         Self { customer, audience, options: AssertionOptions::default() }
     }
 
-    /// Sets what assertions have beside the required claims.
+    /// Sets the options.
     #[must_use]
     pub fn with_options(mut self, options: AssertionOptions) -> Self {
         self.options = options;
@@ -59,7 +59,7 @@ impl AssertionBuilder {
     /// # Errors
     /// [`AssertionBuildError::Lifetime`], [`AssertionBuildError::JwtId`], [`AssertionBuildError::Randomness`].
     pub fn claims_json(&self, now: Timestamp) -> Result<String, AssertionBuildError> {
-        // Less than a second would expire at once, or has expired already.
+        // A lifetime of less than a second is cut to zero: the assertion would be expired when it is made.
         if self.options.lifetime < Duration::from_secs(1) || self.options.lifetime > MAX_LIFETIME {
             return Err(AssertionBuildError::Lifetime { found: self.options.lifetime });
         }
@@ -90,10 +90,11 @@ impl AssertionBuilder {
         jws::sign(key, &self.header(), claims.as_bytes()).map_err(AssertionBuildError::Sign)
     }
 
-    /// Makes an assertion with a key that lives elsewhere.
+    /// Makes an assertion with a remote key.
     ///
     /// # Errors
-    /// As [`AssertionBuilder::sign`]; whether a key that could not be asked is worth another try says the source.
+    /// As [`AssertionBuilder::sign`]. If the remote key could not be used, the source of the error says whether a retry
+    /// can succeed.
     pub async fn sign_remote(
         &self,
         key: &(impl RemoteSigner + ?Sized),
@@ -103,8 +104,8 @@ impl AssertionBuilder {
         jws::sign_remote(key, &self.header(), claims.as_bytes()).await.map_err(AssertionBuildError::Sign)
     }
 
-    /// All of an assertion but its signature, for a key that is used without this crate. `key_kid` is its name, if it
-    /// has one.
+    /// Makes an assertion without its signature, for a key that is used without this crate. `key_kid` is the `kid` of
+    /// the key, if it has one.
     ///
     /// # Errors
     /// As [`AssertionBuilder::claims_json`].
@@ -128,24 +129,24 @@ fn random_id() -> Result<String, AssertionBuildError> {
     Ok(HyphenatedUuid::from_random_bytes(random).to_string())
 }
 
-/// Why an assertion was not made.
+/// An assertion that could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssertionBuildError {
-    /// A lifetime under a second or over an hour.
+    /// The lifetime is less than a second or more than an hour.
     #[error("expected a lifetime of 1 to 3600 seconds, found {found:?}")]
     Lifetime {
         /// The lifetime.
         found: Duration,
     },
-    /// A `jti` that is empty or too long.
+    /// The `jti` is empty or too long.
     #[error("expected a jti of 1 to {} bytes, found {length}", crate::MAX_JWT_ID)]
     JwtId {
-        /// Its bytes.
+        /// Its length in bytes.
         length: usize,
     },
     /// The operating system gave no random bytes.
-    #[error("no randomness from the operating system")]
+    #[error("no random bytes from the system")]
     Randomness,
     /// The signature could not be made.
     #[error("the assertion could not be signed")]

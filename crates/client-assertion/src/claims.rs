@@ -1,18 +1,18 @@
-//! The claims of an assertion, read strictly but not yet believed.
+//! The claims of an assertion, read strictly and not yet verified.
 
 use crate::{AssertionError, CustomerCode};
 use bankrail_values::json::{self, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{Timestamp, excerpt};
 use std::time::Duration;
 
-/// Bounds on the claims: nobody needs more for the few that count.
+/// The bounds on the claims.
 const LIMITS: JsonLimits = JsonLimits::new().max_bytes(12 * 1024).max_depth(8).max_values(256);
 
-/// The farthest that `exp` may be ahead: 60 minutes (Specification: "Client assertion (JWT) the customer builds" and
-/// "Limits", rule 4). Assertions are made and verified by it.
+/// The longest lifetime of an assertion: `exp` may be at most 60 minutes ahead (Specification: "Client assertion (JWT)
+/// the customer builds" and "Limits", rule 4). It bounds assertions that are made and that are verified.
 pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
 
-/// The claims that this crate looks at.
+/// The claims that this crate reads.
 const NAMES: [&str; 7] = ["sub", "aud", "iss", "exp", "nbf", "iat", "jti"];
 
 pub(crate) struct Claims([Claim; NAMES.len()]);
@@ -26,13 +26,13 @@ enum Claim {
 }
 
 impl Claims {
-    /// Reads one JSON object without duplicates, within bounds.
+    /// Reads one JSON object without duplicate members, within [`LIMITS`].
     pub(crate) fn read(payload: &[u8]) -> Result<Self, AssertionError> {
         let object = json::read_object(payload, &LIMITS).map_err(AssertionError::Claims)?;
         Ok(Self(NAMES.map(|name| Claim::of(&object, name))))
     }
 
-    /// `sub`, as it is claimed.
+    /// `sub`, not verified.
     pub(crate) fn subject(&self) -> Result<CustomerCode, AssertionError> {
         CustomerCode::parse(self.required_text("sub")?).map_err(AssertionError::Subject)
     }
@@ -54,7 +54,7 @@ impl Claims {
         }
     }
 
-    /// `exp`; a text of digits counts as a number only if that was allowed.
+    /// `exp`. A string of digits is accepted only with `allow_text`.
     pub(crate) fn expires_at(&self, allow_text: bool) -> Result<Instant, AssertionError> {
         if let (true, Claim::Text(text)) = (allow_text, self.get("exp")) {
             return numeric_text(text).ok_or_else(|| AssertionError::ClaimValue { claim: "exp", found: excerpt(text) });
@@ -102,7 +102,7 @@ impl Claim {
     }
 }
 
-/// A NumericDate (RFC 7519 section 2): the millisecond that it is in, and whether it lies behind its beginning.
+/// A NumericDate (RFC 7519 section 2): its millisecond, and whether it is after the start of that millisecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instant {
     millis: i64,
@@ -114,8 +114,8 @@ impl Instant {
         Self { millis: seconds.saturating_mul(1000), inside: false }
     }
 
-    /// A double holds microseconds of our time exactly enough: what it cannot hold was not written to be told apart.
-    #[expect(clippy::cast_possible_truncation, reason = "`as` saturates, and what saturates is centuries away")]
+    /// Rounds to microseconds, which a double can tell apart for dates of this century.
+    #[expect(clippy::cast_possible_truncation, reason = "`as` saturates, at a date centuries away")]
     fn of_fraction(seconds: f64) -> Self {
         let micros = (seconds * 1e6).round() as i64;
         Self { millis: micros.div_euclid(1000), inside: micros.rem_euclid(1000) != 0 }
@@ -132,7 +132,7 @@ impl Instant {
     }
 }
 
-/// Up to 15 digits, and a fraction of up to 9.
+/// Reads a string of up to 15 digits with an optional fraction of up to 9.
 fn numeric_text(text: &str) -> Option<Instant> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |part: &str, most| (1..=most).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());

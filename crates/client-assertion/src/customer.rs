@@ -1,14 +1,14 @@
-//! The customer code that an assertion's `sub` carries.
+//! The customer code, the value of an assertion's `sub`.
 
 use bankrail_values::excerpt;
 use std::fmt;
 
 /// The code under which the provider knows a customer (Specification: "Client assertion (JWT) the customer builds").
 ///
-/// - 1 to 64 characters of visible ASCII (`!` to `~`); the specification only says "upper case", so these are the
-///   bounds of this crate;
-/// - no lower-case letter: a code in another case is refused, never converted;
-/// - compared byte for byte.
+/// - 1 to 64 characters of visible ASCII (`!` to `~`). These bounds are this crate's: the specification only says
+///   "upper case".
+/// - No lower-case letters. A code with one is refused, never converted.
+/// - Compared byte for byte.
 ///
 /// ```
 /// use bankrail_client_assertion::CustomerCode;

@@ -1,4 +1,4 @@
-//! Why an assertion is refused: all of it for the log, little of it for the counterparty.
+//! The error of checking an assertion: the reason for the log, and the answer for the counterparty.
 
 use crate::token::{TokenErrorBody, TokenErrorCode};
 use crate::{CustomerCode, CustomerCodeError};
@@ -7,17 +7,18 @@ use bankrail_jose::jws::ParseError;
 use bankrail_values::json::JsonError;
 use bankrail_values::{StoreError, Timestamp};
 
-/// Why an assertion is refused.
+/// The reason why an assertion is refused.
 ///
-/// This is local detail: it tells a prober which guess came closer. The counterparty learns
-/// [`AssertionError::to_body`] under [`AssertionError::status`], which are the same for every assertion that is not good.
+/// The reason is for the log only, because it would help an attacker to improve a forged assertion. Answer the
+/// counterparty with [`AssertionError::to_body`] and [`AssertionError::status`], which are the same for every invalid
+/// assertion.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssertionError {
-    /// Not a compact RS256 signature with a header of the profile.
+    /// Not a well-formed compact RS256 signature with a header of the profile.
     #[error("the assertion is malformed: {0}")]
     Malformed(ParseError),
-    /// Another `typ` than `jwt`, or none.
+    /// The header's `typ` is absent or not accepted.
     #[error("expected the typ jwt, found {}", found.as_deref().unwrap_or("none"))]
     Typ {
         /// The text, cut and escaped.
@@ -32,51 +33,51 @@ pub enum AssertionError {
         /// The claim.
         claim: &'static str,
     },
-    /// A claim of another JSON type.
+    /// A claim has another JSON type.
     #[error("expected {expected} as the claim {claim}")]
     ClaimType {
         /// The claim.
         claim: &'static str,
-        /// What it must be.
+        /// The type expected.
         expected: &'static str,
     },
-    /// A claim whose text is empty, too long or no number.
-    #[error("expected another claim {claim}, found {found}")]
+    /// The text of a claim is empty, too long or not a number.
+    #[error("the claim {claim} is not acceptable: found {found}")]
     ClaimValue {
         /// The claim.
         claim: &'static str,
         /// The text, cut and escaped.
         found: String,
     },
-    /// `sub` is no customer code.
+    /// `sub` is not a customer code.
     #[error("the claim sub is not acceptable: {0}")]
     Subject(CustomerCodeError),
     /// There is no such customer.
     #[error("expected a known customer, found {customer}")]
     UnknownCustomer {
-        /// What `sub` says.
+        /// The value of `sub`.
         customer: CustomerCode,
     },
     /// The customer has no key that the header's `kid` selects.
     #[error("the customer has no key for the assertion: {0}")]
     NoKey(SelectError),
-    /// No key of the customer made the signature.
-    #[error("the signature is not the customer's")]
+    /// The signature is not valid for any key of the customer.
+    #[error("the signature is not valid for any key of the customer")]
     BadSignature,
-    /// `aud` is another.
-    #[error("expected our audience, found {found}")]
+    /// `aud` is not the verifier's audience.
+    #[error("expected the verifier's audience as the claim aud, found {found}")]
     Audience {
         /// The text, cut and escaped.
         found: String,
     },
-    /// `iss` is not `sub`.
-    #[error("expected the subject as issuer, found {found}")]
+    /// `iss` is not equal to `sub`.
+    #[error("expected the value of sub as the claim iss, found {found}")]
     Issuer {
         /// The text, cut and escaped.
         found: String,
     },
     /// `exp` is not in the future.
-    #[error("expected an assertion that lives at {now}, found one that expired at {expires_at}")]
+    #[error("expected an assertion that is valid at {now}, found one that expired at {expires_at}")]
     Expired {
         /// `exp`.
         expires_at: Timestamp,
@@ -92,7 +93,7 @@ pub enum AssertionError {
         now: Timestamp,
     },
     /// `nbf` or `iat` is in the future.
-    #[error("expected {claim} not to be after {now}, found {found}")]
+    #[error("expected the claim {claim} to be at or before {now}, found {found}")]
     NotYetValid {
         /// The claim.
         claim: &'static str,
@@ -110,16 +111,17 @@ pub enum AssertionError {
     /// The policy requires a `jti`.
     #[error("expected the claim jti, found none")]
     JwtIdRequired,
-    /// It was used before.
+    /// The assertion was used before.
     #[error("the assertion was used before")]
     Replayed,
-    /// It is not known whether it was used before. This is our own failure: no token, and no blame.
+    /// The store failed, so it is not known whether the assertion was used before. This is a local fault; issue no
+    /// token.
     #[error("the replay store failed")]
     ReplayStore(#[source] StoreError),
 }
 
 impl AssertionError {
-    /// What the counterparty is told: `invalid_client`, or `temporarily_unavailable` where we failed ourselves.
+    /// The error code for the counterparty: `invalid_client`, or `temporarily_unavailable` for a local fault.
     #[must_use]
     pub fn code(&self) -> TokenErrorCode {
         match self {
@@ -128,20 +130,19 @@ impl AssertionError {
         }
     }
 
-    /// The HTTP status of the answer: 401, or 503 where we failed ourselves.
+    /// The HTTP status of the answer: 401, or 503 for a local fault.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.code().status()
     }
 
-    /// The body of the answer. It says no more than the code.
+    /// The body of the answer. It holds the code only.
     #[must_use]
     pub fn to_body(&self) -> TokenErrorBody {
         TokenErrorBody::new(self.code())
     }
 
-    /// The kind of the error in a word, for logs and counters: nothing of the assertion is in it, except the name of a
-    /// claim.
+    /// The kind of the error as one word, for logs and counters. It holds no value from the assertion.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -165,7 +166,7 @@ impl AssertionError {
         }
     }
 
-    /// True where the fault is ours and the same assertion may be good in a moment.
+    /// Whether the fault is local and the same assertion can be accepted later.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::ReplayStore(_))

@@ -1,11 +1,10 @@
-//! What is set about making and checking assertions.
+//! Options for making and checking assertions.
 
 use crate::{AssertionBuilder, AssertionError};
 use bankrail_values::excerpt;
 use std::time::Duration;
 
-/// What a [`Verifier`](crate::Verifier) accepts: no leeway, `typ` `jwt` in any case, `exp` as a number, unless set
-/// otherwise.
+/// What a [`Verifier`](crate::Verifier) accepts. By default: no leeway, `typ` is `jwt` in any case, `exp` is a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifierOptions {
     pub(crate) leeway: Duration,
@@ -14,7 +13,7 @@ pub struct VerifierOptions {
 }
 
 impl VerifierOptions {
-    /// The most leeway: more would make `exp` meaningless.
+    /// The most leeway. More would make `exp` meaningless.
     pub const MAX_LEEWAY: Duration = Duration::from_secs(300);
 
     /// The defaults.
@@ -23,26 +22,26 @@ impl VerifierOptions {
         Self::default()
     }
 
-    /// By how much the clocks of both sides may differ. More than [`VerifierOptions::MAX_LEEWAY`] counts as that.
+    /// Sets by how much the clocks of both sides may differ, at most [`VerifierOptions::MAX_LEEWAY`].
     ///
     /// - An assertion is accepted for this long after its `exp`.
     /// - Its `exp` may be this much more than 3600 s ahead.
-    /// - Its `nbf` and `iat` may be this much in the future. Without leeway, a customer that sends one of them and whose
-    ///   clock runs ahead is refused.
+    /// - Its `nbf` and `iat` may be this much in the future. Without leeway, a customer that sends one of them is
+    ///   refused if its clock is ahead.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway.min(Self::MAX_LEEWAY);
         self
     }
 
-    /// Which `typ` the header may have.
+    /// Sets which `typ` the header may have.
     #[must_use]
     pub fn typ(mut self, typ: TypRule) -> Self {
         self.typ = typ;
         self
     }
 
-    /// Whether `exp` may be a string of digits, as published samples have it (Default: "Token endpoint").
+    /// Sets whether `exp` may be a string of digits, as in published samples (Default: "Token endpoint").
     #[must_use]
     pub fn accept_text_exp(mut self, accept: bool) -> Self {
         self.accept_text_exp = accept;
@@ -54,10 +53,10 @@ impl VerifierOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TypRule {
-    /// `jwt` in any case of letters.
+    /// `jwt` in any case.
     #[default]
     AnyCase,
-    /// `jwt` in any case of letters, or no `typ`: some OAuth clients send none.
+    /// `jwt` in any case, or no `typ`. Some OAuth clients send none.
     AnyCaseOrAbsent,
     /// `jwt` in lower case, as the specification spells it.
     Exact,
@@ -73,7 +72,8 @@ impl TypRule {
     }
 }
 
-/// What an [`AssertionBuilder`] writes beside `sub`, `exp` and `aud`: nothing, unless set otherwise.
+/// The lifetime of an assertion, and the members that an [`AssertionBuilder`] writes in addition to `sub`, `exp` and
+/// `aud`. By default there are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssertionOptions {
     pub(crate) lifetime: Duration,
@@ -87,17 +87,17 @@ pub struct AssertionOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JwtId {
-    /// There is none.
+    /// No `jti`.
     #[default]
     Absent,
-    /// A random one for each assertion, so that no two are alike.
+    /// A random UUID for each assertion, so that all assertions differ.
     Random,
     /// This text of 1 to 256 bytes.
     Text(String),
 }
 
 impl AssertionOptions {
-    /// The defaults: a lifetime of five minutes, no `kid` but the key's own, no `iss`, `iat` and `jti`.
+    /// The defaults: a lifetime of five minutes, the key's own `kid`, no `iss`, `iat` or `jti`.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -109,37 +109,38 @@ impl AssertionOptions {
         }
     }
 
-    /// How long an assertion lives: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. Checked when signing.
+    /// Sets the lifetime: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. It is checked when signing.
     ///
-    /// If the customer's clock runs ahead of the service's, the longest lifetime is too long for the service: leave room.
+    /// Stay below the maximum if the customer's clock may be ahead of the service's: the service refuses an `exp` that
+    /// is too far ahead of its own clock.
     #[must_use]
     pub fn lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = lifetime;
         self
     }
 
-    /// The header's `kid`, in place of the key's own name.
+    /// Sets the header's `kid`, in place of the key's own.
     #[must_use]
     pub fn key_id(mut self, key_id: impl Into<String>) -> Self {
         self.key_id = Some(key_id.into());
         self
     }
 
-    /// Whether there is an `iss`, equal to `sub` (RFC 7523 section 3).
+    /// Sets whether there is an `iss`, equal to `sub` (RFC 7523 section 3).
     #[must_use]
     pub fn issuer(mut self, issuer: bool) -> Self {
         self.issuer = issuer;
         self
     }
 
-    /// Whether there is an `iat`, the second of signing.
+    /// Sets whether there is an `iat`, the second of signing.
     #[must_use]
     pub fn issued_at(mut self, issued_at: bool) -> Self {
         self.issued_at = issued_at;
         self
     }
 
-    /// The `jti`.
+    /// Sets the `jti`.
     #[must_use]
     pub fn jwt_id(mut self, jwt_id: JwtId) -> Self {
         self.jwt_id = jwt_id;

@@ -1,33 +1,34 @@
-//! Using an assertion once.
+//! Detection of assertions that are used again.
 
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
 
-/// What counts as the same assertion presented again.
+/// The rule for which assertions are accepted only once.
 ///
-/// The specification's assertion has no `jti`, and RS256 is deterministic: two honest assertions that expire in the
-/// same second are byte-identical. That is why [`ReplayPolicy::WholeAssertion`] is not the default.
+/// [`ReplayPolicy::WholeAssertion`] is not the default because the specification's assertion has no `jti` and RS256 is
+/// deterministic: two assertions of an honest customer that expire in the same second are byte-identical.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReplayPolicy {
-    /// An assertion without `jti` is refused; customer and `jti` together are accepted once.
+    /// Each pair of customer and `jti` is accepted once. An assertion without `jti` is refused.
     RequireJti,
-    /// Customer and `jti` together are accepted once; an assertion without `jti` as often as it comes until it expires.
+    /// Each pair of customer and `jti` is accepted once. An assertion without `jti` is accepted until it expires.
     #[default]
     JtiIfPresent,
-    /// Each assertion is accepted once, `jti` or not. A customer must not ask for two tokens with assertions that
-    /// expire in the same second and have no `jti`.
+    /// Each assertion is accepted once, with or without `jti`. A customer must not request two tokens with assertions
+    /// that expire in the same second and have no `jti`.
     WholeAssertion,
-    /// Nothing is remembered.
+    /// Every assertion is accepted until it expires. Nothing is stored.
     Off,
 }
 
-/// Remembers which assertions were used, until they expire.
+/// A store of the assertions that were used, until they expire.
 pub trait ReplayStore: fmt::Debug + Send + Sync {
-    /// Claims `key` until `expires`: true for the first caller, false for every other one while `expires` of the first
-    /// has not passed. One atomic step, also among several processes.
+    /// Claims `key` until `expires`. Returns true for the first caller, and false for every later one until `expires`
+    /// of the first has passed. The step is atomic, also among several processes.
     ///
-    /// Claim before the token is issued. If the store fails, issue nothing: a timeout may have claimed the key. A customer
-    /// that tries again after a failure signs anew, because what it sent before may be used up.
+    /// - Claim before the token is issued.
+    /// - If the store fails, issue no token: after a timeout the key may be claimed.
+    /// - A customer that retries after a failure must sign a new assertion, because the earlier one may be used up.
     fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool>;
 }

@@ -1,5 +1,5 @@
-//! The token exchange: what the customer sends to obtain an access token, and what comes back (RFC 6749 sections 4.4
-//! and 5, RFC 7523 section 2.2).
+//! The token exchange: the customer's request for an access token and the answers to it (RFC 6749 sections 4.4 and 5,
+//! RFC 7523 section 2.2).
 //!
 //! ```
 //! use bankrail_client_assertion::token::{ScopeSet, TokenRequest, FORM_CONTENT_TYPE};

@@ -1,4 +1,4 @@
-//! Checking an assertion.
+//! Verifying assertions.
 
 use crate::claims::{Claims, Instant, MAX_LIFETIME};
 use crate::token::TokenRequest;
@@ -10,11 +10,16 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::time::Duration;
 
-/// Checks assertions for one audience (Specification: "Client assertion (JWT) the customer builds"; RFC 7523 section 3).
+/// Verifies assertions for one audience (Specification: "Client assertion (JWT) the customer builds"; RFC 7523
+/// section 3).
 ///
-/// Unless told otherwise: RS256; `typ` is `jwt` in any case; `aud` is one text, equal to the audience; `exp` is a JSON
-/// number in the future and at most 3600 s ahead; `nbf` and `iat`, if present, are not in the future; `iss`, if present,
-/// equals `sub`; no leeway.
+/// By default:
+/// - the algorithm is RS256, and `typ` is `jwt` in any case;
+/// - `aud` is one string, equal to the audience;
+/// - `exp` is a JSON number in the future and at most 3600 s ahead;
+/// - `nbf` and `iat`, if present, are not in the future;
+/// - `iss`, if present, equals `sub`;
+/// - there is no leeway.
 ///
 /// ```
 /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
@@ -40,16 +45,16 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// The longest assertion that is read, in bytes.
+    /// The longest assertion accepted, in bytes.
     pub const MAX_BYTES: usize = 16 * 1024;
 
-    /// A verifier with the defaults.
+    /// A verifier with the default [`VerifierOptions`].
     #[must_use]
     pub fn new(audience: Audience) -> Self {
         Self { audience, options: VerifierOptions::default() }
     }
 
-    /// Sets what is accepted beside the specification's profile.
+    /// Sets the options.
     #[must_use]
     pub fn with_options(mut self, options: VerifierOptions) -> Self {
         self.options = options;
@@ -62,10 +67,10 @@ impl Verifier {
         &self.audience
     }
 
-    /// Reads an assertion without believing it, to find out whose keys to ask for.
+    /// Reads an assertion without verifying it, to find out whose keys to look up.
     ///
     /// # Errors
-    /// [`AssertionError`] if it is malformed, has another header than the profile's, or names no customer.
+    /// [`AssertionError`] if it is malformed, if its header is outside the profile, or if `sub` is not a customer code.
     pub fn read<'a>(&'a self, assertion: &'a str) -> Result<Unverified<'a>, AssertionError> {
         let compact = Compact::parse(assertion, &LIMITS).map_err(AssertionError::Malformed)?;
         self.options.typ.check(compact.header().typ())?;
@@ -74,12 +79,13 @@ impl Verifier {
         Ok(Unverified { verifier: self, compact, claims, subject })
     }
 
-    /// Checks an assertion with the keys of the customer that it names. `keys` looks a customer's keys up: one key or a
-    /// [`KeySet`](bankrail_jose::KeySet); none for an unknown customer. When the look-up is asynchronous, use
-    /// [`Verifier::read`] and [`Unverified::verify`].
+    /// Verifies an assertion with the keys of the customer that it names.
+    ///
+    /// `keys` looks up the keys of a customer: one key or a [`KeySet`](bankrail_jose::KeySet), `None` for an unknown
+    /// customer. For an asynchronous look-up, use [`Verifier::read`] and [`Unverified::verify`].
     ///
     /// # Errors
-    /// [`AssertionError`]; see there what of it a counterparty may learn.
+    /// [`AssertionError`], whose documentation says what a counterparty may learn.
     pub fn verify<K: KeyLookup<VerifyingKey>>(
         &self,
         assertion: &str,
@@ -98,7 +104,7 @@ impl Verifier {
 /// The bounds on an assertion.
 const LIMITS: VerifyOptions = VerifyOptions::new().max_token(Verifier::MAX_BYTES).max_header(2 * 1024);
 
-/// An assertion that is well formed and that nothing is proved about.
+/// A well-formed assertion that was not verified yet.
 pub struct Unverified<'a> {
     verifier: &'a Verifier,
     compact: Compact<'a>,
@@ -107,22 +113,22 @@ pub struct Unverified<'a> {
 }
 
 impl Unverified<'_> {
-    /// Who the assertion says it is from: whose keys to look up, and good for nothing else.
+    /// The customer that the assertion names. Use it only to look up keys.
     #[must_use]
     pub fn subject_for_key_lookup(&self) -> &CustomerCode {
         &self.subject
     }
 
-    /// Checks the signature with the keys of [`Unverified::subject_for_key_lookup`], and then the claims.
+    /// Verifies the signature with the keys of [`Unverified::subject_for_key_lookup`], then checks the claims.
     ///
     /// # Errors
-    /// [`AssertionError`]; see there what of it a counterparty may learn.
+    /// [`AssertionError`], whose documentation says what a counterparty may learn.
     pub fn verify(
         self,
         keys: &(impl KeyLookup<VerifyingKey> + ?Sized),
         now: Timestamp,
     ) -> Result<VerifiedAssertion, AssertionError> {
-        // The claims were read out of the very bytes that are checked here.
+        // The claims were read from the same bytes as the signature covers.
         let Self { verifier, compact, claims, subject } = self;
         let proved = compact.verify(keys).map_err(|error| match error {
             VerifyError::NoKey(error) => AssertionError::NoKey(error),
@@ -159,8 +165,8 @@ impl Unverified<'_> {
     }
 }
 
-/// `exp` is after `now` and at most 3600 s after it, give or take the leeway. An assertion is expired "on or after"
-/// `exp` (RFC 7519 section 4.1.4).
+/// Checks that `exp` is after `now` and at most 3600 s after it, with the leeway on both sides. An assertion is expired
+/// "on or after" `exp` (RFC 7519 section 4.1.4).
 fn check_lifetime(expires: Instant, now: Timestamp, leeway: Duration) -> Result<(), AssertionError> {
     if expires.ceil().saturating_add(leeway) <= now {
         return Err(AssertionError::Expired { expires_at: expires.floor(), now });
@@ -177,7 +183,7 @@ impl fmt::Debug for Unverified<'_> {
     }
 }
 
-/// An assertion that the customer's key signed and whose claims hold.
+/// An assertion whose signature and claims were verified.
 #[derive(Clone)]
 pub struct VerifiedAssertion {
     customer: CustomerCode,
@@ -190,37 +196,37 @@ pub struct VerifiedAssertion {
 }
 
 impl VerifiedAssertion {
-    /// Who signed it.
+    /// The customer who signed the assertion.
     #[must_use]
     pub fn customer(&self) -> &CustomerCode {
         &self.customer
     }
 
-    /// When it expires, cut to milliseconds.
+    /// `exp`, cut to milliseconds.
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {
         self.expires_at
     }
 
-    /// `iat`, if it says one.
+    /// `iat`, if present, cut to milliseconds.
     #[must_use]
     pub fn issued_at(&self) -> Option<Timestamp> {
         self.issued_at
     }
 
-    /// `jti`, if it says one.
+    /// `jti`, if present.
     #[must_use]
     pub fn jwt_id(&self) -> Option<&str> {
         self.jwt_id.as_deref()
     }
 
-    /// The name of the key that its signature is valid for, if that has one.
+    /// The `kid` of the key that the signature is valid for, if the key has one.
     #[must_use]
     pub fn key_id(&self) -> Option<&str> {
         self.key_id.as_deref()
     }
 
-    /// What a [`ReplayStore`] remembers of it under a policy; `None` if nothing.
+    /// The key to claim in a [`ReplayStore`] under a policy. `None` if the policy stores nothing.
     ///
     /// # Errors
     /// [`AssertionError::JwtIdRequired`] under [`ReplayPolicy::RequireJti`] if there is no `jti`.
@@ -229,21 +235,21 @@ impl VerifiedAssertion {
             (ReplayPolicy::Off, _) | (ReplayPolicy::JtiIfPresent, None) => return Ok(None),
             (ReplayPolicy::RequireJti, None) => return Err(AssertionError::JwtIdRequired),
             (ReplayPolicy::RequireJti | ReplayPolicy::JtiIfPresent, Some(id)) => (b"jti\0", id.as_bytes()),
-            // A valid signature stands for all that it signs, and has one spelling.
+            // A valid signature identifies the bytes that it signs, and has only one encoding.
             (ReplayPolicy::WholeAssertion, _) => (b"assertion\0", &self.signature),
         };
-        // A customer code holds no NUL, so the parts cannot run into each other.
+        // A customer code holds no NUL, so the concatenation is unambiguous.
         let customer = self.customer.as_str();
         let digest = Sha256::new().chain_update(kind).chain_update(customer).chain_update([0]).chain_update(what);
         Ok(Some(ReplayKey { key: digest.finalize().into(), expires: self.remember_until }))
     }
 
-    /// Uses the assertion up under a policy. Call it after everything else about the request was found good, and
-    /// before a token is issued.
+    /// Marks the assertion as used under a policy. Call it after all other checks of the request and before a token is
+    /// issued.
     ///
     /// # Errors
-    /// [`AssertionError::Replayed`], [`AssertionError::JwtIdRequired`]; [`AssertionError::ReplayStore`] if the store
-    /// failed: then no token must be issued.
+    /// [`AssertionError::Replayed`], [`AssertionError::JwtIdRequired`], or [`AssertionError::ReplayStore`] if the store
+    /// failed. After each of them no token must be issued.
     pub async fn claim(
         &self,
         policy: ReplayPolicy,
@@ -270,7 +276,7 @@ impl VerifiedAssertion {
     }
 }
 
-/// Prints no signature.
+/// Does not print the signature.
 impl fmt::Debug for VerifiedAssertion {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("VerifiedAssertion")
@@ -282,12 +288,12 @@ impl fmt::Debug for VerifiedAssertion {
     }
 }
 
-/// What a [`ReplayStore`] claims.
+/// The key of an assertion in a [`ReplayStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ReplayKey {
-    /// The key.
+    /// The key to claim.
     pub key: [u8; 32],
-    /// Until when it must be remembered: the assertion is refused from then on anyway.
+    /// When the store may forget the key, because the assertion is expired from then on.
     pub expires: Timestamp,
 }

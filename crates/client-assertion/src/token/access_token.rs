@@ -1,4 +1,4 @@
-//! The reference token and its hash.
+//! The access token and its hash.
 
 use bankrail_values::{HyphenatedUuid, SecretString};
 use sha2::{Digest, Sha256};
@@ -6,26 +6,26 @@ use std::fmt;
 
 /// An access token: a hyphenated GUID (Specification: "Access token response").
 ///
-/// Its text is a secret: it is not printed, is compared in constant time and is overwritten when dropped. It is kept
-/// as it was spelled, because it goes back to the issuer as it came.
+/// - Its text is a secret: it is not printed, is compared in constant time, and is overwritten when dropped.
+/// - Its text is kept unchanged, including case, because it is sent back to the issuer.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken(SecretString);
 
 impl AccessToken {
-    /// A new random token of 122 random bits.
+    /// A new token of 122 random bits.
     ///
     /// # Errors
-    /// [`RandomnessError`] when the operating system gives no randomness.
+    /// [`RandomnessError`] if the system gives no random bytes.
     pub fn generate() -> Result<Self, RandomnessError> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|_| RandomnessError)?;
         Ok(Self(HyphenatedUuid::from_random_bytes(random).to_string().into()))
     }
 
-    /// Checks a token's spelling.
+    /// Checks the text of a token.
     ///
     /// # Errors
-    /// [`AccessTokenError`] if it is no hyphenated GUID. The error does not hold the text.
+    /// [`AccessTokenError`] if it is not a hyphenated GUID. The error does not hold the text.
     pub fn parse(text: &str) -> Result<Self, AccessTokenError> {
         HyphenatedUuid::parse(text).map_err(|_| AccessTokenError)?;
         Ok(Self(text.into()))
@@ -35,7 +35,7 @@ impl AccessToken {
     /// 2.1).
     ///
     /// # Errors
-    /// [`AccessTokenError`] for another scheme or a text that is no token.
+    /// [`AccessTokenError`] for another scheme or a text that is not a token.
     pub fn from_authorization(header: &str) -> Result<Self, AccessTokenError> {
         let (scheme, token) = header.split_once(' ').ok_or(AccessTokenError)?;
         if !scheme.eq_ignore_ascii_case("Bearer") {
@@ -50,13 +50,13 @@ impl AccessToken {
         format!("Bearer {}", self.0.expose_secret()).into()
     }
 
-    /// The text, for the wire. Never for a log.
+    /// The text, for the wire. Never log it.
     #[must_use]
     pub fn expose_secret(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// What a store keeps in the token's place.
+    /// The hash that a store keeps in place of the token.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         TokenHash(Sha256::digest(self.0.expose_secret()).into())
@@ -74,7 +74,7 @@ impl fmt::Debug for AccessToken {
 pub struct TokenHash([u8; 32]);
 
 impl TokenHash {
-    /// The hash.
+    /// The hash as bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -100,9 +100,9 @@ impl fmt::Debug for TokenHash {
 #[non_exhaustive]
 pub struct AccessTokenError;
 
-/// The operating system gave no random bytes.
+/// The system gave no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no randomness from the operating system")]
+#[error("no random bytes from the system")]
 #[non_exhaustive]
 pub struct RandomnessError;
 

@@ -3,8 +3,9 @@
 use bankrail_values::json::{self, JsonLimits, JsonObjectWriter, JsonValue};
 use std::fmt;
 
-/// An error code of the token endpoint (RFC 6749 section 5.2; the last two named ones are those of section 4.1.2.1,
-/// which fit where the server itself is at fault).
+/// An error code of the token endpoint (RFC 6749 section 5.2).
+///
+/// `server_error` and `temporarily_unavailable` are from section 4.1.2.1, for faults of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TokenErrorCode {
@@ -24,7 +25,7 @@ pub enum TokenErrorCode {
     ServerError,
     /// `temporarily_unavailable`, 503; also the body of a 429.
     TemporarilyUnavailable,
-    /// A code that is not in the list, as it was read.
+    /// Another code, as it was read.
     Other(Box<str>),
 }
 
@@ -51,7 +52,7 @@ impl TokenErrorCode {
         }
     }
 
-    /// The HTTP status that goes with it; 400 for an unlisted code.
+    /// The HTTP status for the code; 400 for [`TokenErrorCode::Other`].
     #[must_use]
     pub fn status(&self) -> u16 {
         CODES.iter().find(|(code, ..)| code == self).map_or(400, |(.., status)| *status)
@@ -85,21 +86,21 @@ impl fmt::Display for TokenErrorCode {
 pub struct TokenErrorBody {
     /// The code.
     pub error: TokenErrorCode,
-    /// Text for the developer of the other side. Absent by default: it must not tell why an assertion was refused.
+    /// Text for the developer of the other side, absent by default. It must not tell why an assertion was refused.
     pub error_description: Option<String>,
 }
 
 impl TokenErrorBody {
-    /// The largest body that is read.
+    /// The largest body accepted, in bytes.
     pub const MAX_BYTES: usize = 64 * 1024;
 
-    /// A body of the code alone.
+    /// A body with the code only.
     #[must_use]
     pub fn new(error: TokenErrorCode) -> Self {
         Self { error, error_description: None }
     }
 
-    /// Adds a text. Characters that RFC 6749 section 5.2 does not allow in it become `?` when written.
+    /// Adds a description. Characters that RFC 6749 section 5.2 does not allow are written as `?`.
     #[must_use]
     pub fn with_description(mut self, text: impl Into<String>) -> Self {
         self.error_description = Some(text.into());
@@ -117,10 +118,10 @@ impl TokenErrorBody {
             .finish()
     }
 
-    /// Reads the body. Other members are ignored; codes that are not in the list are kept.
+    /// Reads the body. Unknown members are ignored; unknown codes become [`TokenErrorCode::Other`].
     ///
     /// # Errors
-    /// [`ErrorBodyError`] if the body is no such object; the endpoint then says nothing but its HTTP status.
+    /// [`ErrorBodyError`] if the body is not such an object. Only the HTTP status is then known.
     pub fn from_json(body: &[u8]) -> Result<Self, ErrorBodyError> {
         let limits = JsonLimits::new().max_bytes(Self::MAX_BYTES);
         let members = json::read_object(body, &limits).map_err(|_| ErrorBodyError)?;
@@ -133,7 +134,7 @@ impl TokenErrorBody {
     }
 }
 
-/// The body is no error answer of RFC 6749.
+/// The body is not an error response of RFC 6749.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a JSON object with an error code")]
 #[non_exhaustive]

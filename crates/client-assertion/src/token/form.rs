@@ -1,4 +1,4 @@
-//! The form that asks for a token (Specification: "Obtain access token").
+//! The form that requests a token (Specification: "Obtain access token").
 
 use super::{ScopeError, ScopeSet, TokenErrorCode};
 use crate::CustomerCode;
@@ -13,7 +13,7 @@ const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-be
 
 /// A request for an access token: the client credentials grant with a JWT assertion (RFC 7523 section 2.2).
 ///
-/// It exists only with an assertion and at least one scope; whether the assertion is any good is not known yet.
+/// It has an assertion, which is not verified yet, and at least one scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenRequest {
     assertion: SecretString,
@@ -22,9 +22,9 @@ pub struct TokenRequest {
 }
 
 impl TokenRequest {
-    /// The largest form that is read, in bytes.
+    /// The largest form accepted, in bytes.
     pub const MAX_BYTES: usize = 32 * 1024;
-    /// The most parameters that are read.
+    /// The most parameters of a form.
     pub const MAX_PARAMETERS: usize = 64;
 
     /// A request with a signed assertion.
@@ -33,20 +33,20 @@ impl TokenRequest {
         Self { assertion: assertion.into(), scope, client_id: None }
     }
 
-    /// Adds `client_id`, which the service does not ask for but accepts.
+    /// Adds `client_id`, which is optional.
     #[must_use]
     pub fn with_client_id(mut self, customer: &CustomerCode) -> Self {
         self.client_id = Some(customer.as_str().into());
         self
     }
 
-    /// The assertion, unverified. A credential: hand it to a verifier, never to a log.
+    /// The assertion, not verified. It is a credential: pass it to a verifier, and never log it.
     #[must_use]
     pub fn assertion(&self) -> &SecretString {
         &self.assertion
     }
 
-    /// What is asked for.
+    /// The scopes requested.
     #[must_use]
     pub fn scope(&self) -> &ScopeSet {
         &self.scope
@@ -72,13 +72,14 @@ impl TokenRequest {
         form.finish()
     }
 
-    /// Reads a form. `content_type` is the request's header; parameters such as `;charset=UTF-8` are allowed in it.
+    /// Reads a form.
     ///
-    /// Unknown parameters are ignored, a parameter without a value counts as absent, and no parameter may come twice,
-    /// known or not (RFC 6749 section 3.2).
+    /// - `content_type` is the request's header. Parameters such as `;charset=UTF-8` are allowed in it.
+    /// - Unknown parameters are ignored. A parameter without a value counts as absent. A parameter that is repeated is
+    ///   refused, even an unknown one (RFC 6749 section 3.2).
     ///
     /// # Errors
-    /// [`TokenRequestError`]: all of them are answered 400, see [`TokenRequestError::code`].
+    /// [`TokenRequestError`]. Answer all of them with status 400 and [`TokenRequestError::code`].
     pub fn from_form(content_type: Option<&str>, body: &[u8]) -> Result<Self, TokenRequestError> {
         check_content_type(content_type)?;
         if body.len() > Self::MAX_BYTES {
@@ -99,13 +100,13 @@ impl TokenRequest {
     }
 }
 
-/// The decoded parameters, no name twice.
+/// The decoded parameters, with distinct names.
 struct Form<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 impl<'a> Form<'a> {
     fn read(body: &'a [u8]) -> Result<Self, TokenRequestError> {
         let mut form: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
-        // Bytes that are not UTF-8 become U+FFFD, which no value that is looked at may hold.
+        // Bytes that are not UTF-8 become U+FFFD, which the checks of all used values refuse.
         for (name, value) in form_urlencoded::parse(body) {
             if form.len() == TokenRequest::MAX_PARAMETERS {
                 return Err(TokenRequestError::TooManyParameters { limit: TokenRequest::MAX_PARAMETERS });
@@ -127,7 +128,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The media type without its parameters, in any case (RFC 9110 section 8.3.1).
+/// Compares the media type without its parameters, in any case (RFC 9110 section 8.3.1).
 fn check_content_type(content_type: Option<&str>) -> Result<(), TokenRequestError> {
     let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();
     if essence.trim_matches([' ', '\t']).eq_ignore_ascii_case(FORM_CONTENT_TYPE) {
@@ -136,7 +137,7 @@ fn check_content_type(content_type: Option<&str>) -> Result<(), TokenRequestErro
     Err(TokenRequestError::ContentType { found: content_type.map(excerpt) })
 }
 
-/// Why a form is no request for a token. Every one is answered with HTTP 400 and a code.
+/// A form that is not a token request. Answer it with HTTP status 400 and [`TokenRequestError::code`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenRequestError {
@@ -154,13 +155,13 @@ pub enum TokenRequestError {
         /// The length.
         found: usize,
     },
-    /// More than [`TokenRequest::MAX_PARAMETERS`].
-    #[error("expected at most {limit} parameters")]
+    /// More than [`TokenRequest::MAX_PARAMETERS`] parameters.
+    #[error("expected at most {limit} parameters, found more")]
     TooManyParameters {
         /// The bound.
         limit: usize,
     },
-    /// A parameter that comes twice.
+    /// A parameter is repeated.
     #[error("expected each parameter once, found {parameter} again")]
     Repeated {
         /// Its name, cut and escaped.
@@ -185,12 +186,12 @@ pub enum TokenRequestError {
         found: String,
     },
     /// The scope is malformed.
-    #[error("the scope is unreadable: {0}")]
+    #[error("the scope is malformed: {0}")]
     Scope(ScopeError),
 }
 
 impl TokenRequestError {
-    /// What the counterparty is told; its status is always 400.
+    /// The error code for the counterparty. The status of the answer is always 400.
     #[must_use]
     pub fn code(&self) -> TokenErrorCode {
         match self {

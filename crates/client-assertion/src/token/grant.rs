@@ -1,21 +1,21 @@
-//! What an issuer remembers of a token.
+//! The issuer's record of a token.
 
 use super::{ScopeSet, TokenHash};
 use crate::CustomerCode;
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
 
-/// What a token was granted for.
+/// The issuer's record of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokenGrant {
-    /// Who may use it.
+    /// The customer to whom the token was issued.
     pub customer: CustomerCode,
-    /// What for.
+    /// The scopes granted.
     pub scopes: ScopeSet,
-    /// From when.
+    /// When the token was issued.
     pub issued_at: Timestamp,
-    /// It is no longer valid at this instant.
+    /// When the token expires. It is not valid at this instant.
     pub expires_at: Timestamp,
 }
 
@@ -26,23 +26,23 @@ impl TokenGrant {
         Self { customer, scopes, issued_at, expires_at }
     }
 
-    /// True while the grant holds.
+    /// Whether the token is valid at `now`.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }
 }
 
-/// Where an issuer keeps its tokens: hashed, until they expire.
+/// An issuer's store of grants, by the hash of the token, until they expire.
 ///
 /// An engine may drop a grant once `now` has reached its `expires_at`.
 pub trait TokenStore: fmt::Debug + Send + Sync {
-    /// Keeps a grant. A grant already there under this hash is replaced.
+    /// Stores a grant. An earlier grant under this hash is replaced.
     fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()>;
 
-    /// The grant under this hash if it still holds at `now` ([`TokenGrant::is_valid_at`]).
+    /// The grant under this hash, if it is valid at `now` ([`TokenGrant::is_valid_at`]).
     fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>>;
 
-    /// Forgets a grant. True if there was one.
+    /// Removes a grant. Returns whether there was one.
     fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool>;
 }

@@ -8,27 +8,27 @@ use zeroize::Zeroize as _;
 
 /// The JSON body of a granted token request (Specification: "Access token response"). `token_type` is always `Bearer`.
 ///
-/// It goes out with `Content-Type: application/json`, `Cache-Control: no-store` and `Pragma: no-cache`.
+/// Send it with `Content-Type: application/json`, `Cache-Control: no-store` and `Pragma: no-cache`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokenResponse {
     /// The token.
     pub access_token: AccessToken,
-    /// How long it lives from now on, in seconds.
+    /// The remaining lifetime of the token, in seconds.
     pub expires_in: u64,
-    /// What it is limited to, where that differs from what was asked.
+    /// The scopes granted, if they differ from the scopes requested.
     pub scope: Option<ScopeSet>,
 }
 
 impl TokenResponse {
     /// The only token type.
     pub const TOKEN_TYPE: &'static str = "Bearer";
-    /// The largest body that is read.
+    /// The largest body accepted, in bytes.
     pub const MAX_BYTES: usize = 64 * 1024;
-    /// How long a token lives unless configured otherwise, in seconds (Default: "Token endpoint").
+    /// The default lifetime of a token, in seconds (Default: "Token endpoint").
     pub const DEFAULT_LIFETIME: u64 = 3600;
 
-    /// The answer for a new token; `scope` is said only when it differs from what was asked.
+    /// The response for a new token. `scope` is present only if it differs from the scopes requested.
     #[must_use]
     pub fn new(access_token: AccessToken, expires_in: u64, granted: &GrantedScopes) -> Self {
         Self { access_token, expires_in, scope: granted.scope_to_return().cloned() }
@@ -73,7 +73,7 @@ impl TokenResponse {
         let expires_in = expires_in.ok_or(wrong("expires_in", "a whole number of seconds"))?;
         let token_type = string("token_type")?;
         let access_token = string("access_token")?;
-        // No scope and an empty one mean the same: nothing to compare with.
+        // An empty scope means the same as none: the scopes requested were granted.
         let scope = match members.get("scope") {
             None | Some(JsonValue::Null) => "",
             Some(_) => string("scope")?,
@@ -92,7 +92,7 @@ impl TokenResponse {
     }
 }
 
-/// Why a body is no token response.
+/// A body that is not a token response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenResponseError {
@@ -104,20 +104,20 @@ pub enum TokenResponseError {
     Member {
         /// The member.
         member: &'static str,
-        /// What it must be.
+        /// The type expected.
         expected: &'static str,
     },
-    /// A token type that this crate does not know how to send.
+    /// The token type is not `Bearer`.
     #[error("expected the token type Bearer, found {found}")]
     TokenType {
         /// The text, cut and escaped.
         found: String,
     },
-    /// The token is no GUID.
-    #[error("the access token is unusable: {0}")]
+    /// The token is not a hyphenated GUID.
+    #[error("the access token is malformed: {0}")]
     AccessToken(AccessTokenError),
     /// The scope is malformed.
-    #[error("the scope is unreadable: {0}")]
+    #[error("the scope is malformed: {0}")]
     Scope(ScopeError),
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// One scope name: 1 to 128 visible ASCII characters other than `"` and `\` (RFC 6749 section 3.3).
 ///
-/// Names are compared byte for byte. The specification names none; [`names`] has the documented ones.
+/// Names are compared byte for byte. The specification defines none; [`names`] has those of live services.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope(Box<str>);
 
@@ -53,10 +53,10 @@ pub mod names {
     pub const PAYMENT_INSTRUCTION_WRITE: &str = "AU.INSTO.PAYTO.MPIR.WRITE";
 }
 
-/// One or more scopes without order (RFC 6749 section 3.3: "their order does not matter").
+/// A set of one or more scopes (RFC 6749 section 3.3: "their order does not matter").
 ///
-/// Spelled as names separated by single spaces, here in ascending order. At most 64 names. A name that is listed
-/// twice counts once.
+/// - The text is the names separated by single spaces. It is written in ascending order.
+/// - At most 64 names. A name that is listed twice counts once.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScopeSet(BTreeSet<Scope>);
 
@@ -99,7 +99,7 @@ impl ScopeSet {
         }
     }
 
-    /// True if the set has this scope.
+    /// Whether the set has this scope.
     #[must_use]
     pub fn contains(&self, scope: &str) -> bool {
         self.0.iter().any(|own| own.as_str() == scope)
@@ -110,25 +110,25 @@ impl ScopeSet {
         self.0.iter()
     }
 
-    /// How many scopes there are; at least one.
+    /// The number of scopes, at least one.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a set is never empty")]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The scopes that both sets have; `None` if there are none.
+    /// The scopes that are in both sets, or `None` if there are none.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Option<Self> {
         let both: BTreeSet<Scope> = self.0.intersection(&other.0).cloned().collect();
         (!both.is_empty()).then_some(Self(both))
     }
 
-    /// What of this request may be granted out of `permitted`: the intersection
-    /// (Specification: "Authentication", rule 4).
+    /// The scopes to grant for this request: its intersection with `permitted` (Specification: "Authentication",
+    /// rule 4).
     ///
     /// # Errors
-    /// [`NoScopeGranted`] if nothing is left; the counterparty is told `invalid_scope`.
+    /// [`NoScopeGranted`] if the intersection is empty. The error code of the answer is `invalid_scope`.
     pub fn granted_from(&self, permitted: &Self) -> Result<GrantedScopes, NoScopeGranted> {
         let scopes = self.intersection(permitted).ok_or(NoScopeGranted)?;
         Ok(GrantedScopes { differs: scopes != *self, scopes })
@@ -155,7 +155,7 @@ impl GrantedScopes {
         self.scopes
     }
 
-    /// What the response's `scope` says: something only when it differs from what was asked (RFC 6749 section 5.1).
+    /// The `scope` of the response: `None` if it equals the scopes requested (RFC 6749 section 5.1).
     #[must_use]
     pub fn scope_to_return(&self) -> Option<&ScopeSet> {
         self.differs.then_some(&self.scopes)
@@ -169,18 +169,18 @@ impl GrantedScopes {
 pub struct NoScopeGranted;
 
 impl NoScopeGranted {
-    /// What the counterparty is told: `invalid_scope`.
+    /// The error code for the counterparty: `invalid_scope`.
     #[must_use]
     pub fn code(&self) -> super::TokenErrorCode {
         super::TokenErrorCode::InvalidScope
     }
 }
 
-/// Why a text is no scope or set of scopes.
+/// A text that is not a scope name or a set of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScopeError {
-    /// Not a scope name; empty between, before or after spaces.
+    /// Not a scope name. It is empty for leading, trailing or doubled spaces.
     #[error("expected a scope name of 1 to 128 visible characters, found {found}")]
     Name {
         /// The text, cut and escaped.

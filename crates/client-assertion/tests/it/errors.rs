@@ -1,4 +1,4 @@
-//! What the counterparty learns, and what printing shows.
+//! The answer to the counterparty, the chain of causes, and what `Debug` prints.
 
 use crate::support::{OTHER_KEY, builder, claims, now, signed, verifier, verify};
 use bankrail_client_assertion::token::{AccessToken, TokenGrant, TokenRequest, TokenResponse, TokenStore};

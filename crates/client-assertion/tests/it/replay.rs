@@ -1,4 +1,4 @@
-//! Using an assertion once.
+//! Using assertions more than once.
 
 use crate::support::{KEY, NOW, Replays, at, block_on, builder, claims, now, signed, verifier, verifier_with, verify};
 use bankrail_client_assertion::{
@@ -13,7 +13,7 @@ fn verified(changes: &[(&str, &str)]) -> VerifiedAssertion {
     verify(&verifier(), &signed(&claims(changes))).unwrap()
 }
 
-/// How often each of two assertions is accepted, one after the other, under each policy.
+/// Whether each of two assertions is accepted, one after the other, under each policy.
 fn accepted(first: &VerifiedAssertion, second: &VerifiedAssertion) -> [[bool; 2]; 4] {
     POLICIES.map(|policy| {
         let store = Replays::default();
@@ -24,10 +24,10 @@ fn accepted(first: &VerifiedAssertion, second: &VerifiedAssertion) -> [[bool; 2]
 #[test]
 fn policies() {
     let (plain, with_id) = (verified(&[]), verified(&[("jti", "\"1\"")]));
-    // Two honest assertions of one second without jti are one and the same text.
+    // Two assertions of one second without jti are the same text.
     assert_eq!(accepted(&plain, &plain), [[false, false], [true, true], [true, false], [true, true]]);
     assert_eq!(accepted(&with_id, &with_id), [[true, false], [true, false], [true, false], [true, true]]);
-    // The same jti in another assertion is used up; another jti is not.
+    // A jti is used up for other assertions, too; another jti is not.
     let again = verified(&[("jti", "\"1\""), ("iat", "1")]);
     assert_eq!(accepted(&with_id, &again), [[true, false], [true, false], [true, true], [true, true]]);
     let other = verified(&[("jti", "\"2\"")]);
@@ -61,7 +61,7 @@ fn remembered_for_as_long_as_it_could_be_accepted() {
 }
 
 #[test]
-fn a_failing_store_refuses_and_is_our_fault() {
+fn a_failing_store_is_a_local_fault_and_refuses() {
     let store = Replays { broken: true, ..Replays::default() };
     let assertion = verify(
         &verifier(),

@@ -1,4 +1,4 @@
-//! The assertions of the shared vectors, each with the verdict given.
+//! The assertions of the shared vectors, each with its expected verdict.
 
 use bankrail_client_assertion::{AssertionError, Audience, TypRule, VerifiedAssertion, Verifier, VerifierOptions};
 use bankrail_jose::{Jwk, KeyOptions, VerifyingKey};
@@ -33,7 +33,7 @@ fn verdicts() {
         let (name, token) = (case["name"].as_str().unwrap(), case["token"].as_str().unwrap());
         let expect = case["expect"].as_str().unwrap();
         let found = verify(&verifier, token);
-        // Policies default to refusal; each has its option below.
+        // By default all but "accept" are refused. The options below accept the others.
         assert_eq!(found.is_ok(), expect == "accept", "{name}: {found:?}");
         if let Err(error) = found {
             assert_eq!((error.status(), error.to_body().to_json().as_str()), (401, r#"{"error":"invalid_client"}"#));

@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Keys, claims and stores for several tests.
 
 use bankrail_client_assertion::{
     AssertionBuilder, AssertionError, Audience, CustomerCode, VerifiedAssertion, Verifier, VerifierOptions,
@@ -42,7 +42,7 @@ pub(crate) fn builder() -> AssertionBuilder {
     AssertionBuilder::new(customer(), Audience::parse(AUDIENCE).unwrap())
 }
 
-/// The baseline's claims with members replaced, added or, if empty, taken out.
+/// The default claims, with members replaced, added or, if the value is empty, removed.
 pub(crate) fn claims(changes: &[(&str, &str)]) -> String {
     let expires = (NOW + 600).to_string();
     let audience = format!("\"{AUDIENCE}\"");
@@ -57,7 +57,7 @@ pub(crate) fn claims(changes: &[(&str, &str)]) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// Signs any claims by the customer's key.
+/// Signs claims with the customer's key.
 pub(crate) fn signed(claims: &str) -> String {
     jws::sign(&KEY, &JwsHeader::new().typ("jwt"), claims.as_bytes()).unwrap()
 }
@@ -66,7 +66,7 @@ pub(crate) fn verify(verifier: &Verifier, assertion: &str) -> Result<VerifiedAss
     verifier.verify(assertion, now(), |asked| (*asked == customer()).then(|| KEY.verifying_key()))
 }
 
-/// Runs a future that never waits.
+/// Runs a future that is ready when first polled.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -75,7 +75,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Remembers in memory, or fails.
+/// A replay store in memory, which fails if `broken`.
 #[derive(Debug, Default)]
 pub(crate) struct Replays {
     pub(crate) claimed: Mutex<HashMap<[u8; 32], Timestamp>>,

@@ -1,4 +1,4 @@
-//! Every rule of the profile, from both sides.
+//! Every rule of the profile, with values that it accepts and refuses.
 
 use crate::support::{
     AUDIENCE, KEY, NOW, OTHER_KEY, at, builder, claims, customer, now, signed, verifier, verifier_with, verify,
@@ -183,7 +183,7 @@ fn leeway_is_granted_at_both_ends_and_no_further() {
         let found = verify(&lenient, &signed(&claims(&[(claim, &value.to_string())])));
         assert_eq!(found.is_ok(), good, "{claim} {value} {found:?}");
     }
-    // However much was asked for.
+    // More leeway than the maximum is cut to the maximum.
     let endless = verifier_with(VerifierOptions::new().leeway(Duration::MAX));
     for (exp, good) in [(NOW - 299, true), (NOW - 300, false), (NOW + 3900, true), (NOW + 3901, false), (1, false)] {
         assert_eq!(verify(&endless, &signed(&claims(&[("exp", &exp.to_string())]))).is_ok(), good, "{exp}");
@@ -192,17 +192,17 @@ fn leeway_is_granted_at_both_ends_and_no_further() {
 
 #[test]
 fn the_subject_chooses_the_keys_and_nothing_more() {
-    // Another customer's key does not make this customer's assertion, whatever it says.
+    // An assertion signed with another customer's key is refused, even if it names this customer.
     let forged = builder().sign(&OTHER_KEY, now()).unwrap();
     let verifier = verifier();
     let unverified = verifier.read(&forged).unwrap();
     assert_eq!(unverified.subject_for_key_lookup(), &customer());
     assert!(unverified.verify(&KEY.verifying_key(), now()).is_err());
-    // Rotation: both keys are good for a while, by name.
+    // During a rotation both keys are accepted, selected by `kid`.
     let keys = KeySet::new([KEY.verifying_key().with_kid("a"), OTHER_KEY.verifying_key().with_kid("b")]).unwrap();
     let named = builder().with_options(AssertionOptions::new().key_id("b")).sign(&OTHER_KEY, now()).unwrap();
     assert_eq!(verifier.read(&named).unwrap().verify(&keys, now()).unwrap().key_id(), Some("b"));
-    assert!(verifier.read(&forged).unwrap().verify(&keys, now()).is_ok(), "without a name, both are tried");
+    assert!(verifier.read(&forged).unwrap().verify(&keys, now()).is_ok(), "without a kid, both are tried");
     let misnamed = builder().with_options(AssertionOptions::new().key_id("a")).sign(&OTHER_KEY, now()).unwrap();
     assert!(verifier.read(&misnamed).unwrap().verify(&keys, now()).is_err());
 }
@@ -219,7 +219,7 @@ fn the_form_may_name_the_same_client() {
     assert_eq!((error.status(), error.code().as_str()), (401, "invalid_client"));
 }
 
-/// Requests of the shape that OAuth libraries send when left to their own habits.
+/// Requests as OAuth libraries send them with their default settings.
 #[test]
 fn what_real_clients_send() {
     let sign = |typ: Option<&str>, claims: &str| {
@@ -265,7 +265,7 @@ fn what_real_clients_send() {
 }
 
 #[test]
-fn a_changed_octet_anywhere_is_refused() {
+fn a_changed_byte_anywhere_is_refused() {
     let assertion = builder().sign(&KEY, now()).unwrap();
     assert!(verify(&verifier(), &assertion).is_ok());
     for at in 0..assertion.len() {
