@@ -13,21 +13,21 @@ pub(crate) const IV_LEN: usize = 16;
 pub(crate) const TAG_LEN: usize = 32;
 pub(crate) const BLOCK_LEN: usize = 16;
 
-/// An encrypted text with its tag.
+/// A ciphertext with its initialisation vector and authentication tag.
 pub(crate) struct Ciphertext {
     pub(crate) iv: [u8; IV_LEN],
     pub(crate) text: Zeroizing<Vec<u8>>,
     pub(crate) tag: [u8; TAG_LEN],
 }
 
-/// A text that was decrypted after its tag had been found right. Only [`Ciphertext::open`] makes one.
+/// A plain text whose authentication tag was verified before it was decrypted. Only [`Ciphertext::open`] makes one.
 pub(crate) struct Authentic(Zeroizing<Vec<u8>>);
 
-/// Why a ciphertext was not opened.
+/// The reason why a ciphertext was not opened.
 pub(crate) enum NotOpened {
-    /// The tag is another key's; the ciphertext is as it was.
+    /// The tag is wrong for this key. The ciphertext is returned unchanged.
     WrongTag(Ciphertext),
-    /// The tag is right, the padding is not: whoever encrypted it had the key.
+    /// The tag is right and the padding is wrong. Only someone who has the content key can cause this.
     WrongPadding,
 }
 
@@ -37,20 +37,20 @@ impl Ciphertext {
         let (mac_key, enc_key) = key.expose_secret().split_at(32);
         let length = text.len();
         text.resize((length / BLOCK_LEN + 1) * BLOCK_LEN, 0);
-        let cipher = cbc::Encryptor::<Aes256>::new_from_slices(enc_key, &iv).expect("a key of 32 bytes, an IV of 16");
+        let cipher = cbc::Encryptor::<Aes256>::new_from_slices(enc_key, &iv).expect("the key has 32 bytes, the IV 16");
         cipher.encrypt_padded::<Pkcs7>(&mut text, length).expect("there is room for 1 to 16 bytes of padding");
         let tag = tag(mac_key, aad, &iv, &text);
         Self { iv, text, tag }
     }
 
-    /// Checks the tag, in the same time wherever it differs, and only then decrypts in place.
+    /// Checks the tag in constant time, then decrypts in place.
     pub(crate) fn open(mut self, key: &ContentKey, aad: &[u8]) -> Result<Authentic, NotOpened> {
         let (mac_key, enc_key) = key.expose_secret().split_at(32);
         if !bool::from(tag(mac_key, aad, &self.iv, &self.text).ct_eq(&self.tag)) {
             return Err(NotOpened::WrongTag(self));
         }
         let cipher = cbc::Decryptor::<Aes256>::new_from_slices(enc_key, &self.iv);
-        let cipher = cipher.expect("a key of 32 bytes, an IV of 16");
+        let cipher = cipher.expect("the key has 32 bytes, the IV 16");
         let plain = cipher.decrypt_padded::<Pkcs7>(&mut self.text).map_err(|_| NotOpened::WrongPadding)?;
         let length = plain.len();
         self.text.truncate(length);
@@ -59,7 +59,7 @@ impl Ciphertext {
 }
 
 impl Authentic {
-    /// The text.
+    /// The plain text.
     pub(crate) fn into_bytes(self) -> Zeroizing<Vec<u8>> {
         self.0
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn rfc7518_b3_octet_for_octet() {
+    fn rfc7518_b3_byte_for_byte() {
         let Some(file) = vectors("jose/rfc_vectors.json") else { return };
         let vector = &file["rfc7518_B.3_A256CBC-HS512"];
         let (key, iv) = key_and_iv(&vector["K"], &vector["IV"]);

@@ -1,14 +1,14 @@
-//! DEFLATE without a encrypter (RFC 1951, RFC 7516 section 4.1.3), with a bound on what comes out.
+//! Raw DEFLATE, without a zlib or gzip wrapper (RFC 1951, RFC 7516 section 4.1.3), with a bound on the output.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zeroize::Zeroizing;
 
-/// What `deflated` holds; `None` if it is not one complete DEFLATE stream, or holds more than `max` bytes.
+/// Inflates `deflated`. Returns `None` if it is not one complete DEFLATE stream, or inflates to more than `max` bytes.
 ///
-/// Never allocates more than about twice `max`, however much the stream would give.
+/// Never allocates more than about twice `max`, whatever the stream holds.
 pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>> {
     let mut stream = Decompress::new(false);
-    // One byte past the bound tells "exactly max" from "more".
+    // Room for one byte past the bound tells "exactly max" from "more".
     let ceiling = max.checked_add(1)?;
     let mut plain = Zeroizing::new(Vec::with_capacity(ceiling.min(deflated.len().saturating_mul(4).max(1024))));
     loop {
@@ -19,7 +19,7 @@ pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>>
             return None;
         }
         if status == Status::StreamEnd {
-            // Bytes after the end of the stream would be data that nothing accounts for.
+            // Bytes after the end of the stream are refused.
             return (usize::try_from(stream.total_in()).ok()? == deflated.len()).then_some(plain);
         }
         if plain.len() < plain.capacity() {
@@ -29,17 +29,17 @@ pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>>
             }
             continue;
         }
-        // Growing in place would leave a copy behind.
+        // A vector that grows by itself would leave a copy of the plain text behind.
         let mut larger = Zeroizing::new(Vec::with_capacity(ceiling.min(plain.capacity().saturating_mul(2))));
         larger.extend_from_slice(&plain);
         plain = larger;
     }
 }
 
-/// `plain` as one DEFLATE stream.
+/// Deflates `plain` into one DEFLATE stream.
 pub(crate) fn deflate(plain: &[u8]) -> Zeroizing<Vec<u8>> {
     let mut stream = Compress::new(Compression::default(), false);
-    // Stored blocks bound what incompressible data grows by.
+    // Incompressible data is written as stored blocks, which bounds its growth.
     let room = plain.len() + plain.len() / 1000 * 6 + 64;
     let mut deflated = Zeroizing::new(Vec::with_capacity(room));
     let status = stream.compress_vec(plain, &mut deflated, FlushCompress::Finish);

@@ -1,9 +1,9 @@
-//! The JSON object that carries a payload (Specification: "Secured payload envelope").
+//! The JSON object that carries a secured payload (Specification: "Secured payload envelope").
 
 use bankrail_values::json::{self, JsonError, JsonLimits, JsonObjectWriter, JsonValue};
 use std::fmt;
 
-/// `{"secured_payload":"…"}`: the body of every webhook message.
+/// The envelope `{"secured_payload":"…"}`, the body of every webhook message.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SecuredPayload {
@@ -21,10 +21,10 @@ impl SecuredPayload {
         Self { secured_payload: secured_payload.into() }
     }
 
-    /// Reads an envelope: one JSON object with the member `secured_payload`, a text. Other members are ignored.
+    /// Reads an envelope: one JSON object with the string member `secured_payload`. Other members are ignored.
     ///
     /// # Errors
-    /// [`EnvelopeError`] if it is too long, not one JSON object, has a duplicate member, or lacks the text.
+    /// [`EnvelopeError`] if it is too long, is not one JSON object, has a duplicate member, or has no such string.
     pub fn from_json(json: &[u8]) -> Result<Self, EnvelopeError> {
         let limits = JsonLimits::new().max_bytes(Self::MAX_JSON).max_depth(16).max_values(1024);
         match json::read_object(json, &limits).map_err(EnvelopeError::NotObject)?.take("secured_payload") {
@@ -41,7 +41,7 @@ impl SecuredPayload {
     }
 }
 
-/// Prints how long the payload is.
+/// Prints the length of the payload only.
 impl fmt::Debug for SecuredPayload {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("SecuredPayload").field("len", &self.secured_payload.len()).finish()
@@ -58,7 +58,7 @@ pub enum EnvelopeError {
     /// No member `secured_payload`.
     #[error("expected a member \"secured_payload\", found none")]
     Missing,
-    /// The member is not a text.
+    /// The member is not a string.
     #[error("expected text as member \"secured_payload\"")]
     NotText,
 }

@@ -16,5 +16,5 @@ pub use open::{Malformed, OpenError, OpenErrorKind, OpenOptions, Opened, Opener,
 pub use seal::encrypt_anything;
 pub use seal::{SealError, SealOptions, Sealer, UnsignedMessage};
 
-/// Bounds on a message's JSON: the reader's default depth. Its length has a bound of its own.
+/// The bounds on a message's JSON: the reader's default depth. The length is bounded by the options.
 const JSON_LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX).max_values(usize::MAX);

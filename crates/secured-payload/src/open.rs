@@ -1,4 +1,4 @@
-//! Opening a secured payload: decrypt, then verify.
+//! Opening secured payloads: decrypt, then verify.
 
 mod error;
 mod options;
@@ -14,9 +14,9 @@ use bankrail_jose::{DecryptionKey, EncryptionKey, KeySet, VerifyingKey};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Opens secured payloads: decrypts them with our keys and verifies them with the sender's.
+/// Opens secured payloads: decrypts them with our decryption keys and verifies them with the sender's verifying keys.
 ///
-/// Either kind is one key or a [`KeySet`] that can be replaced while the opener is in use.
+/// Both are one key or a [`KeySet`] that can be replaced while the opener is in use.
 #[derive(Clone, Debug)]
 pub struct Opener<U = DecryptionKey> {
     decryption: KeySet<U>,
@@ -25,7 +25,7 @@ pub struct Opener<U = DecryptionKey> {
 }
 
 impl Opener {
-    /// Opens with the default [`OpenOptions`].
+    /// An opener with the default [`OpenOptions`].
     #[must_use]
     pub fn new(decryption: impl Into<KeySet<DecryptionKey>>, verifying: impl Into<KeySet<VerifyingKey>>) -> Self {
         Self { decryption: decryption.into(), verifying: verifying.into(), options: OpenOptions::default() }
@@ -34,8 +34,8 @@ impl Opener {
     /// Opens one compact JWE.
     ///
     /// # Errors
-    /// [`OpenError`]. Everything that an outsider could bring about in decryption or verification is one value,
-    /// [`OpenError::Rejected`], that says nothing more.
+    /// [`OpenError`]. Every failure of decryption or verification that an outsider can cause is the same value,
+    /// [`OpenError::Rejected`].
     pub fn open(&self, compact: &str) -> Result<Opened, OpenError> {
         let received = SealedMessage::parse(compact, &self.options)?;
         let selected = self.decryption.select(received.header().kid())?;
@@ -44,17 +44,17 @@ impl Opener {
 }
 
 impl<U: RemoteDecrypter + Clone> Opener<U> {
-    /// Opens with a decryption key behind I/O, or a set of them, and the default [`OpenOptions`].
+    /// An opener with a remote decryption key, or a set of them, and the default [`OpenOptions`].
     #[must_use]
     pub fn remote(decryption: impl Into<KeySet<U>>, verifying: impl Into<KeySet<VerifyingKey>>) -> Self {
         Self { decryption: decryption.into(), verifying: verifying.into(), options: OpenOptions::default() }
     }
 
-    /// Opens one compact JWE. Keys are asked one after the other: the one that its `kid` names, or each in turn.
+    /// Opens one compact JWE with the key that its `kid` selects. Without a `kid`, the keys are tried one by one.
     ///
     /// # Errors
-    /// As [`Opener::open`]; [`OpenError::Unavailable`] if a remote key could not be asked. That it could not decrypt
-    /// is no different from a wrong tag.
+    /// As [`Opener::open`]; [`OpenError::Unavailable`] if a remote key could not be used. A key that cannot decrypt the
+    /// message gives the same error as a wrong tag.
     pub async fn open_remote(&self, compact: &str) -> Result<Opened, OpenError> {
         let received = SealedMessage::parse(compact, &self.options)?;
         let selected = self.decryption.select(received.header().kid())?;
@@ -63,7 +63,7 @@ impl<U: RemoteDecrypter + Clone> Opener<U> {
 }
 
 impl<U> Opener<U> {
-    /// Sets what is accepted.
+    /// Sets the options.
     #[must_use]
     pub fn with_options(mut self, options: OpenOptions) -> Self {
         self.options = options;
@@ -79,9 +79,9 @@ impl<U> Opener<U> {
     }
 }
 
-/// A message that was decrypted and whose signature was verified: the only way to its text.
+/// A message that was decrypted and whose signature was verified. It is the only access to the content of a message.
 ///
-/// `Debug` prints no part of the text; its buffer is overwritten when this is dropped.
+/// `Debug` prints no part of the message. The message is overwritten when this is dropped.
 #[derive(Clone)]
 pub struct Opened {
     json: Zeroizing<Vec<u8>>,
@@ -104,31 +104,31 @@ impl Opened {
         &self.signing_key
     }
 
-    /// The public half of our key that the message was encrypted to.
+    /// The public half of our key that decrypted the message.
     #[must_use]
     pub fn encryption_key(&self) -> &EncryptionKey {
         &self.encryption_key
     }
 
-    /// The `kid` of the sender's key, if it has a name here.
+    /// The `kid` of [`Opened::signing_key`], if it has one.
     #[must_use]
     pub fn signing_kid(&self) -> Option<&str> {
         self.signing_key.kid()
     }
 
-    /// The `kid` of our key, if it has a name here.
+    /// The `kid` of [`Opened::encryption_key`], if it has one.
     #[must_use]
     pub fn encryption_kid(&self) -> Option<&str> {
         self.encryption_key.kid()
     }
 
-    /// The header of the encryption. It is not signed: anyone who has our public key could have written it.
+    /// The header of the JWE. It is not signed: anyone who has our encryption key can write one.
     #[must_use]
     pub fn outer_header(&self) -> &JoseHeader {
         &self.header
     }
 
-    /// The header of the signature.
+    /// The header of the JWS.
     #[must_use]
     pub fn signed_header(&self) -> &JoseHeader {
         &self.signed_header

@@ -1,4 +1,4 @@
-//! Making a secured payload: sign, then encrypt.
+//! Making secured payloads: sign, then encrypt.
 
 use crate::content::{Ciphertext, IV_LEN};
 use crate::deflate;
@@ -11,7 +11,7 @@ use bankrail_jose::{
 use bankrail_values::json::{self, JsonError, JsonObjectWriter};
 use zeroize::Zeroizing;
 
-/// How messages are sealed.
+/// Options for sealing messages.
 #[derive(Clone, Debug)]
 pub struct SealOptions {
     max_payload: usize,
@@ -20,7 +20,7 @@ pub struct SealOptions {
     inner: JwsHeader,
 }
 
-/// Payloads of up to 250 kB, inner `typ` and outer `cty` `JWT`, no compression, no recipient.
+/// The defaults: payloads of up to 250 kB, inner `typ` and outer `cty` `JWT`, no compression, no recipient.
 impl Default for SealOptions {
     fn default() -> Self {
         Self { max_payload: 250_000, deflate: false, cty: true, inner: JwsHeader::new().typ("JWT") }
@@ -34,29 +34,29 @@ impl SealOptions {
         Self::default()
     }
 
-    /// How many bytes of JSON are sealed at most.
+    /// Sets the most bytes of JSON in a message.
     #[must_use]
     pub fn max_payload(mut self, bytes: usize) -> Self {
         self.max_payload = bytes;
         self
     }
 
-    /// Compresses before encrypting (`"zip":"DEF"`). Off by default: the length of compressed text tells about its
-    /// contents (RFC 8725 section 3.6), and strict receivers refuse it.
+    /// Sets whether messages are compressed before encryption (`"zip":"DEF"`). Off by default: the length of compressed
+    /// text reveals something of its content (RFC 8725 section 3.6), and strict receivers refuse it.
     #[must_use]
     pub fn deflate(mut self, deflate: bool) -> Self {
         self.deflate = deflate;
         self
     }
 
-    /// Whether the outer header says `"cty":"JWT"`. On by default; off for receivers that do not expect it.
+    /// Sets whether the outer header has `"cty":"JWT"`. On by default; off for receivers that do not expect it.
     #[must_use]
     pub fn cty(mut self, cty: bool) -> Self {
         self.cty = cty;
         self
     }
 
-    /// Names the recipient in the signed header, as the member `name`: see [`Recipient`](crate::Recipient).
+    /// Names the recipient in the member `name` of the signed header: see [`Recipient`](crate::Recipient).
     ///
     /// # Errors
     /// [`JoseHeaderError::Refused`] if `name` has another meaning in the header.
@@ -66,26 +66,27 @@ impl SealOptions {
     }
 }
 
-/// Seals JSON messages: signs them with one key (RS256), then encrypts them to another (RSA-OAEP, A256CBC-HS512).
+/// Seals JSON messages: signs them with a signing key (RS256), then encrypts them to an encryption key (RSA-OAEP,
+/// A256CBC-HS512).
 ///
-/// Each message has a content key and an initialisation vector of its own, fresh from the system.
+/// Each message has its own random content key and initialisation vector.
 #[derive(Clone, Debug)]
 pub struct Sealer<S = SigningKey> {
     signing: S,
     outer: Outer,
 }
 
-/// All that does not need the signing key.
+/// The encryption layer, which does not need the signing key.
 #[derive(Clone, Debug)]
 struct Outer {
     encryption: EncryptionKey,
     options: SealOptions,
-    /// The protected header, base64url: it is the same for every message.
+    /// The protected header in base64url, the same for every message.
     header: String,
 }
 
 impl<S> Sealer<S> {
-    /// Seals with the default [`SealOptions`]. The keys' names, where they have one, become the `kid`s.
+    /// A sealer with the default [`SealOptions`]. The `kid` of each key, if it has one, is written to its header.
     ///
     /// `signing` is a [`SigningKey`] for [`Sealer::seal`] or a [`RemoteSigner`] for [`Sealer::seal_remote`].
     #[must_use]
@@ -93,7 +94,7 @@ impl<S> Sealer<S> {
         Self { signing, outer: Outer::new(encryption, SealOptions::default()) }
     }
 
-    /// Sets how messages are sealed.
+    /// Sets the options.
     #[must_use]
     pub fn with_options(self, options: SealOptions) -> Self {
         Self { outer: Outer::new(self.outer.encryption, options), ..self }
@@ -101,7 +102,7 @@ impl<S> Sealer<S> {
 }
 
 impl Sealer<SigningKey> {
-    /// Seals one JSON text and answers the compact JWE, for [`SecuredPayload`](crate::SecuredPayload).
+    /// Seals one JSON text and returns the compact JWE, for [`SecuredPayload`](crate::SecuredPayload).
     ///
     /// # Errors
     /// [`SealError`] if it is too long, not JSON in UTF-8, or if the back end or the system's random source fails.
@@ -113,7 +114,7 @@ impl Sealer<SigningKey> {
 }
 
 impl<S: RemoteSigner> Sealer<S> {
-    /// Seals one JSON text with a signing key behind I/O.
+    /// Seals one JSON text with a remote signing key and returns the compact JWE.
     ///
     /// # Errors
     /// As [`Sealer::seal`], and [`SealError::Sign`] if the remote key could not be used.
@@ -124,7 +125,7 @@ impl<S: RemoteSigner> Sealer<S> {
     }
 }
 
-/// A message that lacks its signature: the form of sealing without I/O, for a signing key that lives elsewhere.
+/// A message without its signature. It seals a message without I/O, for a remote signing key.
 #[derive(Debug)]
 pub struct UnsignedMessage {
     prepared: Prepared,
@@ -133,7 +134,7 @@ pub struct UnsignedMessage {
 }
 
 impl UnsignedMessage {
-    /// Prepares one JSON text. `verifying` is the public half of the key that will sign.
+    /// Prepares one JSON text. `verifying` is the public half of the signing key.
     ///
     /// # Errors
     /// [`SealError`] if it is too long or not JSON in UTF-8.
@@ -149,13 +150,13 @@ impl UnsignedMessage {
         Ok(Self { prepared, outer, verifying })
     }
 
-    /// What is to be signed.
+    /// The request to sign.
     #[must_use]
     pub fn request(&self) -> SignRequest<'_> {
         self.prepared.request()
     }
 
-    /// Takes the signature, encrypts, and answers the compact JWE.
+    /// Takes the signature, encrypts, and returns the compact JWE.
     ///
     /// # Errors
     /// [`SealError::Sign`] if the signature is not valid; otherwise as [`Sealer::seal`].
@@ -206,10 +207,10 @@ impl Outer {
     }
 }
 
-/// Encrypts any bytes under any header: what an outsider who has the public key can send. For fuzzers.
+/// Encrypts any bytes under any header, as an outsider who has the encryption key can. For fuzzers.
 ///
 /// # Errors
-/// As [`Sealer::seal`], the checks of the message aside.
+/// As [`Sealer::seal`], without the checks of the message.
 #[cfg(fuzzing)]
 pub fn encrypt_anything(header: &str, plain: Vec<u8>, encryption: &EncryptionKey) -> Result<String, SealError> {
     let outer =
@@ -217,7 +218,7 @@ pub fn encrypt_anything(header: &str, plain: Vec<u8>, encryption: &EncryptionKey
     outer.encrypt(plain)
 }
 
-/// A message that could not be sealed. All of these are local: nothing was sent.
+/// A message that could not be sealed. These are local faults.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
@@ -232,13 +233,13 @@ pub enum SealError {
     /// The message is not JSON as [`bankrail_values::json`] reads it.
     #[error("the message is not acceptable JSON: {0}")]
     NotJson(JsonError),
-    /// It could not be signed.
+    /// The message could not be signed.
     #[error("the message could not be signed")]
     Sign(#[from] SignError),
-    /// Its content key could not be encrypted.
+    /// The content key could not be encrypted.
     #[error("the content key could not be encrypted")]
     EncryptKey(#[from] EncryptError),
     /// The system gave no random bytes.
-    #[error("no fresh content key")]
+    #[error("no content key could be made")]
     Random(#[from] RandomError),
 }

@@ -1,4 +1,4 @@
-//! Why a message is not opened, and what the sender may learn of it.
+//! The error of opening a message: the reason for the log, and the answer for the sender.
 
 use bankrail_jose::header::JoseHeaderError;
 use bankrail_jose::remote::RemoteError;
@@ -7,51 +7,51 @@ use bankrail_values::json::JsonError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// A message that is not opened.
+/// A message that was not opened.
 ///
-/// `Display` and the fields are for our own log. What may go back to the sender is [`OpenError::public_message`] and
-/// [`OpenError::http_status`], the same for all that a sender without keys can bring about.
+/// `Display` and the fields are for the log. Answer the sender with [`OpenError::public_message`] and
+/// [`OpenError::http_status`], which are the same for every failure that a sender without keys can cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Not a compact JWE, or out of bounds: seen before any key was used.
+    /// Not a compact JWE, or out of bounds. No key was used.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// A compact JWE with a header outside the profile: seen before any key was used.
+    /// A compact JWE with a header outside the profile. No key was used.
     #[error(transparent)]
     UnsupportedHeader(JoseHeaderError),
-    /// None of our keys is the one that the header names.
+    /// No decryption key was found for the message.
     #[error(transparent)]
     NoKey(#[from] SelectError),
-    /// Decryption or verification failed. One value for every cause, with nothing inside: which step failed would let
-    /// a sender decrypt messages of others step by step (RFC 7516 section 11.5), through the answer or through a log.
+    /// Decryption or verification failed. The value is the same for every cause: a sender who learns which step
+    /// failed, from the answer or from a log, can decrypt messages of others step by step (RFC 7516 section 11.5).
     #[error("the message was rejected")]
     Rejected,
-    /// Decrypted, verified, and meant for somebody else: see [`Recipient`](super::Recipient).
-    #[error("the message names another recipient, or none, as {name:?}")]
+    /// Decrypted and verified, but for another recipient: see [`Recipient`](super::Recipient).
+    #[error("expected our recipient as member {name:?}, found another or none")]
     OtherRecipient {
-        /// The member looked at.
+        /// The member that names the recipient.
         name: String,
     },
-    /// Decrypted, verified, and of another type than a message: see
+    /// Decrypted and verified, but with another `typ` than a message: see
     /// [`OpenOptions::require_typ`](super::OpenOptions::require_typ).
-    #[error("the signed message has another typ than \"JWT\", or none")]
+    #[error("expected typ \"JWT\" in the signed header, found another or none")]
     OtherType,
-    /// Decrypted and verified, but the text is not JSON as [`bankrail_values::json`] reads it. The sender's fault, and
-    /// the sender is known.
+    /// Decrypted and verified, but not JSON as [`bankrail_values::json`] reads it. The fault is the sender's, who is
+    /// known.
     #[error("the signed message is not acceptable JSON: {0}")]
     PayloadInvalid(JsonError),
-    /// Our own side could not do its part: the key service or the system's random source.
-    #[error("the message could not be opened for now")]
+    /// A local fault: the key service or the system's random source failed.
+    #[error("the message could not be opened")]
     Unavailable {
-        /// Whether trying again can help.
+        /// Whether a retry can succeed.
         retryable: bool,
         /// What went wrong.
         source: Source,
     },
 }
 
-/// Kinds of [`OpenError`].
+/// The kind of an [`OpenError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OpenErrorKind {
@@ -74,7 +74,7 @@ pub enum OpenErrorKind {
 }
 
 impl OpenError {
-    /// Which kind of error it is, for counting.
+    /// The kind of the error, for counting.
     #[must_use]
     pub fn kind(&self) -> OpenErrorKind {
         match self {
@@ -89,13 +89,13 @@ impl OpenError {
         }
     }
 
-    /// Whether the same message can be opened later.
+    /// Whether the same message can be opened by a retry.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Unavailable { retryable: true, .. })
     }
 
-    /// What may be answered to the sender.
+    /// The text for the answer to the sender.
     #[must_use]
     pub fn public_message(&self) -> &'static str {
         match self {
@@ -105,8 +105,8 @@ impl OpenError {
         }
     }
 
-    /// The HTTP status to answer the sender with: 400 for the message's faults, 500 for our own, which asks the sender
-    /// to deliver again.
+    /// The HTTP status of the answer to the sender: 400 for a fault of the message, 500 for a local fault, which asks
+    /// the sender to deliver again.
     #[must_use]
     pub fn http_status(&self) -> u16 {
         if let Self::Unavailable { .. } = self { 500 } else { 400 }
@@ -136,7 +136,7 @@ impl From<RemoteError> for OpenError {
     }
 }
 
-/// A text that is not a compact JWE of this profile. All of it can be seen without a key.
+/// A text that is not a compact JWE of this profile. All of these faults are found without a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
@@ -148,7 +148,7 @@ pub enum Malformed {
         /// The most allowed.
         max: usize,
     },
-    /// Three parts: a signed message where a signed and encrypted one is expected.
+    /// Three parts: a message that is signed and not encrypted.
     #[error("expected an encrypted message (JWE), found a bare signature (JWS)")]
     BareSignature,
     /// A JSON object where the compact form is expected.
@@ -163,18 +163,18 @@ pub enum Malformed {
     /// A part that is not canonical base64url.
     #[error("expected the {part} in canonical base64url without padding")]
     NotBase64url {
-        /// Which part.
+        /// The part.
         part: &'static str,
     },
-    /// The header is too long, not base64url or not one JSON object without duplicates.
+    /// The header is too long, not base64url or not one JSON object without duplicate members.
     #[error(transparent)]
     Header(JoseHeaderError),
-    /// A part of another length than its place asks for.
+    /// A part has another length than expected.
     #[error("expected {expected} as {part}, found {found} bytes")]
     Length {
-        /// Which part.
+        /// The part.
         part: &'static str,
-        /// The length that is right.
+        /// The length expected.
         expected: &'static str,
         /// The bytes found.
         found: usize,

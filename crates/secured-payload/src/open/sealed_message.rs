@@ -1,4 +1,4 @@
-//! The steps of opening one message, in their order.
+//! The steps of opening one message, in order.
 
 use super::options::Place;
 use super::{Malformed, OpenError, OpenOptions, Opened};
@@ -13,8 +13,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use zeroize::{Zeroize as _, Zeroizing};
 
-/// A message that is a well-formed JWE of the profile, not yet decrypted: the form of opening without I/O, for a
-/// decryption key that lives elsewhere.
+/// A well-formed JWE of the profile, not yet decrypted. It opens a message without I/O, for a remote decryption key.
 ///
 /// ```
 /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
@@ -38,15 +37,15 @@ use zeroize::{Zeroize as _, Zeroizing};
 pub struct SealedMessage<'a> {
     options: OpenOptions,
     header: JoseHeader,
-    /// The header as it was sent: the tag covers these bytes.
+    /// The header as it was sent. The tag covers these bytes.
     encoded_header: &'a str,
     encrypted_key: Vec<u8>,
     ciphertext: Ciphertext,
 }
 
 impl<'a> SealedMessage<'a> {
-    /// Reads a message as far as that needs no key, in this order: length, shape, base64url, header, lengths of the
-    /// parts.
+    /// Reads a message as far as that needs no key. The checks are, in this order: length, number of parts, base64url,
+    /// header, lengths of the parts.
     ///
     /// # Errors
     /// [`OpenError::Malformed`] or [`OpenError::UnsupportedHeader`].
@@ -78,19 +77,19 @@ impl<'a> SealedMessage<'a> {
         Ok(Self { options: options.clone(), header, encoded_header, encrypted_key, ciphertext })
     }
 
-    /// The header, as the sender claims it: its `kid` says which key to ask.
+    /// The header, not verified. Its `kid` selects the decryption key.
     #[must_use]
     pub fn header(&self) -> &JoseHeader {
         &self.header
     }
 
-    /// The encrypted content key, for the key that decrypts it.
+    /// The encrypted content key, for the decryption key.
     #[must_use]
     pub fn encrypted_key(&self) -> &[u8] {
         &self.encrypted_key
     }
 
-    /// Whether the encrypted key is as long as this key makes them. Ask before a remote key is used.
+    /// Checks that the encrypted key is as long as the modulus of `key`. Call it before a remote key is used.
     ///
     /// # Errors
     /// [`Malformed::Length`].
@@ -98,10 +97,10 @@ impl<'a> SealedMessage<'a> {
         if self.encrypted_key.len() == key.public_key().bits().div_ceil(8) { Ok(()) } else { Err(self.wrong_length()) }
     }
 
-    /// Takes the content key and goes through the remaining steps.
+    /// Takes the outcome of the decryption and does the remaining steps.
     ///
-    /// `key` is the public half of the key that was asked. If it could not decrypt, or what it decrypted is not 64
-    /// bytes long, a random content key stands in, and the same work is done up to the comparison of the tag.
+    /// `key` is the public half of the decryption key. If it could not decrypt, or the result is not 64 bytes long, a
+    /// random content key takes its place, and the same work is done up to the comparison of the tag.
     ///
     /// # Errors
     /// [`OpenError`], as from [`Opener::open`](super::Opener::open).
@@ -116,7 +115,7 @@ impl<'a> SealedMessage<'a> {
         self.open_under(&content_key, || key.clone(), verifying).break_value().unwrap_or(Err(OpenError::Rejected))
     }
 
-    /// Tries these keys, which a `kid` or its absence selected.
+    /// Tries the local keys that the `kid`, or its absence, selected.
     pub(super) fn open_with(
         mut self,
         keys: &[DecryptionKey],
@@ -137,7 +136,7 @@ impl<'a> SealedMessage<'a> {
         Err(refused)
     }
 
-    /// Asks these keys, which a `kid` or its absence selected.
+    /// Tries the remote keys that the `kid`, or its absence, selected.
     pub(super) async fn open_remote<U: RemoteDecrypter>(
         mut self,
         keys: &[U],
@@ -164,7 +163,7 @@ impl<'a> SealedMessage<'a> {
         Malformed::Length { part, expected, found: self.encrypted_key.len() }.into()
     }
 
-    /// Opens the message if `content_key` is its own; goes on with the message as it was if not.
+    /// Opens the message with `content_key`. If the tag is wrong, continues with the message unchanged.
     fn open_under(
         mut self,
         content_key: &ContentKey,
@@ -185,7 +184,7 @@ impl<'a> SealedMessage<'a> {
     }
 }
 
-/// Prints what can be seen without a key.
+/// Prints the header and the length of the ciphertext.
 impl fmt::Debug for SealedMessage<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("SealedMessage")
@@ -195,7 +194,7 @@ impl fmt::Debug for SealedMessage<'_> {
     }
 }
 
-/// `cty` says that the content is a nested token (RFC 7519 section 5.2).
+/// Checks `cty`, which says that the content is a nested token (RFC 7519 section 5.2).
 fn check_cty(cty: Option<&str>, required: bool) -> Result<(), JoseHeaderError> {
     match cty {
         None if required => Err(JoseHeaderError::Missing { name: "cty" }),
@@ -204,7 +203,7 @@ fn check_cty(cty: Option<&str>, required: bool) -> Result<(), JoseHeaderError> {
     }
 }
 
-/// What is inside must be a signature of one of the sender's keys over a message for us.
+/// Verifies the decrypted JWS with the sender's keys, and checks `typ`, recipient and JSON.
 fn verify(
     decrypted: Authentic,
     options: OpenOptions,
@@ -218,7 +217,7 @@ fn verify(
         signed = deflate::inflate(&signed, max).ok_or(OpenError::Rejected)?;
     }
     let limits = VerifyOptions::new().max_token(signed.len()).max_header(options.max_header);
-    // Why the signature is refused is dropped here.
+    // The reason of a refusal is dropped here.
     let signed = std::str::from_utf8(&signed).map_err(|_| OpenError::Rejected)?;
     let verified = jws::verify(signed, verifying, &limits).map_err(|_| OpenError::Rejected)?;
     if options.require_typ && !verified.header().typ().is_some_and(|typ| is_media_type(typ, "JWT")) {

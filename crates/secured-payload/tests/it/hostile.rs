@@ -1,4 +1,4 @@
-//! What an outsider can send: anything encrypted to our public key, and anything else.
+//! Messages of an outsider: any bytes encrypted to our encryption key, and any text.
 
 use crate::shared::{Keys, SIGNING, backends, compact, outsider, parts};
 use bankrail_jose::jws::{self, JwsHeader};
@@ -10,7 +10,7 @@ fn signed(payload: &[u8]) -> Vec<u8> {
     jws::sign(&SIGNING, &JwsHeader::new().typ("JWT"), payload).unwrap().into_bytes()
 }
 
-/// Everything about an error that could go anywhere.
+/// Everything that an error shows.
 fn seen(error: &OpenError) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string);
     format!(
@@ -183,7 +183,7 @@ fn every_single_bit_flip_of_a_message_is_refused() {
 fn refuses_every_bit_flip(keys: &Keys) {
     let good = keys.sealer().seal(b"{}").unwrap();
     let opener = keys.customer();
-    // In the text, one flip in each character; the flips in bytes are the next loop's.
+    // One bit of each character of the text. The next loop flips each bit of the decoded parts.
     for at in 0..good.len() {
         let mut flipped = good.clone().into_bytes();
         flipped[at] ^= 1 << (at % 8);
@@ -206,7 +206,7 @@ fn ten_thousand_truncations_are_refused() {
     for keys in backends() {
         let good = keys.sealer().seal(b"{\"a\":1}").unwrap();
         let opener = keys.customer();
-        // A fixed sequence that looks random, so that a failure can be repeated.
+        // A fixed pseudo-random sequence, so that a failure can be repeated.
         let mut state = 88_172_645_463_325_252_u64;
         let mut next = |below: usize| {
             state ^= state << 13;
@@ -232,7 +232,9 @@ proptest! {
     }
 
     #[test]
-    fn any_plain_text_of_an_outsider_is_refused_alike(plain in prop::collection::vec(any::<u8>(), 0..100), zip in any::<bool>()) {
+    fn any_plain_text_of_an_outsider_is_refused_alike(
+        plain in prop::collection::vec(any::<u8>(), 0..100), zip in any::<bool>(),
+    ) {
         let header = if zip { outsider::HEADER.replace('}', r#","zip":"DEF"}"#) } else { outsider::HEADER.into() };
         let error = backends().next().unwrap().customer().open(&outsider::encrypt(&header, &plain)).unwrap_err();
         prop_assert_eq!(seen(&error), seen(&OpenError::Rejected));

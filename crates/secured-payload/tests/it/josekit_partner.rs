@@ -1,4 +1,4 @@
-//! josekit's own JWS and JWE functions on the other side.
+//! Interoperability with josekit's own JWS and JWE functions.
 
 use crate::shared::backends;
 use bankrail_secured_payload::{OpenErrorKind, SealOptions, Sealer};

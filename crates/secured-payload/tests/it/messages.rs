@@ -1,4 +1,4 @@
-//! Messages sealed and opened.
+//! Sealing and opening messages.
 
 use crate::shared::{DECRYPTION, SIGNING, backends, outsider, parts};
 use bankrail_jose::jws::{self, JwsHeader};
@@ -74,7 +74,7 @@ fn only_json_within_the_bound_is_sealed() {
     }
 }
 
-/// The defaults of both sides meet: what is sealed at most is opened, compressed or not.
+/// The defaults of both sides match: the longest message that is sealed is opened, compressed or not.
 #[test]
 fn the_longest_message_is_opened_by_a_customer() {
     let keys = backends().next().unwrap();
@@ -100,7 +100,7 @@ fn keys_rotate_while_in_use() {
         let opened = opener.open(&named).unwrap();
         assert_eq!((opened.signing_kid(), opened.encryption_kid()), (signing.kid(), decryption.kid()));
     }
-    // A sender who names no keys: all are tried.
+    // A sender without `kid`: all keys are tried.
     let nameless = SigningKey::from_pem(&is.to_pkcs8_pem()).unwrap();
     let encryption = bankrail_jose::EncryptionKey::from_pem(&new.encryption_key().to_spki_pem()).unwrap();
     let compact = Sealer::new(nameless, encryption).seal(b"{}").unwrap();
@@ -116,7 +116,7 @@ fn keys_rotate_while_in_use() {
 }
 
 #[test]
-fn a_message_for_somebody_else_is_refused_if_asked() {
+fn a_message_for_another_recipient_is_refused_if_required() {
     let keys = backends().next().unwrap();
     let options = SealOptions::new().recipient("aud", "biller-1").unwrap();
     let compact =

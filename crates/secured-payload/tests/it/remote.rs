@@ -1,4 +1,4 @@
-//! A decryption key and a signing key on the other side of a future.
+//! Remote decryption and signing keys.
 
 use crate::shared::{DECRYPTION, Keys, SIGNING, backends, outsider};
 use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest};
@@ -55,7 +55,7 @@ impl RemoteDecrypter for Service {
     }
 }
 
-/// For futures that never wait.
+/// Runs a future that is ready when first polled.
 fn now<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
@@ -74,7 +74,7 @@ fn remote_keys_seal_and_open() {
     }
 }
 
-/// Old and new key of a rotation, with names and without.
+/// The old and the new key of a rotation, with and without `kid`.
 #[test]
 fn two_remote_keys_overlap() {
     for (kids, other) in [(None, OpenErrorKind::Rejected), (Some(["old", "new"]), OpenErrorKind::NoKey)] {
@@ -101,7 +101,7 @@ fn two_remote_keys_overlap() {
 }
 
 #[test]
-fn that_it_cannot_decrypt_looks_like_a_wrong_tag() {
+fn a_failed_decryption_looks_like_a_wrong_tag() {
     let keys = backends().next().unwrap();
     let (good, verifying) = (keys.sealer().seal(b"{}").unwrap(), keys.verifying());
     let opener = Opener::remote(Service::new(keys, false), verifying);
@@ -116,7 +116,7 @@ fn that_it_cannot_decrypt_looks_like_a_wrong_tag() {
 }
 
 #[test]
-fn that_it_cannot_be_asked_is_a_local_fault_that_may_pass() {
+fn an_unreachable_key_is_a_retryable_local_fault() {
     let keys = backends().next().unwrap();
     let (good, verifying) = (keys.sealer().seal(b"{}").unwrap(), keys.verifying());
     let service = Service::new(keys, true);

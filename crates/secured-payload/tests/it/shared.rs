@@ -1,4 +1,4 @@
-//! Keys, and a way to write messages that no honest sender writes.
+//! Keys, and messages that no honest sender writes.
 
 use bankrail_jose::{
     Backend, DecryptionKey, EncryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey, VerifyingKey, base64url,
@@ -7,7 +7,7 @@ use bankrail_secured_payload::{OpenOptions, Opener, Sealer};
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// Making keys is slow: one of each for all tests.
+/// One key of each kind for all tests, because generating keys is slow.
 pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 pub(crate) static DECRYPTION: LazyLock<DecryptionKey> =
     LazyLock::new(|| DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
@@ -77,7 +77,7 @@ pub(crate) fn vectors(file: &str) -> Option<Value> {
     Some(serde_json::from_str(&text).unwrap())
 }
 
-/// Encrypts any bytes to our key under any header, as an outsider who has the public key can.
+/// Encrypts any bytes to our key under any header, as an outsider who has the encryption key can.
 pub(crate) mod outsider {
     use super::DECRYPTION;
     use aes::Aes256;
@@ -98,7 +98,7 @@ pub(crate) mod outsider {
         assemble(header, &key, &padded)
     }
 
-    /// With these blocks as ciphertext, under a right tag.
+    /// A message with these blocks as ciphertext and a right tag.
     pub(crate) fn assemble(header: &str, key: &[u8], text: &[u8]) -> String {
         let header = base64url::encode(header.as_bytes());
         let mut mac = Hmac::<Sha512>::new_from_slice(&key[..key.len().min(32)]).unwrap();

@@ -1,4 +1,4 @@
-//! Messages made by other libraries, and hostile ones.
+//! Messages of other libraries, and hostile ones.
 
 use crate::shared::{Keys, vectors};
 use bankrail_jose::{Backend, Jwk, KeyOptions};
@@ -58,8 +58,7 @@ fn hostile_messages_are_refused() {
         }
     }
     assert_eq!(run, 12 * Backend::ALL.len());
-    // What passes for a message up to the keys: the rest is seen without them. `zip_ok_small` inflates, but holds no
-    // signature.
+    // The messages that are refused only after a key was used. `zip_ok_small` inflates, but holds no signature.
     let names = ["badpad_badtag", "okpad_badtag", "bad_oaep", "zip_ok_small", "zip_10MiB"];
     assert_eq!(rejected.len(), names.len() * Backend::ALL.len(), "{rejected:?}");
     for line in rejected {
