@@ -5,11 +5,11 @@ use std::fmt;
 
 /// The identifier of an account registered for statements.
 ///
-/// - 1 to 35 characters of `[A-Za-z0-9.]` (Default: "Statement exchange"); Australian and New Zealand accounts are the
-///   branch code followed by the account number;
-/// - compared byte for byte.
+/// - It has 1 to 35 characters of `[A-Za-z0-9.]` (Default: "Statement exchange").
+/// - For Australian and New Zealand accounts it is the branch code followed by the account number.
+/// - Identifiers are compared byte for byte.
 ///
-/// A server answers any other text with `EC20001`, account not found, so requests keep the text as it came:
+/// A server answers any other text with `EC20001`, account not found. Requests therefore keep the text as received:
 /// [`StatementRequest::account_id`](crate::StatementRequest::account_id).
 ///
 /// ```
@@ -28,7 +28,7 @@ impl AccountId {
     /// Checks an identifier.
     ///
     /// # Errors
-    /// [`AccountIdError`] for an empty or longer text and for other characters.
+    /// [`AccountIdError`] if the text is empty, longer than [`AccountId::MAX_LENGTH`] or has other characters.
     pub fn parse(text: &str) -> Result<Self, AccountIdError> {
         let allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'.';
         if text.is_empty() || text.len() > Self::MAX_LENGTH || !text.bytes().all(allowed) {
@@ -43,8 +43,8 @@ impl AccountId {
         &self.0
     }
 
-    /// True for the numbers that must not be used: six digits of branch code, then nine equal digits 1 to 9
-    /// (Specification: "Request statement", test data). Fifteen zeros is not among them.
+    /// True for the numbers reserved for negative tests, which must not be used: a branch code of six digits, then one
+    /// of the digits 1 to 9 nine times (Specification: "Request statement", test data). Fifteen zeros are not reserved.
     #[must_use]
     pub fn is_reserved_for_negative_testing(&self) -> bool {
         let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);

@@ -1,21 +1,22 @@
-//! The continuation value of a statement that has more pages.
+//! The cursor with which the next page of a statement is requested.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt;
 
-/// An opaque continuation value: 1 to 4096 characters.
+/// An opaque text of 1 to 4096 bytes that names the next page.
 ///
-/// A server makes standard base64 with padding ([`Cursor::from_bytes`]; Default: "Statement exchange"). A client hands
-/// back what it got, byte for byte, whatever it looks like.
+/// - A server makes it from bytes, as standard base64 with padding ([`Cursor::from_bytes`]; Default: "Statement
+///   exchange").
+/// - A client sends it back unchanged, whatever its text ([`Cursor::parse`]).
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Cursor(Box<str>);
 
 impl Cursor {
-    /// The most characters of a cursor.
+    /// The most bytes of a cursor's text.
     pub const MAX_LENGTH: usize = 4096;
 
-    /// Keeps a received cursor as it is.
+    /// Reads a received cursor and keeps its text unchanged.
     ///
     /// # Errors
     /// [`CursorError::Length`] if it is empty or longer than [`Cursor::MAX_LENGTH`] bytes.
@@ -29,7 +30,7 @@ impl Cursor {
     /// A cursor that stands for these bytes.
     ///
     /// # Errors
-    /// [`CursorError::Length`] if there are none or more than fit.
+    /// [`CursorError::Length`] if there are no bytes, or if their base64 text is longer than [`Cursor::MAX_LENGTH`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CursorError> {
         Self::parse(&STANDARD.encode(bytes))
     }
@@ -42,7 +43,7 @@ impl Cursor {
         STANDARD.decode(self.0.as_bytes()).map_err(|_| CursorError::NotBase64)
     }
 
-    /// The text, as it travels.
+    /// The text, as it is in the JSON body.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -64,10 +65,10 @@ pub enum CursorError {
     /// Empty or too long.
     #[error("expected a cursor of 1 to {} bytes, found {found}", Cursor::MAX_LENGTH)]
     Length {
-        /// The bytes found.
+        /// How many bytes were found.
         found: usize,
     },
-    /// Not base64, so not one of ours.
+    /// Not base64 with padding, so not made by [`Cursor::from_bytes`].
     #[error("expected a cursor in base64 with padding")]
     NotBase64,
 }
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_and_text() {
+    fn bytes_and_text() {
         let cursor = Cursor::from_bytes(b"\xff\xfe").unwrap();
         assert_eq!(cursor.as_str(), "//4=");
         assert_eq!(cursor.to_bytes().unwrap(), b"\xff\xfe");

@@ -1,4 +1,4 @@
-//! The document inside a received answer.
+//! Reading and checking the document inside a received answer.
 
 use crate::{ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding, SortOrder, StatementRequest};
 use bankrail_camt052::{AccountId, Date, DateOrDateTime, Document, Entry, Parsed, ReadError, ReadOptions};
@@ -8,27 +8,30 @@ use bankrail_values::excerpt;
 const MOST_ENTRIES: usize = 1000;
 
 impl ReceivedStatement {
-    /// Reads the payload tolerantly; what of it breaks rules is in the findings of what was read.
+    /// Reads the payload tolerantly. Deviations from the rules of the message are in the findings of the result.
     ///
     /// # Errors
-    /// [`ReadError`] if it is no readable camt.052.001.06 document.
+    /// [`ReadError`] if the payload is not a readable camt.052.001.06 document.
     pub fn document(&self) -> Result<Parsed, ReadError> {
         Document::parse(&self.payload)
     }
 
-    /// Reads the payload.
+    /// Reads the payload with the given options.
     ///
     /// # Errors
-    /// [`ReadError`] if it is no readable camt.052.001.06 document, or has what the options refuse.
+    /// [`ReadError`] if the payload is not a readable camt.052.001.06 document, or has something that the options
+    /// refuse.
     pub fn document_with(&self, options: &ReadOptions) -> Result<Parsed, ReadError> {
         Document::parse_with(&self.payload, options)
     }
 
-    /// Compares the answer and what was asked with the document, and adds to the findings.
+    /// Compares the document with the answer around it and with the request, and adds what differs to the findings.
+    ///
+    /// - The account identifier in another spelling (the same letters and digits), or an IBAN, is a finding.
+    /// - The number of reports, the number of entries and the order of their booking dates are compared too.
     ///
     /// # Errors
-    /// [`ReplyError::OtherAccount`] if the document is about another account: its entries must not be taken over. The
-    /// same number in another spelling, or an IBAN, is a finding.
+    /// [`ReplyError::OtherAccount`] if the document is about another account. Its entries must not be imported.
     pub fn check_document(&mut self, document: &Document, request: &StatementRequest) -> Result<(), ReplyError> {
         if document.reports.len() != 1 {
             self.findings.push(ReplyFinding::ReportCount { found: document.reports.len() });
@@ -66,19 +69,20 @@ impl ReceivedStatement {
     }
 }
 
-/// The same letters and digits, whatever stands between them.
+/// Whether both texts have the same letters and digits, whatever other characters separate them.
 fn is_respelled(found: &str, expected: &str) -> bool {
     let letters = |text: &'_ str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     found == expected || letters(found) == letters(expected)
 }
 
-/// The first entry, counted from 1, that is booked before (forward) or after (backward) the one in front of it.
+/// The position, counted from 1, of the first entry that is booked earlier (forward) or later (backward) than the one
+/// before it.
 fn first_out_of_order<'a>(entries: impl Iterator<Item = &'a Entry>, order: SortOrder) -> Option<usize> {
     let mut last: Option<Moment> = None;
     for (index, entry) in entries.enumerate() {
         let Some(moment) = entry.booking_date.as_ref().and_then(moment) else { continue };
         if let Some(last) = last {
-            // A day alone says nothing about the order within it.
+            // If one of the two has no time of day, only the days can be compared.
             let same = if last.1.is_some() && moment.1.is_some() {
                 (last, moment)
             } else {
@@ -97,7 +101,7 @@ fn first_out_of_order<'a>(entries: impl Iterator<Item = &'a Entry>, order: SortO
     None
 }
 
-/// A day, and the time of day if it was said.
+/// A day, and the time of day if it is known.
 type Moment = ((i32, u8, u8), Option<(u8, u8, u8, u32)>);
 
 fn moment(date: &DateOrDateTime) -> Option<Moment> {

@@ -5,7 +5,7 @@ use bankrail_values::json;
 use std::borrow::Cow;
 use std::fmt;
 
-/// An error code: `EC` and digits, or what a gateway in front of the service says (Default: "Statement exchange").
+/// An error code: `EC` and digits, or the code of a gateway in front of the service (Default: "Statement exchange").
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ErrorCode(Cow<'static, str>);
 
@@ -16,16 +16,16 @@ impl ErrorCode {
     pub const RETRIEVAL_FAILED: Self = Self(Cow::Borrowed("EC20003"));
     /// An internal error (Default: "Statement exchange").
     pub const INTERNAL: Self = Self(Cow::Borrowed("EC20005"));
-    /// The request's body fails validation (Default: "Statement exchange").
+    /// The request body is invalid (Default: "Statement exchange").
     pub const VALIDATION: Self = Self(Cow::Borrowed("EC42001"));
 
-    /// The code for a failure that the specification gives none: `EC` and the HTTP status.
+    /// The code of a failure for which the specification has none: `EC` and the HTTP status.
     #[must_use]
     pub fn for_status(status: u16) -> Self {
         Self(Cow::Owned(format!("EC{status}")))
     }
 
-    /// A code of `EC` and 1 to 16 digits, as a server may emit; `None` for any other text.
+    /// A code that a server may send, `EC` and 1 to 16 digits; `None` for any other text.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let code = Self(Cow::Owned(text.to_owned()));
@@ -46,15 +46,17 @@ impl ErrorCode {
         })
     }
 
-    /// True for the codes of a gateway in front of the service, `EC000_001` and so on. They are read, never emitted.
+    /// True for the codes of a gateway in front of the service, `EC000_001` and so on. They are read, never sent.
     #[must_use]
     pub fn is_gateway(&self) -> bool {
         self.0.starts_with("EC000_")
     }
 
-    /// The HTTP status that this crate's users send with a code that they emit. The specification leaves it open: 404
-    /// for an unknown account, 400 for a bad body, 500 for the others; for a code made by
-    /// [`ErrorCode::for_status`], that status.
+    /// The HTTP status that a server sends with this code. The specification leaves it open; the defaults are:
+    ///
+    /// - 404 for [`ErrorCode::ACCOUNT_NOT_FOUND`] and 400 for [`ErrorCode::VALIDATION`];
+    /// - for a code made by [`ErrorCode::for_status`] from 400 to 599, that status;
+    /// - 500 for any other code.
     #[must_use]
     pub fn default_status(&self) -> u16 {
         if *self == Self::ACCOUNT_NOT_FOUND {
@@ -67,7 +69,8 @@ impl ErrorCode {
         digits.and_then(|digits| digits.parse().ok()).filter(|status| (400..=599).contains(status)).unwrap_or(500)
     }
 
-    /// The HTTP status that a gateway's code stands for (Default: "Statement exchange"); `None` for any other code.
+    /// The HTTP status that a gateway's code stands for (Default: "Statement exchange"); `None` if it is unknown or not
+    /// a gateway's.
     #[must_use]
     pub fn gateway_status(&self) -> Option<u16> {
         match self.0.strip_prefix("EC000_")? {
@@ -81,7 +84,7 @@ impl ErrorCode {
         }
     }
 
-    /// Keeps whatever was read.
+    /// A received code, unchecked.
     pub(crate) fn from_wire(text: &str) -> Self {
         Self(Cow::Owned(text.to_owned()))
     }
@@ -106,14 +109,17 @@ impl fmt::Debug for ErrorCode {
 /// let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse()?;
 /// assert_eq!(
 ///     StatementErrorBody::account_not_found(key, "000000000000000").to_json(),
-///     r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC20001","title":"Account Id: '000000000000000' not found"}}"#,
+///     concat!(
+///         r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","#,
+///         r#""error":{"statusCode":"EC20001","title":"Account Id: '000000000000000' not found"}}"#,
+///     ),
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatementErrorBody {
-    /// The key of the failed call.
+    /// The request key of the failed call.
     pub request_key: HyphenatedUuid,
     /// `error.statusCode`.
     pub code: ErrorCode,
@@ -122,33 +128,32 @@ pub struct StatementErrorBody {
 }
 
 impl StatementErrorBody {
-    /// A body.
+    /// A body with this code and title.
     #[must_use]
     pub fn new(request_key: HyphenatedUuid, code: ErrorCode, title: impl Into<String>) -> Self {
         Self { request_key, code, title: title.into() }
     }
 
-    /// The account is not there, or its identifier is no identifier.
+    /// The error for an account that does not exist, or whose identifier is malformed.
     #[must_use]
     pub fn account_not_found(request_key: HyphenatedUuid, account_id: &str) -> Self {
         Self::new(request_key, ErrorCode::ACCOUNT_NOT_FOUND, format!("Account Id: '{account_id}' not found"))
     }
 
-    /// The statement could not be retrieved.
+    /// The error for a statement that could not be retrieved.
     #[must_use]
     pub fn retrieval_failed(request_key: HyphenatedUuid, account_id: &str) -> Self {
         let title = format!("Error retrieving account statement for account id: '{account_id}'");
         Self::new(request_key, ErrorCode::RETRIEVAL_FAILED, title)
     }
 
-    /// Something else went wrong on the server's side.
+    /// The error for any other failure on the server's side.
     #[must_use]
     pub fn internal(request_key: HyphenatedUuid) -> Self {
         Self::new(request_key, ErrorCode::INTERNAL, format!("Internal error, request key: '{request_key}'"))
     }
 
-    /// Writes the body. A code that is not `EC` and digits, such as one that a gateway sent, is not passed on: it is
-    /// written as [`ErrorCode::INTERNAL`].
+    /// Writes the body. A code that is not `EC` and digits, such as a gateway's, is written as [`ErrorCode::INTERNAL`].
     #[must_use]
     pub fn to_json(&self) -> String {
         let code = if self.code.is_well_formed() { &self.code } else { &ErrorCode::INTERNAL };

@@ -1,4 +1,4 @@
-//! What a camt.052 entry is recognised by.
+//! The identity of a camt.052 entry.
 
 use crate::{EntryIdentity, EntryKey};
 use bankrail_camt052::{
@@ -10,15 +10,17 @@ use sha2::{Digest, Sha256};
 impl EntryIdentity {
     /// The identity of an entry.
     ///
-    /// An entry has a reference if the bank gave it one: `Ntry/AcctSvcrRef`, or `Refs/AcctSvcrRef` of each of its
-    /// transactions. It is then known by that with amount, direction, status, reversal and booking day, because
-    /// payment, charge and reversal may share a reference. An entry that changes one of these, such as a pending one that is
-    /// booked, is another one. `NtryRef` may be a number within the message, and
-    /// `EndToEndId` is the payer's; neither is taken.
+    /// - An entry has a reference if the bank gave it one: `Ntry/AcctSvcrRef`, or `Refs/AcctSvcrRef` of each of its
+    ///   transactions. `NtryRef` and `EndToEndId` do not count, because the first may be a number within the message
+    ///   and the second is the payer's.
+    /// - An entry with a reference is identified by it together with amount, direction, status, reversal and booking
+    ///   date, because a payment, its charge and its reversal may share a reference. An entry in which one of these
+    ///   changes, such as a pending entry that is booked, is therefore a new entry.
+    /// - An entry without a reference is identified by its content: amount, direction, status, reversal, booking date,
+    ///   value date, bank transaction code, the references that it does have, parties, accounts and text. The scale of
+    ///   an amount, the offset of a date and the division of remittance text into `Ustrd` elements do not count.
     ///
-    /// Any other entry is known by its content: the above with the value day, the bank transaction code, the references
-    /// that it does have, parties, accounts and text. The scale of an amount, an offset of a date and how a text is cut
-    /// into pieces do not count. Narrative does: poll with one choice of `includeNarrative`.
+    /// The content includes the narrative, so each poll must have the same `includeNarrative`.
     #[must_use]
     pub fn of(entry: &Entry) -> Self {
         let day = day_of(entry);
@@ -39,7 +41,7 @@ impl EntryIdentity {
     }
 }
 
-/// The bank's references; `None` if it gave none, or not for all transactions.
+/// The bank's reference of the entry, else those of its transactions; `None` if a transaction has none.
 fn references(entry: &Entry) -> Option<Vec<&str>> {
     let given = |text: &str| !text.trim().is_empty();
     if let Some(reference) = entry.servicer_reference.as_ref().map(|text| text.as_str()).filter(|text| given(text)) {
@@ -67,7 +69,8 @@ fn day_of(entry: &Entry) -> Option<Day> {
     Day::from_time(date.to_time()?)
 }
 
-/// A hash over parts that cannot run into each other: each is preceded by whether it is there and how long it is.
+/// A hash over several parts. Each is preceded by a presence byte and its length, so that different parts never give
+/// the same input.
 struct Content(Sha256);
 
 impl Content {
@@ -116,7 +119,7 @@ impl Content {
         }
     }
 
-    /// What every entry has.
+    /// Adds what identifies an entry with or without a reference.
     fn common(&mut self, entry: &Entry) {
         self.amount(&entry.amount);
         self.text(Some(entry.direction.as_str()));
@@ -125,6 +128,7 @@ impl Content {
         self.date(entry.booking_date.as_ref());
     }
 
+    /// Adds the rest of the content, for an entry without a reference.
     fn rest(&mut self, entry: &Entry) {
         self.date(entry.value_date.as_ref());
         self.bank_transaction_code(Some(&entry.bank_transaction_code));

@@ -1,26 +1,26 @@
 //! What `includeNarrative` shows and hides (Specification: "Request statement").
 //!
-//! - True: entries that came through the fast-payment channel carry related parties (`RltdPties`) and unstructured
-//!   remittance text (`Ustrd`); credits to a virtual account also carry its number and the issuing branch
-//!   (`CdtrAcct/Id/Othr`, `Id` and `Issr`).
-//! - False: those entries carry neither, and no credit carries a virtual account. An ordinary entry keeps its memo: that
-//!   rule is about the channel.
+//! - True: an entry of the fast-payment channel has related parties (`RltdPties`) and unstructured remittance text
+//!   (`Ustrd`). A credit to a virtual account also has its number and the issuing branch (`CdtrAcct/Id/Othr`, `Id` and
+//!   `Issr`).
+//! - False: an entry of the fast-payment channel has neither, and no credit has a virtual account. Entries of other
+//!   channels keep their parties and text.
 
 use bankrail_camt052::{
     AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text, TransactionParties,
 };
 
-/// The channel that an entry came through. The message does not say it; a ledger does.
+/// The channel of an entry's payment. The message does not carry it; the ledger knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryChannel {
     /// The fast-payment channel.
     FastPayment,
-    /// Any other.
+    /// Any other channel.
     Ordinary,
 }
 
-/// Shows an entry as a request's `includeNarrative` asks for.
+/// Removes from an entry what the request's `includeNarrative` hides; if it is true, changes nothing.
 pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, include_narrative: bool) {
     if include_narrative {
         return;
@@ -31,14 +31,14 @@ pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, include_narrati
     }
 }
 
-/// Takes related parties and unstructured remittance text out of all of an entry's transactions. Structured remittance
+/// Removes related parties and unstructured remittance text from all transactions of an entry. Structured remittance
 /// stays.
 pub fn strip_narrative(entry: &mut Entry) {
     for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
         transaction.parties = None;
         if let Some(remittance) = &mut transaction.remittance {
             remittance.unstructured.clear();
-            // Parts beyond the schema may hold the same text.
+            // Elements beyond the schema may hold the same text.
             remittance.extras.clear();
             if remittance.structured.is_empty() {
                 transaction.remittance = None;
@@ -49,7 +49,7 @@ pub fn strip_narrative(entry: &mut Entry) {
 
 /// A virtual account: a number within a customer's account, and the branch that issued it.
 ///
-/// The number has 1 to 34 characters and the branch code 1 to 35, as the message allows.
+/// The number has 1 to 34 characters and the branch code 1 to 35, the bounds of the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VirtualAccount {
     number: Text<34>,
@@ -76,8 +76,8 @@ impl VirtualAccount {
         self.issuer.as_str()
     }
 
-    /// Names this account as the creditor's in all credits of an entry: `CdtrAcct/Id/Othr`. It goes again, whatever the
-    /// entry's channel, when the narrative is not asked for.
+    /// Sets this account as the creditor's (`CdtrAcct/Id/Othr`) in all credits of an entry. [`apply_narrative`] removes
+    /// it, whatever the entry's channel, if `includeNarrative` is false.
     pub fn show_in(&self, entry: &mut Entry) {
         for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
             if transaction.direction == Direction::Credit {
@@ -89,7 +89,7 @@ impl VirtualAccount {
         }
     }
 
-    /// Takes the virtual accounts out of all credits of an entry.
+    /// Removes the virtual accounts from all credits of an entry.
     fn hide_in(entry: &mut Entry) {
         for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
             let Some(parties) = transaction.parties.as_mut().filter(|_| transaction.direction == Direction::Credit)
@@ -106,7 +106,7 @@ impl VirtualAccount {
         }
     }
 
-    /// The virtual account that an entry's first credit names, if it names one with its branch.
+    /// The virtual account of an entry's first credit; `None` if that names no account with an issuing branch.
     #[must_use]
     pub fn of(entry: &Entry) -> Option<Self> {
         let credit = entry

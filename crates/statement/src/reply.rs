@@ -1,4 +1,4 @@
-//! What a client gets back, whatever the HTTP status says.
+//! The answer that a client receives: a statement or an error.
 
 use crate::finding::Listed;
 use crate::{Cursor, CursorError, ErrorCode, ReplyFinding, SortOrder, StatementRequest};
@@ -6,8 +6,8 @@ use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{HyphenatedUuid, excerpt};
 use std::fmt;
 
-/// An answer of the statement endpoint: a statement, or an error, which may come under any HTTP status, 200 included
-/// (Default: "Statement exchange").
+/// An answer of the statement endpoint: a statement or an error. An error may have any HTTP status, even 200 (Default:
+/// "Statement exchange").
 ///
 /// ```
 /// use bankrail_statement::StatementReply;
@@ -26,14 +26,14 @@ pub enum StatementReply {
     Error(ReceivedError),
 }
 
-/// The caller bounds the length.
+/// The caller bounds the length of the body.
 const LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX);
 
 impl StatementReply {
-    /// Reads an answer. The caller bounds the body; nothing bigger than it is allocated.
+    /// Reads an answer. The caller bounds the length of the body; nothing larger than the body is allocated.
     ///
     /// # Errors
-    /// [`ReplyError`] if it is neither a statement under a success status nor an error object.
+    /// [`ReplyError`] if the answer is neither a statement with a 2xx status nor an error object.
     pub fn parse(status: u16, body: &[u8]) -> Result<Self, ReplyError> {
         let success = (200..=299).contains(&status);
         let mut members = match json::read_object(body, &LIMITS) {
@@ -54,23 +54,23 @@ impl StatementReply {
     }
 }
 
-/// A statement as it was received: one page of it. Printing it shows the payload's length, not its contents.
+/// One received page of a statement. `Debug` prints the payload's length, not its contents.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceivedStatement {
-    /// The account that the service says it answers for: see [`ReceivedStatement::check_against`].
+    /// `accountId`, as received. [`ReceivedStatement::check_against`] compares it with the request.
     pub account_id: String,
-    /// `extract`, as it came.
+    /// `extract`, as received.
     pub extract: String,
-    /// `sortOrder`, as it came.
+    /// `sortOrder`, as received.
     pub sort_order: Option<String>,
     /// The XML document.
     pub payload: String,
-    /// The key of the call.
+    /// The request key of the call.
     pub request_key: HyphenatedUuid,
-    /// Whether there is more.
+    /// Whether there is a next page.
     pub page: ReceivedPage,
-    /// What was survived.
+    /// The deviations that were tolerated.
     pub findings: Vec<ReplyFinding>,
 }
 
@@ -85,23 +85,23 @@ impl fmt::Debug for ReceivedStatement {
     }
 }
 
-/// `moreTransactionsAvailable` and `cursor` as received.
+/// Whether there is a next page: `moreTransactionsAvailable` and `cursor`, as received.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "every combination is one of these")]
 pub enum ReceivedPage {
-    /// There is no more.
+    /// This is the last page.
     Last,
-    /// There is more, from here.
+    /// There is a next page.
     More {
-        /// Where the next page starts.
+        /// The cursor of the next page.
         cursor: Cursor,
     },
-    /// There is more, and no way to get it.
+    /// There are more transactions, but no cursor to fetch them with.
     MoreWithoutCursor,
 }
 
 impl ReceivedStatement {
-    /// `sortOrder`, if it is a known one.
+    /// `sortOrder`; `None` if it is absent or unknown.
     #[must_use]
     pub fn order(&self) -> Option<SortOrder> {
         [SortOrder::Forward, SortOrder::Backward]
@@ -109,10 +109,10 @@ impl ReceivedStatement {
             .find(|order| self.sort_order.as_deref() == Some(order.as_str()))
     }
 
-    /// Compares the answer with what was asked, and adds to the findings.
+    /// Compares the answer with the request, and adds what differs to the findings.
     ///
     /// # Errors
-    /// [`ReplyError::OtherAccount`] if the answer is about another account: its entries must not be taken over.
+    /// [`ReplyError::OtherAccount`] if the answer is about another account. Its entries must not be imported.
     pub fn check_against(&mut self, request: &StatementRequest) -> Result<(), ReplyError> {
         if self.account_id != request.account_id() {
             return Err(ReplyError::OtherAccount { found: excerpt(&self.account_id) });
@@ -125,7 +125,7 @@ impl ReceivedStatement {
         Ok(())
     }
 
-    /// Refuses an answer with findings.
+    /// Refuses an answer that has findings.
     ///
     /// # Errors
     /// [`ReplyError::Findings`] if there are any.
@@ -192,24 +192,24 @@ fn read_page(members: &mut JsonObject<'_>, findings: &mut Vec<ReplyFinding>) -> 
     }
 }
 
-/// The service's error as it was received. Whatever could not be read of it is absent.
+/// An error of the service, as received. A member that could not be read is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceivedError {
-    /// The HTTP status that it came under.
+    /// The HTTP status of the answer.
     pub status: u16,
-    /// The key of the call.
+    /// The request key of the call.
     pub request_key: Option<HyphenatedUuid>,
     /// `error.statusCode`.
     pub code: Option<ErrorCode>,
     /// `error.title`.
     pub title: Option<String>,
-    /// What was survived.
+    /// The deviations that were tolerated.
     pub findings: Vec<ReplyFinding>,
 }
 
 impl ReceivedError {
-    /// True for `EC20001`.
+    /// True for the code `EC20001`.
     #[must_use]
     pub fn is_account_not_found(&self) -> bool {
         self.code.as_ref() == Some(&ErrorCode::ACCOUNT_NOT_FOUND)
@@ -274,13 +274,13 @@ fn wrong(member: &'static str, expected: &'static str, found: &JsonValue<'_>) ->
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplyError {
-    /// No success status, and no error object either.
+    /// Not a 2xx status, and no error object.
     #[error("expected a statement or an error, found the HTTP status {status}")]
     Status {
         /// The status.
         status: u16,
     },
-    /// Not one JSON object as [`bankrail_values::json`] reads it.
+    /// The body is not a JSON object by the rules of [`bankrail_values::json`].
     #[error("the answer is not acceptable JSON: {0}")]
     Json(JsonError),
     /// A required member is absent.
@@ -289,7 +289,7 @@ pub enum ReplyError {
         /// The member.
         member: &'static str,
     },
-    /// A required member of another JSON type.
+    /// The JSON type of a required member is wrong.
     #[error("expected {expected} as {member:?}, found {found}")]
     Type {
         /// The member.
@@ -299,7 +299,7 @@ pub enum ReplyError {
         /// What it is.
         found: &'static str,
     },
-    /// The request key is no hyphenated UUID.
+    /// The request key is not a hyphenated UUID.
     #[error("expected a hyphenated UUID as request key, found {found}")]
     RequestKey {
         /// The text, cut and escaped.
@@ -314,7 +314,7 @@ pub enum ReplyError {
         /// The account, cut and escaped.
         found: String,
     },
-    /// There are findings and they were to be refused.
+    /// The answer has findings, which [`ReceivedStatement::deny_findings`] refuses.
     #[error("expected no findings, found: {}", Listed(found))]
     Findings {
         /// The findings.
@@ -331,7 +331,8 @@ mod tests {
 
     fn read(more: &str) -> Result<ReceivedStatement, ReplyError> {
         let body = format!(
-            r#"{{"accountId":"1","extract":"intraday","payload":"<a>\u00e9</a>","requestKey":"{KEY}",{more},"new":{{}}}}"#
+            r#"{{"accountId":"1","extract":"intraday","payload":"<a>\u00e9</a>",
+                "requestKey":"{KEY}",{more},"new":{{}}}}"#
         );
         match StatementReply::parse(200, body.as_bytes())? {
             StatementReply::Statement(statement) => Ok(statement),
@@ -442,7 +443,8 @@ mod tests {
         }
         let long = format!(r#""moreTransactionsAvailable":true,"cursor":"{}""#, "x".repeat(4097));
         assert!(matches!(read(&long), Err(ReplyError::Cursor(_))));
-        let body = br#"{"accountId":"1","extract":"intraday","payload":"","requestKey":"x","moreTransactionsAvailable":false}"#;
+        let body = br#"{"accountId":"1","extract":"intraday","payload":"","requestKey":"x",
+                        "moreTransactionsAvailable":false}"#;
         assert!(matches!(StatementReply::parse(200, body), Err(ReplyError::RequestKey { .. })));
     }
 }

@@ -20,15 +20,15 @@ use std::num::NonZeroU16;
 #[non_exhaustive]
 pub struct StatementRequest {
     account_id: String,
-    /// `includeNarrative`; what its absence means says [`StatementRequest::includes_narrative`].
+    /// `includeNarrative`; [`StatementRequest::includes_narrative`] applies the default.
     pub include_narrative: Option<bool>,
-    /// `cursor`: where the page before this one ended.
+    /// `cursor`, as received with the previous page; `None` for the first page.
     pub cursor: Option<Cursor>,
-    /// `sortOrder`.
+    /// `sortOrder`; [`StatementRequest::order`] applies the default.
     pub sort_order: Option<SortOrder>,
-    /// `maxEntries`.
+    /// `maxEntries`; [`StatementRequest::entries_at_most`] applies the default.
     pub max_entries: Option<MaxEntries>,
-    /// Whether `extract` is said. It can only be `intraday`.
+    /// `extract`, which can only be `intraday`.
     pub extract: Option<Extract>,
 }
 
@@ -36,7 +36,7 @@ impl StatementRequest {
     /// The largest body that is read, in bytes.
     pub const MAX_BYTES: usize = 16 * 1024;
 
-    /// A request that leaves everything else to the defaults.
+    /// A request for the first page, with the default for everything else.
     #[must_use]
     pub fn new(account: &AccountId) -> Self {
         Self {
@@ -49,7 +49,8 @@ impl StatementRequest {
         }
     }
 
-    /// The account's identifier as it came. A text that is no [`AccountId`] is answered like an unknown account.
+    /// The account's identifier as received. A server answers a text that is not an [`AccountId`] like an unknown
+    /// account.
     #[must_use]
     pub fn account_id(&self) -> &str {
         &self.account_id
@@ -58,30 +59,30 @@ impl StatementRequest {
     /// The account's identifier, checked.
     ///
     /// # Errors
-    /// [`AccountIdError`]; a server answers it with [`ErrorCode::ACCOUNT_NOT_FOUND`].
+    /// [`AccountIdError`] if the text is not an [`AccountId`]. A server answers [`ErrorCode::ACCOUNT_NOT_FOUND`].
     pub fn account(&self) -> Result<AccountId, AccountIdError> {
         AccountId::parse(&self.account_id)
     }
 
-    /// Whether fast payments carry parties and text: true when not said (Default: "Statement exchange").
+    /// Whether fast payments carry parties and text: true by default (Default: "Statement exchange").
     #[must_use]
     pub fn includes_narrative(&self) -> bool {
         self.include_narrative.unwrap_or(true)
     }
 
-    /// The order of entries: least recent first when not said (Default: "Statement exchange").
+    /// The order of entries: least recent first by default (Default: "Statement exchange").
     #[must_use]
     pub fn order(&self) -> SortOrder {
         self.sort_order.unwrap_or_default()
     }
 
-    /// The most entries of the answer: 1000 when not said (Default: "Statement exchange").
+    /// The most entries of the answer: 1000 by default (Default: "Statement exchange").
     #[must_use]
     pub fn entries_at_most(&self) -> usize {
         usize::from(self.max_entries.unwrap_or_default().get())
     }
 
-    /// Writes the body: booleans and numbers, never texts in their place.
+    /// Writes the body. `includeNarrative` is a JSON boolean and `maxEntries` a JSON number.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut out = r#"{"accountId":"#.to_owned();
@@ -106,11 +107,14 @@ impl StatementRequest {
         out
     }
 
-    /// Reads a body. `includeNarrative` and `maxEntries` may also be texts; an optional member that is `null` counts
-    /// as absent; members with other names are ignored.
+    /// Reads a body.
+    ///
+    /// - `includeNarrative` and `maxEntries` may also be JSON strings.
+    /// - An optional member that is `null` counts as absent.
+    /// - Members with other names are ignored.
     ///
     /// # Errors
-    /// [`RequestError`]: answered 400 with [`ErrorCode::VALIDATION`].
+    /// [`RequestError`] if the body is not a statement request. A server answers 400 with [`ErrorCode::VALIDATION`].
     pub fn from_json(body: &[u8]) -> Result<Self, RequestError> {
         let mut members =
             json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES)).map_err(RequestError::Json)?;
@@ -199,7 +203,8 @@ impl SortOrder {
     }
 }
 
-/// What a statement covers. The statement of earlier days (`priorday`) is another message, camt.053, and is refused.
+/// The period of a statement. A request for earlier days (`priorday`) is refused: their statement is another message,
+/// camt.053.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Extract {
@@ -213,13 +218,13 @@ pub enum Extract {
 pub struct MaxEntries(NonZeroU16);
 
 impl MaxEntries {
-    /// The most that can be asked for, and the default.
+    /// 1000, the largest number and the default.
     pub const MAX: Self = match NonZeroU16::new(1000) {
         Some(most) => Self(most),
         None => Self(NonZeroU16::MIN),
     };
 
-    /// Checks the number; `None` outside 1 to 1000.
+    /// Checks a number; `None` outside 1 to 1000.
     #[must_use]
     pub fn new(number: u16) -> Option<Self> {
         NonZeroU16::new(number).map(Self).filter(|most| *most <= Self::MAX)
@@ -238,11 +243,12 @@ impl Default for MaxEntries {
     }
 }
 
-/// Why a body is no statement request.
+/// Why a body is not a statement request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// Not one JSON object of at most [`StatementRequest::MAX_BYTES`], as [`bankrail_values::json`] reads it.
+    /// The body is longer than [`StatementRequest::MAX_BYTES`], or is not a JSON object by the rules of
+    /// [`bankrail_values::json`].
     #[error("the body is not acceptable JSON: {0}")]
     Json(JsonError),
     /// A required member is absent.
@@ -251,7 +257,7 @@ pub enum RequestError {
         /// The member.
         member: &'static str,
     },
-    /// A member of another JSON type.
+    /// The JSON type of a member is wrong.
     #[error("expected {expected} as {member:?}, found {found}")]
     Type {
         /// The member.
@@ -261,7 +267,7 @@ pub enum RequestError {
         /// What it is.
         found: &'static str,
     },
-    /// A member whose text is none of those allowed.
+    /// The text of a member is not one of those allowed.
     #[error("expected {expected} as {member:?}, found {found}")]
     Value {
         /// The member.
@@ -271,8 +277,8 @@ pub enum RequestError {
         /// The text, cut and escaped.
         found: String,
     },
-    /// `maxEntries` is no whole number of 1 to 1000.
-    #[error("expected a whole number of 1 to 1000 as \"maxEntries\"")]
+    /// `maxEntries` is not a whole number from 1 to 1000.
+    #[error("expected a whole number from 1 to 1000 as \"maxEntries\"")]
     MaxEntries,
     /// The cursor is empty or too long.
     #[error("the cursor is unusable: {0}")]
@@ -280,7 +286,7 @@ pub enum RequestError {
 }
 
 impl RequestError {
-    /// The code that a server answers with; its status is 400.
+    /// The code with which a server answers, [`ErrorCode::VALIDATION`]; the HTTP status is 400.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         ErrorCode::VALIDATION
@@ -292,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_said_there_and_back() {
+    fn a_request_with_every_member_is_read_as_written() {
         let mut request = StatementRequest::new(&AccountId::parse("A.1").unwrap());
         request.include_narrative = Some(false);
         request.cursor = Some(Cursor::parse("a\"b").unwrap());
@@ -302,13 +308,16 @@ mod tests {
         let json = request.to_json();
         assert_eq!(
             json,
-            r#"{"accountId":"A.1","includeNarrative":false,"cursor":"a\"b","sortOrder":"backward","maxEntries":7,"extract":"intraday"}"#
+            concat!(
+                r#"{"accountId":"A.1","includeNarrative":false,"cursor":"a\"b","sortOrder":"backward","#,
+                r#""maxEntries":7,"extract":"intraday"}"#
+            )
         );
         assert_eq!(StatementRequest::from_json(json.as_bytes()).unwrap(), request);
     }
 
     #[test]
-    fn defaults_and_the_spellings_in_the_wild() {
+    fn defaults_and_values_as_strings() {
         let read = |json: &str| StatementRequest::from_json(json.as_bytes()).unwrap();
         let bare = read(r#"{"accountId":"","cursor":null,"maxEntries":null,"startDate":"x"}"#);
         assert_eq!((bare.account_id(), bare.account().is_err()), ("", true));

@@ -1,26 +1,26 @@
-//! The successful answer, as a server sends it (Specification: "Statement response").
+//! The successful answer that a server sends (Specification: "Statement response").
 
 use crate::{AccountId, Cursor, SortOrder};
 use bankrail_camt052::{Document, WriteError};
 use bankrail_values::HyphenatedUuid;
 use bankrail_values::json;
 
-/// Whether further transactions exist beyond those returned: the two combinations of `cursor` and
-/// `moreTransactionsAvailable` that the specification allows.
+/// Whether there is a next page: the two combinations of `moreTransactionsAvailable` and `cursor` that the
+/// specification allows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the specification has exactly these two")]
 pub enum Page {
     /// `moreTransactionsAvailable` is false and there is no `cursor`.
     Last,
-    /// `moreTransactionsAvailable` is true and `cursor` says where to go on.
+    /// `moreTransactionsAvailable` is true and `cursor` names the next page.
     More {
-        /// Where the next page starts.
+        /// The cursor of the next page.
         cursor: Cursor,
     },
 }
 
-/// The answer around a statement's XML document: everything but the payload, which is written straight into the JSON
-/// text.
+/// The members of a successful answer except the payload, which [`StatementResponse::write_json`] writes directly into
+/// the JSON text.
 ///
 /// ```
 /// use bankrail_statement::{AccountId, Page, StatementResponse};
@@ -28,7 +28,10 @@ pub enum Page {
 /// let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse()?;
 /// assert_eq!(
 ///     StatementResponse::new(&account, key, Page::Last).to_json("<Document/>"),
-///     r#"{"accountId":"012003123456789","extract":"intraday","payload":"<Document/>","requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","moreTransactionsAvailable":false}"#,
+///     concat!(
+///         r#"{"accountId":"012003123456789","extract":"intraday","payload":"<Document/>","#,
+///         r#""requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","moreTransactionsAvailable":false}"#,
+///     ),
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -37,26 +40,26 @@ pub enum Page {
 pub struct StatementResponse {
     /// The account asked for.
     pub account: AccountId,
-    /// `sortOrder`, where the specification has seen it: for an account with virtual-account details, or when the first
-    /// request asked for an order.
+    /// `sortOrder`. The specification shows it for an account with virtual-account details, and if the first request
+    /// has an order.
     pub sort_order: Option<SortOrder>,
-    /// The key of this call.
+    /// The request key of this call.
     pub request_key: HyphenatedUuid,
-    /// Whether there is more.
+    /// Whether there is a next page.
     pub page: Page,
 }
 
 impl StatementResponse {
-    /// An answer that does not say `sortOrder`.
+    /// An answer without `sortOrder`.
     #[must_use]
     pub fn new(account: &AccountId, request_key: HyphenatedUuid, page: Page) -> Self {
         Self { account: account.clone(), sort_order: None, request_key, page }
     }
 
-    /// Writes the answer around a document's XML text.
+    /// Writes the answer with a document's XML text as its payload.
     #[must_use]
     pub fn to_json(&self, payload: &str) -> String {
-        // Quotation marks and line ends grow.
+        // Room for the escapes of quotation marks and line ends.
         let mut out = String::with_capacity(payload.len() + payload.len() / 8 + 256);
         self.write_head(&mut out);
         json::write_string(payload, &mut out);
@@ -64,11 +67,12 @@ impl StatementResponse {
         out
     }
 
-    /// Appends the answer around a document to `out`. The document's XML is written straight into the JSON text: there
-    /// is no second copy of it.
+    /// Appends the answer with a document as its payload to `out`. The XML is written directly into the JSON text,
+    /// without a copy.
     ///
     /// # Errors
-    /// [`WriteError`] if the document lacks a mandatory part or holds what XML cannot carry; `out` is then as it was.
+    /// [`WriteError`] if the document lacks a mandatory element or has a text that XML cannot carry. `out` is then
+    /// unchanged.
     pub fn write_json(&self, document: &Document, out: &mut String) -> Result<(), WriteError> {
         let length = out.len();
         self.write_head(out);
@@ -115,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_comes_exactly_with_more() {
+    fn there_is_a_cursor_exactly_if_there_is_more() {
         let more = response(Page::More { cursor: Cursor::from_bytes(b"x").unwrap() }).to_json("");
         assert!(more.ends_with(r#","cursor":"eA==","moreTransactionsAvailable":true}"#));
         let last = response(Page::Last).to_json("");
@@ -123,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_said_between_extract_and_payload() {
-        let mut said = response(Page::Last);
-        said.sort_order = Some(SortOrder::Backward);
-        assert!(said.to_json("").contains(r#""extract":"intraday","sortOrder":"backward","payload":"#));
+    fn the_order_stands_between_extract_and_payload() {
+        let mut ordered = response(Page::Last);
+        ordered.sort_order = Some(SortOrder::Backward);
+        assert!(ordered.to_json("").contains(r#""extract":"intraday","sortOrder":"backward","payload":"#));
     }
 
     #[test]
-    fn the_payload_survives_as_it_is() {
+    fn the_payload_is_unchanged() {
         let xml = "<?xml version=\"1.0\"?>\r\n<a b='\\'>👍\u{7f}\u{2028}</a>\t";
         let json: serde_json::Value = serde_json::from_str(&response(Page::Last).to_json(xml)).unwrap();
         assert_eq!(json["payload"], xml);

@@ -1,9 +1,11 @@
-//! Telling entries apart that come again from entries that are new.
+//! Entry de-duplication: telling new entries from those that were imported before.
 //!
-//! Statements overlap: each poll of an intraday statement lists the day from its beginning. An entry with a reference
-//! of the bank's is known by it; one page does not overlap itself, so if it names one reference twice, as banks do for
-//! the parts of a batch, these are two entries. Without a reference, two identical entries can both be real, so they are
-//! counted: the n-th entry of one content within one walk through the pages is the same as the n-th of another walk.
+//! Statements overlap, because each poll of an intraday statement lists the day from its beginning.
+//!
+//! - An entry with a reference of the bank is identified by it. If one page has a reference twice, as for the parts of
+//!   a batch, these are two entries, because a page lists no entry twice.
+//! - Two entries without a reference may have the same content and yet be different payments, so they are counted: the
+//!   n-th entry with some content in one walk through the pages is the same entry as the n-th in another walk.
 //!
 //! ```
 //! use bankrail_statement::{EntryIdentity, EntryKey, PageWalk, ReceivedPage};
@@ -13,7 +15,7 @@
 //!     poll.receive(&ReceivedPage::Last, entries).entries().iter().map(|entry| entry.occurrence).collect()
 //! };
 //! assert_eq!(occurrences(&[coffee.clone()]), [1]);
-//! // The next poll lists it again, and then a second one, just like it, which is new.
+//! // The next poll lists it again, and a second entry with the same content, which is new.
 //! assert_eq!(occurrences(&[coffee.clone(), coffee]), [1, 2]);
 //! ```
 
@@ -23,7 +25,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt;
 
-/// What an entry is known by: a hash of its reference or of its content.
+/// What identifies an entry: a hash of its reference or of its content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryKey([u8; 32]);
 
@@ -48,60 +50,60 @@ impl fmt::Debug for EntryKey {
     }
 }
 
-/// How an entry is recognised.
+/// The identity of an entry. [`EntryIdentity::of`] computes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct EntryIdentity {
-    /// What it is known by.
+    /// The hash that identifies it.
     pub key: EntryKey,
-    /// Its booking day, else its value day. It tells a store when the entry may be forgotten.
+    /// Its booking day, else its value day. A store forgets entries by their day.
     pub day: Option<Date>,
-    /// Whether the key comes from a reference of the bank's, so that it names the same entry on every page.
+    /// Whether the key is made from a reference of the bank, and names the same entry on every page.
     pub has_reference: bool,
 }
 
 impl EntryIdentity {
-    /// An entry known by its content: others like it count as other entries.
+    /// An entry identified by its content. Entries with the same key are counted as different entries.
     #[must_use]
     pub fn by_content(key: EntryKey, day: Option<Date>) -> Self {
         Self { key, day, has_reference: false }
     }
 
-    /// An entry known by a reference: another one like it is the same, unless both are on one page.
+    /// An entry identified by a reference. Entries with the same key are the same entry, unless they are on one page.
     #[must_use]
     pub fn by_reference(key: EntryKey, day: Option<Date>) -> Self {
         Self { key, day, has_reference: true }
     }
 }
 
-/// One entry as a [`SeenEntries`] store remembers it.
+/// One entry as a [`SeenEntries`] store records it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SeenEntry {
-    /// What it is known by.
+    /// The hash that identifies it.
     pub key: EntryKey,
-    /// The how-many-th of its key it is, from 1.
+    /// Its number among the entries with the same key, counted from 1.
     pub occurrence: u32,
-    /// When it may be forgotten; see [`EntryIdentity::day`].
+    /// Its day, by which it is forgotten; see [`EntryIdentity::day`].
     pub day: Option<Date>,
 }
 
 impl SeenEntry {
-    /// An entry.
+    /// An entry with this key, occurrence and day.
     #[must_use]
     pub fn new(key: EntryKey, occurrence: u32, day: Option<Date>) -> Self {
         Self { key, occurrence, day }
     }
 
-    /// An identifier of this entry that is the same in every poll. A consumer who stores entries under it, as a unique
-    /// key beside the account, imports each entry exactly once even if a crash repeats a page.
+    /// An identifier of this entry that is the same in every poll. If entries are stored with the account and this
+    /// identifier as a unique key, each is imported exactly once, even if a page is processed again after a crash.
     #[must_use]
     pub fn id(&self) -> [u8; 32] {
         Sha256::new().chain_update(self.key.0).chain_update(self.occurrence.to_be_bytes()).finalize().into()
     }
 }
 
-/// Counts the entries of one walk through a statement's pages: what content each of them has.
+/// Counts the entries without a reference in one walk through a statement's pages, by content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EntryCounter {
     counts: HashMap<EntryKey, u32>,
@@ -111,12 +113,12 @@ pub(crate) struct EntryCounter {
 #[derive(Debug, Default)]
 pub(crate) struct PageCounts {
     contents: HashMap<EntryKey, u32>,
-    /// These begin anew with each page: on another one, a reference names the same entry.
+    /// Counted per page, because on another page a reference names the same entry.
     references: HashMap<EntryKey, u32>,
 }
 
 impl EntryCounter {
-    /// The entry as it is counted behind those of `page`, which are not part of the counter yet.
+    /// Counts an entry after those of the counter and of `page`, and adds it to `page`.
     pub(crate) fn count(&self, page: &mut PageCounts, entry: &EntryIdentity) -> SeenEntry {
         let count = if entry.has_reference {
             page.references.entry(entry.key).or_default()
@@ -140,29 +142,30 @@ impl EntryCounter {
     }
 }
 
-/// Remembers the entries that were imported, by account.
+/// A store of the entries that were imported, by account.
 ///
-/// What is kept of a key is its highest recorded occurrence.
+/// It keeps the highest recorded occurrence of each key.
 pub trait SeenEntries: fmt::Debug + Send + Sync {
     /// The highest recorded occurrence of each key, in the same order; 0 for an unknown one.
     fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>>;
 
-    /// Records all of these entries or none. Recording an entry again, or a lower occurrence, changes nothing.
+    /// Records all of these entries or none. Recording an occurrence not above the recorded one changes nothing.
     fn record<'a>(&'a self, account: &'a AccountId, entries: &'a [SeenEntry]) -> StoreFuture<'a, ()>;
 
-    /// Forgets the entries of days before `day`, and says how many keys. Those without a day stay.
+    /// Forgets the entries of days before `day`, and returns the number of keys forgotten. Entries without a day stay.
     ///
-    /// A day must stay as long as a statement can still list it.
+    /// A day must be kept as long as a statement can still list its entries.
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64>;
 }
 
-/// For each entry of a page, in order: whether it is new. Nothing is recorded: import the new ones first, then
-/// [`SeenEntries::record`] the whole page, then keep the cursor.
+/// Returns for each entry of a page, in order, whether it is new.
 ///
-/// One process at a time walks through an account; two at once would both find the same entries new.
+/// - Nothing is recorded. Import the new entries first, then [`SeenEntries::record`] the whole page, then store the
+///   [`Checkpoint`](crate::Checkpoint).
+/// - Only one process at a time may walk through an account: two at once would both find the same entries new.
 ///
 /// # Errors
-/// [`StoreError`] of the store. Nothing was changed then.
+/// [`StoreError`] of the store. Nothing has changed then.
 pub async fn find_new(
     store: &dyn SeenEntries,
     account: &AccountId,

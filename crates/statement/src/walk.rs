@@ -1,4 +1,4 @@
-//! A client's side of paging: the loop through a statement's pages that can neither lose one nor run for ever.
+//! Paging on the client's side. A walk skips no page and always ends.
 
 use crate::seen::{EntryCounter, EntryIdentity, EntryKey, PageCounts, SeenEntry};
 use crate::{Cursor, ReceivedPage};
@@ -8,8 +8,11 @@ use std::collections::HashSet;
 
 /// A walk through the pages of one statement.
 ///
-/// A received page becomes a [`PendingPage`]. The walk goes on only when that is told to be stored; if it is dropped
-/// instead, the walk stands where it stood and the same page is asked for again.
+/// - [`PageWalk::receive`] turns a received page into a [`PendingPage`].
+/// - [`PendingPage::stored`] advances the walk. If the pending page is dropped instead, the walk is unchanged and
+///   [`PageWalk::cursor`] asks for the same page again.
+/// - A repeated cursor is an error, and so is a next page after the most pages of the walk
+///   ([`PageWalk::DEFAULT_MAX_PAGES`] unless set by [`PageWalk::max_pages`]).
 ///
 /// ```
 /// use bankrail_statement::{Cursor, PageWalk, ReceivedPage, Step};
@@ -17,7 +20,7 @@ use std::collections::HashSet;
 /// assert_eq!(walk.cursor(), None); // the first request has no cursor
 /// let received = ReceivedPage::More { cursor: Cursor::parse("eA==")? };
 ///
-/// drop(walk.receive(&received, &[])); // storing failed: nothing happened
+/// drop(walk.receive(&received, &[])); // storing failed: the walk is unchanged
 /// assert_eq!(walk.cursor(), None);
 ///
 /// assert_eq!(walk.receive(&received, &[]).stored()?, Step::Fetch(Cursor::parse("eA==")?));
@@ -34,10 +37,10 @@ pub struct PageWalk {
 }
 
 impl PageWalk {
-    /// The most pages of one walk unless configured otherwise.
+    /// The most pages of one walk by default.
     pub const DEFAULT_MAX_PAGES: usize = 10_000;
 
-    /// A walk that begins with the first page.
+    /// A walk that starts with the first page.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -49,14 +52,14 @@ impl PageWalk {
         }
     }
 
-    /// A walk that goes on after the page that a checkpoint was kept with.
+    /// A walk that continues after the page of a checkpoint.
     #[must_use]
     pub fn resume(checkpoint: Checkpoint) -> Self {
         let used = HashSet::from([digest(&checkpoint.cursor)]);
         Self { next: Some(checkpoint.cursor), used, counter: checkpoint.counter, ..Self::new() }
     }
 
-    /// Bounds the pages of this walk.
+    /// Sets the most pages of this walk.
     #[must_use]
     pub fn max_pages(mut self, pages: usize) -> Self {
         self.max_pages = pages;
@@ -69,13 +72,13 @@ impl PageWalk {
         self.next.as_ref()
     }
 
-    /// How many pages were stored.
+    /// How many pages of this walk were stored.
     #[must_use]
     pub fn pages(&self) -> usize {
         self.pages
     }
 
-    /// Takes a page that was received for [`PageWalk::cursor`], with the identities of its entries in their order.
+    /// Takes the page that was received for [`PageWalk::cursor`], with the identities of its entries in their order.
     pub fn receive(&mut self, page: &ReceivedPage, entries: &[EntryIdentity]) -> PendingPage<'_> {
         let mut counts = PageCounts::default();
         let entries = entries.iter().map(|entry| self.counter.count(&mut counts, entry)).collect();
@@ -89,9 +92,9 @@ impl Default for PageWalk {
     }
 }
 
-/// A page that was received and is not stored yet.
+/// A page that was received and not yet stored.
 #[derive(Debug)]
-#[must_use = "the walk goes on only when the page is told to be stored"]
+#[must_use = "the walk advances only when `stored` is called"]
 pub struct PendingPage<'a> {
     walk: &'a mut PageWalk,
     page: ReceivedPage,
@@ -100,15 +103,15 @@ pub struct PendingPage<'a> {
 }
 
 impl PendingPage<'_> {
-    /// The page's entries, counted over the whole walk: for [`find_new`](crate::find_new) and
+    /// The page's entries, counted over the whole walk. Pass them to [`find_new`](crate::find_new) and
     /// [`SeenEntries::record`](crate::SeenEntries::record).
     #[must_use]
     pub fn entries(&self) -> &[SeenEntry] {
         &self.entries
     }
 
-    /// What to keep, with the page or after it, so that the walk can go on behind this page after a crash; `None` when
-    /// there is no next page.
+    /// The checkpoint to store with the page or after it, from which the walk continues after a crash; `None` if there
+    /// is no next page.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
         let ReceivedPage::More { cursor } = &self.page else { return None };
@@ -117,11 +120,10 @@ impl PendingPage<'_> {
         Some(Checkpoint { cursor: cursor.clone(), counter })
     }
 
-    /// Says that the page's entries are stored, and goes on.
+    /// Confirms that the page's entries are stored, and advances the walk.
     ///
     /// # Errors
-    /// [`WalkError`] if the statement cannot be read to its end. This page is good all the same; what came before the
-    /// error stays stored.
+    /// [`WalkError`] if the statement cannot be read to its end. This page and those before it are valid.
     pub fn stored(self) -> Result<Step, WalkError> {
         let walk = self.walk;
         walk.counter.advance(&self.counts);
@@ -142,14 +144,14 @@ impl PendingPage<'_> {
     }
 }
 
-/// How a walk goes on.
+/// The next step of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a walk goes on or is over")]
+#[expect(clippy::exhaustive_enums, reason = "a walk continues or is complete")]
 pub enum Step {
-    /// Ask for the page behind this cursor.
+    /// Fetch the page of this cursor.
     Fetch(Cursor),
-    /// The statement is complete.
+    /// The walk is complete.
     Done,
 }
 
@@ -157,25 +159,25 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WalkError {
-    /// `moreTransactionsAvailable` is true, and there is no cursor to get them with.
+    /// `moreTransactionsAvailable` is true, but there is no cursor.
     #[error("expected a cursor because there are more transactions, found none")]
     MoreWithoutCursor,
-    /// A cursor that already led to a page: going on would never end.
+    /// The cursor was used before in this walk, which would never end with it.
     #[error("expected a new cursor after page {page}, found one that was used before")]
     RepeatedCursor {
-        /// The page that it came with, counted from 1.
+        /// The page that had the cursor, counted from 1.
         page: usize,
     },
-    /// There is more behind the last page that the walk may fetch.
+    /// There is a next page after the most pages of the walk.
     #[error("expected the statement to end within {limit} pages")]
     TooManyPages {
-        /// The bound.
+        /// The most pages of the walk.
         limit: usize,
     },
 }
 
-/// What a client keeps between two pages: the cursor and the counts of entries so far. Both belong together: a walk
-/// that went on with the cursor alone would take the next of two identical entries for the first.
+/// What a client stores between two pages: the cursor and the counts of the entries so far. Without the counts, a
+/// resumed walk would mistake the second of two entries with the same content for the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     cursor: Cursor,
@@ -183,7 +185,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// The cursor.
+    /// The cursor of the next page.
     #[must_use]
     pub fn cursor(&self) -> &Cursor {
         &self.cursor
@@ -201,7 +203,7 @@ impl Checkpoint {
         json + r#","counts":["# + &counts.join(",") + "]}"
     }
 
-    /// Reads what [`Checkpoint::to_json`] wrote.
+    /// Reads a checkpoint that [`Checkpoint::to_json`] wrote.
     ///
     /// # Errors
     /// [`CheckpointError`] for anything else.
@@ -210,7 +212,7 @@ impl Checkpoint {
     }
 
     fn read(text: &str) -> Option<Self> {
-        // Its own text, from a store that the caller trusts: any number of entries.
+        // No limits: the text is from a trusted store and may have any number of counts.
         let limits = JsonLimits::new().max_bytes(usize::MAX).max_values(usize::MAX);
         let object = json::read_object(text.as_bytes(), &limits).ok()?;
         let (JsonValue::Number(version), JsonValue::Array(counts)) = (object.get("version")?, object.get("counts")?)
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_and_dead_ends() {
+    fn a_walk_ends_or_fails() {
         let mut walk = PageWalk::new();
         assert_eq!(walk.receive(&more("a"), &[]).stored(), Ok(Step::Fetch(Cursor::parse("a").unwrap())));
         assert_eq!(walk.receive(&more("b"), &[]).stored(), Ok(Step::Fetch(Cursor::parse("b").unwrap())));
@@ -298,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_goes_on_from_its_checkpoint() {
+    fn a_walk_resumes_from_its_checkpoint() {
         let mut walk = PageWalk::new();
         let kept = walk.receive(&more("a"), &[coffee()]).checkpoint().unwrap().to_json();
         let checkpoint = Checkpoint::from_json(&kept).unwrap();
@@ -312,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_checkpoint() {
+    fn other_texts_are_not_checkpoints() {
         let key = "0".repeat(64);
         let text = |version: u8, cursor: &str, key: &str| {
             format!(r#"{{"version":{version},"cursor":"{cursor}","counts":[["{key}",1]]}}"#)

@@ -1,4 +1,4 @@
-//! Overlapping polls: no real entry is lost, none is imported twice.
+//! Overlapping polls: each entry of the ledger is imported exactly once.
 
 use crate::support::{Seen, account, block_on};
 use bankrail_statement::{
@@ -7,7 +7,7 @@ use bankrail_statement::{
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// A real entry: what it looks like, and whether it has a reference (then no other looks alike).
+/// An entry of the ledger: its content, and its number if it has a reference. A reference is unique.
 #[derive(Clone, Copy, Debug)]
 struct Real {
     looks: u8,
@@ -27,14 +27,14 @@ impl Real {
     }
 }
 
-/// A consumer of statements: its books, and what it keeps between calls.
+/// A consumer of statements: what it has imported, and what it stores between calls.
 #[derive(Default)]
 struct Consumer {
     seen: Seen,
     checkpoint: Option<String>,
-    /// Imported entries by stable identifier, with how often each was imported.
+    /// The imported entries by stable identifier, and how often each was imported.
     imported: HashMap<[u8; 32], (u8, u32)>,
-    /// Entries imported with no regard to identifiers.
+    /// How many entries were imported, whatever their identifiers.
     total: usize,
 }
 
@@ -44,14 +44,14 @@ enum Crash {
     None,
     /// On this page, after the import and before anything is recorded.
     AfterImport(usize),
-    /// On this page, after recording and before the checkpoint is kept.
+    /// On this page, after recording and before the checkpoint is stored.
     AfterRecord(usize),
-    /// After this page is wholly done.
+    /// After the checkpoint of this page is stored.
     AfterCheckpoint(usize),
 }
 
 impl Consumer {
-    /// Walks from the kept checkpoint, or the beginning, to the end of `ledger`.
+    /// Walks from the stored checkpoint, or the beginning, to the end of `ledger`.
     fn poll(&mut self, ledger: &[Real], size: usize, crash: Crash) {
         let mut walk = match self.checkpoint.as_deref() {
             Some(kept) => PageWalk::resume(Checkpoint::from_json(kept).unwrap()),
@@ -92,7 +92,7 @@ fn named() -> impl Strategy<Value = bool> {
     prop::bool::weighted(0.3)
 }
 
-/// A day's entries: few looks, so that many are alike; some have references.
+/// The entries of a day. There are only four contents, so that many entries are alike; some have references.
 fn ledgers() -> impl Strategy<Value = Vec<Real>> {
     prop::collection::vec((0_u8..4, named()), 0..30).prop_map(|entries| {
         let number = |index| u16::try_from(index).unwrap();
@@ -112,7 +112,7 @@ fn crashes() -> impl Strategy<Value = Crash> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Polls of a growing day, each from the beginning or from where a crash left off, with pages of any size.
+    /// Polls of a growing day, each from the beginning or from the checkpoint before a crash, with pages of any size.
     #[test]
     fn each_entry_is_imported_once(
         ledger in ledgers(),
@@ -125,7 +125,7 @@ proptest! {
             consumer.poll(&ledger[..grown], size, crash);
         }
         consumer.poll(&ledger, 5, Crash::None);
-        // A walk that went on from a checkpoint has its end; the next one starts over and must find nothing new.
+        // The last poll may have resumed from a checkpoint. The next one starts over and must find nothing new.
         let total = consumer.total;
         consumer.poll(&ledger, 3, Crash::None);
         prop_assert_eq!((total, consumer.total), (ledger.len(), ledger.len()));
@@ -136,7 +136,8 @@ proptest! {
         prop_assert_eq!(imported, expected);
     }
 
-    /// A crash between import and record repeats the page: under the same identifiers, so that a unique key catches it.
+    /// After a crash between import and record, the page is imported again with the same identifiers, so that a unique
+    /// key refuses the second import.
     #[test]
     fn a_repeated_page_repeats_the_identifiers(ledger in ledgers(), size in 1_usize..8, page in 0_usize..4) {
         let mut consumer = Consumer::default();
@@ -157,7 +158,7 @@ fn two_identical_entries_on_two_pages_are_two() {
     }
 }
 
-/// Pages may overlap when entries are posted between two calls, a page does not overlap itself.
+/// Two pages may overlap if entries are posted between two calls; one page lists no entry twice.
 #[test]
 fn one_reference_on_two_pages_is_one_entry_and_twice_on_one_page_is_two() {
     let named = [Real { looks: 1, unique: Some(7) }; 2];

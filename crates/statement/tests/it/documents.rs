@@ -8,7 +8,7 @@ use bankrail_statement::{
 };
 
 #[test]
-fn a_document_goes_into_the_answer_and_comes_out_the_same() {
+fn a_document_is_read_from_the_answer_as_it_was_written() {
     let document = document(&[plain("1.00", "\"quoted\" \\ back &amp; 👍"), plain("10.0000", "tab&#9;")]);
     let page = Page::More { cursor: Cursor::from_bytes(b"7").unwrap() };
     let mut response = StatementResponse::new(&account(), KEY.parse().unwrap(), page);
@@ -28,7 +28,7 @@ fn a_document_goes_into_the_answer_and_comes_out_the_same() {
 }
 
 #[test]
-fn a_document_that_cannot_be_written_leaves_nothing_behind() {
+fn a_document_that_cannot_be_written_leaves_the_output_unchanged() {
     let mut document = document(&[plain("1.00", "x")]);
     document.reports.clear();
     let response = StatementResponse::new(&account(), KEY.parse().unwrap(), Page::Last);
@@ -82,7 +82,7 @@ fn findings_about_the_document() {
 }
 
 #[test]
-fn payloads_that_are_no_document_are_an_error_of_their_own() {
+fn payloads_that_are_not_documents_are_errors() {
     for payload in ["", "<Document/>", "not xml"] {
         assert!(received(payload, &ReceivedPage::Last).document().is_err(), "{payload}");
     }

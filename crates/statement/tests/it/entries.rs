@@ -23,7 +23,7 @@ fn only_fast_payments_lose_their_narrative_and_only_when_it_is_not_asked_for() {
     for channel in [EntryChannel::FastPayment, EntryChannel::Ordinary] {
         assert_eq!(shown(whole.clone(), channel, true), whole, "{channel:?}");
     }
-    // Text and names of an ordinary entry stay, a virtual account does not.
+    // An ordinary entry keeps text and names, and loses a virtual account.
     let mut ordinary = whole.clone();
     ordinary.details[0].transactions[0].parties.as_mut().unwrap().creditor_account = None;
     assert_eq!(shown(whole.clone(), EntryChannel::Ordinary, false), ordinary);
@@ -33,13 +33,13 @@ fn only_fast_payments_lose_their_narrative_and_only_when_it_is_not_asked_for() {
     let mut expected = whole;
     expected.details[0].transactions[0].parties = None;
     expected.details[0].transactions[0].remittance = None;
-    assert_eq!(bare, expected, "nothing else goes");
+    assert_eq!(bare, expected, "nothing else is removed");
     let memo = entry(plain("8.00", "Memo"));
     assert_eq!(shown(memo.clone(), EntryChannel::Ordinary, false), memo);
 }
 
 #[test]
-fn structured_remittance_stays_and_every_transaction_is_looked_at() {
+fn structured_remittance_stays_and_every_transaction_is_stripped() {
     let mut whole = fast(&format!("<Ustrd>text</Ustrd>{STRUCTURED}"));
     let second = whole.details[0].transactions[0].clone();
     whole.details[0].transactions.push(second);
@@ -129,7 +129,7 @@ fn the_banks_reference_names_an_entry() {
     };
     let base = of("R1", "memo", "1.00");
     assert!(base.has_reference);
-    assert_eq!(of("R1", "another text", "1.0"), base, "the text may come or go");
+    assert_eq!(of("R1", "another text", "1.0"), base, "the text does not count");
     for other in [of("R2", "memo", "1.00"), of("R1", "memo", "1.01")] {
         assert!(other.has_reference && other.key != base.key);
     }
@@ -137,9 +137,9 @@ fn the_banks_reference_names_an_entry() {
         |servicer: &str, references: &str| identity(entry_xml("1.00", "<Dt>2021-07-29</Dt>", references, "", servicer));
     let servicer = "<AcctSvcrRef>R1</AcctSvcrRef>";
     assert_eq!(on_entry(servicer, "").key, base.key);
-    assert_eq!(on_entry(servicer, &refs("other")).key, base.key, "the entry's own comes first");
+    assert_eq!(on_entry(servicer, &refs("other")).key, base.key, "the entry's own reference counts");
     assert!(!on_entry("", &refs(" ")).has_reference);
-    // A batch is named only if all of its transactions are.
+    // A batch has a reference only if all of its transactions have one.
     let batch = |first: &str, second: &str| {
         let xml = entry_xml("1.00", "<Dt>2021-07-29</Dt>", first, "", "");
         let transaction = &xml[xml.find("<TxDtls>").unwrap()..xml.find("</NtryDtls>").unwrap()];

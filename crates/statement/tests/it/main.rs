@@ -1,6 +1,6 @@
 //! Tests of the public API.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests say what they expect like tests do
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // as in tests; clippy does not know these helpers as tests
 
 mod deduplication;
 mod documents;

@@ -1,4 +1,4 @@
-//! The published sample documents, received in an answer: oddities are survived and reported.
+//! The published sample documents, received in an answer: deviations are tolerated and reported.
 
 use crate::support::received;
 use bankrail_camt052::AccountId;
@@ -36,7 +36,7 @@ fn published_samples_are_read() {
         let other =
             accounts.any(|id| matches!(id, AccountId::Other(other) if other.id.as_str() != request.account_id()));
         assert_eq!(statement.check_document(&read.document, &request).is_err(), other, "{name}");
-        // Within one document, entries that the bank names differ in their names.
+        // No two entries of a document have the same reference of the bank.
         let entries: Vec<_> = read.document.reports.iter().flat_map(|report| &report.entries).collect();
         let named: Vec<EntryIdentity> =
             entries.iter().map(|entry| EntryIdentity::of(entry)).filter(|identity| identity.has_reference).collect();

@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Helpers that several tests share.
 
 use bankrail_camt052::{Document, Entry};
 use bankrail_statement::{
@@ -31,7 +31,8 @@ pub(crate) fn document(entries: &[String]) -> Document {
     Document::parse(document_xml(entries)).unwrap().document
 }
 
-/// One entry: `amount`, `day`, the content of `TxDtls` before and behind its amount, and elements after `BookgDt`.
+/// One entry: `amount`, booking date, the content of `TxDtls` before and after its amount, and elements after
+/// `BookgDt`.
 pub(crate) fn entry_xml(amount: &str, booked: &str, references: &str, rest: &str, servicer: &str) -> String {
     format!(
         "<Ntry><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt>{booked}</BookgDt>\
@@ -65,12 +66,12 @@ pub(crate) fn received(payload: &str, page: &ReceivedPage) -> ReceivedStatement 
     }
 }
 
-/// Runs a future that never waits.
+/// Runs a future that is ready at once.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
-        Poll::Pending => panic!("the stores of these tests never wait"),
+        Poll::Pending => panic!("the stores of these tests are ready at once"),
     }
 }
 
