@@ -1,4 +1,4 @@
-//! Where callers of the protocol crates get `now` from.
+//! Clocks, from which callers of the protocol crates take `now`.
 
 #[cfg(feature = "coarse-clock")]
 mod coarse;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// A source of the current time. Protocol crates take `now` as an argument; what runs in a process takes a clock.
+/// A source of the current time. Protocol crates take `now` as an argument; services and clients take a clock.
 pub trait Clock: fmt::Debug + Send + Sync {
     /// The current time.
     fn now(&self) -> Timestamp;
@@ -42,18 +42,18 @@ impl Clock for SystemClock {
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// A clock that shows `start`.
+    /// A clock set to `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self(AtomicI64::new(start.unix_millis()))
     }
 
-    /// Moves forward by `step`, cut to milliseconds.
+    /// Advances the clock by `step`, cut to milliseconds.
     pub fn advance(&self, step: Duration) {
         self.set(self.now().saturating_add(step));
     }
 
-    /// Shows `now` from here on, be it earlier or later.
+    /// Sets the clock to `now`, which may be earlier or later than its time.
     pub fn set(&self, now: Timestamp) {
         self.0.store(now.unix_millis(), Ordering::SeqCst);
     }

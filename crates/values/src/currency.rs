@@ -5,8 +5,7 @@ use std::fmt;
 
 /// An ISO 4217 currency code: three upper-case ASCII letters.
 ///
-/// Any such code is accepted, known or not, because historic ones appear in real documents;
-/// [`Currency::minor_units`] knows those in use.
+/// Any such code is accepted, because real documents have historic ones. [`Currency::minor_units`] knows those in use.
 ///
 /// ```
 /// use bankrail_values::Currency;
@@ -17,7 +16,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency(code::Code);
 
-/// The only place that can make a code, so that it is always ASCII.
+/// Keeps the bytes private, so that only `Code::new` makes a code and it is always ASCII.
 mod code {
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub(super) struct Code([u8; 3]);
@@ -71,8 +70,8 @@ impl Currency {
         self.0.as_str()
     }
 
-    /// How many decimals the currency's minor unit has; `None` for codes that ISO 4217 does not list as in use and for those
-    /// without a minor unit (metals, funds, tests).
+    /// The number of decimals of the currency's minor unit; `None` for a code that ISO 4217 does not list as in use, or
+    /// that has no minor unit (metals, funds, tests).
     #[must_use]
     pub fn minor_units(&self) -> Option<u8> {
         MINOR_UNITS
@@ -82,7 +81,7 @@ impl Currency {
     }
 }
 
-/// ISO 4217's list one, by number of decimals.
+/// List one of ISO 4217, by number of decimals.
 const MINOR_UNITS: [(&str, u8); 4] = [
     (
         "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF \

@@ -16,7 +16,7 @@ impl Date {
         read(text.as_bytes()).map(Self).ok_or_else(|| DateError { found: excerpt(text) })
     }
 
-    /// The date as `time` has it.
+    /// The date as a `time::Date`.
     #[must_use]
     pub fn to_time(self) -> time::Date {
         self.0
@@ -38,7 +38,7 @@ pub(crate) fn read(text: &[u8]) -> Option<time::Date> {
     time::Date::from_calendar_date(year, time::Month::try_from(month).ok()?, day).ok()
 }
 
-/// Reads ASCII digits; the callers bound their number.
+/// Reads ASCII digits. The caller passes at most nine, which cannot overflow.
 pub(crate) fn number(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |sum, b| b.is_ascii_digit().then(|| sum * 10 + u32::from(b - b'0')))
 }

@@ -5,8 +5,8 @@ use rust_decimal::Decimal;
 
 /// Reads a plain decimal: an optional `-`, digits, and optionally a point and more digits.
 ///
-/// The value and its scale are exact: nothing is rounded. There is no exponent, no `+`, no white space, no
-/// grouping, and no point without digits on both sides.
+/// - Value and scale are exact: nothing is rounded.
+/// - An exponent, `+`, white space, grouping, and a point without digits on both sides are refused.
 ///
 /// ```
 /// use bankrail_values::parse_decimal;
@@ -16,7 +16,7 @@ use rust_decimal::Decimal;
 /// ```
 ///
 /// # Errors
-/// [`DecimalError::Format`] for other text, [`DecimalError::Range`] for a number that needs more than 96 bits or 28
+/// [`DecimalError::Format`] for any other text, [`DecimalError::Range`] for a number that needs more than 96 bits or 28
 /// fraction digits.
 pub fn parse_decimal(text: &str) -> Result<Decimal, DecimalError> {
     let (whole, fraction) = match text.split_once('.') {
@@ -30,7 +30,7 @@ pub fn parse_decimal(text: &str) -> Result<Decimal, DecimalError> {
     Decimal::from_str_exact(text).map_err(|_| DecimalError::Range { found: excerpt(text) })
 }
 
-/// Why a text is no decimal that can be kept exactly.
+/// Why a text is not a decimal that can be represented exactly.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecimalError {
@@ -40,7 +40,7 @@ pub enum DecimalError {
         /// The text, cut and escaped.
         found: String,
     },
-    /// A decimal, but not one that can be held without rounding.
+    /// A decimal that cannot be represented without rounding.
     #[error("expected a decimal of at most 28 digits, found {found}")]
     Range {
         /// The text, cut and escaped.

@@ -1,15 +1,15 @@
-//! The workspace's one JSON reader, strict and bounded, and the writing of JSON strings and flat objects.
+//! A strict and bounded JSON reader, the only one of the workspace, and a writer of JSON strings and flat objects.
 //!
-//! The reader accepts RFC 8259 in UTF-8, with these rules beside the grammar:
+//! The reader accepts RFC 8259 in UTF-8, with these additional rules:
 //!
-//! - No object has two members of one name; names are compared after unescaping.
-//! - A `\u` escape names a Unicode character, alone or as a surrogate pair.
+//! - No object has two members with the same name; names are compared after unescaping.
+//! - A `\u` escape stands for a Unicode character, alone or as a surrogate pair.
 //! - A number is kept as written, whatever its size; [`JsonNumber`] converts it.
-//! - The text is no longer, no deeper and has no more values than its [`JsonLimits`] allow.
+//! - Length, depth and number of values are within the [`JsonLimits`].
 //! - There is no byte order mark.
 //!
-//! A string without escapes is borrowed from the text. [`JsonError`] names the place by JSON pointer and byte position
-//! and quotes no value.
+//! A string without escapes is borrowed from the text. [`JsonError`] gives the place as a JSON pointer and a byte
+//! position, and quotes no value.
 //!
 //! ```
 //! use bankrail_values::json::{self, JsonLimits, JsonValue};
@@ -44,32 +44,32 @@ pub struct JsonLimits {
 }
 
 impl JsonLimits {
-    /// The deepest that [`JsonLimits::max_depth`] can be set to.
+    /// The highest value of [`JsonLimits::max_depth`].
     pub const DEEPEST: usize = 128;
 
-    /// The defaults.
+    /// The default limits.
     #[must_use]
     pub const fn new() -> Self {
         Self { max_bytes: 1024 * 1024, max_depth: 64, max_values: 65_536 }
     }
 
-    /// The longest text that is read, in bytes.
+    /// Sets the length of the longest text that is read, in bytes.
     #[must_use]
     pub const fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// How many objects and arrays may stand inside each other, the outermost one included. More than
-    /// [`JsonLimits::DEEPEST`] counts as that.
+    /// Sets how many objects and arrays may be nested, counting the outermost one. A value above
+    /// [`JsonLimits::DEEPEST`] is lowered to it.
     #[must_use]
     pub const fn max_depth(mut self, levels: usize) -> Self {
         self.max_depth = if levels > Self::DEEPEST { Self::DEEPEST } else { levels };
         self
     }
 
-    /// How many values the whole text may have: each object, array, string, number, boolean and null counts as one.
-    /// A value takes up to 80 bytes of memory.
+    /// Sets how many values the whole text may have. Each object, array, string, number, boolean and null counts as
+    /// one. A value takes up to 80 bytes of memory.
     #[must_use]
     pub const fn max_values(mut self, values: usize) -> Self {
         self.max_values = values;
@@ -94,7 +94,7 @@ pub fn read<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonValue<'a>, Js
 /// Reads one JSON object and nothing after it.
 ///
 /// # Errors
-/// [`JsonError`] if the text breaks one of the module's rules or is another value.
+/// [`JsonError`] if the text breaks one of the module's rules or is not an object.
 pub fn read_object<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonObject<'a>, JsonError> {
     match read(json, limits)? {
         JsonValue::Object(object) => Ok(object),
@@ -102,7 +102,7 @@ pub fn read_object<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonObject
     }
 }
 
-/// Checks that a text is one JSON value by the module's rules, and keeps nothing of it.
+/// Checks that a text is one JSON value by the module's rules, without keeping its values.
 ///
 /// # Errors
 /// As [`read`].

@@ -31,7 +31,7 @@ pub use time_uuid::TimeUuidGenerator;
 pub use timestamp::{Timestamp, TimestampError};
 pub use uuids::{HyphenatedUuid, SimpleUuid, UuidError};
 
-/// Exact decimals, as `rust_decimal` has them: the scale is kept, so `10.0000` stays `10.0000`.
+/// The exact decimal of `rust_decimal`. It keeps its scale: `10.0000` stays `10.0000`.
 pub use rust_decimal::Decimal;
 
 #[doc(hidden)]

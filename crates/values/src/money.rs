@@ -1,12 +1,14 @@
-//! Amounts of money, exact and with their scale.
+//! Exact amounts of money.
 
 use crate::decimal::{DecimalError, parse_decimal};
 use crate::{Currency, CurrencyError};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;
 
-/// An exact amount in one currency. The scale is kept as given: `10.0000 AUD` stays so; two amounts are equal if
-/// their values are.
+/// An exact amount in one currency.
+///
+/// - It keeps its scale: `10.0000 AUD` stays `10.0000 AUD`.
+/// - Two amounts are equal if their values are, whatever their scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Money {
     amount: Decimal,
@@ -35,7 +37,7 @@ impl Money {
     /// The sum, with the larger scale of the two.
     ///
     /// # Errors
-    /// [`MoneyError::CurrencyMismatch`], [`MoneyError::Overflow`].
+    /// [`MoneyError::CurrencyMismatch`] if the currencies differ, [`MoneyError::Overflow`] if the sum does not fit.
     pub fn checked_add(&self, other: &Self) -> Result<Self, MoneyError> {
         if self.currency != other.currency {
             return Err(MoneyError::CurrencyMismatch { left: self.currency, right: other.currency });
@@ -47,17 +49,17 @@ impl Money {
     /// The difference, with the larger scale of the two.
     ///
     /// # Errors
-    /// [`MoneyError::CurrencyMismatch`], [`MoneyError::Overflow`].
+    /// [`MoneyError::CurrencyMismatch`] if the currencies differ, [`MoneyError::Overflow`] if the difference does not
+    /// fit.
     pub fn checked_sub(&self, other: &Self) -> Result<Self, MoneyError> {
         self.checked_add(&Self { amount: -other.amount, currency: other.currency })
     }
 
-    /// The amount with the currency's own number of decimals, if that changes no value: `5 AUD` as `5.00 AUD`,
-    /// `5.10 VND` not at all.
+    /// The same value with the currency's number of decimals: `5 AUD` becomes `5.00 AUD`, and `5.10 VND` is an error.
     ///
     /// # Errors
-    /// [`MoneyError::NotMinorUnits`] when a digit would be lost or the currency has no known minor unit;
-    /// [`MoneyError::Overflow`] when the zeros do not fit.
+    /// [`MoneyError::NotMinorUnits`] if a digit would be lost or the currency has no known minor unit;
+    /// [`MoneyError::Overflow`] if the added zeros do not fit.
     pub fn rescale_to_minor_units(&self) -> Result<Self, MoneyError> {
         let lost = MoneyError::NotMinorUnits { currency: self.currency };
         let digits = u32::from(self.currency.minor_units().ok_or(lost.clone())?);
@@ -70,7 +72,8 @@ impl Money {
         }
     }
 
-    /// The amount rounded half away from zero to the currency's own number of decimals, for showing to people.
+    /// The amount rounded half away from zero to the currency's number of decimals, for display only. It is unchanged
+    /// if the currency has no known minor unit.
     #[must_use]
     pub fn rounded_for_display(&self) -> Self {
         let Some(digits) = self.currency.minor_units() else { return *self };
@@ -80,7 +83,7 @@ impl Money {
     }
 }
 
-/// Why amounts of money do not add up.
+/// Why an amount of money cannot be read or computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MoneyError {
@@ -93,9 +96,9 @@ pub enum MoneyError {
         right: Currency,
     },
     /// The result needs more than 96 bits.
-    #[error("the amount does not fit")]
+    #[error("expected an amount of at most 96 bits")]
     Overflow,
-    /// The amount is no whole number of the currency's minor units.
+    /// The amount is not a whole number of the currency's minor units.
     #[error("expected an amount in the minor units of {currency}")]
     NotMinorUnits {
         /// The currency.
@@ -107,7 +110,7 @@ pub enum MoneyError {
     /// The amount is not a decimal.
     #[error("the amount is unreadable")]
     Amount(#[source] DecimalError),
-    /// The currency is not a code.
+    /// The currency is not a currency code.
     #[error("the currency is unreadable")]
     Currency(#[source] CurrencyError),
 }

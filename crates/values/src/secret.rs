@@ -1,4 +1,4 @@
-//! Secrets that do not print.
+//! Secrets that are not printed.
 
 use std::fmt;
 use subtle::ConstantTimeEq;
@@ -6,9 +6,9 @@ use zeroize::Zeroizing;
 
 /// A secret text: an API key or an access token.
 ///
-/// - `Debug` prints no part of it, and there is no `Display` and no serde.
-/// - `==` takes the same time wherever two secrets of one length differ.
-/// - The memory is overwritten when it is dropped.
+/// - `Debug` prints no part of it. It implements neither `Display` nor serde's traits.
+/// - `==` takes the same time wherever two secrets of the same length differ.
+/// - Its memory is overwritten when it is dropped.
 ///
 /// ```
 /// use bankrail_values::SecretString;
@@ -20,13 +20,13 @@ use zeroize::Zeroizing;
 pub struct SecretString(Zeroizing<String>);
 
 impl SecretString {
-    /// The secret itself. Hand it to the wire, never to a log.
+    /// The secret itself. Send it to the peer, and never write it to a log.
     #[must_use]
     pub fn expose_secret(&self) -> &str {
         &self.0
     }
 
-    /// Compares with text that came from the wire, in constant time for one length.
+    /// Compares the secret with received bytes, in constant time if the lengths are equal.
     #[must_use]
     pub fn matches(&self, presented: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(presented).into()

@@ -1,14 +1,13 @@
-//! The shape of a store's answers. The store traits live in the crates whose rules they serve.
+//! The return types of stores. The store traits are in the crates that use them.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-/// What a store's method returns: a boxed future, so that a store can be a trait object.
+/// The return type of a store's methods: a boxed future, so that a store can be a trait object.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// A store could not answer. What the caller asked for may or may not have happened only where
-/// [`StoreErrorKind::Timeout`] says so.
+/// An operation of a store failed. After [`StoreErrorKind::Timeout`] it may have taken effect.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}")]
 pub struct StoreError {
@@ -18,7 +17,7 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// An error of this kind with its cause.
+    /// An error of this kind with a cause.
     pub fn new(kind: StoreErrorKind, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self { kind, source: Some(source.into()) }
     }
@@ -40,15 +39,15 @@ impl From<StoreErrorKind> for StoreError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// The store was not reached; nothing happened. Trying again is safe.
+    /// The store was not reached, and nothing was changed. Repeating the operation is safe.
     Unavailable,
-    /// No answer in time: it may have happened.
+    /// The store did not answer in time. The operation may have taken effect.
     Timeout,
-    /// The store holds something that this version cannot read.
+    /// The store holds a record that this version cannot read.
     Corrupt,
-    /// A bound of the store was met; nothing happened.
+    /// The store has reached one of its bounds, and nothing was changed.
     Full,
-    /// The store holds something else under this name; nothing happened, and trying again cannot help.
+    /// The store holds something else under this name, and nothing was changed. Repeating the operation cannot succeed.
     Conflict,
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-/// Text of `MIN` to `MAX` code points (Unicode scalar values), any characters.
+/// Text of `MIN` to `MAX` code points (Unicode scalar values). Any characters are allowed.
 ///
 /// ```
 /// use bankrail_values::BoundedText;
@@ -20,7 +20,7 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
     /// Checks the length.
     ///
     /// # Errors
-    /// [`TextError`] when the text has fewer than `MIN` or more than `MAX` code points.
+    /// [`TextError`] if the text has fewer than `MIN` or more than `MAX` code points.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         check_length(text, MIN, MAX)?;
         Ok(Self(text.into()))
@@ -40,7 +40,7 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
 }
 
 fn check_length(text: &str, min: usize, max: usize) -> Result<(), TextError> {
-    // A code point is one to four bytes, so most texts need no count.
+    // A code point has one to four bytes, so most texts need not be counted.
     let bytes = text.len();
     let length = if bytes <= max && bytes >= min.saturating_mul(4) { bytes } else { text.chars().count() };
     if length < min || length > max {
@@ -62,7 +62,7 @@ pub struct TextError {
     pub length: usize,
 }
 
-/// What was found, for an error text: quoted, control characters escaped, cut after 40 characters.
+/// A text for use in an error text: quoted, with control characters escaped, and cut after 40 characters.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
     const KEPT: usize = 40;

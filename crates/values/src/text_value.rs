@@ -1,8 +1,8 @@
-//! The usual set of traits for a value that is its checked text.
+//! The usual set of traits for a value that holds a checked text.
 
 /// Implements `FromStr`, `TryFrom<&str>`, `TryFrom<String>`, `AsRef<str>`, `Display` and, with this crate's `serde`
-/// feature, `Serialize` and `Deserialize` for a type that has `fn parse(&str) -> Result<Self, Error>` and
-/// `fn as_str(&self) -> &str`. All of them go through `parse`, so there is no side door.
+/// feature, `Serialize` and `Deserialize` for a type that has `fn parse(&str) -> Result<Self, Error>` and `fn
+/// as_str(&self) -> &str`. All of them make values through `parse`, so every value is checked.
 #[cfg(feature = "serde")]
 #[macro_export]
 macro_rules! impl_text_value {
@@ -22,9 +22,9 @@ macro_rules! impl_text_value {
     };
 }
 
-/// Implements `FromStr`, `TryFrom<&str>`, `TryFrom<String>`, `AsRef<str>` and `Display` for a type that has
-/// `fn parse(&str) -> Result<Self, Error>` and `fn as_str(&self) -> &str`; this crate's `serde` feature adds
-/// `Serialize` and `Deserialize`. All of them go through `parse`, so there is no side door.
+/// Implements `FromStr`, `TryFrom<&str>`, `TryFrom<String>`, `AsRef<str>` and `Display` for a type that has `fn
+/// parse(&str) -> Result<Self, Error>` and `fn as_str(&self) -> &str`; this crate's `serde` feature adds `Serialize`
+/// and `Deserialize`. All of them make values through `parse`, so every value is checked.
 #[cfg(not(feature = "serde"))]
 #[macro_export]
 macro_rules! impl_text_value {

@@ -3,15 +3,15 @@
 use crate::{SimpleUuid, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Ticks of 100 ns between 1582-10-15, where UUIDs of version 1 begin, and the UNIX epoch (RFC 9562 section 5.1).
+/// Ticks of 100 ns from 1582-10-15, the epoch of UUIDs of version 1, to the UNIX epoch (RFC 9562 section 5.1).
 const EPOCH: u64 = 0x01B2_1DD2_1381_4000;
 
 /// Generates UUIDs of version 1 (RFC 9562 section 5.1), the form of mandate and action identifiers.
 ///
-/// - No two of one generator are equal, whatever the clock does: where `now` does not advance, the last UUID's time goes on
-///   by 100 ns.
-/// - Generators of different random bytes differ in their node and clock sequence. The node is random and marked as such
-///   (section 6.10), so a UUID tells no hardware address.
+/// - No two UUIDs of one generator are equal, whatever the clock does: if `now` has not advanced, the time of the last
+///   UUID is advanced by 100 ns.
+/// - Generators made from different random bytes differ in node and clock sequence. The node is random and marked as
+///   such (section 6.10), so a UUID reveals no hardware address.
 ///
 /// ```
 /// use bankrail_values::{TimeUuidGenerator, Timestamp};
@@ -29,19 +29,19 @@ pub struct TimeUuidGenerator {
 }
 
 impl TimeUuidGenerator {
-    /// A generator of eight bytes from a random generator. Draw them anew for each process.
+    /// A generator with a node and a clock sequence from eight random bytes. Draw new ones for each process.
     #[must_use]
     pub const fn from_random_bytes(random: [u8; 8]) -> Self {
         let [a, b, c, d, e, f, high, low] = random;
         Self { node: [a | 1, b, c, d, e, f], clock_sequence: u16::from_be_bytes([high, low]), last: AtomicU64::new(0) }
     }
 
-    /// Returns the next UUID. Times before 1582 count as that year's 15 October.
+    /// Returns the next UUID. A time before 1582-10-15 counts as that day.
     #[must_use]
     pub fn generate(&self, now: Timestamp) -> SimpleUuid {
         let now = EPOCH.saturating_add_signed(now.unix_millis().saturating_mul(10_000));
         let next = |last: u64| Some(now.max(last + 1));
-        // `Relaxed`: nothing else is ordered by it.
+        // `Relaxed`: no other memory access depends on its order.
         let last = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).unwrap_or_else(|last| last);
         let ticks = now.max(last + 1);
         uuid::Builder::from_gregorian_timestamp(ticks, self.clock_sequence, &self.node).into_uuid().into()
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn none_comes_twice_whatever_the_clock_does() {
+    fn no_uuid_repeats_whatever_the_clock_does() {
         let generator = TimeUuidGenerator::from_random_bytes([0; 8]);
         let at = |millis: i64| Timestamp::from_unix_millis(millis).unwrap();
         let times = [5, 5, 5, 3, 6, 6, 0].map(at).into_iter().chain([Timestamp::MIN, Timestamp::MAX]);

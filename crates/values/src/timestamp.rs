@@ -1,15 +1,16 @@
-//! Instants in UTC with milliseconds.
+//! UTC timestamps with milliseconds.
 
 use crate::date::{self, number};
 use crate::text::excerpt;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-/// An instant in UTC with milliseconds, years 0000 to 9999, spelled `YYYY-MM-DDThh:mm:ss.sssZ`
-/// (Specification: "Common formats in webhook messages").
+/// An instant in UTC with milliseconds, years 0000 to 9999, spelled `YYYY-MM-DDThh:mm:ss.sssZ` (Specification: "Common
+/// formats in webhook messages").
 ///
-/// Accepted by [`str::parse`]: `2021-07-29T01:02:03.450Z`. Refused: `2021-07-29T01:02:03Z` (see
-/// [`Timestamp::parse_with_precision`]), an offset other than `Z`, a 60th second, a day that does not exist.
+/// - Accepted: `2021-07-29T01:02:03.450Z`.
+/// - Refused: `2021-07-29T01:02:03Z` (see [`Timestamp::parse_with_precision`]), an offset other than `Z`, second 60,
+///   and a day that does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -35,7 +36,7 @@ impl Timestamp {
         }
     }
 
-    /// Reads `YYYY-MM-DDThh:mm:ssZ` with none to three fractional digits and says how many there were.
+    /// Reads `YYYY-MM-DDThh:mm:ssZ` with zero to three fractional digits, and returns how many there were.
     ///
     /// # Errors
     /// [`TimestampError`] for any other spelling and for instants that do not exist.
@@ -49,17 +50,18 @@ impl Timestamp {
         if millis < MIN_MILLIS || millis > MAX_MILLIS { None } else { Some(Self(millis)) }
     }
 
-    /// The instant `millis` milliseconds after the UNIX epoch, or the nearest that there is.
+    /// The instant `millis` milliseconds after the UNIX epoch, or [`Timestamp::MIN`] or [`Timestamp::MAX`] beyond them.
     #[must_use]
     #[inline]
     pub fn saturating_from_unix_millis(millis: i64) -> Self {
         Self(millis.clamp(MIN_MILLIS, MAX_MILLIS))
     }
 
-    /// `nanos` nanoseconds after a whole second since the UNIX epoch, cut to milliseconds; the nearest instant that there is.
+    /// The instant `seconds` and `nanos` after the UNIX epoch, cut to milliseconds, or [`Timestamp::MIN`] or
+    /// [`Timestamp::MAX`] beyond them.
     #[inline]
     pub(crate) fn from_unix_parts(seconds: i64, nanos: u32) -> Self {
-        // In 64 bits, which every year that a timestamp has fits: this is read for each request.
+        // 64 bits hold every year of a timestamp, and are faster than 128: clocks are read at each request.
         Self::saturating_from_unix_millis(seconds.saturating_mul(1000).saturating_add(i64::from(nanos / 1_000_000)))
     }
 
@@ -89,7 +91,7 @@ impl Timestamp {
         Self::saturating_from_unix_millis(self.0.saturating_sub(step))
     }
 
-    /// How long after `earlier` this is; zero if it is not.
+    /// The time since `earlier`; zero if this instant is before it.
     #[must_use]
     pub fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
@@ -101,7 +103,7 @@ impl Timestamp {
         crate::Date::from_time(self.to_time().date()).expect("the years 0000 to 9999 are a timestamp's range too")
     }
 
-    /// The instant as `time` has it, in UTC.
+    /// The instant as a `time::OffsetDateTime` in UTC.
     #[must_use]
     pub fn to_time(self) -> time::OffsetDateTime {
         time::OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
@@ -132,7 +134,7 @@ fn read(text: &[u8]) -> Option<(Timestamp, u8)> {
     Some((Timestamp::from_time(day.with_time(clock.ok()?).assume_utc())?, precision))
 }
 
-/// Not a timestamp of the form asked for.
+/// Not a timestamp in the expected form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ, found {found}")]
 #[non_exhaustive]
@@ -142,7 +144,7 @@ pub struct TimestampError {
 }
 
 impl From<SystemTime> for Timestamp {
-    /// Cut to milliseconds; the nearest instant that there is.
+    /// Cuts to milliseconds. Beyond the years 0000 to 9999 this is [`Timestamp::MIN`] or [`Timestamp::MAX`].
     #[inline]
     fn from(instant: SystemTime) -> Self {
         match instant.duration_since(SystemTime::UNIX_EPOCH) {

@@ -1,4 +1,4 @@
-//! The two spellings of a UUID that the service uses, as two types.
+//! The two spellings of a UUID as two types.
 
 use crate::text::excerpt;
 use std::fmt;
@@ -23,25 +23,25 @@ macro_rules! spelling {
                 Uuid::try_parse(text).map(Self).map_err(|_| wrong())
             }
 
-            /// A random (version 4) UUID out of 16 bytes from a random generator.
+            /// A random (version 4) UUID made from 16 random bytes.
             #[must_use]
             pub fn from_random_bytes(random: [u8; 16]) -> Self {
                 Self(uuid::Builder::from_random_bytes(random).into_uuid())
             }
 
-            /// The version: 1 for time-based, 4 for random. Zero or above 8 where no standard defines it.
+            /// The version: 1 for time-based, 4 for random. Zero and those above 8 are not defined by RFC 9562.
             #[must_use]
             pub fn version(&self) -> usize {
                 self.0.get_version_num()
             }
 
-            /// True when the variant bits are those of RFC 9562 (the digit after the third hyphen is 8, 9, a or b).
+            /// True if the variant bits are those of RFC 9562 (the digit after the third hyphen is 8, 9, a or b).
             #[must_use]
             pub fn is_rfc_variant(&self) -> bool {
                 self.0.get_variant() == uuid::Variant::RFC4122
             }
 
-            /// The UUID as the `uuid` crate has it.
+            /// The UUID as a `uuid::Uuid`.
             #[must_use]
             pub fn to_uuid(self) -> Uuid {
                 self.0
@@ -100,13 +100,14 @@ macro_rules! spelling {
 spelling! {
     /// A UUID with hyphens, `8-4-4-4-12`: request keys, request ids, message ids, tokens.
     ///
-    /// Read in either case, written in lower case. The hyphens say where the digits stand; no version is asked for.
+    /// It is read in either case and written in lower case. Any version is accepted.
     HyphenatedUuid, 36, hyphenated, true
 }
 
 spelling! {
-    /// A UUID as 32 lower-case hexadecimal digits without hyphens: mandate and action identifiers, message ids of
-    /// reports. No version is asked for here; upper case is refused.
+    /// A UUID as 32 hexadecimal digits without hyphens: mandate and action identifiers, message ids of reports.
+    ///
+    /// Upper case is refused. Any version is accepted.
     SimpleUuid, 32, simple, false
 }
 
@@ -114,12 +115,12 @@ impl HyphenatedUuid {
     /// A random (version 4) UUID.
     ///
     /// # Panics
-    /// When the operating system has no randomness.
+    /// If the operating system's random generator fails.
     #[cfg(feature = "random")]
     #[must_use]
     pub fn random() -> Self {
         let mut random = [0; 16];
-        getrandom::fill(&mut random).expect("the operating system gives randomness");
+        getrandom::fill(&mut random).expect("the operating system's random generator works");
         Self::from_random_bytes(random)
     }
 
@@ -138,17 +139,20 @@ impl SimpleUuid {
     }
 }
 
-/// The simple spelling is lower case only; the hyphenated one is told apart by its length.
+/// Refuses upper case in the simple spelling, which is recognised by its length.
 fn allowed(text: &str) -> bool {
     text.len() != 32 || !text.bytes().any(|b| b.is_ascii_uppercase())
 }
 
-/// Not a UUID in the spelling asked for.
+/// Not a UUID in the expected spelling.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a UUID {}, found {found}", if *.hyphens { "with hyphens" } else { "of 32 lower-case hexadecimal digits" })]
+#[error(
+    "expected a UUID {}, found {found}",
+    if *.hyphens { "with hyphens" } else { "of 32 lower-case hexadecimal digits" }
+)]
 #[non_exhaustive]
 pub struct UuidError {
-    /// Which spelling was expected.
+    /// Whether the spelling with hyphens was expected.
     pub hyphens: bool,
     /// The text, cut and escaped.
     pub found: String,

@@ -1,4 +1,4 @@
-//! The JSON reader and writer, with serde_json as the judge.
+//! The JSON reader and writer, compared with serde_json.
 
 use bankrail_values::json::{
     JsonError, JsonFault, JsonLimits, JsonMember, JsonValue, check, read, read_object, write_string,
@@ -14,7 +14,7 @@ fn error(json: &str) -> JsonError {
     read(json.as_bytes(), &limits()).unwrap_err()
 }
 
-/// Whether two values say the same; numbers as doubles, since that is how the peer has them.
+/// Whether two values are equal. Numbers that are not integers are compared as `f64`, as the peer keeps them.
 fn same(ours: &JsonValue<'_>, theirs: &Peer) -> bool {
     match (ours, theirs) {
         (JsonValue::Null, Peer::Null) => true,
@@ -42,7 +42,7 @@ fn same(ours: &JsonValue<'_>, theirs: &Peer) -> bool {
     }
 }
 
-/// Both readers agree, but for what the module's rules refuse on top of the grammar.
+/// Checks that both readers agree, except on what the module's additional rules refuse.
 fn compare(json: &[u8]) {
     let ours = read(json, &limits());
     assert_eq!(ours.as_ref().map(drop), check(json, &limits()).as_ref().map(drop), "{}", json.escape_ascii());
@@ -53,7 +53,7 @@ fn compare(json: &[u8]) {
             let beyond = [JsonFault::DuplicateMember, JsonFault::TooDeep { max: 64 }];
             assert!(beyond.contains(&error.fault()), "{}: {error}", json.escape_ascii());
         }
-        // The peer has numbers as doubles.
+        // The peer refuses numbers that no `f64` holds.
         (Ok(_), Err(error)) => {
             let reason = error.to_string();
             assert!(reason.starts_with("number out of range"), "{}: {reason}", json.escape_ascii());
@@ -100,7 +100,7 @@ fn numbers_are_kept_as_written_and_converted_on_request() {
 }
 
 #[test]
-fn what_is_not_json_is_refused_with_its_place() {
+fn text_that_is_not_json_is_refused_with_its_position() {
     for (json, message) in [
         ("", "byte 0: expected a value"),
         ("\u{feff}{}", "byte 0: expected a value"),
@@ -122,8 +122,8 @@ fn what_is_not_json_is_refused_with_its_place() {
         ("\"a\nb\"", "byte 2: expected no control character"),
         ("\"a", "byte 2: expected the end of the string"),
         (r#""a\"#, "byte 3: expected the end of the string"),
-        (r#""a\x""#, "byte 2: expected an escape of JSON"),
-        ("\"\\é\"", "byte 1: expected an escape of JSON"),
+        (r#""a\x""#, "byte 2: expected a JSON escape"),
+        ("\"\\é\"", "byte 1: expected a JSON escape"),
         (r#""\u12g4""#, "byte 1: expected four hexadecimal digits"),
         (r#""\u+123""#, "byte 1: expected four hexadecimal digits"),
         (r#""\u12""#, "byte 1: expected four hexadecimal digits"),
@@ -144,16 +144,16 @@ fn what_is_not_json_is_refused_with_its_place() {
 }
 
 #[test]
-fn bounds_are_kept_and_named() {
+fn bounds_hold_and_are_named_in_the_error() {
     let bounds = limits().max_bytes(24).max_depth(3).max_values(5);
     for good in ["[[[]]]", "[1,2,3,4]", r#"{"a":1,"b":2,"c":3}"#, &" ".repeat(23).replacen(' ', "1", 1)] {
         assert!(read(good.as_bytes(), &bounds).is_ok(), "{good}");
     }
     let refused = |json: &str| read(json.as_bytes(), &bounds).unwrap_err().to_string();
     assert_eq!(refused(&" ".repeat(25)), "byte 24: expected at most 24 bytes of JSON, found 25");
-    assert_eq!(refused("[[[[]]]]"), "/0/0/0 at byte 3: expected at most 3 objects and arrays inside each other");
+    assert_eq!(refused("[[[[]]]]"), "/0/0/0 at byte 3: expected at most 3 nested objects and arrays");
     assert_eq!(refused("[1,2,3,4,5]"), "/4 at byte 9: expected at most 5 values");
-    // Levels that were left can be entered again.
+    // A level that was closed no longer counts.
     assert!(read(b"[[[]],[[]]]", &bounds.max_values(9)).is_ok());
     let deepest = "[".repeat(1_000_000);
     let depth = read(deepest.as_bytes(), &limits().max_depth(usize::MAX)).unwrap_err();
@@ -175,7 +175,7 @@ fn duplicates_are_found_among_many() {
 }
 
 #[test]
-fn only_objects_are_objects() {
+fn other_values_are_not_objects() {
     for json in ["1", "[]", "null", "\"{}\""] {
         let error = read_object(json.as_bytes(), &limits()).unwrap_err();
         assert_eq!(error.to_string(), "byte 0: expected an object");
@@ -191,7 +191,7 @@ fn strings_without_escapes_are_borrowed_and_members_keep_their_text() {
 }
 
 #[test]
-fn printing_shows_no_content_and_wiping_leaves_none() {
+fn debug_prints_no_content_and_zeroize_leaves_none() {
     use zeroize::Zeroize as _;
     let mut object = read_object(br#"{"a":"\u0078y","b":["\u007a",{"c":"\u0077"}]}"#, &limits()).unwrap();
     assert_eq!(
@@ -209,7 +209,7 @@ fn an_error_is_small() {
     assert!(size_of::<JsonValue<'_>>() <= 32 && size_of::<JsonMember<'_>>() <= 72);
 }
 
-/// A value's JSON with odd spellings.
+/// JSON texts with unusual spellings, some of them invalid.
 fn any_json() -> impl Strategy<Value = String> {
     let string = "(\\\\[\"\\\\/bfnrtu]|\\\\u[0-9a-dA-F]{4}|\\\\ud83d\\\\ude0[0-9a-f]|[ -!#-\\[\\]-~é👍]){0,12}";
     let leaf = prop_oneof![
@@ -237,7 +237,11 @@ proptest! {
     }
 
     #[test]
-    fn the_peer_agrees_on_damaged_documents(json in any_json(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn the_peer_agrees_on_damaged_documents(
+        json in any_json(),
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
         let mut json = json.into_bytes();
         if !json.is_empty() {
             let at = at.index(json.len());

@@ -1,18 +1,18 @@
-//! The system's clock without the cost of reading the hardware.
+//! The system's clock as of its last tick.
 
 use super::{Clock, SystemClock};
 use crate::Timestamp;
 
-/// The operating system's clock as it stood at its last timer interrupt: a few nanoseconds a reading instead of some
-/// tens, for what asks at every request and can spare milliseconds, such as a rate limit.
+/// The operating system's clock as of its last timer interrupt. A reading takes a few nanoseconds instead of some tens.
+/// It is for code that reads the clock at every request and needs no exact millisecond, such as a rate limit.
 ///
 /// - On Linux and Android this is `CLOCK_REALTIME_COARSE`; elsewhere it is [`SystemClock`].
-/// - It is never ahead of [`SystemClock`]. It is behind by up to one tick of the kernel: 1 to 10 ms by the kernel's
-///   configuration, commonly 4. Within a virtual machine whose host holds timer interrupts back, by that time too.
-/// - It is the system's clock and no estimate of it: it does not drift, is not calibrated, follows every step of the
-///   system's clock with the next tick, and stays right over a suspension or a migration to another host.
-/// - Every thread reads the same, and between two ticks the same again and again. So instants of this clock are to be
-///   compared with one another, not with [`SystemClock`]'s to the millisecond.
+/// - It is never ahead of [`SystemClock`]. It is behind by up to one tick of the kernel: 1 to 10 ms depending on the
+///   kernel's configuration, commonly 4. In a virtual machine whose host delays timer interrupts, add that delay.
+/// - It is the system's clock, not an estimate: it does not drift, needs no calibration, follows every step of the
+///   system's clock with the next tick, and stays correct after a suspension or a migration to another host.
+/// - All threads read the same time, which does not change between two ticks. Compare instants of this clock with one
+///   another, not with those of [`SystemClock`].
 ///
 /// ```
 /// use bankrail_values::{Clock, CoarseClock, SystemClock};
@@ -35,7 +35,7 @@ impl Clock for CoarseClock {
 fn now() -> Timestamp {
     use rustix::time::{ClockId, clock_gettime};
     let now = clock_gettime(ClockId::RealtimeCoarse);
-    // The nanoseconds count on from the second, before 1970 too, and are fewer than a second has.
+    // The nanoseconds are added to the seconds, before 1970 too, and are always below 1,000,000,000.
     match u32::try_from(now.tv_nsec) {
         Ok(nanos) => Timestamp::from_unix_parts(now.tv_sec, nanos),
         Err(_) => SystemClock.now(),
@@ -54,12 +54,12 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn it_shows_the_systems_time_and_is_never_ahead() {
+    fn it_is_close_to_the_systems_clock_and_never_ahead() {
         for _ in 0..1_000 {
             let coarse = CoarseClock.now();
             let system = SystemClock.now();
             assert!(coarse <= system);
-            // Far above any tick: this tells units and epochs apart, not milliseconds.
+            // Far above any tick: this is only to notice a wrong unit or epoch.
             assert!(system.saturating_since(coarse) < Duration::from_secs(600));
         }
     }

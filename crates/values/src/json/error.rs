@@ -1,11 +1,11 @@
-//! Where and why a text is not acceptable JSON.
+//! The error of the JSON reader.
 
 use std::fmt;
 
-/// A text that the JSON reader refuses.
+/// Where and why the JSON reader refuses a text.
 ///
-/// `Display` gives the JSON pointer, the byte position and the reason in one line. It quotes no value of the text; the
-/// pointer holds member names, which the sender chose: each is cut after 64 characters and its control characters are
+/// `Display` prints the JSON pointer, the byte position and the reason in one line. It quotes no value of the text. The
+/// pointer has member names, which the sender chose: each is cut after 64 characters, and its control characters are
 /// escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
@@ -19,7 +19,7 @@ impl JsonError {
         Self { fault, offset, pointer: String::new() }
     }
 
-    /// The same error, found in a member of this name or at this index.
+    /// The same error, inside the member with this name or the element with this index.
     pub(super) fn inside(mut self: Box<Self>, segment: &str) -> Box<Self> {
         let mut pointer = String::with_capacity(segment.len() + 1 + self.pointer.len());
         push_pointer_segment(&mut pointer, segment);
@@ -40,7 +40,7 @@ impl JsonError {
         self.offset
     }
 
-    /// The value that is at fault, as a JSON pointer (RFC 6901); empty for the whole text.
+    /// The value with the fault, as a JSON pointer (RFC 6901); empty for the whole text.
     #[must_use]
     pub fn pointer(&self) -> &str {
         &self.pointer
@@ -65,26 +65,26 @@ pub enum JsonFault {
     TooLong {
         /// The most bytes allowed.
         max: usize,
-        /// The bytes found.
+        /// How many bytes were found.
         found: usize,
     },
     /// Not UTF-8.
     #[error("expected UTF-8")]
     NotUtf8,
-    /// Against the grammar.
+    /// Not JSON by the grammar of RFC 8259, or not the kind of value that was asked for.
     #[error("expected {expected}")]
     Syntax {
-        /// What the grammar asks for at this place.
+        /// What is expected at this place.
         expected: &'static str,
     },
-    /// A member name for the second time.
+    /// A second member with the same name.
     #[error("expected each member name once in an object")]
     DuplicateMember,
     /// Half of a surrogate pair.
     #[error("expected a Unicode character, found half of a surrogate pair")]
     UnpairedSurrogate,
     /// Deeper than [`JsonLimits::max_depth`](super::JsonLimits::max_depth).
-    #[error("expected at most {max} objects and arrays inside each other")]
+    #[error("expected at most {max} nested objects and arrays")]
     TooDeep {
         /// The most levels allowed.
         max: usize,
@@ -97,8 +97,8 @@ pub enum JsonFault {
     },
 }
 
-/// Appends a segment to a JSON pointer (RFC 6901): a member name, cut after 64 characters, with control characters
-/// escaped, or an index.
+/// Appends a segment to a JSON pointer (RFC 6901): an index or a member name. The segment is cut after 64 characters,
+/// and its control characters are escaped.
 pub fn push_pointer_segment(pointer: &mut String, segment: &str) {
     const KEPT: usize = 64;
     pointer.push('/');

@@ -6,7 +6,7 @@ use super::string::{plain_length, unescape};
 use super::value::{JsonMember, JsonNumber, JsonObject, JsonValue};
 use std::borrow::Cow;
 
-/// Boxed: an error is larger than any value.
+/// The error is boxed because it is larger than any value.
 type Fallible<T> = Result<T, Box<JsonError>>;
 
 pub(super) struct Reader<'a> {
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         Ok(JsonObject(members))
     }
 
-    /// As the comparison with each earlier name, for objects that have many.
+    /// Finds duplicates by sorting, for objects with more than [`FEW`] members.
     fn refuse_duplicates(&self, members: &[JsonMember<'a>]) -> Fallible<()> {
         let mut sorted: Vec<&JsonMember<'a>> = members.iter().collect();
         sorted.sort_by(|a, b| a.name.cmp(&b.name));
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         if !escaped {
             return Ok(Cow::Borrowed(inner));
         }
-        // The whole room at once: growing would leave copies behind.
+        // The whole capacity at once: growing would leave copies of a secret in memory.
         let mut text = String::with_capacity(if keep { inner.len() } else { 0 });
         match unescape(inner, keep.then_some(&mut text)) {
             Ok(()) => Ok(Cow::Owned(text)),
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Where in the text a part of it stands.
+    /// The byte position of a part of the text.
     fn offset_of(&self, part: &str) -> usize {
         part.as_ptr().addr().saturating_sub(self.text.as_ptr().addr())
     }
@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Up to this many names are compared one by one.
+/// Up to this many members, each name is compared with every earlier one.
 const FEW: usize = 16;
 
 fn duplicate(name: &str, at: usize) -> Box<JsonError> {

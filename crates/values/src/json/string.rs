@@ -1,12 +1,12 @@
-//! JSON strings: where they end and what their escapes mean.
+//! Scanning and unescaping JSON strings.
 
 use super::error::JsonFault;
 
-/// How many bytes from the beginning need no care: neither a quotation mark, a backslash nor a control character.
+/// The number of bytes before the first quotation mark, backslash or control character.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
-    // Bytes of `word` that are zero get their highest bit; so may bytes after the first of them.
+    // Sets the highest bit of each zero byte of `word`, and perhaps of bytes after the first zero byte.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
     let (mut length, mut rest) = (0, bytes);
     while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
@@ -22,8 +22,8 @@ pub(super) fn plain_length(bytes: &[u8]) -> usize {
     length + rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count()
 }
 
-/// Undoes the escapes of what stands between the quotation marks; without `out` they are only checked. An error has its
-/// offset in `inner`.
+/// Replaces the escapes in the text between the quotation marks. Without `out` they are only checked. The offset of an
+/// error is in `inner`.
 pub(super) fn unescape(inner: &str, mut out: Option<&mut String>) -> Result<(), (JsonFault, usize)> {
     let mut rest = inner;
     while let Some((plain, after)) = rest.split_once('\\') {
@@ -41,7 +41,7 @@ pub(super) fn unescape(inner: &str, mut out: Option<&mut String>) -> Result<(), 
     Ok(())
 }
 
-/// The character of the escape whose backslash stands before `text`, and how many bytes of `text` it takes.
+/// The character of the escape whose backslash is before `text`, and the number of bytes of `text` that belong to it.
 fn escape(text: &str) -> Result<(char, usize), JsonFault> {
     let simple = match text.as_bytes().first() {
         Some(b'"') => '"',
@@ -53,7 +53,7 @@ fn escape(text: &str) -> Result<(char, usize), JsonFault> {
         Some(b'r') => '\r',
         Some(b't') => '\t',
         Some(b'u') => return unicode_escape(text),
-        _ => return Err(JsonFault::Syntax { expected: "an escape of JSON" }),
+        _ => return Err(JsonFault::Syntax { expected: "a JSON escape" }),
     };
     Ok((simple, 1))
 }

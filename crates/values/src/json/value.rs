@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use zeroize::Zeroize;
 
-/// A JSON value. `Debug` prints its kind only, so that no content gets into a log.
+/// A JSON value. `Debug` prints only its kind, so that no content gets into a log.
 #[derive(Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "JSON has these six")]
+#[expect(clippy::exhaustive_enums, reason = "JSON has these six kinds")]
 pub enum JsonValue<'a> {
     /// `null`.
     Null,
@@ -14,7 +14,7 @@ pub enum JsonValue<'a> {
     Bool(bool),
     /// A number, as written.
     Number(JsonNumber<'a>),
-    /// A string; borrowed unless it has escapes.
+    /// A string, borrowed unless it has escapes.
     String(Cow<'a, str>),
     /// An array.
     Array(Vec<JsonValue<'a>>),
@@ -23,7 +23,7 @@ pub enum JsonValue<'a> {
 }
 
 impl JsonValue<'_> {
-    /// What an error text calls the value: "a string", "null" and so on.
+    /// The kind of the value for an error text: "a string", "null" and so on.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -52,8 +52,8 @@ impl fmt::Debug for JsonValue<'_> {
     }
 }
 
-/// Overwrites every string that is not borrowed from the text, for values that hold secrets. Whoever owns the text
-/// overwrites that.
+/// Overwrites every string that is not borrowed from the text, for values with secrets. The owner of the text must
+/// overwrite the text.
 impl Zeroize for JsonValue<'_> {
     fn zeroize(&mut self) {
         match self {
@@ -76,19 +76,19 @@ impl<'a> JsonNumber<'a> {
         self.0
     }
 
-    /// The number, if it is written as an integer and fits.
+    /// The number, if it is written as an integer and fits into an `i64`.
     #[must_use]
     pub fn as_i64(self) -> Option<i64> {
         self.0.parse().ok()
     }
 
-    /// The number, if it is written as an integer without sign and fits.
+    /// The number, if it is written as an integer without a sign and fits into a `u64`.
     #[must_use]
     pub fn as_u64(self) -> Option<u64> {
         self.0.parse().ok()
     }
 
-    /// The nearest double, unless the number is beyond all of them.
+    /// The nearest `f64`; `None` if the number is out of range.
     #[must_use]
     pub fn to_f64(self) -> Option<f64> {
         self.0.parse().ok().filter(|number: &f64| number.is_finite())
@@ -101,31 +101,31 @@ impl fmt::Debug for JsonNumber<'_> {
     }
 }
 
-/// The members of an object, in their order, each name once.
+/// The members of an object, in their order. Each name is there once.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct JsonObject<'a>(pub(super) Vec<JsonMember<'a>>);
 
 impl<'a> JsonObject<'a> {
-    /// The value of the member of this name.
+    /// The value of the member with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&JsonValue<'a>> {
         self.0.iter().find(|member| member.name == name).map(|member| &member.value)
     }
 
-    /// Takes the value of the member of this name out of the object.
+    /// Removes the member with this name and returns its value.
     pub fn take(&mut self, name: &str) -> Option<JsonValue<'a>> {
         let at = self.0.iter().position(|member| member.name == name)?;
         Some(self.0.swap_remove(at).value)
     }
 
-    /// The members, in their order unless [`JsonObject::take`] was called.
+    /// The members, in their order unless [`JsonObject::take`] has removed one.
     #[must_use]
     pub fn members(&self) -> &[JsonMember<'a>] {
         &self.0
     }
 }
 
-/// Prints how many members there are.
+/// Prints the number of members.
 impl fmt::Debug for JsonObject<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "an object of {} members", self.0.len())
@@ -139,7 +139,7 @@ impl Zeroize for JsonObject<'_> {
     }
 }
 
-/// A member of an object. Two are equal if their names and values are, however they are written.
+/// A member of an object. Two members are equal if their names and values are, however they are written.
 #[derive(Clone, Eq)]
 pub struct JsonMember<'a> {
     pub(super) name: Cow<'a, str>,

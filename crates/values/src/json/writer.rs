@@ -1,4 +1,4 @@
-//! Writing JSON.
+//! Writing JSON strings and flat objects.
 
 use super::string::plain_length;
 
@@ -19,7 +19,7 @@ impl JsonObjectWriter {
         Self("{".to_owned())
     }
 
-    /// Adds a string.
+    /// Adds a string member.
     #[must_use]
     pub fn string(mut self, name: &str, value: &str) -> Self {
         self.name(name);
@@ -27,7 +27,7 @@ impl JsonObjectWriter {
         self
     }
 
-    /// Adds a string if there is one.
+    /// Adds a string member if there is a value.
     #[must_use]
     pub fn optional_string(self, name: &str, value: Option<&str>) -> Self {
         match value {
@@ -36,7 +36,7 @@ impl JsonObjectWriter {
         }
     }
 
-    /// Adds an integer.
+    /// Adds an integer member.
     #[must_use]
     pub fn integer(mut self, name: &str, value: impl Into<i128>) -> Self {
         self.name(name);
@@ -44,7 +44,7 @@ impl JsonObjectWriter {
         self
     }
 
-    /// Adds an integer if there is one.
+    /// Adds an integer member if there is a value.
     #[must_use]
     pub fn optional_integer(self, name: &str, value: Option<impl Into<i128>>) -> Self {
         match value {
@@ -75,12 +75,12 @@ impl Default for JsonObjectWriter {
     }
 }
 
-/// Appends `text` as a JSON string: only quotation marks, backslashes and control characters are escaped.
+/// Appends `text` to `out` as a JSON string. Only quotation marks, backslashes and control characters are escaped.
 pub fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
     loop {
-        // Every byte that ends the plain part is a character of its own.
+        // The byte that ends the plain part is ASCII, so the split is between two characters.
         let (plain, after) = rest.split_at(plain_length(rest.as_bytes()));
         out.push_str(plain);
         let mut characters = after.chars();
