@@ -1,4 +1,4 @@
-//! One customer of one service: what both kinds of call share.
+//! The client of one customer of one service.
 
 mod options;
 
@@ -19,7 +19,7 @@ use http::HeaderValue;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a customer proves itself with: its code, the private key of its assertions, its API key.
+/// The credentials of a customer: its code, the private key of its assertions and its API key.
 #[derive(Clone, Debug)]
 pub struct Credentials {
     pub(crate) code: CustomerCode,
@@ -28,28 +28,28 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Credentials with a key in memory. If the key has an id, assertions carry it as `kid`.
+    /// Credentials with a key in memory. If the key has an id, assertions have it as their `kid`.
     pub fn new(code: CustomerCode, signing_key: SigningKey, api_key: impl Into<SecretString>) -> Self {
         Self { code, key: AssertionKey::Here(signing_key), api_key: api_key.into() }
     }
 
-    /// Credentials with a key in an HSM or a key service. It is asked once for each token, and may take as long to
-    /// answer as a call to the service.
+    /// Credentials with a key in an HSM or a key service. It signs once for each token, and may take as long as a call
+    /// to the service ([`ClientOptions::timeout`]).
     pub fn remote(code: CustomerCode, signer: Arc<dyn RemoteSigner>, api_key: impl Into<SecretString>) -> Self {
         Self { code, key: AssertionKey::Elsewhere(signer), api_key: api_key.into() }
     }
 }
 
-/// What signs assertions.
+/// The key that signs assertions.
 #[derive(Clone, Debug)]
 pub(crate) enum AssertionKey {
     Here(SigningKey),
     Elsewhere(Arc<dyn RemoteSigner>),
 }
 
-/// One customer of one service. Cheap to clone; clones share token, limits and connections.
+/// A client of one customer of one service. Cheap to clone; clones share token, limits and connections.
 ///
-/// Make one and keep it: two clients of one customer do not know of each other's calls, unless they share
+/// Make one and keep it: two clients of one customer do not count each other's calls, unless they share
 /// [`ClientOptions::counters`].
 #[derive(Clone, Debug)]
 pub struct Client(pub(crate) Arc<Parts>);
@@ -65,7 +65,7 @@ impl Client {
     /// `https://api.example.com/corporate`.
     ///
     /// # Errors
-    /// [`ClientOptionsError`].
+    /// [`ClientOptionsError`] if the credentials, the address or the options are unusable.
     pub fn new(credentials: Credentials, base_url: &str, options: ClientOptions) -> Result<Self, ClientOptionsError> {
         let address = |text: &str| Endpoint::parse(text, options.http_on_loopback);
         let base = address(base_url).map_err(ClientOptionsError::BaseUrl)?;
@@ -110,13 +110,13 @@ impl Client {
         Ok(Self(Arc::new(Parts { tokens, statements })))
     }
 
-    /// Its access tokens.
+    /// The source of the customer's access tokens.
     #[must_use]
     pub fn tokens(&self) -> &TokenSource {
         &self.0.tokens
     }
 
-    /// Its statements.
+    /// The client of the statement endpoint.
     #[must_use]
     pub fn statements(&self) -> &StatementClient {
         &self.0.statements
@@ -124,7 +124,7 @@ impl Client {
 }
 
 fn transport(options: &ClientOptions, all_http: bool) -> Result<Transport, ClientOptionsError> {
-    // Over loopback http alone there is nothing to trust, and a container may have no certificates at all.
+    // If all addresses are http on loopback, no certificate is needed, and a container may have none.
     let roots =
         if all_http { options.roots.as_ref() } else { Some(options.roots.as_ref().unwrap_or(&TlsRoots::Platform)) };
     let tls = client_config(roots).map_err(ClientOptionsError::Tls)?;

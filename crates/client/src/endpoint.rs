@@ -1,4 +1,4 @@
-//! Addresses that may be called: https, or http on loopback where that was asked for.
+//! Addresses that a client may call: https, or http on loopback if that is allowed.
 
 use bankrail_values::excerpt;
 use url::{Host, Url};
@@ -25,7 +25,7 @@ impl Endpoint {
             _ => return Err(refused(AddressFault::NotHttps)),
         }
         if !url.username().is_empty() || url.password().is_some() {
-            // The text holds a password: no part of it is shown.
+            // The text has a user name or a password, so no part of it is shown.
             return Err(AddressError { reason: AddressFault::Userinfo, found: "(not shown)".to_owned() });
         }
         if url.query().is_some() || url.fragment().is_some() {
@@ -71,7 +71,7 @@ pub enum AddressFault {
     /// Not https (Specification: "All exchanges use HTTPS").
     #[error("expected an https address")]
     NotHttps,
-    /// http, allowed on loopback only, for a host that is not loopback.
+    /// http, which is allowed on loopback only, for another host.
     #[error("expected https, or http on a loopback address")]
     HttpBeyondLoopback,
     /// A user name or password in the address.

@@ -5,10 +5,10 @@ use bankrail_rate_limit::{PaceError, Pacer};
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
-/// The longest `Retry-After` that is believed: a slip of the service must not silence a client for years.
+/// The longest wait for a `Retry-After`, so that a wrong value does not stop a client for years.
 const LONGEST_HOLD: Duration = Duration::from_secs(24 * 3600);
 
-/// Returns when the call may be sent. It is counted then, and not before.
+/// Waits until the call may be sent, and counts it then.
 pub(crate) async fn admit(pacer: &Pacer) -> Result<(), PaceError> {
     let begun = pacer.clock().now();
     pacer.acquire(1).await?;
@@ -19,7 +19,7 @@ pub(crate) async fn admit(pacer: &Pacer) -> Result<(), PaceError> {
     Ok(())
 }
 
-/// Lets no call go before the time that the answer's `Retry-After` asks for; says when that is.
+/// Holds back all calls until the time of the answer's `Retry-After`, and returns that time.
 pub(crate) fn hold(pacer: &Pacer, reply: &Reply) -> Option<Timestamp> {
     let now = pacer.clock().now();
     let until = now.saturating_add(reply.retry_after?.wait(now).min(LONGEST_HOLD));

@@ -2,20 +2,20 @@
 //! handles what they stored (Specification: "Webhook receivers").
 //!
 //! A delivery passes, in this order: the API key, the size limit, the headers, the envelope, decryption and
-//! verification, the message of the receiver's own kind, the inbox. Only then is it answered 200 with the
-//! acknowledgement, and only after that a [`Worker`] handles it from the inbox.
+//! verification, the message of the receiver's own kind, the inbox. Then it is answered 200 with the acknowledgement.
+//! After that, a [`Worker`] takes the message from the inbox and handles it.
 //!
 //! | what | answer |
 //! |---|---|
 //! | the message is stored, by this delivery or an earlier one | 200, the stored acknowledgement |
-//! | the same duplicate key with other content | 200, an acknowledgement of its own; `Delivery::conflicts_with` is set |
+//! | the same duplicate key with other content | 200, a new acknowledgement; `Delivery::conflicts_with` is set |
 //! | the API key is wrong or absent | 401, empty |
 //! | malformed, unauthentic, another kind of message, a required header absent | 400, always the same body |
 //! | not `POST` | 405, empty |
 //! | the body did not arrive in time | 408, empty |
 //! | the body is larger than allowed | 413, empty |
 //! | not `application/json` | 415, empty |
-//! | the inbox failed, or a decryption key behind I/O did | 500 |
+//! | the inbox or a remote decryption key failed | 500 |
 //!
 //! ```
 //! # #[cfg(any(feature = "aws-lc", feature = "josekit"))]
@@ -47,10 +47,11 @@
 //! # example().unwrap();
 //! ```
 //!
-//! Messages are kept after they were handled, so that a duplicate is recognised: for ever, unless
-//! [`WorkerOptions::retention`] or a retention of the inbox's own says how long, or the caller runs
-//! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Longer than any sender tries again: published schedules take
-//! some three days, and dead letters are sent again by hand later. Dead letters stay until they are resent.
+//! Handled messages are kept so that a duplicate is recognised. They are kept for ever, unless
+//! [`WorkerOptions::retention`] or a retention of the inbox is set, or the caller runs
+//! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Keep them longer than a sender delivers a message: published
+//! schedules take some three days, and a sender may resend dead letters later. Dead letters of the inbox stay until
+//! they are resent.
 
 mod all;
 mod answer;

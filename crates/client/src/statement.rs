@@ -24,8 +24,8 @@ use std::sync::Arc;
 ///
 /// - A reserved account number is refused before anything is sent.
 /// - Calls keep to the limit of 25 an hour; see [`Pacing`](crate::Pacing).
-/// - A token that the service refuses is replaced, once in a call.
-/// - The service's error is recognised under any HTTP status.
+/// - A token that the service refuses is replaced once in a call.
+/// - The service's error is recognised with any HTTP status.
 /// - Cheap to clone; clones share limits and connections.
 #[derive(Clone, Debug)]
 pub struct StatementClient(Arc<Parts>);
@@ -54,10 +54,10 @@ impl StatementClient {
         Self(Arc::new(Parts { transport, endpoint, api_key, tokens, pacer, limit, read }))
     }
 
-    /// Fetches one page. Dropping the future is safe; the service may have counted the call.
+    /// Fetches one page. Dropping the future is safe, but the service may have counted the call.
     ///
     /// # Errors
-    /// [`StatementError`].
+    /// [`StatementError`] if the call was not sent, failed, or had no usable statement as its answer.
     pub async fn page(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
         refuse_reserved(request)?;
         let outcome = self.fetch(request).await;
@@ -79,10 +79,10 @@ impl StatementClient {
     /// let request = StatementRequest::new(&AccountId::parse("012003123456789")?);
     /// let mut pages = client.statements().pages(request);
     /// while let Some(page) = pages.next().await? {
-    ///     // Store the entries, with the checkpoint, in one transaction of yours …
+    ///     // Store the entries and the checkpoint in one transaction …
     ///     let (document, checkpoint) = (&page.document, page.checkpoint());
     /// #   let _ = (document, checkpoint);
-    ///     // … and only then go on.
+    ///     // … and only then continue.
     ///     page.stored()?;
     /// }
     /// # Ok(())
@@ -93,7 +93,7 @@ impl StatementClient {
         Pages::new(self.clone(), request)
     }
 
-    /// Goes on with a walk behind the page that a checkpoint was kept with. The request must be the one of that walk.
+    /// Continues a walk after the page of a checkpoint. The request must be the one of that walk.
     #[must_use]
     pub fn resume(&self, request: StatementRequest, checkpoint: Checkpoint) -> Pages {
         Pages::resume(self.clone(), request, checkpoint)
@@ -102,7 +102,8 @@ impl StatementClient {
     /// Fetches all pages of an account's statement, at most [`Pages::DEFAULT_MAX_PAGES`] of them, into memory.
     ///
     /// # Errors
-    /// [`StatementError`]; the pages before it are lost, so for long statements take [`StatementClient::pages`].
+    /// [`StatementError`] of a page. The pages before it are lost, so use [`StatementClient::pages`] for long
+    /// statements.
     pub async fn statement(&self, account: &AccountId) -> Result<Statement, StatementError> {
         self.pages(StatementRequest::new(account)).collect().await
     }
@@ -110,8 +111,8 @@ impl StatementClient {
     async fn fetch(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
         let (reply, token) = self.send(request).await?;
         match self.read(request, &reply) {
-            // The token may have been revoked, or may have ended on the way: once more, with another one. A token that
-            // has taken its place meanwhile is that other one.
+            // The token may have been revoked, or may have expired on the way: call again with another one, which may
+            // have been fetched meanwhile.
             Err(StatementError::Unauthorized { .. }) => self.0.tokens.refused(&token),
             outcome => return outcome,
         }
@@ -121,8 +122,7 @@ impl StatementClient {
 
     async fn send(&self, request: &StatementRequest) -> Result<(Reply, Arc<Token>), StatementError> {
         let parts = &*self.0;
-        // Without a token no call is counted; but waiting for a free place can outlast a token, so it is asked for
-        // again.
+        // The token is needed before the call is counted, and asked for again because waiting can outlast its life.
         parts.tokens.token().await.map_err(StatementError::Token)?;
         pace::admit(&parts.pacer).await?;
         let token = parts.tokens.token().await.map_err(StatementError::Token)?;
@@ -171,11 +171,11 @@ impl StatementClient {
     }
 }
 
-/// What a gateway before the service says for 401, under whatever status (Default: "Statement exchange").
+/// The code with which a gateway in front of the service means 401, with any status (Default: "Statement exchange").
 const GATEWAY_401: &str = "EC000_002";
 
-/// Reserved numbers must not be used (Specification: "Request statement", test data), and a text that is no account
-/// identifier could hide one.
+/// Refuses reserved account numbers, which must not be used (Specification: "Request statement", test data), and texts
+/// that are not account identifiers, which could hide one.
 fn refuse_reserved(request: &StatementRequest) -> Result<(), StatementError> {
     let account = request.account().map_err(StatementError::Account)?;
     if account.is_reserved_for_negative_testing() {

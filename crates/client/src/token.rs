@@ -1,4 +1,4 @@
-//! Access tokens: one exchange, and a source that keeps one ready.
+//! Access tokens: the token call, and a source that keeps a token ready.
 
 mod error;
 mod exchange;
@@ -12,31 +12,31 @@ use bankrail_client_assertion::token::{AccessToken, ScopeSet};
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::time::Duration;
 
-/// An access token and what is known of it. `Debug` does not show it.
+/// An access token with its scopes and lifetime. `Debug` does not show the token.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Token {
     /// The token.
     pub access_token: AccessToken,
-    /// What it is limited to: what was asked for, unless the service said otherwise.
+    /// Its scopes: those of the service's answer, or the requested ones if the answer has none.
     pub scopes: ScopeSet,
-    /// When it was asked for: not after its life began.
+    /// When it was requested, which is not after its life began.
     pub asked_at: Timestamp,
-    /// From when it is not to be used. Counted from [`Token::asked_at`], so it is not after the end of its life.
+    /// When it is no longer used. Its lifetime is counted from [`Token::asked_at`], so this is not after its real end.
     pub expires_at: Timestamp,
-    /// The key of the token call.
+    /// The request key of the token call.
     pub request_key: Option<HyphenatedUuid>,
 }
 
 impl Token {
-    /// True while its life lasts.
+    /// True before [`Token::expires_at`].
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }
 
-    /// From when another one is fetched: before the end by a tenth of its life, at most 60 seconds
-    /// (Default: "Token endpoint").
+    /// When the next token is fetched: before the end by a tenth of the lifetime, at most 60 seconds (Default: "Token
+    /// endpoint").
     #[must_use]
     pub fn refresh_at(&self) -> Timestamp {
         let life = self.expires_at.saturating_since(self.asked_at);

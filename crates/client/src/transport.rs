@@ -1,4 +1,4 @@
-//! One bounded HTTP exchange: no redirects, an answer read up to a limit, never a secret in an error.
+//! A bounded HTTP exchange: no redirects, an answer read up to a limit, and no secret in an error.
 
 mod error;
 
@@ -26,7 +26,7 @@ pub(crate) struct Reply {
     pub(crate) request_key: Option<HyphenatedUuid>,
     pub(crate) retry_after: Option<RetryAfter>,
     pub(crate) is_json: bool,
-    /// A token's answer is a secret; the others cost little to overwrite.
+    /// Overwritten when dropped, because a token's answer is secret; for other answers this costs little.
     pub(crate) body: Zeroizing<Vec<u8>>,
 }
 

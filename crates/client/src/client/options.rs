@@ -69,22 +69,22 @@ impl ClientOptions {
         self
     }
 
-    /// The assertion's `aud`, sent exactly as given. Default: the address of the token endpoint. In practice it can be
-    /// another text than the address that is called (Default: "Token endpoint").
+    /// The assertion's `aud`, sent exactly as given. Default: the address of the token endpoint. A service may expect
+    /// another text than its address (Default: "Token endpoint").
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audience = Some(audience.into());
         self
     }
 
-    /// The scopes that tokens are asked for. Default: the documented scope of statements.
+    /// The scopes that are requested for tokens. Default: the documented scope of statements.
     #[must_use]
     pub fn scopes(mut self, scopes: ScopeSet) -> Self {
         self.scopes = scopes;
         self
     }
 
-    /// How long an assertion lives; at most 60 minutes (Specification: "Client assertion (JWT) the customer builds").
+    /// The lifetime of an assertion, at most 60 minutes (Specification: "Client assertion (JWT) the customer builds").
     /// Default: [`AssertionBuilder::DEFAULT_LIFETIME`](bankrail_client_assertion::AssertionBuilder::DEFAULT_LIFETIME).
     #[must_use]
     pub fn assertion_lifetime(mut self, lifetime: Duration) -> Self {
@@ -93,7 +93,7 @@ impl ClientOptions {
     }
 
     /// Whether assertions have a random `jti`, which the specification does not list. Without it, two assertions that
-    /// expire in the same second are the same text, which a service that refuses replays may refuse. Default: yes.
+    /// expire in the same second are the same text, and a service may refuse the second as a replay. Default: yes.
     #[must_use]
     pub fn jti(mut self, wanted: bool) -> Self {
         self.jti = wanted;
@@ -108,7 +108,7 @@ impl ClientOptions {
     }
 
     /// Allows `http://` for loopback hosts, and then ignores the environment's proxies. **For tests on one machine
-    /// only**: API key, assertion and token are readable for every program that can read the loopback interface.
+    /// only**: every program that can read the loopback interface can read API key, assertion and token.
     #[must_use]
     pub fn danger_allow_http_on_loopback(mut self) -> Self {
         self.http_on_loopback = true;
@@ -123,15 +123,15 @@ impl ClientOptions {
     }
 
     /// How long a whole exchange may take, from connecting to the last byte of the answer. Waiting for the rate limit
-    /// is not counted. Default: 60 s.
+    /// does not count. Default: 60 s.
     #[must_use]
     pub fn timeout(mut self, longest: Duration) -> Self {
         self.timeout = longest;
         self
     }
 
-    /// The most bytes of a statement's answer. Default: 32 MiB; a page has at most 1000 entries. A token's answer is
-    /// held to [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
+    /// The most bytes of a statement's answer, which has at most 1000 entries. Default: 32 MiB. The bound on a token's
+    /// answer is [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
     #[must_use]
     pub fn max_statement_bytes(mut self, bytes: usize) -> Self {
         self.max_statement_bytes = bytes;
@@ -153,24 +153,24 @@ impl ClientOptions {
         self
     }
 
-    /// The limits of token calls, where others than the specification's were agreed; [`Policy::unlimited`] for none.
-    /// Default: 10 an hour and 2 a second.
+    /// The limits of token calls, if they differ from the specification's; [`Policy::unlimited`] for none. Default: 10
+    /// an hour and 2 a second.
     #[must_use]
     pub fn token_limits(mut self, limits: Policy) -> Self {
         self.token_limits = limits;
         self
     }
 
-    /// The limits of statement calls, where others than the specification's were agreed; [`Policy::unlimited`] for
-    /// none. Default: 25 an hour.
+    /// The limits of statement calls, if they differ from the specification's; [`Policy::unlimited`] for none. Default:
+    /// 25 an hour.
     #[must_use]
     pub fn statement_limits(mut self, limits: Policy) -> Self {
         self.statement_limits = limits;
         self
     }
 
-    /// Counters that several processes share, for a customer that calls from more than one. Default: counted in this
-    /// client alone.
+    /// Counters that several processes share, for a customer that calls from more than one. Default: the client's own
+    /// counters in memory.
     #[must_use]
     pub fn counters(mut self, counters: Arc<dyn CounterStore>) -> Self {
         self.counters = Some(counters);
@@ -185,20 +185,20 @@ impl ClientOptions {
     }
 }
 
-/// Credentials, an address or options that make no [`Client`](super::Client).
+/// Why a [`Client`](super::Client) cannot be made from its credentials, address and options.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientOptionsError {
-    /// The base address.
+    /// The base address is refused.
     #[error("the base address is refused")]
     BaseUrl(#[source] AddressError),
-    /// The address of the token endpoint.
+    /// The address of the token endpoint is refused.
     #[error("the address of the token endpoint is refused")]
     AuthUrl(#[source] AddressError),
-    /// The audience.
+    /// The audience is refused.
     #[error("the audience is refused")]
     Audience(#[source] AudienceError),
-    /// A lifetime under a second or over an hour.
+    /// The lifetime of assertions is below a second or above an hour.
     #[error("expected an assertion lifetime of 1 to 3600 seconds, found {found:?}")]
     AssertionLifetime {
         /// The lifetime.

@@ -21,10 +21,10 @@ use std::sync::Arc;
 pub struct Receivers(Arc<Shared>);
 
 impl Receivers {
-    /// Receivers that open payloads with keys in memory, expect this API key and store in this inbox.
+    /// Receivers that open payloads with keys in memory, expect this API key and store messages in this inbox.
     ///
     /// # Errors
-    /// [`ReceiversOptionsError`].
+    /// [`ReceiversOptionsError`] if the API key or the options are unusable.
     pub fn new(
         opener: Opener,
         api_key: impl Into<SecretString>,
@@ -36,11 +36,11 @@ impl Receivers {
         Self::with(Opening::here(opener.leave_json_unread(), at_once), api_key.into(), inbox, options)
     }
 
-    /// Receivers whose decryption keys are behind I/O, such as in a key service. A delivery for which a key does not
-    /// answer within 15 s, while its sender waits, is answered 500, so that it comes again.
+    /// Receivers whose decryption keys are remote, such as in a key service. If a key does not answer within 15 s, the
+    /// delivery is answered 500, so that the sender makes it again.
     ///
     /// # Errors
-    /// [`ReceiversOptionsError`].
+    /// [`ReceiversOptionsError`] if the API key or the options are unusable.
     pub fn remote<U: RemoteDecrypter + Clone + 'static>(
         opener: Opener<U>,
         api_key: impl Into<SecretString>,
@@ -66,7 +66,7 @@ impl Receivers {
         kinds.fold(Router::new(), |router, (kind, path)| router.route(path, post_service(self.receiver(kind))))
     }
 
-    /// One receiver as a tower service, whatever the path.
+    /// One receiver as a tower service. It accepts any path.
     #[must_use]
     pub fn receiver(&self, kind: MessageKind) -> Receiver {
         Receiver::new(kind, self.0.clone())

@@ -5,7 +5,7 @@ use bankrail_mailbox::OpaqueBytes;
 use http::header::{ALLOW, CONNECTION, CONTENT_TYPE};
 use http::{HeaderValue, Response, StatusCode};
 
-/// One text for whatever is wrong with a delivery: it must not tell a prober what.
+/// The same text for every fault of a delivery, so that an attacker does not learn which one it is.
 const REFUSED: &str = r#"{"status":"400","title":"Bad Request","detail":"The delivery was refused."}"#;
 const FAILED: &str =
     r#"{"status":"500","title":"Internal Server Error","detail":"The delivery was not stored. Deliver it again."}"#;
@@ -22,7 +22,7 @@ pub(super) fn failed() -> Response<Body> {
     json(StatusCode::INTERNAL_SERVER_ERROR, Body::from(FAILED))
 }
 
-/// Status and nothing else.
+/// A status without a body.
 pub(super) fn empty(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;

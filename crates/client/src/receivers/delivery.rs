@@ -1,4 +1,4 @@
-//! From the body of a delivery to its acknowledgement.
+//! Opening, reading and storing a delivery.
 
 use super::answer;
 use super::shared::Shared;
@@ -8,7 +8,8 @@ use bankrail_secured_payload::{OpenErrorKind, SecuredPayload};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind};
 use http::{HeaderMap, Response};
 
-/// The headers are checked before the RSA operations, which cost most of a millisecond.
+/// Takes a delivery whose body was read. The headers are checked before the RSA operations, which take most of a
+/// millisecond.
 pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
     let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
     let (delivery, header_findings) = match DeliveryHeaders::parse(kind, pairs) {
@@ -20,11 +21,11 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
     };
     let message_id = delivery.message_id;
     if shared.options.read.denies_findings() && !header_findings.is_empty() {
-        tracing::warn!(%kind, %message_id, findings = header_findings.len(), "delivery with odd headers");
+        tracing::warn!(%kind, %message_id, findings = header_findings.len(), "delivery with findings in its headers");
         return answer::refused();
     }
     let Ok(SecuredPayload { secured_payload, .. }) = SecuredPayload::from_json(body) else {
-        tracing::warn!(%kind, %message_id, "delivery that is no envelope");
+        tracing::warn!(%kind, %message_id, "delivery without an envelope");
         return answer::refused();
     };
     let opened = match shared.opening.open(secured_payload).await {
@@ -44,7 +45,7 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
         Err(error) => {
             // The error's text quotes the message; the pointer does not.
             let pointer = error.pointer().unwrap_or_default();
-            tracing::warn!(%kind, %message_id, pointer, "delivery of a message that is refused");
+            tracing::warn!(%kind, %message_id, pointer, "delivery of a refused message");
             return answer::refused();
         }
     };
@@ -77,7 +78,7 @@ fn log(kind: MessageKind, delivery: &DeliveryHeaders, received: &ReceiveOutcome,
     let DeliveryHeaders { message_id, request_key, .. } = delivery;
     let entry = received.id();
     if let ReceiveOutcome::Conflict { with, .. } = received {
-        tracing::warn!(%kind, %message_id, ?request_key, %entry, %with, findings, "delivery that contradicts an earlier one");
+        tracing::warn!(%kind, %message_id, ?request_key, %entry, %with, findings, "delivery in conflict with another");
     } else {
         tracing::info!(%kind, %message_id, ?request_key, %entry, outcome, findings, "delivery stored");
     }

@@ -30,12 +30,12 @@ pub struct Delivery<M> {
     pub headers: DeliveryHeaders,
     /// When the first delivery was stored.
     pub received_at: Timestamp,
-    /// The earliest message with the same duplicate key and other content. Do not process such a message
-    /// like any other: a person must decide which of the two is valid.
+    /// The earliest message with the same duplicate key and other content. Do not process a message that has one
+    /// automatically: a person must decide which of the two is valid.
     pub conflicts_with: Option<EntryId>,
     /// The acknowledgement that was sent.
     pub acknowledgement: Acknowledgement,
-    /// How often the message has been handed to a handler, this time included.
+    /// How often the message has been handed to a handler, including this time.
     pub attempt: u32,
 }
 
@@ -55,7 +55,7 @@ impl<M: WebhookMessage> fmt::Debug for Delivery<M> {
     }
 }
 
-/// A handler of one kind of message. Any function of a [`Delivery`] message that returns a future will do.
+/// A handler of one kind of message. Functions from a [`Delivery`] to a future implement it.
 pub trait Handler<M>: Send + Sync + 'static {
     /// Handles a message. The future is dropped when it takes longer than
     /// [`WorkerOptions::handler_timeout`](super::WorkerOptions::handler_timeout).
@@ -76,8 +76,8 @@ where
     }
 }
 
-/// A handler whose effect is part of the inbox's own transaction, with an inbox of the type `I`. Any function of a
-/// [`Delivery`] that returns a future of [`TransactionalInbox::Work`] will do.
+/// A handler whose effect is part of the inbox's own transaction, with an inbox of the type `I`. Functions from a
+/// [`Delivery`] to a future of [`TransactionalInbox::Work`] implement it.
 pub trait TransactionalHandler<M, I: TransactionalInbox>: Send + Sync + 'static {
     /// Prepares the work for a message. The work is given the open transaction; its effect and the record that the
     /// message was handled are committed together.
@@ -101,8 +101,9 @@ where
 
 /// Why a message was not handled.
 ///
-/// `?` makes one of any error, as [`HandlerError::retry`] does. The inbox keeps the error's text, so the text must hold
-/// nothing of the message. The causes of an error are not kept, except those of a [`StoreError`].
+/// - `?` converts any error, as [`HandlerError::retry`] does.
+/// - The inbox keeps the error's text, so the text must have nothing of the message.
+/// - The causes of an error are not kept, except that of a [`StoreError`].
 #[derive(Debug)]
 pub struct HandlerError {
     pub(super) poison: bool,
@@ -143,9 +144,9 @@ pub(super) struct Holder {
 
 /// The outcome of handling a message.
 pub(super) enum Handled {
-    /// It is handled, and not yet marked so.
+    /// The message is handled, and not yet marked as handled.
     Done,
-    /// It is handled and marked so.
+    /// The message is handled and marked as handled.
     Committed,
     /// Another worker has the lease.
     LeaseLost,
@@ -159,7 +160,7 @@ pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Handled, Hand
 pub struct Handlers(Vec<(MessageKind, Erased)>);
 
 impl Handlers {
-    /// No handler yet.
+    /// An empty set of handlers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -189,8 +190,8 @@ impl Handlers {
         self.with(handler)
     }
 
-    /// Handles messages of one kind with an effect in the inbox's own transaction, which thereby happens exactly once.
-    /// `inbox` is the store that the receivers were built with; a worker finds none of its messages in another store.
+    /// Handles messages of one kind with an effect in the inbox's own transaction, which therefore happens exactly
+    /// once. `inbox` must be the inbox of the receivers: another store does not have their messages.
     ///
     /// ```
     /// use bankrail_client::receivers::{Handlers, Delivery};
@@ -258,7 +259,7 @@ impl Handlers {
 }
 
 fn received<M: WebhookMessage>(entry: InboxEntry) -> Result<Delivery<M>, HandlerError> {
-    // It was read before it was stored, under the bounds of then. Another version of this crate may have stored it.
+    // Its length was bounded when it was received. Another version of this crate may have stored it.
     let options = ReadOptions::default().max_bytes(entry.body.len());
     let unreadable = || HandlerError::poison("the stored message is unreadable");
     let Parsed { message, findings, .. } = M::from_json_with(&entry.body, &options).map_err(|_| unreadable())?;

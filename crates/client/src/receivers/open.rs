@@ -1,4 +1,4 @@
-//! Opening payloads without holding up the asynchronous threads.
+//! Opening payloads without blocking the asynchronous threads.
 
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::DEFAULT_TIME_OUT;
@@ -10,12 +10,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Who decrypts.
+/// How payloads are opened.
 #[derive(Clone)]
 pub(super) enum Opening {
     /// A key in memory. The private-key operation takes most of a millisecond of one core.
     Here { opener: Arc<Opener>, places: Arc<Semaphore> },
-    /// A key behind I/O.
+    /// A remote key.
     Elsewhere(Arc<dyn OpenRemote>),
 }
 
@@ -32,14 +32,14 @@ impl<U: RemoteDecrypter + Clone> OpenRemote for Opener<U> {
 }
 
 impl Opening {
-    /// A key in memory, for at most so many payloads at once.
+    /// A key in memory, for at most `at_once` payloads at once.
     pub(super) fn here(opener: Opener, at_once: NonZeroUsize) -> Self {
         let places = at_once.get().min(Semaphore::MAX_PERMITS);
         Self::Here { opener: Arc::new(opener), places: Arc::new(Semaphore::new(places)) }
     }
 
-    /// `None`: the runtime is shutting down, opening panicked, or a key elsewhere did not answer while the sender waits
-    /// (Default: "Webhooks", a time-out of 15 s).
+    /// Opens a payload. `None` if the runtime is shutting down, opening panicked, or a remote key did not answer while
+    /// the sender waits (Default: "Webhooks", a time-out of 15 s).
     pub(super) async fn open(&self, compact: String) -> Option<Result<Opened, OpenError>> {
         match self {
             Self::Elsewhere(opener) => {

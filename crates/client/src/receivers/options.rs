@@ -52,7 +52,7 @@ impl ReceiversOptions {
         self
     }
 
-    /// Accepts another API key too, while the sender changes from one to the other.
+    /// Accepts a further API key, while the sender changes from one to the other.
     #[must_use]
     pub fn also_api_key(mut self, api_key: impl Into<SecretString>) -> Self {
         self.other_api_keys.push(api_key.into());
@@ -68,7 +68,7 @@ impl ReceiversOptions {
         self
     }
 
-    /// Tells customers apart that share an inbox: part of every duplicate key. Default: empty.
+    /// A name that distinguishes customers who share an inbox. It is part of every duplicate key. Default: empty.
     #[must_use]
     pub fn scope(mut self, scope: impl Into<String>) -> Self {
         self.scope = scope.into();
@@ -97,21 +97,21 @@ impl ReceiversOptions {
     }
 
     /// The most payloads that are decrypted at once. Default: twice as many as there are cores, so that no core waits
-    /// for the next one. It has no effect on keys behind I/O.
+    /// for the next one. It has no effect on remote keys.
     #[must_use]
     pub fn concurrency(mut self, payloads: NonZeroUsize) -> Self {
         self.concurrency = Some(payloads);
         self
     }
 
-    /// The clock that dates arrivals and leases. Default: the system's.
+    /// The clock of arrival times and leases. Default: the system's.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The header of the API key, if the options make receivers with this key.
+    /// Checks the options with this key, and returns the header of the API key.
     pub(super) fn checked(&self, api_key: &SecretString) -> Result<HeaderName, ReceiversOptionsError> {
         let key_header = HeaderName::try_from(self.api_key_header.as_str())
             .map_err(|_| ReceiversOptionsError::HeaderName { found: bankrail_values::excerpt(&self.api_key_header) })?;
@@ -128,7 +128,7 @@ impl ReceiversOptions {
     }
 }
 
-/// Options that make no [`Receivers`](super::Receivers).
+/// Why [`Receivers`](super::Receivers) cannot be made from their API key and options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiversOptionsError {
@@ -138,10 +138,10 @@ pub enum ReceiversOptionsError {
         /// The text, cut and escaped.
         found: String,
     },
-    /// An empty API key would be matched by an empty header.
+    /// An API key is empty, which an empty header would match.
     #[error("expected an API key, found an empty text")]
     EmptyApiKey,
-    /// A path that does not begin with a slash, has a pattern in it, or is another receiver's.
+    /// A path does not begin with a slash, has a pattern in it, or is another receiver's.
     #[error("expected a plain path of its own for each receiver, found {found}")]
     Path {
         /// The text, cut and escaped.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
-/// One of the four receivers. It looks at no path, always is ready, and never fails: what is wrong is in the answer.
+/// One of the four receivers. It accepts any path, is always ready, and never fails: every fault is answered.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     kind: MessageKind,
@@ -28,7 +28,7 @@ impl Receiver {
         Self { kind, shared }
     }
 
-    /// Which messages it takes.
+    /// The kind of messages that it receives.
     #[must_use]
     pub fn kind(&self) -> MessageKind {
         self.kind
@@ -63,7 +63,7 @@ where
     let mut body = BodyReader::new(&head.headers, Box::pin(body));
     let bytes = match check(kind, shared, &head) {
         Ok(()) => body.read(shared.options.max_bytes, shared.options.body_timeout).await.map_err(|error| {
-            tracing::warn!(%kind, %error, "delivery with a body that was not read");
+            tracing::warn!(%kind, %error, "delivery with an unread body");
             match error {
                 BodyError::TooLarge { .. } => (answer::empty(StatusCode::PAYLOAD_TOO_LARGE), Sender::Known),
                 BodyError::TimedOut { .. } => (answer::empty(StatusCode::REQUEST_TIMEOUT), Sender::Known),
@@ -81,7 +81,7 @@ where
     }
 }
 
-/// What is wrong with a delivery whose body has not been read, and whose it is.
+/// Checks a delivery before its body is read. The error is the status, and whether the sender is known.
 fn check(kind: MessageKind, shared: &Shared, head: &Parts) -> Result<(), (StatusCode, Sender)> {
     if head.method != Method::POST {
         return Err((StatusCode::METHOD_NOT_ALLOWED, Sender::Unknown));
@@ -92,13 +92,13 @@ fn check(kind: MessageKind, shared: &Shared, head: &Parts) -> Result<(), (Status
     }
     // Without a content type there is nothing to contradict that the body is JSON (RFC 9110 section 8.3).
     if head.headers.contains_key(CONTENT_TYPE) && !content::is_json(&head.headers) {
-        tracing::warn!(%kind, "delivery of another content type");
+        tracing::warn!(%kind, "delivery with another content type");
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, Sender::Known));
     }
     Ok(())
 }
 
-/// Compares with every accepted key, in constant time for keys of one length.
+/// Compares the presented key with every accepted key, in constant time if the lengths are equal.
 fn is_known_key(shared: &Shared, headers: &HeaderMap) -> bool {
     let mut presented = headers.get_all(&shared.key_header).iter();
     let (Some(key), None) = (presented.next(), presented.next()) else { return false };

@@ -1,4 +1,4 @@
-//! What all receivers share.
+//! The state that all receivers share.
 
 use super::open::Opening;
 use super::options::ReceiversOptions;
@@ -15,6 +15,6 @@ pub(super) struct Shared {
     pub(super) api_key: SecretString,
     pub(super) inbox: Arc<dyn Inbox>,
     pub(super) options: ReceiversOptions,
-    /// Wakes the workers when there is something new.
+    /// Wakes the workers when a new message is stored.
     pub(super) arrived: Arc<Notify>,
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-/// The time between two looks for what is to be forgotten.
+/// The time between two removals of old messages.
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 /// Hands messages from the inbox to handlers.
@@ -47,22 +47,22 @@ impl Worker {
         self
     }
 
-    /// Handles messages until `stop` is ready. Then it takes no more, lets the handlers under way finish within
+    /// Handles messages until `stop` is ready. Then it takes no more, lets the running handlers finish within
     /// [`WorkerOptions::grace`], and drops the rest, whose messages are handled again when their leases run out.
     ///
-    /// When the inbox fails, the worker asks it again after [`WorkerOptions::poll`].
+    /// If the inbox fails, the worker asks it again after [`WorkerOptions::poll`].
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let worker = Arc::new(self);
         let mut stop = std::pin::pin!(stop);
         let mut running = JoinSet::new();
-        // Beside the handlers, and ended with this function.
+        // Runs beside the handlers and ends with this function.
         let mut forgetting = JoinSet::new();
         if let Some(retention) = worker.options.retention {
             let worker = worker.clone();
             forgetting.spawn(async move { worker.forget_regularly(retention).await });
         }
         loop {
-            // Armed before the inbox is looked at, so that nothing that arrives meanwhile is missed.
+            // Created before the inbox is asked, so that no arrival in between is missed.
             let arrived = worker.arrived.notified();
             let mut full = false;
             match worker.lease(running.len()).await {
@@ -85,15 +85,15 @@ impl Worker {
         }
         let finish = async { while running.join_next().await.is_some() {} };
         if tokio::time::timeout(worker.options.grace, finish).await.is_err() {
-            tracing::warn!(handlers = running.len(), "handlers were dropped on the way out");
+            tracing::warn!(handlers = running.len(), "handlers were dropped at shutdown");
         }
     }
 
-    /// Handles what is due now, and says how many messages that was. For tests, and for those who have a loop of
-    /// their own.
+    /// Handles the messages that are due now, and returns how many there were. For tests, and for callers with their
+    /// own loop.
     ///
     /// # Errors
-    /// [`StoreError`] if the inbox cannot hand out messages.
+    /// [`StoreError`] if the inbox cannot lease messages.
     pub async fn run_due(&self) -> Result<usize, StoreError> {
         let worker = Arc::new(self.clone());
         let mut handled = 0;
@@ -130,9 +130,9 @@ impl Worker {
         let (id, kind, attempts) = (entry.id, entry.kind.clone(), entry.attempts);
         let headers = DeliveryHeaders::from_attributes(&entry.attributes);
         let message_id = headers.map(|(headers, _)| tracing::field::display(headers.message_id));
-        // A message that killed the process again and again never got as far as failing.
+        // Counts the starts too, because a message that crashes the process never records a failure.
         let outcome = if usize::try_from(attempts).is_ok_and(|attempts| attempts > self.options.schedule.attempts()) {
-            Err(HandlerError::poison("handling was begun too often and never ended"))
+            Err(HandlerError::poison("handling was started too often and never finished"))
         } else {
             self.handle(entry).await
         };
@@ -144,13 +144,13 @@ impl Worker {
         };
         match (&outcome, &noted) {
             (_, Err(error)) => tracing::error!(%kind, message_id, entry = %id, %error, "the inbox failed"),
-            (_, Ok(false)) => tracing::warn!(%kind, message_id, entry = %id, "the lease ran out while it was handled"),
+            (_, Ok(false)) => tracing::warn!(%kind, message_id, entry = %id, "the lease ran out during handling"),
             (Ok(_), Ok(true)) => tracing::debug!(%kind, message_id, entry = %id, "handled"),
             (Err(_), Ok(true)) => tracing::warn!(%kind, message_id, entry = %id, attempts, "not handled"),
         }
     }
 
-    /// In a task of its own, so that a panic ends nothing else.
+    /// Runs the handler in a task of its own, so that a panic ends nothing else.
     async fn handle(&self, entry: InboxEntry) -> Result<Handled, HandlerError> {
         let id = entry.id;
         let holder = Holder { owner: self.owner, clock: self.clock.clone() };
@@ -170,8 +170,8 @@ impl Worker {
         }
     }
 
-    /// Extends the lease again and again; returns once it is no longer the worker's. Whoever handles the message by
-    /// then, the handler under way is not stopped: it may have committed already.
+    /// Extends the lease regularly, and returns once the worker has lost it. The running handler is not stopped then,
+    /// because it may have committed already.
     async fn keep(&self, id: EntryId) {
         loop {
             tokio::time::sleep((self.options.lease / 3).max(Duration::from_millis(1))).await;
@@ -188,7 +188,7 @@ impl Worker {
         loop {
             match self.inbox.forget(self.clock.now().saturating_sub(retention)).await {
                 Ok(0) => {}
-                Ok(forgotten) => tracing::info!(forgotten, "messages that were handled long ago are forgotten"),
+                Ok(forgotten) => tracing::info!(forgotten, "old handled messages were forgotten"),
                 Err(error) => tracing::error!(%error, "the inbox failed"),
             }
             tokio::time::sleep(FORGET_EVERY).await;
@@ -199,7 +199,7 @@ impl Worker {
         const KEPT: usize = 500;
         let text: String = error.text().chars().take(KEPT).collect();
         let now = self.clock.now();
-        // Spreads the jitter.
+        // For the jitter.
         let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
         match self.options.schedule.after_failure(attempts, now, None, random) {
             Disposition::RetryAt(due) if !error.poison => self.inbox.release(id, self.owner, due, &text).await,

@@ -10,7 +10,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// No statement.
+/// Why there is no statement.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StatementError {
@@ -22,7 +22,7 @@ pub enum StatementError {
         /// The account.
         account: AccountId,
     },
-    /// Not sent: the account identifier is malformed; the service would answer that it does not know it.
+    /// Not sent: the account identifier is malformed. The service would answer that the account does not exist.
     #[error("the account identifier is refused")]
     Account(#[source] AccountIdError),
     /// Not sent, or not sent again: there is no access token.
@@ -54,15 +54,15 @@ pub enum StatementError {
     #[error("the statement endpoint answered that there were too many calls{}", text(code))]
     #[non_exhaustive]
     TooManyCalls {
-        /// When the service said that it may be tried again. Calls of this client are held back until then.
+        /// The time of the service's `Retry-After`. Calls of this client are held back until then.
         retry_at: Option<Timestamp>,
         /// The error code, if there was one.
         code: Option<ErrorCode>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// The service's own error, whatever HTTP status it came under (Specification: "Statement error response").
-    #[error("the service answered an error under status {status}{}", text(code))]
+    /// The service's own error, with any HTTP status (Specification: "Statement error response").
+    #[error("the service answered an error with status {status}{}", text(code))]
     #[non_exhaustive]
     Service {
         /// The HTTP status.
@@ -71,7 +71,7 @@ pub enum StatementError {
         code: Option<ErrorCode>,
         /// The error's title, cut after 200 characters.
         title: Option<String>,
-        /// When the service said that it may be tried again.
+        /// The time of the service's `Retry-After`.
         retry_at: Option<Timestamp>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
@@ -82,14 +82,14 @@ pub enum StatementError {
     Unexpected {
         /// The HTTP status.
         status: u16,
-        /// Whether it said that it is JSON.
+        /// Whether its content type is JSON.
         json: bool,
-        /// When the service said that it may be tried again.
+        /// The time of the service's `Retry-After`.
         retry_at: Option<Timestamp>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// A success whose body is no statement, or one of another account.
+    /// An answer with a 2xx status whose body is not a statement, or a statement of another account.
     #[error("the statement's answer is unusable")]
     #[non_exhaustive]
     Reply {
@@ -100,17 +100,17 @@ pub enum StatementError {
         /// What is wrong with it.
         source: ReplyError,
     },
-    /// A statement whose XML document is unreadable. It is kept.
+    /// A statement whose XML document is unreadable. The error has the document.
     #[error("the statement's document is unreadable")]
     Payload(#[source] Box<UnreadablePayload>),
-    /// The statement cannot be read to its end. The pages before are good.
+    /// The statement cannot be read to its end. The pages before are valid.
     #[error("the statement cannot be read to its end")]
     Walk(#[source] WalkError),
     /// A page was fetched several times in a row without a call of [`FetchedPage::stored`](super::FetchedPage::stored).
     #[error("expected a call of `stored` for each page, found a page that was fetched {times} times without one")]
     #[non_exhaustive]
     NotStored {
-        /// How often.
+        /// How often it was fetched.
         times: u32,
     },
 }
@@ -185,7 +185,7 @@ impl StatementError {
         }
     }
 
-    /// When to try again, where that is known.
+    /// When to call again, if that is known.
     #[must_use]
     pub fn retry_at(&self) -> Option<Timestamp> {
         match self {
@@ -210,7 +210,7 @@ impl From<PaceError> for StatementError {
     }
 }
 
-/// A document that could not be read, kept for diagnosis. `Debug` does not show it.
+/// A document that could not be read, for diagnosis. `Debug` does not show it.
 pub struct UnreadablePayload {
     pub(super) xml: String,
     pub(super) status: u16,
@@ -219,7 +219,7 @@ pub struct UnreadablePayload {
 }
 
 impl UnreadablePayload {
-    /// The XML text as it came.
+    /// The XML text as received.
     #[must_use]
     pub fn xml(&self) -> &str {
         &self.xml
@@ -234,7 +234,7 @@ impl UnreadablePayload {
 
 impl fmt::Display for UnreadablePayload {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "expected a camt.052 document, found {} bytes that are none", self.xml.len())
+        write!(out, "expected a camt.052 document, found {} unreadable bytes", self.xml.len())
     }
 }
 
@@ -258,7 +258,7 @@ fn text(code: &Option<ErrorCode>) -> String {
     code.as_ref().map(|code| format!(", {}", bankrail_values::excerpt(code.as_str()))).unwrap_or_default()
 }
 
-/// A peer's text, bounded.
+/// Cuts a peer's text after 200 characters.
 pub(super) fn shortened(text: &str) -> String {
     text.chars().take(200).collect()
 }

@@ -1,4 +1,4 @@
-//! A page as it was received and read.
+//! Received pages of a statement.
 
 use super::{StatementError, UnreadablePayload};
 use bankrail_camt052::{Document, Entry, Finding as DocumentFinding, Parsed, ReadOptions};
@@ -6,7 +6,7 @@ use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
 use std::fmt;
 
-/// One page of a statement. Printing it shows its size, not its contents.
+/// One page of a statement. `Debug` prints its size, not its contents.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct StatementPage {
@@ -25,7 +25,7 @@ impl StatementPage {
         self.received.request_key
     }
 
-    /// The XML text as it came.
+    /// The XML text as received.
     #[must_use]
     pub fn xml(&self) -> &str {
         &self.received.payload

@@ -6,20 +6,20 @@ use std::ops::Deref;
 
 /// A walk through the pages of one statement: see [`StatementClient::pages`].
 ///
-/// A page that is dropped without [`FetchedPage::stored`] is fetched again by the next [`Pages::next`]; after three
-/// times that is an error.
+/// A page that is dropped without [`FetchedPage::stored`] is fetched again by the next [`Pages::next`]. After it was
+/// fetched three times, that is an error.
 #[derive(Debug)]
 pub struct Pages {
     client: StatementClient,
     request: StatementRequest,
     walk: PageWalk,
     over: bool,
-    /// How often the page at hand was handed out.
+    /// How often the current page was handed out.
     handed_out: u32,
 }
 
 impl Pages {
-    /// The most pages of a walk unless [`Pages::max_pages`] says otherwise: as many as an hour allows calls.
+    /// The most pages of a walk unless [`Pages::max_pages`] sets another number: the calls that are allowed in an hour.
     pub const DEFAULT_MAX_PAGES: usize = 25;
 
     pub(super) fn new(client: StatementClient, request: StatementRequest) -> Self {
@@ -35,17 +35,17 @@ impl Pages {
         Self { client, request, walk, over: false, handed_out: 0 }
     }
 
-    /// Bounds the pages of this walk.
+    /// Sets the most pages of this walk.
     #[must_use]
     pub fn max_pages(mut self, pages: usize) -> Self {
         self.walk = self.walk.max_pages(pages);
         self
     }
 
-    /// Fetches the next page; `None` after the last. Dropping the future is safe: the walk stays where it is.
+    /// Fetches the next page; `None` after the last. Dropping the future is safe: the walk is unchanged.
     ///
     /// # Errors
-    /// [`StatementError`]. The walk stays where it is, so a retryable error can be followed by another call.
+    /// [`StatementError`]. The walk is unchanged, so a retryable error can be followed by another call.
     pub async fn next(&mut self) -> Result<Option<FetchedPage<'_>>, StatementError> {
         const MOST: u32 = 3;
         if self.over {
@@ -66,7 +66,7 @@ impl Pages {
     /// Fetches the remaining pages into memory.
     ///
     /// # Errors
-    /// [`StatementError`]; the pages before it are lost.
+    /// [`StatementError`] of a page. The pages before it are lost.
     pub async fn collect(mut self) -> Result<Statement, StatementError> {
         let mut statement = Statement::default();
         while let Some(page) = self.next().await? {
@@ -76,9 +76,9 @@ impl Pages {
     }
 }
 
-/// A page that was fetched and is not stored yet. It reads like the [`StatementPage`] that it holds.
+/// A page that was fetched and not yet stored. It dereferences to its [`StatementPage`].
 #[derive(Debug)]
-#[must_use = "the walk goes on only after `stored`"]
+#[must_use = "the walk advances only when `stored` is called"]
 pub struct FetchedPage<'a> {
     page: StatementPage,
     pending: PendingPage<'a>,
@@ -87,24 +87,24 @@ pub struct FetchedPage<'a> {
 }
 
 impl FetchedPage<'_> {
-    /// What to keep, in one transaction with the page, so that the walk can go on behind it after a crash
-    /// ([`StatementClient::resume`]); `None` when there is no next page.
+    /// The checkpoint to store in one transaction with the page, from which the walk continues after a crash
+    /// ([`StatementClient::resume`]); `None` if there is no next page.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
         self.pending.checkpoint()
     }
 
-    /// The page's entries, counted over the whole walk, in their order: for [`bankrail_statement::find_new`] and
-    /// [`bankrail_statement::SeenEntries::record`].
+    /// The page's entries in their order, counted over the whole walk. Pass them to [`bankrail_statement::find_new`]
+    /// and [`bankrail_statement::SeenEntries::record`].
     #[must_use]
     pub fn seen_entries(&self) -> &[SeenEntry] {
         self.pending.entries()
     }
 
-    /// Says that the page is stored, and lets the walk go on.
+    /// Confirms that the page is stored, and advances the walk.
     ///
     /// # Errors
-    /// [`StatementError::Walk`] if the statement cannot be read to its end; this page is valid nevertheless.
+    /// [`StatementError::Walk`] if the statement cannot be read to its end. This page and those before it are valid.
     pub fn stored(self) -> Result<StatementPage, StatementError> {
         *self.handed_out = 0;
         match self.pending.stored() {

@@ -1,4 +1,4 @@
-//! Why there is no token.
+//! Errors of a token call.
 
 use crate::transport::{ExchangeError, cause};
 use bankrail_client_assertion::token::{TokenErrorCode, TokenResponseError};
@@ -7,7 +7,7 @@ use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::error::Error;
 use std::sync::Arc;
 
-/// No token. Cloned to everyone who waited for the same call.
+/// Why there is no token. All callers that waited for the same call get a clone.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
@@ -18,7 +18,7 @@ pub enum TokenError {
     #[error("the key of the client assertion could not be used")]
     #[non_exhaustive]
     Signer {
-        /// Whether trying again can help.
+        /// Whether another call can succeed.
         retryable: bool,
         /// What went wrong.
         source: Arc<dyn Error + Send + Sync>,
@@ -53,34 +53,34 @@ pub enum TokenError {
     #[error("the token endpoint answered that there were too many calls")]
     #[non_exhaustive]
     TooManyCalls {
-        /// When the service said that it may be tried again. Calls of this client are held back until then.
+        /// The time of the service's `Retry-After`. Calls of this client are held back until then.
         retry_at: Option<Timestamp>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// A fault of the service or of something before it: 5xx.
+    /// The service or a gateway in front of it failed: 5xx.
     #[error("the token endpoint failed with status {status}")]
     #[non_exhaustive]
     Unavailable {
         /// The HTTP status.
         status: u16,
-        /// When the service said that it may be tried again.
+        /// The time of the service's `Retry-After`.
         retry_at: Option<Timestamp>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// An answer that is none of the token endpoint: a redirect, a page of HTML.
+    /// An answer that does not come from the token endpoint, such as a redirect or an HTML page.
     #[error("expected a token, found an answer of status {status}{}", if *json { "" } else { " that is not JSON" })]
     #[non_exhaustive]
     Unexpected {
         /// The HTTP status.
         status: u16,
-        /// Whether it said that it is JSON.
+        /// Whether its content type is JSON.
         json: bool,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// A success whose body is no token response.
+    /// An answer with status 200 whose body is not a token response.
     #[error("the token response is unusable")]
     #[non_exhaustive]
     Response {
@@ -137,7 +137,7 @@ impl TokenError {
         }
     }
 
-    /// When to try again, where that is known.
+    /// When to call again, if that is known.
     #[must_use]
     pub fn retry_at(&self) -> Option<Timestamp> {
         match self {
@@ -160,6 +160,6 @@ impl From<PaceError> for TokenError {
 }
 
 fn text(code: &Option<TokenErrorCode>) -> String {
-    // A code that is in no list is the peer's text.
+    // An unknown code is a text of the peer, so it is cut and escaped.
     code.as_ref().map(|code| format!(", {}", bankrail_values::excerpt(code.as_str()))).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! One token call.
+//! The token call.
 
 use super::{Token, TokenError};
 use crate::client::AssertionKey;
@@ -40,7 +40,7 @@ impl Exchange {
     pub(crate) async fn fetch(&self) -> Result<Token, TokenError> {
         pace::admit(&self.pacer).await?;
         let asked_at = self.now();
-        // Signed after the waiting, so that it is fresh; no two calls share an assertion.
+        // Signed after waiting for the limit, so that its lifetime starts now. No two calls share an assertion.
         let assertion = self.sign(asked_at).await?;
         let form = TokenRequest::new(assertion, self.scopes.clone()).to_form();
         let mut headers = HeaderMap::new();
@@ -60,7 +60,7 @@ impl Exchange {
 
     async fn sign(&self, now: Timestamp) -> Result<SecretString, TokenError> {
         let signed: Result<String, AssertionBuildError> = match &self.key {
-            // The private-key operation takes most of a millisecond: off the asynchronous threads.
+            // The private-key operation takes most of a millisecond, so it runs on a thread for blocking work.
             AssertionKey::Here(key) => {
                 let (assertion, key) = (self.assertion.clone(), key.clone());
                 let signed = tokio::task::spawn_blocking(move || assertion.sign(&key, now)).await;

@@ -10,17 +10,16 @@ use tokio::task::AbortHandle;
 
 /// Hands out access tokens.
 ///
-/// - One call at a time: a caller that needs a token while one is being fetched gets that one.
-/// - From [`Token::refresh_at`] on, the next one is fetched beside the calls, which go on with the old one while it
-///   lasts.
-/// - The call runs in a task of its own: dropping one caller does not end it for the others.
+/// - There is one token call at a time: callers that need a token meanwhile wait for its token.
+/// - From [`Token::refresh_at`] on, the next token is fetched in the background while callers use the current one.
+/// - The token call runs in a task of its own: dropping one caller does not end it for the others.
 /// - [`TokenSource::refused`] drops a token that the service refused, but never a newer one.
 /// - Cheap to clone; clones share the token.
 ///
 /// ```no_run
 /// # async fn example(client: bankrail_client::Client) -> Result<(), bankrail_client::TokenError> {
 /// let token = client.tokens().token().await?;
-/// println!("asked under {:?}, valid until {}", token.request_key, token.expires_at);
+/// println!("request key {:?}, valid until {}", token.request_key, token.expires_at);
 /// # Ok(())
 /// # }
 /// ```
@@ -36,7 +35,7 @@ struct Inner {
 struct State {
     current: Option<Arc<Token>>,
     flight: Option<Flight>,
-    /// After an early fetch that failed, while the current token still lasts.
+    /// Set when an early fetch has failed while the current token is still valid.
     no_early_fetch_before: Option<Timestamp>,
 }
 
@@ -52,13 +51,13 @@ impl TokenSource {
         Self(Arc::new(Inner { exchange, state: Mutex::default() }))
     }
 
-    /// A token that is valid now: the one at hand, or a new one.
+    /// A token that is valid now: the current one, or a new one.
     ///
-    /// Dropping the future is safe: a call under way goes on, and its token is kept. Must be called on a tokio
+    /// Dropping the future is safe: a running token call continues, and its token is kept. Must be called on a tokio
     /// runtime.
     ///
     /// # Errors
-    /// [`TokenError`], the same for everyone who waited for the call.
+    /// [`TokenError`], the same for all callers that waited for the call.
     pub async fn token(&self) -> Result<Arc<Token>, TokenError> {
         let mut outcome = {
             let mut state = self.lock();
@@ -77,7 +76,7 @@ impl TokenSource {
         outcome.clone().unwrap_or(Err(TokenError::Abandoned))
     }
 
-    /// Drops this token, which the service refused. If another one has taken its place meanwhile, that one stays.
+    /// Drops this token, which the service refused. If another token has replaced it meanwhile, that one stays.
     pub fn refused(&self, token: &Token) {
         let mut state = self.lock();
         if state.current.as_ref().is_some_and(|current| current.access_token == token.access_token) {
@@ -85,7 +84,7 @@ impl TokenSource {
         }
     }
 
-    /// The flight under way, or a new one.
+    /// The running token call, or a new one.
     fn join_flight(&self, state: &mut State) -> watch::Receiver<Option<Outcome>> {
         if let Some(flight) = &state.flight
             && !flight.task.is_finished()
@@ -97,7 +96,7 @@ impl TokenSource {
         let task = tokio::spawn(async move {
             let result = source.0.exchange.fetch().await.map(Arc::new);
             source.landed(&result);
-            // Without a receiver no caller waits any more; the token is kept nevertheless.
+            // Fails if no caller waits any more. The token is kept nevertheless.
             let _ = sender.send(Some(result));
         });
         state.flight = Some(Flight { outcome: outcome.clone(), task: task.abort_handle() });
@@ -105,7 +104,7 @@ impl TokenSource {
     }
 
     fn landed(&self, result: &Outcome) {
-        /// Between early fetches that fail, while the current token still lasts.
+        /// The pause between early fetches that fail, while the current token is still valid.
         const PAUSE: Duration = Duration::from_secs(10);
         let mut state = self.lock();
         state.flight = None;
@@ -122,7 +121,7 @@ impl TokenSource {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Every change of the state is a single assignment, so a panic elsewhere leaves it whole.
+        // Every change of the state is a single assignment, so a panic elsewhere leaves it consistent.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,18 +6,18 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A cause that is shared, because several callers get the same failure.
+/// A shared cause, because several callers get the same failure.
 pub(crate) type Cause = Arc<dyn Error + Send + Sync>;
 
 pub(crate) fn cause(error: impl Into<Box<dyn Error + Send + Sync>>) -> Cause {
     Arc::from(error.into())
 }
 
-/// No complete answer came. No variant and no cause shows an address, a header or a body.
+/// There was no complete answer. No variant and no cause shows an address, a header or a body.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExchangeError {
-    /// The service was not reached: nothing was sent.
+    /// The service was not reached, and nothing was sent.
     #[error("the service was not reached")]
     Connect(#[source] Arc<dyn Error + Send + Sync>),
     /// No complete answer within the time allowed. The service may have counted and answered the call.
@@ -26,11 +26,11 @@ pub enum ExchangeError {
         /// The time allowed.
         after: Duration,
     },
-    /// The connection broke after the request was begun. The service may have counted the call.
+    /// The connection broke after sending had started. The service may have counted the call.
     #[error("the connection broke before the answer was complete")]
     Interrupted(#[source] Arc<dyn Error + Send + Sync>),
-    /// The answer is larger than allowed; what was read of it is gone.
-    #[error("expected at most {limit} bytes, found more under status {status}")]
+    /// The answer is larger than allowed. What was read of it is dropped.
+    #[error("expected at most {limit} bytes, found more in an answer with status {status}")]
     #[non_exhaustive]
     TooLarge {
         /// The most bytes allowed.

@@ -46,15 +46,15 @@ impl WorkerOptions {
         self
     }
 
-    /// How long a handler may take; then it is dropped and the message is handled again later. Default: 30 s.
+    /// How long a handler may take. After that it is dropped, and the message is handled again later. Default: 30 s.
     #[must_use]
     pub fn handler_timeout(mut self, longest: Duration) -> Self {
         self.handler_timeout = longest;
         self
     }
 
-    /// How long a lease lasts, and so how long after a crash another worker takes
-    /// it. The worker extends the lease three times in each such time while a handler runs. Default: 60 s.
+    /// How long a lease lasts, and so how long after a crash another worker takes the message. While a handler runs,
+    /// the worker extends the lease after each third of this time. Default: 60 s.
     #[must_use]
     pub fn lease(mut self, length: Duration) -> Self {
         self.lease = length;
@@ -62,29 +62,29 @@ impl WorkerOptions {
     }
 
     /// When a message is handled again after a failure, and after how many failures it becomes a dead letter. Default:
-    /// 12 times, 1 s after the first, then twice as long each time up to 15 min, with 20 % jitter.
+    /// it is handled 12 times, again after 1 s, then after twice as long each time up to 15 min, with 20 % jitter.
     #[must_use]
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
         self
     }
 
-    /// How often the inbox is looked at when nothing arrives. Default: 1 s.
+    /// How often the inbox is asked if nothing arrives. Default: 1 s.
     #[must_use]
     pub fn poll(mut self, pause: Duration) -> Self {
         self.poll = pause;
         self
     }
 
-    /// How long the handlers under way may go on when the worker is told to stop. Default: 30 s.
+    /// How long running handlers may continue when the worker is stopped. Default: 30 s.
     #[must_use]
     pub fn grace(mut self, longest: Duration) -> Self {
         self.grace = longest;
         self
     }
 
-    /// How long messages are kept after they were handled. Then they are forgotten, once an hour ([`Inbox::forget`]),
-    /// and the same message is new if it is delivered again. Default: for ever.
+    /// How long messages are kept after they were handled. Once an hour, older ones are forgotten ([`Inbox::forget`]);
+    /// a forgotten message that is delivered again counts as new. Default: for ever.
     #[must_use]
     pub fn retention(mut self, retention: Duration) -> Self {
         self.retention = Some(retention);
