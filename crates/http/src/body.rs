@@ -1,4 +1,4 @@
-//! Bodies, read up to a number of bytes and within a time.
+//! Reading bodies up to a number of bytes and within a time.
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
@@ -12,25 +12,26 @@ use tokio::time::timeout;
 
 /// Reads the body of a request or an answer.
 ///
-/// What is read is bounded in bytes and in time. A body that was refused can be drained, because a server that drops an
-/// unread body ends the stream with it, and some clients then lose the answer that came before: over HTTP/2 the whole
-/// answer is sent, then a reset without an error (RFC 9113 section 8.1), which curl 7.88 reports instead of the answer.
+/// - Reading is bounded in bytes and in time.
+/// - A refused body can be drained. A server that drops an unread body also ends the stream, and some clients then lose
+///   the answer: over HTTP/2 the whole answer is sent, then a reset without an error (RFC 9113 section 8.1), which curl
+///   7.88 reports instead of the answer.
 #[derive(Debug)]
 pub struct BodyReader<B> {
     body: B,
     /// The `Content-Length`.
     announced: Option<u64>,
-    /// Whether there may be more that is worth reading.
+    /// Whether [`BodyReader::drain`] reads the rest.
     unread: bool,
 }
 
-/// Whose unread body is drained.
+/// The sender of a body that is drained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums)] // it is one or the other
 pub enum Sender {
-    /// Its API key is known: 4 MiB are read.
+    /// The sender has presented a known API key: up to 4 MiB are read.
     Known,
-    /// It is not: 64 KiB are read.
+    /// The sender has not: up to 64 KiB are read.
     Unknown,
 }
 
@@ -38,7 +39,7 @@ pub enum Sender {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// There are more bytes than allowed, announced or sent.
+    /// The `Content-Length` or the body is larger than allowed.
     #[error("expected at most {limit} bytes, found more")]
     TooLarge {
         /// The most bytes allowed.
@@ -50,7 +51,7 @@ pub enum BodyError {
         /// The time allowed.
         after: Duration,
     },
-    /// The connection ended or broke before the body did.
+    /// The connection ended or broke before the end of the body.
     #[error("the connection broke before the body was complete")]
     Broken(#[source] Box<dyn Error + Send + Sync>),
 }
@@ -60,23 +61,26 @@ where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    /// A reader of the body that came with these headers. Pin a body that is not `Unpin` in a box.
+    /// A reader of the body of a message with these headers. Pin a body that is not `Unpin` in a box.
     pub fn new(headers: &HeaderMap, body: B) -> Self {
         let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        // A number too large to read is more than any limit; what is no number announces nothing.
+        // A number that does not fit is above any limit; a value that is not a number is ignored.
         let announced = announced
             .filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
             .map(|text| text.parse().unwrap_or(u64::MAX));
-        // A sender that waits to be told to continue has sent nothing yet (RFC 9110 section 10.1.1), and would be told
-        // so.
+        // A sender that waits for 100 (Continue) has sent nothing yet (RFC 9110 section 10.1.1), and reading would
+        // tell it to continue.
         Self { body, announced, unread: !headers.contains_key(EXPECT) }
     }
 
-    /// Reads a body of at most `limit` bytes within a time. One that announces more is refused before any of it is
-    /// kept, any other at the first byte beyond the limit. A body that comes in one piece is not copied.
+    /// Reads a body of at most `limit` bytes within a time.
+    ///
+    /// - A body with a larger `Content-Length` is refused before any of it is read, any other at the first byte beyond
+    ///   the limit.
+    /// - A body that arrives in one piece is not copied.
     ///
     /// # Errors
-    /// [`BodyError`].
+    /// [`BodyError`] if the body is too large, does not arrive in time, or the connection breaks.
     pub async fn read(&mut self, limit: usize, within: Duration) -> Result<Bytes, BodyError> {
         let (mut first, mut all) = (Bytes::new(), BytesMut::new());
         self.read_each(limit, within, |piece| {
@@ -91,11 +95,11 @@ where
         Ok(if all.is_empty() { first } else { all.freeze() })
     }
 
-    /// Reads as [`BodyReader::read`] does, and hands on each piece as it comes. On an error, the pieces before it have
-    /// been handed on.
+    /// Reads as [`BodyReader::read`] does, and passes each piece to `keep` as it arrives. The pieces before an error
+    /// have been passed.
     ///
     /// # Errors
-    /// [`BodyError`].
+    /// As [`BodyReader::read`].
     pub async fn read_each(
         &mut self,
         limit: usize,
@@ -114,15 +118,15 @@ where
             Ok(())
         };
         let read = timeout(within, read).await.unwrap_or(Err(BodyError::TimedOut { after: within }));
-        // A body that broke or takes too long is not waited for any longer.
+        // A body that broke or took too long is not drained.
         self.unread = matches!(read, Err(BodyError::TooLarge { .. }));
         read
     }
 
-    /// Reads the first `limit` bytes, or all if there are fewer. The rest is left.
+    /// Reads the first `limit` bytes, or all if there are fewer. The rest is not read.
     ///
     /// # Errors
-    /// [`BodyError::Broken`], [`BodyError::TimedOut`].
+    /// [`BodyError::Broken`] if the connection breaks, [`BodyError::TimedOut`] if the bytes do not arrive in time.
     pub async fn read_prefix(&mut self, limit: usize, within: Duration) -> Result<Bytes, BodyError> {
         let mut prefix = BytesMut::new();
         let read = async {
@@ -138,9 +142,8 @@ where
         Ok(prefix.freeze())
     }
 
-    /// Reads what is left of a body that was not read, or not to its end, to throw it away: at most as many bytes as
-    /// [`Sender`] says, within a time. Nothing is read if the body was read to its end, broke, took too long, or if its
-    /// sender waits to be told to continue.
+    /// Reads and drops the rest of a body: at most the bytes that [`Sender`] states, within a time. Nothing is read if
+    /// the body was read to its end, broke or took too long, or if its sender waits for 100 (Continue).
     pub async fn drain(mut self, sender: Sender, within: Duration) {
         if !self.unread {
             return;
@@ -155,12 +158,12 @@ where
                 left = after;
             }
         };
-        // Whether it ended or not: nothing of it is wanted.
+        // The outcome does not matter.
         let _ = timeout(within, read).await;
     }
 }
 
-/// The next piece of data; trailers are skipped. `None` at the end.
+/// The next piece of data, without trailers; `None` at the end.
 async fn next_piece<B>(body: &mut B) -> Result<Option<Bytes>, BodyError>
 where
     B: Body<Data = Bytes> + Unpin,

@@ -25,13 +25,13 @@ pub fn is_json_or_suffix(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Whether a `Content-Encoding` other than `identity` is named.
+/// Whether there is a `Content-Encoding` other than `identity`.
 #[must_use]
 pub fn is_encoded(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// What comes before the parameters.
+/// The media type without its parameters.
 fn media_type(text: &str) -> &str {
     text.split(';').next().unwrap_or_default().trim_matches([' ', '\t'])
 }

@@ -1,4 +1,4 @@
-//! The key of a request, on every answer.
+//! The request key, a header of every answer.
 
 use crate::names::REQUEST_KEY;
 use bankrail_values::HyphenatedUuid;
@@ -30,8 +30,8 @@ impl RequestKey {
         extensions.get().copied()
     }
 
-    /// The key of the only `X-RequestKey` header. `None` if there is none, more than one, or one that is no hyphenated
-    /// UUID.
+    /// The key of the only `X-RequestKey` header. `None` if there is none, more than one, or one that is not a
+    /// hyphenated UUID.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all(REQUEST_KEY).iter();
@@ -60,14 +60,14 @@ impl From<RequestKey> for HeaderValue {
     }
 }
 
-/// Gives every request a [`RequestKey`]: in the request's extensions on the way in, and as the header `X-RequestKey` on
-/// the way out, whatever answers further in.
+/// A layer that gives every request a [`RequestKey`], in the extensions of the request and as the header `X-RequestKey`
+/// of the answer, whichever inner service answers.
 ///
-/// - A key that is in the extensions already stays, so that two layers do no harm.
-/// - Otherwise the key is new, or the request's own after [`RequestKeyLayer::accept_incoming`].
+/// - A key that is already in the extensions stays, so that the layer can be applied twice.
+/// - Otherwise the key is new, or after [`RequestKeyLayer::accept_incoming`] that of the request's header.
 /// - A header of that name on the answer is replaced.
 ///
-/// Make it the outermost layer: an answer of a layer further out has no key.
+/// Make it the outermost layer: the answers of outer layers have no key.
 #[derive(Clone, Debug, Default)]
 pub struct RequestKeyLayer {
     accept_incoming: bool,
@@ -80,8 +80,8 @@ impl RequestKeyLayer {
         Self::default()
     }
 
-    /// Takes the key of the request's `X-RequestKey` header where it is a hyphenated UUID. For a service behind a
-    /// gateway that sets this header on each request.
+    /// Takes the key of the request's `X-RequestKey` header if it is a hyphenated UUID. For a service behind a gateway
+    /// that sets this header on each request.
     #[must_use]
     pub fn accept_incoming(mut self) -> Self {
         self.accept_incoming = true;
@@ -97,7 +97,7 @@ impl<S> Layer<S> for RequestKeyLayer {
     }
 }
 
-/// What [`RequestKeyLayer`] makes of a service.
+/// The service that [`RequestKeyLayer`] makes.
 #[derive(Clone, Debug)]
 pub struct RequestKeyService<S> {
     inner: S,

@@ -1,4 +1,4 @@
-//! `Retry-After`.
+//! The `Retry-After` header.
 
 use bankrail_values::Timestamp;
 use http::header::RETRY_AFTER;
@@ -49,7 +49,7 @@ impl RetryAfter {
 }
 
 impl From<RetryAfter> for HeaderValue {
-    /// Seconds rounded up, or a date rounded up to a second.
+    /// Writes seconds, rounded up, or a date, rounded up to a second.
     fn from(retry_after: RetryAfter) -> Self {
         let up = |duration: Duration| duration.as_secs().saturating_add(u64::from(duration.subsec_nanos() > 0));
         match retry_after {

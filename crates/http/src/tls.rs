@@ -19,11 +19,11 @@ pub enum TlsRoots {
     OnlyPem(Vec<u8>),
 }
 
-/// A configuration for TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1, with the process's crypto provider where one is installed
-/// and AWS-LC otherwise. `None` trusts no certificate.
+/// Makes a configuration for TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1, with the process's crypto provider if one is
+/// installed and AWS-LC otherwise. With `None`, no certificate is trusted.
 ///
 /// # Errors
-/// [`TlsError`].
+/// [`TlsError`] if the certificates or the crypto provider are unusable.
 pub fn client_config(roots: Option<&TlsRoots>) -> Result<ClientConfig, TlsError> {
     let provider = CryptoProvider::get_default()
         .cloned()
@@ -48,18 +48,18 @@ fn read_roots(pem: &[u8]) -> Result<RootCertStore, TlsError> {
     if store.is_empty() { Err(TlsError::NoCertificate) } else { Ok(store) }
 }
 
-/// TLS could not be set up.
+/// Why TLS could not be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// The PEM text holds no certificate.
+    /// The PEM text has no certificate.
     #[error("expected at least one certificate as PEM, found none")]
     NoCertificate,
     /// A certificate is unreadable.
     #[error("a trusted certificate is unreadable")]
     Certificate(#[source] Box<dyn Error + Send + Sync>),
-    /// The crypto provider or the operating system's certificates are not usable.
-    #[error("the crypto provider or the system's certificates are not usable")]
+    /// The crypto provider or the operating system's certificates are unusable.
+    #[error("the crypto provider or the system's certificates are unusable")]
     Provider(#[source] Box<dyn Error + Send + Sync>),
 }
 
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roots_must_be_there_and_readable() {
+    fn roots_must_exist_and_be_readable() {
         assert!(matches!(read_roots(b""), Err(TlsError::NoCertificate)));
         let pem = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         assert!(matches!(read_roots(pem), Err(TlsError::Certificate(_))));

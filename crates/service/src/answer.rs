@@ -1,4 +1,4 @@
-//! What every answer has: JSON, and a line in the log. Its `X-RequestKey` comes from the layer around the routers.
+//! What all answers share: JSON and a log line. The layer around the routers sets their `X-RequestKey`.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -33,12 +33,12 @@ pub(crate) fn body_status(error: &BodyError) -> StatusCode {
     }
 }
 
-/// `Allow: POST`, which goes with every 405.
+/// Sets `Allow: POST`, which every 405 has.
 pub(crate) fn allow_post(response: &mut Response) {
     response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
 }
 
-/// One request on its way through an endpoint.
+/// A request that is being served by an endpoint.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     endpoint: &'static str,
@@ -49,30 +49,31 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     pub(crate) fn new(endpoint: &'static str, request: &Extensions) -> Self {
-        let key = RequestKey::of(request).expect("every router of the provider is inside of the layer that gives keys");
+        let key = RequestKey::of(request)
+            .expect("every router of the provider is inside the layer that sets the request key");
         Self { endpoint, key: key.uuid(), customer: None, started: Instant::now() }
     }
 
-    /// Reads what a refused request's sender has not been let send, so that it sees the answer.
+    /// Drains the unread body of a refused request, so that its sender gets the answer.
     pub(crate) async fn drain(&self, body: BodyReader<Body>) {
         let sender = if self.customer.is_some() { Sender::Known } else { Sender::Unknown };
         body.drain(sender, DRAINING).await;
     }
 
-    /// Logs a failure of ours with its causes.
+    /// Logs a failure of the provider's side with its causes.
     pub(crate) fn log_failure(&self, what: &'static str, error: &dyn std::error::Error) {
         let causes = std::iter::successors(error.source(), |cause| cause.source());
         let causes = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
         tracing::error!(request_key = %self.key, endpoint = self.endpoint, error = causes, "{what} failed");
     }
 
-    /// Logs why an assertion got no token: the kind of the error, by which support can help.
+    /// Logs the kind of the error of a refused assertion, for support staff.
     pub(crate) fn log_refused_assertion(&self, kind: &'static str) {
         let customer = self.customer.as_ref().map(CustomerCode::as_str);
         tracing::info!(request_key = %self.key, endpoint = self.endpoint, customer, kind, "assertion refused");
     }
 
-    /// Logs the customer, the status and the time taken; no secret and no content.
+    /// Logs the customer, the status and the duration, without secrets or contents.
     pub(crate) fn finish(self, response: Response) -> Response {
         tracing::info!(
             request_key = %self.key,
@@ -86,7 +87,7 @@ impl Exchange {
     }
 }
 
-/// What a future comes to; `None` if it panics. The panic's own message went to the panic hook.
+/// Awaits a future; `None` if it panics. The panic hook has reported the panic.
 pub(crate) async fn unless_it_panics<T>(key: HyphenatedUuid, serving: impl Future<Output = T>) -> Option<T> {
     let served = AssertUnwindSafe(serving).catch_unwind().await;
     if served.is_err() {

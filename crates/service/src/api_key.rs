@@ -1,4 +1,4 @@
-//! The API key as the provider keeps it: hashed.
+//! The hash of an API key.
 
 use bankrail_http::names::API_KEY;
 use bankrail_values::SecretString;
@@ -6,14 +6,13 @@ use http::HeaderMap;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// The longest presented key that is looked up, in bytes.
+/// The length of the longest key that is looked up, in bytes.
 const MAX_BYTES: usize = 512;
 
-/// The SHA-256 of an API key. A [`Directory`](crate::Directory) keeps and finds customers by it, so that the keys
-/// themselves are stored nowhere.
+/// The SHA-256 of an API key. A [`Directory`](crate::Directory) finds customers by it, so that the keys themselves are
+/// not stored.
 ///
-/// A hash without salt is enough for keys that were drawn at random with 128 bits or more, and for those only: give
-/// out no key that a person made up.
+/// A hash without salt is enough only for keys of 128 or more random bits: do not use keys that a person made up.
 ///
 /// ```
 /// use bankrail_service::ApiKeyHash;
@@ -24,7 +23,7 @@ const MAX_BYTES: usize = 512;
 pub struct ApiKeyHash([u8; 32]);
 
 impl ApiKeyHash {
-    /// The hash of a key as it was presented, byte for byte.
+    /// The hash of a key.
     #[must_use]
     pub fn of(key: &[u8]) -> Self {
         Self(Sha256::digest(key).into())

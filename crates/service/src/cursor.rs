@@ -1,4 +1,4 @@
-//! Sealed cursors: only this provider can make one, and each is valid for one walk only.
+//! Sealed cursors: only the provider can make one, and each is valid for one walk only.
 
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{AccountId, Cursor, PagePosition, SortOrder, StatementRequest};
@@ -15,16 +15,16 @@ const DAY: usize = 10;
 const BACKWARD: u8 = 1;
 const NARRATIVE: u8 = 2;
 
-/// The secret that seals cursors: 32 random bytes, the same in every process of one provider and over its restarts.
+/// The secret that seals cursors: 32 random bytes, the same in all processes of a provider and after a restart.
 ///
-/// A cursor is a position of the [`Ledger`](crate::Ledger), the day, the sort order and the narrative choice of the
-/// walk, and an HMAC-SHA-256 over these, the customer and the account. It is not encrypted: a position holds nothing
-/// that the customer may not see.
+/// A cursor has a position of the [`Ledger`](crate::Ledger), the day, the sort order and the narrative choice of the
+/// walk, and an HMAC-SHA-256 over these, the customer and the account. It is not encrypted, so a position must have
+/// nothing that the customer may not see.
 #[derive(Clone)]
 pub struct CursorSecret(Zeroizing<[u8; 32]>);
 
 impl CursorSecret {
-    /// A secret out of 32 bytes from a random generator.
+    /// A secret made from 32 random bytes.
     #[must_use]
     pub fn from_bytes(secret: [u8; 32]) -> Self {
         Self(Zeroizing::new(secret))
@@ -33,14 +33,14 @@ impl CursorSecret {
     /// A new random secret. Cursors sealed with it are refused once it is lost.
     ///
     /// # Errors
-    /// [`CursorSecretError`] when the operating system gives no random bytes.
+    /// [`CursorSecretError`] if the operating system's random generator fails.
     pub fn generate() -> Result<Self, CursorSecretError> {
         let mut secret = Zeroizing::new([0; 32]);
         getrandom::fill(&mut *secret).map_err(|_| CursorSecretError)?;
         Ok(Self(secret))
     }
 
-    /// The cursor for the page behind `position`.
+    /// The cursor of the page after `position`.
     pub(crate) fn seal(&self, owner: &Owner<'_>, walk: Walk, position: &PagePosition) -> Cursor {
         let tag = self.mac(owner, walk, position.as_bytes()).finalize().into_bytes();
         let day = walk.day.to_string();
@@ -48,7 +48,7 @@ impl CursorSecret {
         Cursor::from_bytes(&bytes).expect("a bounded position fits a cursor")
     }
 
-    /// How the walk goes on; `None` unless this secret sealed the cursor for this owner.
+    /// The walk and the position of a cursor; `None` unless this secret sealed it for this owner.
     pub(crate) fn open(&self, owner: &Owner<'_>, cursor: &Cursor) -> Option<(Walk, PagePosition)> {
         let bytes = cursor.to_bytes().ok()?;
         let &[VERSION, flags, ref rest @ ..] = bytes.as_slice() else { return None };
@@ -65,7 +65,7 @@ impl CursorSecret {
         mac.update(&[VERSION, walk.flags()]);
         let (day, customer, account) = (walk.day.to_string(), owner.customer.as_str(), owner.account.as_str());
         for part in [day.as_bytes(), customer.as_bytes(), account.as_bytes(), position] {
-            // Lengths before the parts: no two owners give one text.
+            // The length before each part, so that different parts never give the same input.
             mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             mac.update(part);
         }
@@ -79,7 +79,7 @@ impl fmt::Debug for CursorSecret {
     }
 }
 
-/// Whose cursor it is.
+/// The customer and the account that a cursor is valid for.
 #[derive(Clone, Copy)]
 pub(crate) struct Owner<'a> {
     pub(crate) customer: &'a CustomerCode,
@@ -95,12 +95,12 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// A walk that begins with this request, on this day.
+    /// The walk that starts with this request on this day.
     pub(crate) fn of(request: &StatementRequest, day: Date) -> Self {
         Self { day, order: request.order(), narrative: request.includes_narrative() }
     }
 
-    /// Whether a request that goes on with this walk says nothing else than it did at first. It need not say it again.
+    /// Whether a later request of this walk has the same choices as the first one. It may omit them.
     pub(crate) fn agrees_with(self, request: &StatementRequest) -> bool {
         request.sort_order.is_none_or(|order| order == self.order)
             && request.include_narrative.is_none_or(|narrative| narrative == self.narrative)
@@ -117,9 +117,9 @@ impl Walk {
     }
 }
 
-/// The operating system gave no randomness.
+/// The operating system's random generator failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no randomness for a cursor secret")]
+#[error("no random bytes from the operating system")]
 #[non_exhaustive]
 pub struct CursorSecretError;
 
@@ -143,7 +143,7 @@ mod tests {
     fn opens_only_what_it_sealed_for_the_same_owner() {
         let secret = CursorSecret::from_bytes([7; 32]);
         let (acme, one) = (customer("ACME"), account("1"));
-        // The longest that a ledger may name.
+        // The longest position of a ledger.
         let position = PagePosition::from_bytes(&[3; PagePosition::MAX_LENGTH]).unwrap();
         let sealed = secret.seal(&Owner { customer: &acme, account: &one }, walk(), &position);
         let open = |secret: &CursorSecret, customer: &CustomerCode, account: &AccountId| {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_goes_on_as_it_began() {
+    fn a_walk_continues_with_its_first_choices() {
         for walk in [walk(), Walk { order: SortOrder::Forward, narrative: false, ..walk() }] {
             assert_eq!(Walk::from_parts(walk.day, walk.flags()), Some(walk));
         }

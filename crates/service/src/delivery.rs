@@ -3,8 +3,8 @@
 //!
 //! - [`Dispatcher`] enqueues and delivers messages:
 //!   - It refuses a message that breaks the specification.
-//!   - It delivers again on a schedule with jitter, and waits as long as a `Retry-After` asks. After 429 and 503 that
-//!     holds for all messages to the endpoint.
+//!   - It repeats a failed delivery on a schedule with jitter, and not before a `Retry-After`, which after 429 and 503
+//!     applies to all messages to the endpoint.
 //!   - It stops an endpoint that answers 410, and pauses one that keeps failing.
 //!   - It records every delivery, without payload.
 //! - [`Endpoint`] is a customer's receiver; [`EndpointUrl`] is its address, `https` only.
@@ -13,7 +13,7 @@
 //! Delivered messages stay in the outbox, for support and so that no message is enqueued twice, until
 //! [`DispatcherOptions::retention`] has passed or the caller runs
 //! [`Outbox::forget`](bankrail_mailbox::Outbox::forget). The outbox holds messages as plain JSON. Each delivery seals
-//! its message anew, with the keys of that time.
+//! its message anew with the endpoint's current keys.
 
 mod attempt;
 mod breaker;

@@ -12,20 +12,20 @@ use std::sync::Arc;
 pub trait Directory: fmt::Debug + Send + Sync {
     /// The customer to whom this API key was given; `None` for a key that belongs to no customer.
     ///
-    /// A customer may have several keys, so that one can be exchanged without an interruption.
+    /// A customer may have several keys, so that one can be replaced without an interruption.
     fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>>;
 }
 
-/// What is known of a customer (Specification: "What the service does", pre-requisites: API key, customer code and
-/// public key are arranged beforehand).
+/// A customer as the directory knows it (Specification: "What the service does", pre-requisites: API key, customer code
+/// and public key are arranged beforehand).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Customer {
     /// The code: the `sub` of the customer's assertions.
     pub code: CustomerCode,
-    /// The public keys that the customer supplied. More than one while they are exchanged.
+    /// The public keys that the customer supplied. There may be several, so that one can be replaced.
     pub keys: KeySet<VerifyingKey>,
-    /// What the customer may ask for. A token is limited to these and to what was asked.
+    /// The scopes that the customer may have. A token is limited to those of them that were requested.
     pub scopes: ScopeSet,
 }
 

@@ -7,7 +7,7 @@ use bankrail_http::BodyReader;
 use bankrail_statement::{ErrorCode, StatementErrorBody};
 use http::StatusCode;
 
-/// 404 in the statement endpoint's error shape: the token endpoint is known to be elsewhere.
+/// Answers 404 in the statement endpoint's error shape.
 pub(crate) async fn handle(request: Request) -> Response {
     let (head, body) = request.into_parts();
     let exchange = Exchange::new("none", &head.extensions);

@@ -8,20 +8,20 @@ use std::fmt;
 
 /// The bank's ledger.
 pub trait Ledger: fmt::Debug + Send + Sync {
-    /// One page of an account's entries of [`StatementQuery::day`], with the balance.
+    /// Returns one page of an account's entries on [`StatementQuery::day`], with the balance.
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer>;
 }
 
-/// What a [`Ledger`] has for a query.
+/// The answer of a [`Ledger`] to a query.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum LedgerAnswer {
     /// A page.
     Page(Box<LedgerPage>),
-    /// There is no such account, or it is not registered for statements of this customer. Both are answered with
-    /// EC20001.
+    /// The account does not exist, or is not registered for this customer's statements. Both are answered EC20001.
     UnknownAccount,
-    /// The position names no entry of that day any more: answered with EC42001, like a cursor of somebody else's.
+    /// The position does not name an entry of that day any more. It is answered EC42001, like another customer's
+    /// cursor.
     UnknownPosition,
 }
 
@@ -31,19 +31,19 @@ impl From<LedgerPage> for LedgerAnswer {
     }
 }
 
-/// What a [`Ledger`] is asked for.
+/// A query of a [`Ledger`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatementQuery {
-    /// Who asks.
+    /// The customer who asks.
     pub customer: CustomerCode,
-    /// Which account.
+    /// The account.
     pub account: AccountId,
-    /// The day whose entries are asked for: where reports are dated (Default: UTC;
-    /// [`report_offset_minutes`](crate::ProviderOptions::report_offset_minutes)), the day on which the first page was
-    /// asked for, so that a statement whose pages are fetched around midnight stays one.
+    /// The day of the entries: the day on which the first page was requested, so that all pages of a statement are of
+    /// one day even if they are fetched around midnight. It is a day in the reports' offset (Default: UTC;
+    /// [`report_offset_minutes`](crate::ProviderOptions::report_offset_minutes)).
     pub day: Date,
-    /// Where the page before this one ended, as the ledger said with that page; `None` for the first page.
+    /// The position that the ledger returned as [`LedgerPage::next`] of the previous page; `None` for the first page.
     pub position: Option<PagePosition>,
     /// The most entries of the page.
     pub max_entries: MaxEntries,
@@ -57,19 +57,19 @@ pub struct StatementQuery {
 pub struct LedgerPage {
     /// The account.
     pub account: RegisteredAccount,
-    /// The available balance, negative when overdrawn.
+    /// The available balance, negative if the account is overdrawn.
     pub balance: Decimal,
     /// The day of the balance.
     pub balance_date: Date,
-    /// The entries in the order asked for, at most as many as asked for.
+    /// The entries in the order of the query, at most as many as the query allows.
     pub entries: Vec<LedgerEntry>,
-    /// Where the next page starts; `None` if there is none. It should name an entry, not count entries: then no page is
-    /// changed by what is booked between two calls. The customer can read it.
+    /// The position after this page; `None` if there is no next page. It should name an entry and not count entries, so
+    /// that entries booked between two calls do not change the next page. The customer can read it.
     pub next: Option<PagePosition>,
 }
 
 impl LedgerPage {
-    /// A page without entries, which is the last.
+    /// A last page without entries.
     #[must_use]
     pub fn new(account: RegisteredAccount, balance: Decimal, balance_date: Date) -> Self {
         Self { account, balance, balance_date, entries: Vec::new(), next: None }
@@ -82,7 +82,7 @@ impl LedgerPage {
         self
     }
 
-    /// The same page with another one behind it.
+    /// The same page with a next page after this position.
     #[must_use]
     pub fn with_next(mut self, next: PagePosition) -> Self {
         self.next = Some(next);
@@ -94,13 +94,14 @@ impl LedgerPage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RegisteredAccount {
-    /// Its currency.
+    /// The currency.
     pub currency: Currency,
-    /// Its name, 1 to 70 characters, if it is to be shown (Default: `Acct/Nm`).
+    /// The name, 1 to 70 characters, if statements show it (Default: `Acct/Nm`).
     pub name: Option<String>,
-    /// Whether it has virtual accounts: their statements say `sortOrder`.
+    /// Whether the account has virtual accounts. Its statements then have `sortOrder`.
     pub has_virtual_accounts: bool,
-    /// `RptgSrc/Prtry`, 1 to 35 characters; `None` for the provider's own.
+    /// `RptgSrc/Prtry`, 1 to 35 characters; `None` for
+    /// [`ProviderOptions::reporting_source`](crate::ProviderOptions::reporting_source).
     pub reporting_source: Option<String>,
 }
 
@@ -126,19 +127,18 @@ impl RegisteredAccount {
     }
 }
 
-/// An entry and how it came, with everything that is known of it: what the customer is not to see is left out by the
-/// service.
+/// An entry with all its details and its channel. The service leaves out what the customer may not see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LedgerEntry {
     /// The entry.
     pub entry: Entry,
-    /// How it came.
+    /// The channel of its payment.
     pub channel: EntryChannel,
 }
 
 impl LedgerEntry {
-    /// An entry that came this way.
+    /// An entry of this channel.
     #[must_use]
     pub fn new(entry: Entry, channel: EntryChannel) -> Self {
         Self { entry, channel }

@@ -68,22 +68,22 @@ impl ProviderOptions {
         self
     }
 
-    /// Where the time comes from. Default: the operating system.
+    /// The clock. Default: the operating system's.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The secret that seals cursors. Default: a new one for each provider, so that the cursors of another process, or
-    /// of one before a restart, are refused.
+    /// The secret that seals cursors. Default: a new one for each provider, so that cursors of another process or from
+    /// before a restart are refused.
     #[must_use]
     pub fn cursor_secret(mut self, secret: CursorSecret) -> Self {
         self.cursor_secret = Some(secret);
         self
     }
 
-    /// What comes before the paths of both endpoints, such as `/bank`. Default: nothing.
+    /// A path before those of both endpoints, such as `/bank`. Default: none.
     #[must_use]
     pub fn base_path(mut self, path: impl Into<String>) -> Self {
         self.base_path = path.into();
@@ -111,7 +111,7 @@ impl ProviderOptions {
         self
     }
 
-    /// What counts as an assertion presented again. Default: [`ReplayPolicy::JtiIfPresent`].
+    /// Which assertions count as replayed. Default: [`ReplayPolicy::JtiIfPresent`].
     #[must_use]
     pub fn replay_policy(mut self, policy: ReplayPolicy) -> Self {
         self.replay_policy = policy;
@@ -125,43 +125,43 @@ impl ProviderOptions {
         self
     }
 
-    /// The status that goes with `EC20001`, which the specification leaves open. Default: 404.
+    /// The status of the answer `EC20001`, which the specification leaves open. Default: 404.
     #[must_use]
     pub fn account_not_found_status(mut self, status: StatusCode) -> Self {
         self.account_not_found_status = status;
         self
     }
 
-    /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default: no; `Retry-After` comes
-    /// with each 429 in any case.
+    /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default: no. Every 429 has a
+    /// `Retry-After` in either case.
     #[must_use]
     pub fn rate_limit_headers(mut self, wanted: bool) -> Self {
         self.rate_limit_headers = wanted;
         self
     }
 
-    /// How long the body of a request may take to arrive; then the answer is 408. Default: 15 s.
+    /// How long the body of a request may take to arrive. After that the answer is 408. Default: 15 s.
     #[must_use]
     pub fn body_timeout(mut self, longest: Duration) -> Self {
         self.body_timeout = longest;
         self
     }
 
-    /// The most bytes of a token request. Default, and the most that helps: 32 KiB.
+    /// The most bytes of a token request. Default: 32 KiB, and a larger value has no effect.
     #[must_use]
     pub fn max_token_body(mut self, bytes: usize) -> Self {
         self.max_token_body = bytes;
         self
     }
 
-    /// The most bytes of a statement request. Default, and the most that helps: 16 KiB.
+    /// The most bytes of a statement request. Default: 16 KiB, and a larger value has no effect.
     #[must_use]
     pub fn max_statement_body(mut self, bytes: usize) -> Self {
         self.max_statement_body = bytes;
         self
     }
 
-    /// `RptgSrc/Prtry` of reports whose account names none: 1 to 35 characters. Default: `CMM`.
+    /// `RptgSrc/Prtry` of reports whose account has none: 1 to 35 characters. Default: `CMM`.
     #[must_use]
     pub fn reporting_source(mut self, source: impl Into<String>) -> Self {
         self.reporting_source = source.into();
@@ -175,7 +175,7 @@ impl ProviderOptions {
         self
     }
 
-    /// The same options with whole paths.
+    /// Checks the options and prefixes the paths with the base path.
     pub(crate) fn checked(mut self) -> Result<Self, ProviderOptionsError> {
         for path in [&mut self.token_path, &mut self.statement_path] {
             *path = checked_path(&self.base_path, path)?;
@@ -196,17 +196,17 @@ impl ProviderOptions {
     }
 }
 
-/// A literal path. Braces and asterisks would be patterns to the router.
+/// The base followed by the path, which must be literal: braces and asterisks would be patterns to the router.
 fn checked_path(base: &str, path: &str) -> Result<String, ProviderOptionsError> {
     let literal = |c: u8| c.is_ascii_alphanumeric() || b"/-._~!$&'()+,;=:@".contains(&c);
     let whole = format!("{}{path}", base.trim_end_matches('/'));
-    // A segment that begins with a colon was a pattern once, and the router refuses it.
+    // The router refuses a segment that begins with a colon, which was a pattern in older versions.
     let plain = !whole.contains("//") && !whole.contains("/:");
     let good = path.len() > 1 && path.starts_with('/') && whole.starts_with('/') && plain;
     if good && whole.bytes().all(literal) { Ok(whole) } else { Err(ProviderOptionsError::Path { found: whole }) }
 }
 
-/// Options that make no [`Provider`](crate::Provider).
+/// Why a [`Provider`](crate::Provider) cannot be made from its options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderOptionsError {
@@ -216,7 +216,7 @@ pub enum ProviderOptionsError {
         /// The base and the path.
         found: String,
     },
-    /// Both endpoints at one path.
+    /// Both endpoints have the same path.
     #[error("expected two paths, found {path:?} twice")]
     SamePath {
         /// The path.

@@ -1,4 +1,4 @@
-//! The provider's two endpoints as routers.
+//! The routers of the provider's two endpoints.
 
 use crate::shared::Shared;
 use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError};
@@ -10,10 +10,10 @@ use bankrail_client_assertion::{ReplayStore, Verifier};
 use bankrail_http::RequestKeyLayer;
 use std::sync::Arc;
 
-/// The provider's two endpoints. A cheap handle: clones share everything.
+/// The provider's two endpoints. Cheap to clone; clones share everything.
 ///
 /// The routers speak HTTP. TLS (Specification: "Authentication", 5), the number of connections, the size of headers,
-/// and how long a client may take to send them are left to the server that serves the routers.
+/// and how long a client may take to send them are up to the server that serves the routers.
 #[derive(Clone, Debug)]
 pub struct Provider {
     shared: Arc<Shared>,
@@ -23,12 +23,12 @@ impl Provider {
     /// A provider.
     ///
     /// - `directory` knows the customers, `ledger` the accounts.
-    /// - `tokens` keeps access tokens, hashed; `replay` remembers used assertions.
+    /// - `tokens` stores the hashes of access tokens, `replay` the used assertions.
     /// - `verifier` checks assertions and knows the audience that they must name (Specification: "Client assertion
     ///   (JWT) the customer builds").
     ///
     /// # Errors
-    /// [`ProviderOptionsError`].
+    /// [`ProviderOptionsError`] if the options are unusable.
     pub fn new(
         directory: Arc<dyn Directory>,
         ledger: Arc<dyn Ledger>,
@@ -45,18 +45,18 @@ impl Provider {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The token endpoint alone, for a host of its own. Any other request to the router is answered 404.
+    /// A router of the token endpoint alone, for a separate host. Any other request to the router is answered 404.
     pub fn token_router(&self) -> Router {
         finished(self.token_route())
     }
 
-    /// The statement endpoint alone, for a host of its own. Any other request to the router is answered 404.
+    /// A router of the statement endpoint alone, for a separate host. Any other request to the router is answered 404.
     pub fn statement_router(&self) -> Router {
         finished(self.statement_route())
     }
 
-    /// Both endpoints. Any other request to the router is answered 404; to merge it with a router that answers those
-    /// itself, use [`Router::reset_fallback`].
+    /// A router of both endpoints. Any other request to the router is answered 404. To merge it with a router that has
+    /// a fallback, use [`Router::reset_fallback`].
     pub fn router(&self) -> Router {
         finished(self.token_route().merge(self.statement_route()))
     }
@@ -72,7 +72,7 @@ impl Provider {
     }
 }
 
-/// 404 for everything else, and outermost the layer that gives each request its key: no answer of the router lacks it.
+/// Adds the fallback, and the layer that sets the request key as the outermost, so that every answer has one.
 fn finished(routes: Router) -> Router {
     routes.fallback(fallback::handle).layer(RequestKeyLayer::new())
 }

@@ -1,4 +1,4 @@
-//! What both endpoints work with.
+//! The state that both endpoints share.
 
 use crate::{CursorSecret, Directory, Ledger, ProviderOptions};
 use bankrail_client_assertion::token::TokenStore;
@@ -21,7 +21,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// `RateLimit` and `RateLimit-Policy` where they are wanted.
+    /// Writes `RateLimit` and `RateLimit-Policy` if the options ask for them.
     pub(crate) fn write_rate_limit(&self, decision: Option<&Decision>, out: &mut HeaderMap) {
         if let Some(decision) = decision.filter(|_| self.options.rate_limit_headers) {
             write_rate_limit(decision, out);

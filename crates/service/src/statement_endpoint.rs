@@ -22,7 +22,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 
-/// How much of a text that is no account identifier the error says again, in characters.
+/// How many characters of a malformed account identifier the error repeats.
 const LONGEST_ECHO: usize = 64;
 
 /// Answers every request to the statement endpoint's path.
@@ -41,7 +41,7 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
     exchange.finish(response)
 }
 
-/// The checks in their order, each before the next one's work.
+/// Makes the checks in their documented order.
 async fn serve(
     shared: &Shared,
     exchange: &mut Exchange,
@@ -56,7 +56,7 @@ async fn serve(
     exchange.customer = Some(customer.code.clone());
     let now = shared.options.clock.now();
     let grant = grant(shared, &customer, &parts.headers, now).await?;
-    // What was taken from the customer since the token was issued is not the token's to give.
+    // The customer may have lost the scope since the token was issued.
     let scope = shared.options.statement_scope.as_str();
     if !grant.scopes.contains(scope) || !customer.scopes.contains(scope) {
         return Err(Refusal::Scope);
@@ -69,7 +69,7 @@ async fn serve(
     Ok(response)
 }
 
-/// The grant of the request's bearer token, if it is the API key's customer's.
+/// The grant of the request's bearer token, which must be the same customer's as the API key.
 async fn grant(
     shared: &Shared,
     customer: &Customer,
@@ -103,7 +103,7 @@ async fn after_limit(
         return Err(Refusal::MediaType);
     }
     let request = StatementRequest::from_json(&body).map_err(Refusal::Request)?;
-    // No such text names an account, so the ledger need not be asked.
+    // A malformed identifier names no account, so the ledger is not asked.
     let echoed = |asked: &str| asked.chars().take(LONGEST_ECHO).collect();
     let account = request.account().map_err(|_| Refusal::Account(echoed(request.account_id())))?;
     let owner = Owner { customer: &customer.code, account: &account };
@@ -133,7 +133,7 @@ async fn after_limit(
     }
 }
 
-/// Writes the page. What the ledger answers is checked, because what is sent must be right.
+/// Checks the page of the ledger and writes the answer.
 fn answer_page(
     shared: &Shared,
     exchange: &Exchange,

@@ -1,4 +1,4 @@
-//! `POST /v1.0/auth`: an assertion against an access token (Specification: "Obtain access token").
+//! `POST /v1.0/auth`: exchanges an assertion for an access token (Specification: "Obtain access token").
 
 use crate::answer::{self, Exchange, allow_post, body_status, json};
 use crate::shared::Shared;
@@ -38,7 +38,7 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
     exchange.finish(response)
 }
 
-/// The checks in their order, each before the next one's work.
+/// Makes the checks in their documented order.
 async fn serve(
     shared: &Shared,
     exchange: &mut Exchange,
@@ -73,7 +73,7 @@ async fn after_limit(
     let request = TokenRequest::from_form(content::content_type(headers), &form).map_err(Refusal::Form)?;
     drop(form);
     let verified = authenticate(shared, customer, &request, now)?;
-    // Before the assertion is used up: the customer may ask for another scope with the same one.
+    // Before the assertion is used up, so that the customer may request another scope with it.
     let granted = request.scope().granted_from(&customer.scopes).map_err(Refusal::Scope)?;
     verified.claim(shared.options.replay_policy, &*shared.replay, now).await?;
     issue(shared, customer, &granted, now).await
@@ -85,7 +85,7 @@ async fn customer(shared: &Shared, headers: &HeaderMap) -> Result<Arc<Customer>,
     found.ok_or(Refusal::ApiKey)
 }
 
-/// Proves the assertion to be the API key's customer's.
+/// Checks that the assertion is valid and is the same customer's as the API key.
 fn authenticate(
     shared: &Shared,
     customer: &Customer,
@@ -93,7 +93,7 @@ fn authenticate(
     now: Timestamp,
 ) -> Result<VerifiedAssertion, Refusal> {
     let unverified = shared.verifier.read(request.assertion().expose_secret())?;
-    // Before any key is tried, so that another customer's assertion is not used up.
+    // Before the signature is verified, so that another customer's assertion is not used up.
     if *unverified.subject_for_key_lookup() != customer.code {
         return Err(Refusal::OtherCustomer);
     }
@@ -102,7 +102,7 @@ fn authenticate(
     Ok(verified)
 }
 
-/// Keeps the grant under the token's hash, then says the token.
+/// Stores the grant under the token's hash, then answers with the token.
 async fn issue(
     shared: &Shared,
     customer: &Customer,
@@ -163,7 +163,7 @@ impl Refusal {
             }
             Self::Body(refused) => error(body_status(&refused), TokenErrorCode::InvalidRequest),
             Self::Encoding => error(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest),
-            // The field is named: the client's developer must know it, and it tells an attacker nothing new.
+            // The text names the field, which helps the client's developer and reveals nothing to an attacker.
             Self::Form(error) => {
                 let body = TokenErrorBody::new(error.code()).with_description(error.to_string());
                 json(StatusCode::BAD_REQUEST, body.to_json())
@@ -173,7 +173,7 @@ impl Refusal {
                 error(StatusCode::SERVICE_UNAVAILABLE, TokenErrorCode::TemporarilyUnavailable)
             }
             Self::Assertion(refused) => {
-                // The kind of the error, not its text: that quotes the assertion.
+                // The kind of the error, not its text, which quotes the assertion.
                 exchange.log_refused_assertion(refused.kind());
                 json(StatusCode::UNAUTHORIZED, refused.to_body().to_json())
             }

@@ -1,4 +1,4 @@
-//! Bodies.
+//! Reading and draining bodies.
 
 use bankrail_http::{BodyError, BodyReader, Sender};
 use bytes::Bytes;
@@ -34,7 +34,7 @@ async fn the_limit_holds_whatever_is_announced() {
 
 type Chunks = Pin<Box<dyn Body<Data = Bytes, Error = std::io::Error> + Send>>;
 
-/// Many chunks of 1 KiB; one that is asked for after the end panics. Also says how many were taken.
+/// A body of `many` chunks of 1 KiB that panics if it is read after its end, and the count of the chunks taken.
 fn chunks(many: usize) -> (Chunks, Arc<AtomicUsize>) {
     let taken = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&taken);

@@ -1,4 +1,4 @@
-//! The public API, from outside.
+//! Tests of the public API.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)] // helpers outside of test functions
 
 mod body;

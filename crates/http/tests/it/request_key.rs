@@ -1,4 +1,4 @@
-//! The key of a request.
+//! The request key.
 
 use bankrail_http::names::REQUEST_KEY;
 use bankrail_http::{RequestKey, RequestKeyLayer};
@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use tower_layer::Layer as _;
 use tower_service::Service;
 
-/// Answers with the key that it was given, under a header of its own making.
+/// A service that answers with its request's key, and sets the header itself to another value.
 #[derive(Clone)]
 struct Inner;
 

@@ -43,14 +43,14 @@ impl Outcome {
         Self { status: None, note: Some(note), delivered: false, gone: false, retry_after: None, health }
     }
 
-    /// How long the endpoint as a whole asks to be left alone: it is busy (RFC 6585 section 4) or away (RFC 9110
-    /// section 15.6.4). With another status the message alone waits.
+    /// How long no message may be delivered to the endpoint: the `Retry-After` of 429 (RFC 6585 section 4) and 503 (RFC
+    /// 9110 section 15.6.4). With another status, it applies to the message alone.
     pub(super) fn rest(&self) -> Option<Duration> {
         self.retry_after.filter(|_| matches!(self.status, Some(429 | 503)))
     }
 }
 
-/// Makes a delivery. Sealing and sending each end within the terms' time-out, whatever sealer and transport do.
+/// Makes a delivery. Sealing and sending are each cut off after the time-out of the terms.
 pub(super) async fn attempt(
     endpoint: &Endpoint,
     message: &Stored<'_>,
@@ -71,7 +71,7 @@ pub(super) async fn attempt(
     }
 }
 
-/// The request with exactly the headers of the specification's table, the receiver's API key and the media types.
+/// The request, with the headers of the specification's table, the receiver's API key, the media types, and no others.
 async fn request(endpoint: &Endpoint, message: &Stored<'_>, terms: &Terms) -> Option<TransportRequest> {
     let sealed = match tokio::time::timeout(terms.timeout, endpoint.sealer().seal(message.body)).await {
         Ok(Ok(sealed)) => sealed,
@@ -127,7 +127,7 @@ fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
     });
     outcome.retry_after = RetryAfter::from_headers(&answer.headers).map(|asked| asked.wait(now));
     outcome.health = match answer.status {
-        // These are about the message.
+        // These refuse the message; the endpoint works.
         StatusCode::BAD_REQUEST
         | StatusCode::CONFLICT
         | StatusCode::PAYLOAD_TOO_LARGE

@@ -1,4 +1,4 @@
-//! The circuit breaker: an endpoint that keeps failing is asked rarely until it answers again.
+//! The circuit breaker: deliveries to an endpoint that keeps failing are paused until it answers again.
 
 use bankrail_values::Timestamp;
 use std::time::Duration;
@@ -24,21 +24,22 @@ impl BreakerPolicy {
         Self::default()
     }
 
-    /// Failures in a row that open it. Default: 5.
+    /// How many failures in a row open the circuit. Default: 5.
     #[must_use]
     pub fn failures(mut self, failures: u32) -> Self {
         self.failures = failures;
         self
     }
 
-    /// How long it stays open the first time; doubled each time the trial after it fails. Default: 30 seconds.
+    /// How long the circuit stays open the first time. The pause doubles each time the trial after it fails. Default:
+    /// 30 seconds.
     #[must_use]
     pub fn first_pause(mut self, pause: Duration) -> Self {
         self.first_pause = pause;
         self
     }
 
-    /// The longest time that it stays open. Default: 10 minutes.
+    /// The longest time that the circuit stays open. Default: 10 minutes.
     #[must_use]
     pub fn longest_pause(mut self, pause: Duration) -> Self {
         self.longest_pause = pause;
@@ -46,23 +47,26 @@ impl BreakerPolicy {
     }
 }
 
-/// One endpoint's circuit. Closed, it lets everything pass; open, nothing; after the pause it lets one trial pass,
-/// whose outcome closes it or opens it for longer.
+/// The circuit of one endpoint.
+///
+/// - Closed, it allows every delivery.
+/// - Open, it allows none.
+/// - After the pause, it allows one delivery as a trial, whose outcome closes it or opens it for longer.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
     failures: u32,
     pauses: u32,
     open_until: Option<Timestamp>,
     trial_running: bool,
-    /// The endpoint asked not to be asked before.
+    /// The time of the endpoint's `Retry-After`.
     rests_until: Option<Timestamp>,
 }
 
-/// What an attempt may do now.
+/// Whether a delivery may start now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
     Free,
-    /// Open, resting, or its trial is running: not before this instant.
+    /// Not before this time: the circuit is open, the endpoint rests, or a trial is running.
     NotBefore(Timestamp),
 }
 
@@ -74,7 +78,7 @@ impl Breaker {
         match self.open_until {
             None => Passage::Free,
             Some(until) if now < until => Passage::NotBefore(until),
-            // Not later than now: whether the trial is good is not known yet, and `is_open` keeps it from being taken.
+            // The outcome of the trial may come at any time. Until then, `is_open` keeps the entry from being leased.
             Some(_) if self.trial_running => Passage::NotBefore(now),
             Some(_) => {
                 self.trial_running = true;
@@ -83,19 +87,19 @@ impl Breaker {
         }
     }
 
-    /// The endpoint answered, whatever it said about the message. What it asked for stands.
+    /// The endpoint answered, even if it refused the message. Its `Retry-After` still applies.
     pub(crate) fn succeeded(&mut self) {
         *self = Self { rests_until: self.rests_until, ..Self::default() };
     }
 
-    /// The endpoint asked to be left alone.
+    /// The endpoint asked for a pause with a `Retry-After`.
     pub(crate) fn rest(&mut self, until: Timestamp) {
         self.rests_until = self.rests_until.max(Some(until));
     }
 
     pub(crate) fn failed(&mut self, now: Timestamp, policy: &BreakerPolicy) {
         self.failures = self.failures.saturating_add(1);
-        // Attempts that began before it opened do not lengthen the pause.
+        // Deliveries that started before the circuit opened do not lengthen the pause.
         let reopens = self.trial_running || self.open_until.is_none();
         if reopens && (self.trial_running || self.failures >= policy.failures) {
             let factor = 2_u32.saturating_pow(self.pauses);
@@ -106,12 +110,12 @@ impl Breaker {
         self.trial_running = false;
     }
 
-    /// An attempt that was let pass ended without telling anything about the endpoint.
+    /// A delivery ended without showing whether the endpoint works.
     pub(crate) fn abandoned(&mut self) {
         self.trial_running = false;
     }
 
-    /// Nothing may pass: it is open, resting, or its trial is running.
+    /// Whether no delivery may start: the circuit is open, the endpoint rests, or a trial is running.
     pub(crate) fn is_open(&self, now: Timestamp) -> bool {
         self.rests_until.is_some_and(|until| now < until)
             || self.open_until.is_some_and(|until| now < until || self.trial_running)
@@ -159,7 +163,7 @@ mod tests {
         }
         for pause in [30, 60, 120, 240, 480, 600, 600] {
             assert_eq!(breaker.ask(at(now)), Passage::NotBefore(at(now + pause)));
-            // A straggler that began before the circuit opened changes nothing.
+            // A failure of a delivery that started before the circuit opened changes nothing.
             breaker.failed(at(now), &policy);
             assert_eq!(breaker.ask(at(now)), Passage::NotBefore(at(now + pause)));
             now += pause;
@@ -169,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rest_lasts_until_the_latest_instant_asked_for() {
+    fn a_rest_lasts_until_the_latest_retry_after() {
         let mut breaker = Breaker::default();
         breaker.rest(at(60));
         breaker.rest(at(20));
@@ -180,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abandoned_trial_lets_the_next_one_pass() {
+    fn an_abandoned_trial_allows_the_next_one() {
         let policy = BreakerPolicy::new().failures(1);
         let mut breaker = Breaker::default();
         breaker.failed(at(0), &policy);

@@ -1,4 +1,4 @@
-//! The worker that delivers what is in the outbox.
+//! The worker that delivers the messages of the outbox.
 
 mod options;
 mod pauses;
@@ -23,8 +23,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-/// Delivers what an [`Outbox`] holds, at least once each (Specification: "Events", delivery rules). A cheap handle:
-/// clones share everything, and several may run, in one process or in many, over one outbox.
+/// Delivers each message of an [`Outbox`] at least once (Specification: "Events", delivery rules).
+///
+/// Cheap to clone; clones share everything. Several dispatchers, in one process or in many, may run over one outbox.
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
     shared: Arc<Shared>,
@@ -42,10 +43,10 @@ struct Shared {
 }
 
 impl Dispatcher {
-    /// A dispatcher.
+    /// A dispatcher with a random name that distinguishes it from other workers.
     ///
     /// # Errors
-    /// [`NoRandomness`] when the operating system has none to tell this worker from others.
+    /// [`NoRandomness`] if the operating system's random generator fails.
     pub fn new(
         outbox: Arc<dyn Outbox>,
         endpoints: Endpoints,
@@ -60,14 +61,15 @@ impl Dispatcher {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Puts a message into the outbox, due at once. It is durable when this returns; the headers' keys are the original
-    /// request's, given by the caller and never made up.
+    /// Stores a message in the outbox, due at once. It is durable when this returns.
     ///
-    /// A caller that has a transaction of its own makes an [`Outgoing`](bankrail_mailbox::Outgoing)
-    /// ([`Message::outgoing`]), stores it there and calls [`Dispatcher::wake`].
+    /// - The keys in the headers are those of the original request, which the caller must pass.
+    /// - A caller with its own transaction makes an [`Outgoing`](bankrail_mailbox::Outgoing) with
+    ///   [`Message::outgoing`], stores it in the transaction and calls [`Dispatcher::wake`].
     ///
     /// # Errors
-    /// [`EnqueueError`]: nothing was stored, unless its store error says that this is unknown.
+    /// [`EnqueueError`]. Nothing was stored, unless the store did not answer in time
+    /// ([`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout)).
     pub async fn enqueue(
         &self,
         endpoint: &EndpointId,
@@ -83,26 +85,26 @@ impl Dispatcher {
         stored.map_err(EnqueueError::Store)
     }
 
-    /// Says that there may be something to deliver.
+    /// Wakes the dispatcher because there may be a message to deliver.
     pub fn wake(&self) {
         self.shared.wake.notify_one();
     }
 
-    /// Sends a dead letter again, under its first `X-Message-Id`. False if the entry is not dead.
+    /// Resends a dead letter with its original `X-Message-Id`. False if the entry is not a dead letter.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError`] of the outbox.
     pub async fn resend(&self, id: EntryId) -> Result<bool, StoreError> {
         let again = self.shared.outbox.resend(id, self.shared.clock.now()).await?;
         self.wake();
         Ok(again)
     }
 
-    /// Lets deliveries to an endpoint go on that answered 410 or was stopped otherwise, and closes its circuit. False
-    /// if it was not stopped.
+    /// Resumes deliveries to an endpoint that was stopped, by its answer 410 or otherwise, and closes its circuit.
+    /// False if it was not stopped.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError`] of the outbox.
     pub async fn resume(&self, endpoint: &EndpointId) -> Result<bool, StoreError> {
         let resumed = self.shared.outbox.resume_endpoint(endpoint).await?;
         if let Some(known) = self.shared.endpoints.get(endpoint) {
@@ -112,22 +114,22 @@ impl Dispatcher {
         Ok(resumed)
     }
 
-    /// Delivers until `stop` is ready. Then it takes nothing more, waits for the deliveries under way, each of which
-    /// ends within twice the time-out, and returns. What it did not get to stays in the outbox.
+    /// Delivers until `stop` is ready. Then it starts no more deliveries, waits for the running ones, each of which
+    /// ends within twice the time-out, and returns. Messages that are not delivered stay in the outbox.
     ///
-    /// Dropping the future instead is safe too: the deliveries under way are made again once their leases end.
+    /// Dropping the future is safe too: the running deliveries are made again when their leases end.
     pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
         let mut stop = std::pin::pin!(stop);
         let mut under_way: JoinSet<()> = JoinSet::new();
         let mut pauses = Pauses::new(&self.shared.options);
-        // Beside the deliveries, and ended with this function.
+        // Runs beside the deliveries and ends with this function.
         let mut forgetting = JoinSet::new();
         if let Some(retention) = self.shared.options.retention {
             let shared = Arc::clone(&self.shared);
             forgetting.spawn(async move { shared.forget_regularly(retention).await });
         }
         loop {
-            // One lease for all the places that have become free meanwhile: each lease is a write to the outbox.
+            // One lease for all the places that have become free, because each lease is a write to the outbox.
             while under_way.try_join_next().is_some() {}
             let room = self.shared.options.concurrency.max(1).saturating_sub(under_way.len());
             let pause = self.shared.lease_into(&mut under_way, room, &mut pauses).await;
@@ -142,11 +144,11 @@ impl Dispatcher {
         while under_way.join_next().await.is_some() {}
     }
 
-    /// Makes one delivery of each message that is due, at most as many as may be under way at once, and returns how
-    /// many that were. For tests and for callers that bring their own loop.
+    /// Makes one delivery of each message that is due, at most [`DispatcherOptions::concurrency`] of them, and returns
+    /// how many there were. For tests, and for callers with their own loop.
     ///
     /// # Errors
-    /// [`StoreError`] when the outbox does not lease.
+    /// [`StoreError`] if the outbox cannot lease messages.
     pub async fn run_once(&self) -> Result<usize, StoreError> {
         let entries = self.shared.lease(self.shared.options.concurrency.max(1)).await?;
         let made = futures_util::future::join_all(entries.into_iter().map(|entry| self.shared.deliver(entry))).await;
@@ -154,11 +156,11 @@ impl Dispatcher {
     }
 }
 
-/// The time between two looks for what is to be forgotten.
+/// The time between two removals of old messages.
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 impl Shared {
-    /// Starts as many deliveries as there is room for. Says how long to pause if nothing else happens.
+    /// Starts at most `room` deliveries, and returns the pause until the outbox is asked again.
     async fn lease_into(self: &Arc<Self>, under_way: &mut JoinSet<()>, room: usize, pauses: &mut Pauses) -> Duration {
         if room == 0 {
             return pauses.longest();
@@ -173,7 +175,7 @@ impl Shared {
                 if full { pauses.longest() } else { pauses.after_look(leased, self.until_next().await) }
             }
             Err(error) => {
-                tracing::error!(error = %error, "the outbox did not lease");
+                tracing::error!(error = %error, "the outbox failed");
                 pauses.longest()
             }
         }
@@ -191,7 +193,7 @@ impl Shared {
         self.outbox.lease(request, now).await
     }
 
-    /// How long until the next entry is due. `None`: there is none, or the outbox does not say.
+    /// How long until the next entry is due; `None` if there is none or the outbox failed.
     async fn until_next(&self) -> Option<Duration> {
         let due = self.outbox.next_due().await.ok().flatten();
         due.map(|due| due.saturating_since(self.clock.now()))
@@ -228,13 +230,13 @@ impl Shared {
             note = outcome.note.map(DeliveryNote::as_str),
             delivered = next == Disposition::Delivered,
             duration_ms = u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
-            "attempted"
+            "delivery made"
         );
         match self.outbox.record(entry.id, self.owner, &record, next, ended).await {
             Ok(true) => {}
-            // It took longer than the lease, and another worker has it: delivered twice, which is allowed.
+            // It took longer than the lease, and another worker has the entry. Two deliveries are allowed.
             Ok(false) => tracing::warn!(entry = %entry.id, "the lease was lost"),
-            Err(error) => tracing::error!(entry = %entry.id, error = %error, "an attempt could not be recorded"),
+            Err(error) => tracing::error!(entry = %entry.id, error = %error, "a delivery could not be recorded"),
         }
     }
 
@@ -247,15 +249,15 @@ impl Shared {
         let kind = MessageKind::from_name(entry.message.kind.as_str());
         let headers = DeliveryHeaders::from_attributes(&entry.message.attributes);
         let (Some(kind), Some((headers, _))) = (kind, headers) else {
-            // Another version of this crate has enqueued it.
+            // Another version of this crate may have enqueued it.
             tracing::error!(entry = %entry.id, "the stored message is unreadable");
             return Outcome::without_answer(DeliveryNote::Other, Health::Unknown);
         };
         let stored = Stored { kind, headers, body: &entry.message.body };
         let made = attempt(&known.endpoint, &stored, &*self.transport, &terms, now);
-        // A transport or a sealer of the caller's own that panics must not leave the circuit's trial running.
+        // A panic of the caller's transport or sealer must not leave the circuit's trial running.
         AssertUnwindSafe(made).catch_unwind().await.unwrap_or_else(|_| {
-            tracing::error!(entry = %entry.id, "an attempt panicked");
+            tracing::error!(entry = %entry.id, "a delivery panicked");
             Outcome::without_answer(DeliveryNote::Other, Health::Bad)
         })
     }
@@ -267,7 +269,7 @@ impl Shared {
         let endpoint = &entry.message.endpoint;
         if outcome.gone {
             match self.outbox.stop_endpoint(endpoint, "410 Gone", now).await {
-                // Due again when the endpoint is resumed.
+                // The entry is due again when the endpoint is resumed.
                 Ok(()) => return Disposition::RetryAt(now),
                 Err(error) => tracing::error!(endpoint = %endpoint, error = %error, "an endpoint could not be stopped"),
             }
@@ -275,7 +277,7 @@ impl Shared {
         let made = entry.deliveries.saturating_add(1);
         let next = self.options.schedule.after_failure(made, now, outcome.retry_after, random());
         if next == Disposition::DeadLetter {
-            tracing::error!(entry = %entry.id, endpoint = %endpoint, attempts = made, "given up");
+            tracing::error!(entry = %entry.id, endpoint = %endpoint, attempts = made, "a message became a dead letter");
         }
         next
     }
@@ -284,8 +286,8 @@ impl Shared {
         loop {
             match self.outbox.forget(self.clock.now().saturating_sub(retention)).await {
                 Ok(0) => {}
-                Ok(forgotten) => tracing::info!(forgotten, "messages that were delivered long ago are forgotten"),
-                Err(error) => tracing::error!(error = %error, "the outbox did not forget"),
+                Ok(forgotten) => tracing::info!(forgotten, "old delivered messages were forgotten"),
+                Err(error) => tracing::error!(error = %error, "the outbox failed"),
             }
             tokio::time::sleep(FORGET_EVERY).await;
         }
@@ -298,29 +300,29 @@ impl Shared {
     }
 }
 
-/// Spreads the jitter. Without randomness there is none.
+/// A random number for the jitter. If the random generator fails, there is no jitter.
 fn random() -> u64 {
     getrandom::u64().unwrap_or(u64::MAX / 2)
 }
 
-/// The operating system gave no randomness.
+/// The operating system's random generator failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no randomness for a worker's name")]
+#[error("no random bytes from the operating system")]
 #[non_exhaustive]
 pub struct NoRandomness;
 
-/// Why a message is not in the outbox.
+/// Why a message was not enqueued.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnqueueError {
-    /// No endpoint of this name is known.
+    /// There is no endpoint with this name.
     #[error("expected a known endpoint, found {endpoint}")]
     UnknownEndpoint {
         /// The name.
         endpoint: EndpointId,
     },
-    /// The message or its headers are not to the letter of the specification.
-    #[error("the message must not be sent")]
+    /// The message or its headers break the specification.
+    #[error("the message breaks the specification")]
     Refused(#[source] OutgoingError),
     /// The outbox failed.
     #[error("the outbox failed")]

@@ -1,4 +1,4 @@
-//! The receivers that deliveries go to.
+//! The customers' receivers.
 
 use super::breaker::{Breaker, BreakerPolicy, Passage};
 use super::url::EndpointUrl;
@@ -16,17 +16,17 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// What [`SealPayload::seal`] returns.
+/// The return type of [`SealPayload::seal`].
 pub type SealFuture<'a> = Pin<Box<dyn Future<Output = Result<String, SealError>> + Send + 'a>>;
 
 /// Seals a message for one receiver: [`Sealer`], or an adapter around a signing key in a key service.
 pub trait SealPayload: fmt::Debug + Send + Sync {
-    /// Seals one JSON text and answers the compact JWE. Dropped when it takes longer than
+    /// Seals one JSON text and returns the compact JWE. The future is dropped if it takes longer than
     /// [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then delivered later.
     fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a>;
 }
 
-/// On a thread for blocking work: the RSA operations take most of a millisecond of one core.
+/// Runs on a thread for blocking work, because the RSA operations take most of a millisecond of one core.
 impl SealPayload for Sealer {
     fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a> {
         let (sealer, json) = (self.clone(), json.to_vec());
@@ -40,7 +40,7 @@ impl SealPayload for Sealer {
     }
 }
 
-/// A receiver of a customer: where it is, how it knows us, and how messages to it are sealed.
+/// A receiver of a customer: its address, the API key for it, and the sealer of its messages.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     id: EndpointId,
@@ -60,7 +60,7 @@ impl Endpoint {
     /// The same receiver with an API key in the header `apikey` (Default: "Webhooks").
     ///
     /// # Errors
-    /// [`EndpointError`] when the value makes no header.
+    /// [`EndpointError`] if the key cannot be a header value.
     pub fn with_api_key(self, value: &SecretString) -> Result<Self, EndpointError> {
         self.with_api_key_in(API_KEY.as_str(), value)
     }
@@ -68,7 +68,7 @@ impl Endpoint {
     /// The same receiver with an API key in the header of this name.
     ///
     /// # Errors
-    /// [`EndpointError`] when name or value make no header, or the name is one that a delivery uses itself.
+    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the header themselves.
     pub fn with_api_key_in(mut self, name: &str, value: &SecretString) -> Result<Self, EndpointError> {
         let header = HeaderName::try_from(name).map_err(|_| EndpointError::HeaderName { found: name.to_owned() })?;
         if RESERVED.contains(&header.as_str()) {
@@ -87,13 +87,13 @@ impl Endpoint {
         self
     }
 
-    /// Its name.
+    /// The name of the receiver.
     #[must_use]
     pub fn id(&self) -> &EndpointId {
         &self.id
     }
 
-    /// Where messages of a kind go.
+    /// The address for messages of a kind.
     #[must_use]
     pub fn url(&self, kind: MessageKind) -> url::Url {
         self.base.with_path(self.paths.get(&kind).map_or(kind.default_path(), String::as_str))
@@ -136,19 +136,19 @@ pub enum EndpointError {
         /// The name.
         found: String,
     },
-    /// A header that a delivery uses itself.
-    #[error("expected a header of its own, found {name}")]
+    /// A header that deliveries use themselves.
+    #[error("expected a header that deliveries do not use, found {name}")]
     Reserved {
         /// The name.
         name: String,
     },
-    /// The key holds characters that a header cannot. The error does not show the key.
+    /// The key has characters that a header cannot have. The error does not show the key.
     #[error("expected an API key that fits a header")]
     HeaderValue,
 }
 
-/// The receivers known to a [`Dispatcher`](super::Dispatcher). A cheap handle: clones share them, and they may change
-/// while deliveries run.
+/// The receivers that a [`Dispatcher`](super::Dispatcher) knows. Cheap to clone; clones share the receivers, which may
+/// change while deliveries run.
 #[derive(Clone, Debug, Default)]
 pub struct Endpoints {
     known: Arc<RwLock<HashMap<EndpointId, Arc<Known>>>>,
@@ -162,33 +162,33 @@ pub(super) struct Known {
 }
 
 impl Endpoints {
-    /// None yet.
+    /// An empty set of receivers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a receiver, or puts it in the place of the one of the same name: for new keys or a new address. The next
-    /// attempt uses it; its circuit is closed.
+    /// Adds a receiver, or replaces the one with the same name, for example with new keys or a new address. The next
+    /// delivery uses it, and its circuit is closed.
     pub fn insert(&self, endpoint: Endpoint) {
         let id = endpoint.id.clone();
         let known = Arc::new(Known { endpoint, circuit: Mutex::default() });
         self.known.write().unwrap_or_else(PoisonError::into_inner).insert(id, known);
     }
 
-    /// Forgets a receiver. Its messages stay in the outbox. False if it was not known.
+    /// Removes a receiver. Its messages stay in the outbox. False if it was not known.
     pub fn remove(&self, id: &EndpointId) -> bool {
         self.known.write().unwrap_or_else(PoisonError::into_inner).remove(id).is_some()
     }
 
-    /// Whether a receiver of this name is known.
+    /// Whether a receiver with this name is known.
     #[must_use]
     pub fn contains(&self, id: &EndpointId) -> bool {
         self.get(id).is_some()
     }
 
-    /// The receivers that are left alone at `now` because they kept failing, or asked for it with a `Retry-After`.
-    /// Of several workers over one outbox each finds that out by itself.
+    /// The receivers to which deliveries are paused at `now`, because they kept failing or asked for it with a
+    /// `Retry-After`. Each of several workers over one outbox learns this separately.
     #[must_use]
     pub fn open_circuits(&self, now: Timestamp) -> Vec<EndpointId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -201,10 +201,10 @@ impl Endpoints {
 }
 
 impl Known {
-    /// Lets an attempt begin.
+    /// Starts a delivery, if one may start now.
     ///
     /// # Errors
-    /// The instant before which none may.
+    /// The time before which none may start.
     pub(super) fn begin(&self, now: Timestamp) -> Result<Begun<'_>, Timestamp> {
         match self.lock().ask(now) {
             Passage::Free => Ok(Begun { known: Some(self) }),
@@ -225,7 +225,7 @@ impl Known {
     }
 }
 
-/// A delivery under way. If it is dropped before its end, it says nothing about the receiver.
+/// A running delivery. If it is dropped before its end, it counts neither for nor against the receiver.
 #[derive(Debug)]
 pub(super) struct Begun<'a> {
     known: Option<&'a Known>,
@@ -251,14 +251,14 @@ impl Drop for Begun<'_> {
     }
 }
 
-/// What a delivery says about the health of its receiver.
+/// What a delivery shows about its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
-    /// It answers, whatever it thinks of the message.
+    /// The receiver answers, even if it refuses the message.
     Good,
-    /// It does not, or not as a receiver.
+    /// The receiver does not answer, or not like a receiver.
     Bad,
-    /// It was not asked.
+    /// Nothing.
     Unknown,
 }
 
@@ -268,7 +268,7 @@ mod tests {
     use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 
     #[test]
-    fn headers_of_its_own_that_do_not_print() {
+    fn api_key_headers_are_checked_and_not_printed() {
         let keys = (SigningKey::generate(RsaSize::Rsa2048), DecryptionKey::generate(RsaSize::Rsa2048));
         let sealer = Arc::new(Sealer::new(keys.0.unwrap(), keys.1.unwrap().encryption_key()));
         let endpoint = Endpoint::new("acme".parse().unwrap(), EndpointUrl::parse("https://a.example").unwrap(), sealer);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Deliveries over HTTPS: HTTP/2 or HTTP/1.1 over TLS 1.2 or 1.3.
 ///
-/// It follows no redirection, uses no proxy of the environment, sends no `Referer`, and sends each request once.
+/// It follows no redirection, ignores the environment's proxies, sends no `Referer`, and sends each request once.
 #[derive(Clone, Debug)]
 pub struct HttpsTransport {
     client: reqwest::Client,
@@ -55,7 +55,7 @@ impl HttpsTransport {
     /// A transport with these options.
     ///
     /// # Errors
-    /// [`HttpsTransportError`] when the trusted certificates cannot be read.
+    /// [`HttpsTransportError`] if the trusted certificates cannot be read.
     pub fn new(options: &HttpsTransportOptions) -> Result<Self, HttpsTransportError> {
         let tls = client_config(Some(&options.tls_roots)).map_err(HttpsTransportError::new)?;
         let client = reqwest::Client::builder()
@@ -63,7 +63,7 @@ impl HttpsTransport {
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .referer(false)
-            // One delivery is one request: the outbox decides about the next.
+            // One delivery is one request; the outbox schedules the next one.
             .retry(reqwest::retry::never())
             .connect_timeout(options.connect_timeout)
             .build()
@@ -72,9 +72,9 @@ impl HttpsTransport {
     }
 }
 
-/// The options make no HTTPS client.
+/// The HTTPS client could not be set up.
 #[derive(Debug, thiserror::Error)]
-#[error("no HTTPS client from these options")]
+#[error("the HTTPS client could not be set up")]
 #[non_exhaustive]
 pub struct HttpsTransportError {
     source: Box<dyn Error + Send + Sync>,
@@ -98,7 +98,7 @@ impl Transport for HttpsTransport {
                 .send()
                 .await;
             let (head, body) = http::Response::<reqwest::Body>::from(sent.map_err(transport_error)?).into_parts();
-            // The client's time-out covers the body, too.
+            // The client's time-out covers the body too.
             let body = BodyReader::new(&head.headers, body).read_prefix(request.max_response, request.timeout).await;
             Ok(TransportResponse { status: head.status, headers: head.headers, body: body.map_err(body_error)? })
         })
@@ -123,11 +123,12 @@ fn transport_error(error: reqwest::Error) -> TransportError {
     } else {
         TransportErrorKind::Broken
     };
-    // The address may carry a customer's path: the endpoint's id is what records name.
+    // Without the address, which may have a customer's path. Records have the endpoint's id instead.
     TransportError::new(kind, error.without_url())
 }
 
-/// rustls reports through `io::Error`s of this kind. They lie inside each other, and `source` looks past the inner one.
+/// Whether rustls reported the error: as an `io::Error` of kind `InvalidData`. These are nested, and `source` skips the
+/// inner one.
 fn is_tls(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     if io.is_some_and(|io| io.kind() == std::io::ErrorKind::InvalidData) {

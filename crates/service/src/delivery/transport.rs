@@ -1,4 +1,4 @@
-//! How a delivery travels: a seam, so that tests and unusual networks can bring their own.
+//! The transport of deliveries: a trait, so that tests and unusual networks can implement their own.
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -8,19 +8,22 @@ use std::pin::Pin;
 use std::time::Duration;
 use url::Url;
 
-/// What [`Transport::post`] returns.
+/// The return type of [`Transport::post`].
 pub type TransportFuture<'a> = Pin<Box<dyn Future<Output = Result<TransportResponse, TransportError>> + Send + 'a>>;
 
 /// Sends one POST and reads its answer.
 ///
-/// An implementation follows no redirect, uses no proxy of the environment, adds no header that tells more than the
-/// request does, and ends within the request's time-out, connection included. The
-/// [`Dispatcher`](crate::delivery::Dispatcher) guards the time-out too.
+/// An implementation must:
+///
+/// - follow no redirect and ignore the environment's proxies;
+/// - add no header that reveals more than the request does;
+/// - end within the request's time-out, which includes connecting. The [`Dispatcher`](crate::delivery::Dispatcher)
+///   enforces it too.
 pub trait Transport: fmt::Debug + Send + Sync {
     /// Sends `request`.
     ///
     /// # Errors
-    /// [`TransportError`] when there is no answer with a status.
+    /// [`TransportError`] if there is no answer with a status.
     fn post(&self, request: TransportRequest) -> TransportFuture<'_>;
 }
 
@@ -28,20 +31,20 @@ pub trait Transport: fmt::Debug + Send + Sync {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct TransportRequest {
-    /// Where to: an address that [`EndpointUrl`](crate::delivery::EndpointUrl) allowed.
+    /// The address, which [`EndpointUrl`](crate::delivery::EndpointUrl) allows.
     pub url: Url,
-    /// Every header, secrets marked sensitive.
+    /// All headers. Secrets are marked sensitive.
     pub headers: HeaderMap,
-    /// The secured payload's JSON.
+    /// The JSON of the secured payload.
     pub body: Bytes,
-    /// From now to the last byte of the answer.
+    /// The time-out, from now to the last byte of the answer.
     pub timeout: Duration,
-    /// The most bytes of the answer that are read; the rest is left.
+    /// The most bytes of the answer that are read. The rest is not read.
     pub max_response: usize,
 }
 
 impl fmt::Debug for TransportRequest {
-    /// Without the body and the headers' values.
+    /// Prints neither the body nor the headers' values.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("TransportRequest")
             .field("url", &self.url.as_str())
@@ -71,7 +74,7 @@ impl TransportResponse {
     }
 }
 
-/// No answer with a status. Unless there was no connection, whether the receiver saw the request is unknown.
+/// There was no answer with a status. Unless there was no connection, the receiver may have got the request.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}")]
 pub struct TransportError {
@@ -81,7 +84,7 @@ pub struct TransportError {
 }
 
 impl TransportError {
-    /// An error of this kind with its cause.
+    /// An error of this kind with a cause.
     pub fn new(kind: TransportErrorKind, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self { kind, source: Some(source.into()) }
     }
@@ -103,13 +106,13 @@ impl From<TransportErrorKind> for TransportError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
-    /// No connection: name or network.
+    /// There was no connection: name resolution or the network failed.
     Connect,
-    /// No connection that is secure: certificate or handshake.
+    /// There was no secure connection: the certificate or the handshake failed.
     Tls,
-    /// No complete answer in time.
+    /// There was no complete answer in time.
     Timeout,
-    /// The connection broke, or what came back was not HTTP.
+    /// The connection broke, or the answer was not HTTP.
     Broken,
 }
 
@@ -119,7 +122,7 @@ impl fmt::Display for TransportErrorKind {
             Self::Tls => "no secure connection to the receiver",
             Self::Connect => "no connection to the receiver",
             Self::Timeout => "no answer in time",
-            Self::Broken => "the exchange broke off",
+            Self::Broken => "the connection to the receiver broke",
         })
     }
 }

@@ -1,13 +1,13 @@
-//! Where a webhook may be delivered to.
+//! The addresses that webhooks may be delivered to.
 
 use std::fmt;
 use std::net::IpAddr;
 use url::{Host, Url};
 
-/// A receiver's base address that deliveries may go to.
+/// The base address of a receiver.
 ///
-/// - `https` with a host; no user, password, query or fragment.
-/// - `http` for a loopback address only, and only behind [`EndpointUrl::danger_allow_http_on_loopback`].
+/// - It is `https` with a host, and without user, password, query or fragment.
+/// - It is `http` only for a loopback address, and only with [`EndpointUrl::danger_allow_http_on_loopback`].
 /// - The receivers' paths are appended to the base's own path.
 ///
 /// ```
@@ -29,9 +29,9 @@ impl EndpointUrl {
         check(text, false)
     }
 
-    /// Checks an address as [`EndpointUrl::parse`] does and also allows `http` where the host is a loopback address
-    /// (`127.0.0.0/8`, `[::1]`) or the name `localhost`. For tests and sandboxes: everything sent is readable on the
-    /// machine, the API-key header too.
+    /// Checks an address as [`EndpointUrl::parse`] does, and also allows `http` if the host is a loopback address
+    /// (`127.0.0.0/8`, `[::1]`) or the name `localhost`. For tests and sandboxes only: other programs on the machine
+    /// may read everything that is sent, including the API key.
     ///
     /// # Errors
     /// [`EndpointUrlError`] for any other address.
@@ -39,7 +39,7 @@ impl EndpointUrl {
         check(text, true)
     }
 
-    /// The address of a receiver: the base, then `path`, with one slash between them.
+    /// The base followed by `path`, with one slash between them.
     #[must_use]
     pub fn with_path(&self, path: &str) -> Url {
         let mut url = self.0.clone();
@@ -101,16 +101,16 @@ pub enum EndpointUrlError {
     /// There is no host.
     #[error("expected a URL with a host")]
     NoHost,
-    /// Another scheme than `https`.
+    /// The scheme is not `https`.
     #[error("expected an https URL")]
     NotHttps,
-    /// `http` is allowed on loopback, and this is not.
+    /// `http`, which is allowed on loopback only, for another host.
     #[error("expected https, or http to a loopback address")]
     NotLoopback,
-    /// A user or password in the address: the API-key header is where a secret goes.
+    /// A user or password in the address. Use the API-key header for a secret.
     #[error("expected a URL without user and password")]
     Credentials,
-    /// A query or fragment, which a base cannot have.
+    /// A query or fragment in the address.
     #[error("expected a URL without query and fragment")]
     QueryOrFragment,
 }

@@ -23,7 +23,7 @@ pub(super) enum Refusal {
     MediaType,
     Request(RequestError),
     Cursor,
-    /// No such account for this customer, or no account at all; with what was asked for.
+    /// No such account for this customer, or a malformed identifier. The text is the identifier of the request.
     Account(String),
     Ledger(AccountId, StoreError),
     Page(AccountId, PageError),
@@ -99,7 +99,7 @@ impl Refusal {
     }
 }
 
-/// A failure that nothing more can be said about.
+/// The answer to an unknown failure.
 pub(super) fn internal(exchange: &Exchange) -> Response {
     answer(StatusCode::INTERNAL_SERVER_ERROR, &StatementErrorBody::internal(exchange.key))
 }
@@ -109,7 +109,7 @@ fn retrieval_failed(exchange: &Exchange, account: &AccountId) -> Response {
     answer(StatusCode::INTERNAL_SERVER_ERROR, &body)
 }
 
-/// What is wrong with the customer's own request, and where.
+/// The error with its cause. Only for errors about the customer's own request.
 fn with_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
@@ -121,7 +121,7 @@ fn invalid(exchange: &Exchange, title: &str) -> Response {
     answer(StatusCode::BAD_REQUEST, &StatementErrorBody::new(exchange.key, ErrorCode::VALIDATION, title))
 }
 
-/// A failure for which the specification has no code.
+/// The answer to a failure for which the specification has no code.
 fn plain(exchange: &Exchange, status: StatusCode, title: &str) -> Response {
     answer(status, &StatementErrorBody::new(exchange.key, ErrorCode::for_status(status.as_u16()), title))
 }

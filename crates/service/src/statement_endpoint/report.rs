@@ -1,4 +1,4 @@
-//! The report out of a ledger's page (Specification: "Statement payload").
+//! The report made from a ledger's page (Specification: "Statement payload").
 
 use crate::ProviderOptions;
 use crate::ledger::{LedgerEntry, LedgerPage};
@@ -8,17 +8,17 @@ use bankrail_values::{Date, HyphenatedUuid, Money, SimpleUuid, Timestamp};
 use bytes::Bytes;
 use uuid::Uuid;
 
-/// Digits of the seconds' fraction in a report's times.
+/// The digits after the seconds in a report's times.
 const FRACTION_DIGITS: u8 = 3;
-/// A first guess at an entry's length in bytes, so that the body seldom grows.
+/// An estimate of an entry's length in bytes, so that the body is seldom reallocated.
 const BYTES_AN_ENTRY: usize = 1024;
 
-/// What is wrong with a page that the ledger answered.
+/// What is wrong with a page of the ledger.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PageError {
     #[error("expected at most {allowed} entries, found {found}")]
     TooManyEntries { allowed: usize, found: usize },
-    #[error("expected a next position, found the one of this page again")]
+    #[error("expected a new position, found that of this page again")]
     NoProgress,
     #[error("expected entries on a page that is not the last, found none")]
     NothingBeforeMore,
@@ -28,7 +28,7 @@ pub(super) enum PageError {
     Write(#[from] WriteError),
 }
 
-/// The report, without what the customer is not to see.
+/// The report, without what the customer may not see.
 pub(super) fn document(
     options: &ProviderOptions,
     key: HyphenatedUuid,
@@ -44,7 +44,7 @@ pub(super) fn document(
         page.account.reporting_source.as_deref().unwrap_or(&options.reporting_source),
         created_at(now, options.report_offset_minutes),
         account.as_str(),
-        // In the currency's own decimals where that loses nothing.
+        // With the currency's number of decimals, if no digit is lost.
         balance.rescale_to_minor_units().unwrap_or(balance),
         page.balance_date,
     )
@@ -55,7 +55,7 @@ pub(super) fn document(
     Ok(report.build()?)
 }
 
-/// The answer's JSON around the report. The XML is written once, in its escaped form, to its place.
+/// The JSON of the answer. The XML is written directly into it, escaped and without a copy.
 pub(super) fn write(response: &StatementResponse, document: &Document) -> Result<Bytes, PageError> {
     let entries = document.reports.iter().map(|report| report.entries.len()).sum::<usize>();
     let mut body = String::with_capacity(entries.saturating_mul(BYTES_AN_ENTRY).saturating_add(4096));
@@ -69,7 +69,7 @@ fn shown(entry: LedgerEntry, narrative: bool) -> Entry {
     entry
 }
 
-/// The day it is where reports are dated.
+/// The current day in the reports' offset.
 pub(super) fn day_of(now: Timestamp, offset_minutes: i16) -> Date {
     Date::from_time(local(now, offset_minutes).date()).unwrap_or_else(|| now.date())
 }
@@ -80,6 +80,6 @@ fn created_at(now: Timestamp, offset_minutes: i16) -> DateTime {
 
 fn local(now: Timestamp, offset_minutes: i16) -> time::OffsetDateTime {
     let offset = time::UtcOffset::from_whole_seconds(i32::from(offset_minutes) * 60).unwrap_or(time::UtcOffset::UTC);
-    // At the ends of the calendar there may be no such local time.
+    // At the bounds of the calendar there may be no such local time.
     now.to_time().checked_to_offset(offset).unwrap_or_else(|| now.to_time())
 }

@@ -4,11 +4,11 @@ use crate::delivery::BreakerPolicy;
 use bankrail_mailbox::{DEFAULT_TIME_OUT, Schedule};
 use std::time::Duration;
 
-/// What a 2xx answer without an acknowledgement counts as. It is recorded as a finding either way.
+/// What a 2xx answer without an acknowledgement counts as. The record of the delivery notes it in either case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unacknowledged {
-    /// As delivered: the status says that the receiver took the message.
+    /// As delivered, because of the status.
     #[default]
     Delivered,
     /// As a failure: the message is delivered again on the schedule.
@@ -57,35 +57,35 @@ impl DispatcherOptions {
         Self::default()
     }
 
-    /// When a failed delivery is made again. Default: ten times over some three days, with 20 % jitter.
+    /// When a failed delivery is made again. Default: ten deliveries over some three days, with 20 % jitter.
     #[must_use]
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
         self
     }
 
-    /// How long a receiver has to answer, and before that a sealer to seal. Default: 15 seconds.
+    /// How long a receiver may take to answer, and before that a sealer to seal. Default: 15 seconds.
     #[must_use]
     pub fn timeout(mut self, longest: Duration) -> Self {
         self.timeout = longest;
         self
     }
 
-    /// The most deliveries under way at once in this worker; at least one. Default: 64.
+    /// The most deliveries that this worker makes at once; at least one. Default: 64.
     #[must_use]
     pub fn concurrency(mut self, deliveries: usize) -> Self {
         self.concurrency = deliveries;
         self
     }
 
-    /// The most messages to one endpoint under lease at once, over all workers; at least one. Default: 4.
+    /// The most messages to one endpoint that all workers together lease at once; at least one. Default: 4.
     #[must_use]
     pub fn per_endpoint(mut self, messages: u32) -> Self {
         self.per_endpoint = messages;
         self
     }
 
-    /// When an endpoint that keeps failing is left alone. Default: [`BreakerPolicy::default`].
+    /// When deliveries to an endpoint that keeps failing are paused. Default: [`BreakerPolicy::default`].
     #[must_use]
     pub fn breaker(mut self, policy: BreakerPolicy) -> Self {
         self.breaker = policy;
@@ -106,38 +106,39 @@ impl DispatcherOptions {
         self
     }
 
-    /// The longest time between two looks at the outbox, and so the delay with which a message of another process is
-    /// noticed. Default: 1 second.
+    /// The longest time between two queries of the outbox, and so the longest delay of a message that another process
+    /// has enqueued. Default: 1 second.
     #[must_use]
     pub fn longest_idle(mut self, pause: Duration) -> Self {
         self.longest_idle = pause;
         self
     }
 
-    /// The shortest such time while a message is due that may not be sent; doubled with each look up to the longest
-    /// one. Default: 100 milliseconds.
+    /// The shortest time between two queries of the outbox while a due message may not be delivered. It doubles with
+    /// each query up to the longest time. Default: 100 milliseconds.
     #[must_use]
     pub fn shortest_idle(mut self, pause: Duration) -> Self {
         self.shortest_idle = pause;
         self
     }
 
-    /// When a message to an endpoint that this worker does not know is looked at again. Default: 1 minute.
+    /// After how long a message to an endpoint that this worker does not know is leased again. Default: 1 minute.
     #[must_use]
     pub fn unknown_endpoint_pause(mut self, pause: Duration) -> Self {
         self.unknown_endpoint_pause = pause;
         self
     }
 
-    /// How long delivered messages are kept, with their deliveries. After that
-    /// [`Dispatcher::run`](super::Dispatcher::run) forgets them, once an hour. Dead letters stay. Default: for ever.
+    /// How long delivered messages are kept, with the records of their deliveries. Once an hour,
+    /// [`Dispatcher::run`](super::Dispatcher::run) forgets older ones. Dead letters stay. Default: for ever.
     #[must_use]
     pub fn retention(mut self, retention: Duration) -> Self {
         self.retention = Some(retention);
         self
     }
 
-    /// Long enough for a delivery, sealing and recording included; after a crash, the time until the next one.
+    /// The length of a lease: enough for a delivery with sealing and recording. After a crash, the next delivery waits
+    /// this long.
     pub(super) fn lease(&self) -> Duration {
         self.timeout.saturating_mul(2).saturating_add(Duration::from_secs(30))
     }

@@ -1,11 +1,11 @@
-//! How long the worker pauses between two looks at the outbox.
+//! The pauses between two queries of the outbox.
 
 use super::DispatcherOptions;
 use std::time::Duration;
 
-/// Entries that wait for their endpoint's circuit, for the end of its rest or for a place under its limit are due
-/// already, and stay so for hours perhaps. Looking for them half as often each time costs the outbox little, and at
-/// most [`DispatcherOptions::longest_idle`] of delay.
+/// The next pause. Entries that wait for their endpoint's circuit, for the end of its rest or for a place under its
+/// limit are due already, perhaps for hours. While there are only such entries, the pause doubles, which costs the
+/// outbox little and delays a message by at most [`DispatcherOptions::longest_idle`].
 #[derive(Debug)]
 pub(super) struct Pauses {
     shortest: Duration,
@@ -20,13 +20,13 @@ impl Pauses {
         Self { shortest, longest, floor: shortest }
     }
 
-    /// Until somebody says that there is something to do.
+    /// The longest pause, which [`Dispatcher::wake`](super::Dispatcher::wake) ends.
     pub(super) fn longest(&self) -> Duration {
         self.longest
     }
 
-    /// The pause after a look that leased something or nothing, when the next entry is due after so long (`None`: there
-    /// is none).
+    /// The pause after a query. `leased` tells whether it leased an entry, `next_due` in how long the next entry is due
+    /// (`None` if there is none).
     pub(super) fn after_look(&mut self, leased: bool, next_due: Option<Duration>) -> Duration {
         if leased || next_due != Some(Duration::ZERO) {
             self.floor = self.shortest;
@@ -47,16 +47,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_and_cannot_be_had_is_looked_for_less_and_less_often() {
+    fn due_entries_that_cannot_be_leased_double_the_pause() {
         let mut pauses = pauses(100, 1000);
         let mut after =
             |leased, due: Option<u64>| pauses.after_look(leased, due.map(Duration::from_millis)).as_millis();
         for expected in [100, 200, 400, 800, 1000, 1000] {
             assert_eq!(after(false, Some(0)), expected);
         }
-        assert_eq!(after(true, Some(0)), 100, "something was to be had");
+        assert_eq!(after(true, Some(0)), 100, "an entry was leased");
         assert_eq!(after(false, Some(0)), 200);
-        assert_eq!(after(false, Some(700)), 700, "something else is due before");
+        assert_eq!(after(false, Some(700)), 700, "another entry is due before");
         assert_eq!(after(false, Some(3)), 100);
         assert_eq!(after(false, Some(5000)), 1000);
         assert_eq!(after(false, None), 1000);
