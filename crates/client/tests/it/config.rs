@@ -15,7 +15,7 @@ fn loopback() -> ClientOptions {
 }
 
 #[test]
-fn http_is_refused_unless_it_is_loopback_and_was_asked_for() {
+fn http_is_refused_unless_it_is_loopback_and_allowed() {
     for url in ["http://127.0.0.1:1", "http://api.example.com"] {
         let refused = Client::new(credentials("k"), url, ClientOptions::new());
         let Err(ClientOptionsError::BaseUrl(error)) = refused else { panic!("{url}") };
@@ -32,7 +32,7 @@ fn http_is_refused_unless_it_is_loopback_and_was_asked_for() {
 }
 
 #[test]
-fn what_makes_no_client() {
+fn unusable_credentials_and_options_are_refused() {
     let refused = |key: &str, options| Client::new(credentials(key), "http://127.0.0.1:1", options).unwrap_err();
     for key in ["", "a\nb"] {
         assert!(matches!(refused(key, loopback()), ClientOptionsError::ApiKey), "{key:?}");
@@ -61,8 +61,8 @@ fn shared_between_threads() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_nobody_vouches_for_is_refused() {
-    // The provider speaks no TLS at all: what matters is that nothing is sent to it in the clear.
+async fn a_server_without_tls_gets_nothing() {
+    // The provider does not speak TLS. Nothing must be sent to it unencrypted.
     let provider = Provider::start().await;
     let url = provider.url().replace("http://", "https://");
     let pem = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap().cert.pem();

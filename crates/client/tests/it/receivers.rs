@@ -41,13 +41,15 @@ pub(crate) fn message(kind: MessageKind) -> String {
             format!(r#"{{"creation_date_time":"{at}","status":"SUCC","request_id":"{UUID}"}}"#)
         }
         MessageKind::MandateNotification => format!(
-            r#"{{"creation_date_time":"{at}","trigger":"MAMN","mps_user_id":"U1","mandate_identification":"{ID}","action_identification":"{ID}","action_type":"AMND","action_status":"CMPL"}}"#
+            r#"{{"creation_date_time":"{at}","trigger":"MAMN","mps_user_id":"U1","mandate_identification":"{ID}",
+                "action_identification":"{ID}","action_type":"AMND","action_status":"CMPL"}}"#
         ),
         MessageKind::PaymentOutcome => {
             format!(r#"{{"creation_date_time":"{at}","transaction_status":"ACSC","instruction_identification":"I-1"}}"#)
         }
         MessageKind::Query => format!(
-            r#"{{"creation_date_time":"{at}","case_id":"C-1","investigation_type_code":"INV14","case_type":"Mandate Query Case","narrative":"why?","mandate_details":{{}}}}"#
+            r#"{{"creation_date_time":"{at}","case_id":"C-1","investigation_type_code":"INV14",
+                "case_type":"Mandate Query Case","narrative":"why?","mandate_details":{{}}}}"#
         ),
     }
 }
@@ -79,7 +81,7 @@ async fn read(response: Response<Body>) -> (StatusCode, String) {
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// Delivers and reads the acknowledgement.
+/// Delivers a message and reads its acknowledgement.
 pub(crate) async fn deliver(receivers: &Receivers, kind: MessageKind, json: &str) -> Acknowledgement {
     let (status, body) = send(receivers, delivery(kind, seal(json))).await;
     assert_eq!(status, StatusCode::OK, "{body}");
@@ -105,7 +107,7 @@ async fn each_message_on_its_path_is_stored_and_acknowledged() {
 }
 
 #[tokio::test]
-async fn the_same_again_gets_the_same_acknowledgement_and_a_contradiction_its_own() {
+async fn a_duplicate_gets_the_stored_acknowledgement_and_a_conflict_a_new_one() {
     let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
     let receivers = receivers_with(inbox.clone(), options());
     let kind = MessageKind::PaymentOutcome;
@@ -159,7 +161,7 @@ async fn the_api_key_comes_first() {
 }
 
 #[tokio::test]
-async fn whatever_is_wrong_with_a_message_looks_the_same() {
+async fn every_fault_of_a_message_is_answered_alike() {
     let inbox = Arc::new(MemoryStore::new().inbox());
     let receivers = receivers_with(inbox.clone(), options());
     let kind = MessageKind::PaymentOutcome;
@@ -247,7 +249,7 @@ async fn method_type_and_size() {
         assert_eq!(send(&receivers, typed(good)).await.0, StatusCode::OK);
     }
 
-    // Announced, and not announced.
+    // With a `Content-Length`, and without.
     let big = "x".repeat(2_001);
     let mut announced = delivery(kind, "");
     announced.headers_mut().insert("content-length", "2001".parse().unwrap());
@@ -256,7 +258,7 @@ async fn method_type_and_size() {
     assert_eq!(send(&receivers, delivery(kind, "x".repeat(2_000))).await.0, StatusCode::BAD_REQUEST);
 }
 
-/// A body of many chunks of 1 KiB. It says how many were taken, and panics if it is asked for more after its end.
+/// A body of `many` chunks of 1 KiB that panics if it is read after its end, and the count of the chunks taken.
 fn chunks(many: usize) -> (Body, Arc<AtomicUsize>) {
     let taken = Arc::new(AtomicUsize::new(0));
     let counted = taken.clone();
@@ -268,7 +270,7 @@ fn chunks(many: usize) -> (Body, Arc<AtomicUsize>) {
     (Body::from_stream(body), taken)
 }
 
-/// Else some senders would see their stream end instead of the answer.
+/// Otherwise some senders would see their stream end instead of the answer.
 #[tokio::test]
 async fn a_refused_body_is_read_to_its_end_within_reason() {
     let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());
@@ -293,7 +295,7 @@ async fn a_refused_body_is_read_to_its_end_within_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_does_not_arrive_is_given_up() {
+async fn a_body_that_does_not_arrive_is_answered_408() {
     let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());
     let (never, _held) = tokio::sync::oneshot::channel::<()>();
     let body = http_body_util::StreamBody::new(futures_util::stream::once(async move {

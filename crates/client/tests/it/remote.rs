@@ -1,4 +1,4 @@
-//! Receivers whose decryption key lives elsewhere.
+//! Receivers with a remote decryption key.
 
 use crate::receivers::{DECRYPTION, SIGNING, delivery, message, seal};
 use axum::http::StatusCode;

@@ -1,4 +1,4 @@
-//! Receivers behind a server of their own.
+//! Receivers behind a real server.
 
 use crate::receivers::{UUID, options, receivers_with};
 use axum::http::{StatusCode, Version};
@@ -6,7 +6,7 @@ use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::MessageKind;
 use std::sync::Arc;
 
-/// A client that trusts no certificate at all: there is none on loopback.
+/// A client that trusts no certificate, because none is needed on loopback.
 fn client() -> reqwest::ClientBuilder {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)

@@ -7,7 +7,8 @@ use bankrail_values::{Clock, ManualClock};
 use std::sync::Arc;
 use std::time::Duration;
 
-const NOT_FOUND: &str = r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC20001","title":"Account Id: '1' not found"}}"#;
+const NOT_FOUND: &str = r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003",
+    "error":{"statusCode":"EC20001","title":"Account Id: '1' not found"}}"#;
 
 #[tokio::test]
 async fn the_request_is_what_the_specification_says() {
@@ -46,7 +47,7 @@ async fn reserved_numbers_are_refused_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn fifteen_zeros_are_asked_for_and_the_error_is_found_under_any_status() {
+async fn fifteen_zeros_are_sent_and_the_error_is_recognised_with_any_status() {
     for status in [200, 404, 400, 500] {
         let (provider, client, _) = Provider::client().await;
         provider.tokens([Reply::token(1, 3600)]).statements([Reply::new(status, NOT_FOUND)]);
@@ -95,7 +96,7 @@ async fn no_token_no_call() {
     assert_eq!(provider.statement_calls().len(), 0);
 }
 
-/// Waiting for a place can outlast the token that was good when the wait began.
+/// Waiting for the limit can outlast the token that was valid at its start.
 #[tokio::test]
 async fn a_call_that_waited_goes_out_with_a_token_that_still_lasts() {
     let provider = Provider::start().await;
@@ -108,7 +109,7 @@ async fn a_call_that_waited_goes_out_with_a_token_that_still_lasts() {
     let waiting = tokio::spawn(async move { client.statements().page(&request()).await });
     tokio::task::yield_now().await;
     clock.set(start().saturating_add(Duration::from_secs(2 * 3600)));
-    // The pacer looks at its clock again within ten seconds.
+    // The pacer reads its clock again within ten seconds.
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(11)).await;
     tokio::time::resume();
@@ -172,20 +173,21 @@ async fn a_429_is_told_and_holds_the_next_call_back() {
     assert_eq!(provider.statement_calls().len(), 2);
 }
 
-/// A name, an answer, and whether the error is the right one.
+/// A name, an answer, and a check of the error.
 type Case = (&'static str, Reply, fn(&StatementError) -> bool);
 
 #[tokio::test]
 async fn odd_answers() {
-    let other_account = String::from_utf8(br#"{"accountId":"7","extract":"intraday","payload":"<x/>","requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","moreTransactionsAvailable":false}"#.to_vec()).unwrap();
+    let other_account = r#"{"accountId":"7","extract":"intraday","payload":"<x/>",
+        "requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","moreTransactionsAvailable":false}"#;
     let broken = other_account.replace(r#""7""#, &format!("{ACCOUNT:?}")).replace("<x/>", "<Document>hunter2");
     let other_document = StatementResponse::new(&AccountId::parse(ACCOUNT).unwrap(), request_key(), Page::Last)
         .to_json(&document(1).replace(ACCOUNT, "7"));
     let cases: Vec<Case> = vec![
-        ("HTML under 200", Reply::new(200, "<html>").header("content-type", "text/html"), |error| {
+        ("HTML with 200", Reply::new(200, "<html>").header("content-type", "text/html"), |error| {
             matches!(error, StatementError::Unexpected { status: 200, json: false, .. }) && !error.is_retryable()
         }),
-        ("HTML under 503", Reply::new(503, "<html>").header("content-type", "text/html"), |error| {
+        ("HTML with 503", Reply::new(503, "<html>").header("content-type", "text/html"), |error| {
             matches!(error, StatementError::Unexpected { status: 503, .. }) && error.is_retryable()
         }),
         ("a redirect", Reply::new(307, "").header("location", "https://example.com/"), |error| {
@@ -212,7 +214,7 @@ async fn odd_answers() {
             matches!(error, StatementError::Service { status: 200, .. }) && error.is_retryable()
         }),
         ("a gateway's error", Reply::new(400, r#"{"error":{"statusCode":"EC000_003","title":"bad"}}"#), |error| {
-            // Without a key in the body the header's is taken.
+            // Without a request key in the body, that of the header is used.
             error.request_key() == Some(request_key()) && !error.is_retryable()
         }),
     ];
@@ -244,7 +246,7 @@ async fn findings_are_kept_and_can_be_denied() {
 }
 
 #[tokio::test]
-async fn a_dropped_call_leaves_the_client_whole() {
+async fn a_dropped_call_leaves_the_client_usable() {
     let (provider, client, _) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]).statements([Reply::page(0, None), Reply::page(1, None)]);
     client.tokens().token().await.unwrap();
@@ -264,7 +266,7 @@ async fn a_dropped_call_leaves_the_client_whole() {
 async fn waiting_has_a_bound_if_wanted() {
     let (provider, _, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]).statements((0..30).map(|_| Reply::page(0, None)));
-    clock.advance(Duration::from_millis(500)); // clear of every window's turn
+    clock.advance(Duration::from_millis(500)); // not near the boundary of a window
     let client = provider.client_with(provider.options(&clock).pacing(Pacing::WaitUpTo(Duration::from_secs(60))));
     for _ in 0..25 {
         client.statements().page(&request()).await.unwrap();

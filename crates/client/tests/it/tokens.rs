@@ -57,7 +57,7 @@ async fn audience_scopes_and_jti_are_settings() {
     assert_eq!(verified.expires_at(), start().saturating_add(seconds(60)));
 }
 
-/// A key on the other side of a wire: it signs, refuses, or never answers.
+/// A remote key: it signs, refuses, or never answers.
 #[derive(Debug)]
 enum Elsewhere {
     Signs(VerifyingKey),
@@ -84,11 +84,11 @@ impl RemoteSigner for Elsewhere {
 }
 
 #[tokio::test]
-async fn the_key_may_live_elsewhere() {
+async fn the_key_may_be_remote() {
     let (provider, _, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]);
     let client = |signer| {
-        // Only the one that hangs has to be given up.
+        // Only the one that never answers reaches the time-out.
         let patience = seconds(if matches!(signer, Elsewhere::Hangs(_)) { 1 } else { 30 });
         let credentials = Credentials::remote("CUSTOMER".parse().unwrap(), Arc::new(signer), API_KEY);
         let options = provider.options(&clock).connect_timeout(patience).timeout(patience);
@@ -123,7 +123,7 @@ async fn a_token_is_fetched_once_and_renewed_early_beside_the_calls() {
     clock.advance(seconds(1));
     assert_eq!(text().await, token_text(1), "the old one while it lasts");
     until(|| async { text().await == token_text(2) }).await;
-    // A tenth of a short life.
+    // A tenth of a short lifetime.
     clock.advance(seconds(89));
     assert_eq!(text().await, token_text(2));
     assert_eq!(provider.calls().len(), 2);
@@ -133,7 +133,7 @@ async fn a_token_is_fetched_once_and_renewed_early_beside_the_calls() {
 }
 
 #[tokio::test]
-async fn callers_share_one_call_and_a_dropped_caller_takes_it_from_nobody() {
+async fn callers_share_one_call_which_a_dropped_caller_does_not_end() {
     let (provider, client, _) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]);
     provider.hold().await;
@@ -265,7 +265,7 @@ async fn the_limits_of_the_table_hold_calls_back() {
         if sent == 10 {
             break;
         }
-        // Two windows of a second, so that the sliding one forgets.
+        // Two seconds, so that the sliding window is empty.
         clock.advance(seconds(2));
     }
     assert_eq!(sent, 10);
@@ -278,7 +278,7 @@ async fn the_limits_of_the_table_hold_calls_back() {
     client.tokens().token().await.unwrap();
 }
 
-/// A name, an answer, and whether the error is the right one.
+/// A name, an answer, and a check of the error.
 type Case = (&'static str, Reply, fn(&TokenError) -> bool);
 
 #[tokio::test]
@@ -291,7 +291,10 @@ async fn odd_answers() {
             token(&format!(r#"{{"access_token":"{good}","token_type":"Bearer","expires_in":"3600"}}"#)),
             |error| {
                 let wrong = "expires_in";
-                matches!(error, TokenError::Response { source: TokenResponseError::Member { member, .. }, .. } if *member == wrong)
+                matches!(
+                    error,
+                    TokenError::Response { source: TokenResponseError::Member { member, .. }, .. } if *member == wrong
+                )
             },
         ),
         (
@@ -304,7 +307,7 @@ async fn odd_answers() {
             token(r#"{"access_token":"hunter2","token_type":"Bearer","expires_in":1}"#),
             |error| matches!(error, TokenError::Response { source: TokenResponseError::AccessToken(_), .. }),
         ),
-        ("a page of HTML under 200", Reply::new(200, "<html>").header("content-type", "text/html"), |error| {
+        ("an HTML page with 200", Reply::new(200, "<html>").header("content-type", "text/html"), |error| {
             matches!(error, TokenError::Unexpected { status: 200, json: false, .. })
         }),
         ("a redirect", Reply::new(302, "").header("location", "https://example.com/"), |error| {
@@ -313,11 +316,13 @@ async fn odd_answers() {
         ("a gateway's page", Reply::new(502, "<html>").header("content-type", "text/html"), |error| {
             matches!(error, TokenError::Unavailable { status: 502, .. }) && error.is_retryable()
         }),
-        (
-            "400 with text",
-            Reply::new(400, r#"{"error":"invalid_scope","error_description":"no\nway"}"#),
-            |error| matches!(error, TokenError::Refused { status: 400, description: Some(text), .. } if text == r#""no\nway""#),
-        ),
+        ("400 with text", Reply::new(400, r#"{"error":"invalid_scope","error_description":"no\nway"}"#), |error| {
+            let wanted = r#""no\nway""#;
+            matches!(
+                error,
+                TokenError::Refused { status: 400, description: Some(text), .. } if text == wanted
+            )
+        }),
         ("403 with nothing", Reply::new(403, ""), |error| {
             matches!(error, TokenError::Refused { status: 403, code: None, .. })
         }),
@@ -363,7 +368,7 @@ async fn nobody_there() {
 }
 
 #[tokio::test]
-async fn an_answer_that_never_ends_is_given_up() {
+async fn an_answer_that_never_ends_reaches_the_time_out() {
     let (provider, _, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]);
     provider.hold().await;
@@ -389,7 +394,7 @@ async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
     }
 }
 
-/// What printing an error and its causes shows.
+/// The text of an error and its causes.
 pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = format!("{error} {error:?}\n");
     if let Some(source) = error.source() {

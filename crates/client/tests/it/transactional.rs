@@ -1,4 +1,4 @@
-//! Effects within the inbox's own transaction, over the engines that have one.
+//! Effects in the inbox's own transaction, over the engines that have one.
 
 use crate::provider::start;
 use crate::receivers::{deliver, message, options, receivers_with};
@@ -16,22 +16,22 @@ const KIND: MessageKind = MessageKind::PaymentOutcome;
 const TABLE: &str = "CREATE TABLE paid (attempt INTEGER NOT NULL)";
 const COUNT: &str = "SELECT count(*) FROM paid";
 
-/// What the work does after its effect.
+/// How the work ends after its effect.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
     End,
     Fail,
-    /// Says so, and goes on only when the worker is gone.
+    /// Reports that it hangs, and continues only when the worker is gone.
     Hang,
 }
 
-/// The moments at which a work hangs, and a way to let it go on.
+/// Reports when a work hangs, and lets it continue.
 struct Gate {
     reached: mpsc::UnboundedSender<()>,
     open: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
 }
 
-/// A worker over a store with one message, delivered twice; its first attempt goes as `first` says.
+/// A worker over a store with one message that was delivered twice. The first time that it is handled ends as `first`.
 async fn worker<I, W>(inbox: &Arc<I>, clock: &Arc<ManualClock>, first: Then, work: W) -> Worker
 where
     I: TransactionalInbox + 'static,
@@ -48,8 +48,8 @@ where
     receivers.worker(handlers).with_options(options)
 }
 
-/// Fails after its effect, comes again, and then has one effect; then is cut off after its effect, which another worker
-/// has instead or finds done.
+/// A work that fails after its effect is undone and handled again, with one effect. A work that is cut off after its
+/// effect is either undone and handled by another worker, or committed.
 async fn happens_once<I, S, M>(make: M, work: fn(Then, Arc<Gate>) -> I::Work, count: impl AsyncFn(&S) -> i64)
 where
     I: TransactionalInbox + 'static,

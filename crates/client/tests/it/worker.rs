@@ -76,7 +76,7 @@ where
 }
 
 #[tokio::test]
-async fn failures_come_again_later_and_later_and_are_then_dead_letters() {
+async fn a_failure_is_repeated_on_the_schedule_and_becomes_a_dead_letter() {
     let (inbox, receivers, clock) = setup();
     let calls = Arc::default();
     let options = one_by_one().schedule(Schedule::new([0, 1, 2].map(Duration::from_secs), 0));
@@ -90,13 +90,13 @@ async fn failures_come_again_later_and_later_and_are_then_dead_letters() {
     assert_eq!(calls.load(Ordering::SeqCst), 3);
     let dead = &inbox.dead_letters(None, 10).await.unwrap()[0];
     assert_eq!(dead.last_error.as_deref(), Some("no luck"));
-    // And back.
+    // The dead letter is resent.
     assert!(inbox.resend(dead.id, start()).await.unwrap());
     assert_eq!(worker.run_due().await.unwrap(), 1);
 }
 
 #[tokio::test]
-async fn poison_is_a_dead_letter_at_once_and_stands_in_nobodys_way() {
+async fn poison_is_a_dead_letter_at_once_and_does_not_block_others() {
     let (inbox, receivers, _) = setup();
     let calls = Arc::default();
     let worker = failing(&receivers, &calls, || async { Err(HandlerError::poison("never")) });
@@ -130,11 +130,11 @@ async fn a_handler_that_takes_too_long_is_dropped() {
 }
 
 #[tokio::test]
-async fn what_a_dead_worker_held_is_taken_over_when_its_lease_runs_out() {
+async fn a_message_of_a_dead_worker_is_handled_when_its_lease_runs_out() {
     let (inbox, receivers, clock) = setup();
     deliver(&receivers, KIND, &message(KIND)).await;
     let calls = Arc::default();
-    // It leases, and dies before the handler ends.
+    // The worker leases, and dies before the handler ends.
     let dead = failing(&receivers, &calls, std::future::pending);
     let dead = tokio::spawn(async move { dead.run_due().await });
     while calls.load(Ordering::SeqCst) == 0 {
@@ -172,7 +172,7 @@ async fn a_handler_that_works_for_long_keeps_its_lease() {
 }
 
 #[tokio::test]
-async fn what_is_odd_about_the_headers_reaches_the_handler() {
+async fn findings_in_the_headers_reach_the_handler() {
     let (_, receivers, _) = setup();
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let findings = seen.clone();
@@ -227,7 +227,7 @@ async fn a_running_worker_is_woken_and_finishes_what_it_began() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_outlives_the_grace_is_dropped_and_its_message_comes_again() {
+async fn a_handler_that_outlives_the_grace_is_dropped_and_its_message_handled_again() {
     let (inbox, receivers, clock) = setup();
     deliver(&receivers, KIND, &message(KIND)).await;
     let calls = Arc::default();
@@ -282,7 +282,7 @@ async fn a_message_that_was_taken_under_raised_bounds_reaches_its_handler() {
 }
 
 #[tokio::test]
-async fn what_is_kept_of_an_error_says_what_a_store_met() {
+async fn the_kept_text_of_a_store_error_has_its_cause() {
     let (inbox, receivers, _) = setup();
     deliver(&receivers, KIND, &message(KIND)).await;
     let calls = Arc::default();
@@ -293,7 +293,7 @@ async fn what_is_kept_of_an_error_says_what_a_store_met() {
 }
 
 #[tokio::test]
-async fn a_message_on_its_way_shows_nothing_of_itself() {
+async fn a_delivery_prints_nothing_of_its_message() {
     let (_, receivers, _) = setup();
     deliver(&receivers, KIND, &message(KIND).replace('}', r#","mps_user_id":"SECRET"}"#)).await;
     let shown: Arc<Mutex<String>> = Arc::default();
@@ -311,7 +311,7 @@ async fn a_message_on_its_way_shows_nothing_of_itself() {
 }
 
 #[tokio::test]
-async fn what_was_handled_long_ago_is_forgotten() {
+async fn old_handled_messages_are_forgotten() {
     let (inbox, receivers, clock) = setup();
     deliver(&receivers, KIND, &message(KIND)).await;
     let calls = Arc::default();
@@ -333,7 +333,7 @@ async fn what_was_handled_long_ago_is_forgotten() {
 }
 
 #[tokio::test]
-async fn odd_headers_are_refused_where_findings_are() {
+async fn findings_in_the_headers_are_refused_if_findings_are() {
     let (inbox, _, _) = setup();
     let strict = ReadOptions::default().deny_findings(true);
     let receivers = receivers_with(inbox.clone(), options().read_options(strict));

@@ -1,4 +1,4 @@
-//! Deliveries out of an outbox in memory, to a receiver that does as it is told.
+//! Deliveries from an outbox in memory to a receiver that answers by script.
 
 mod circuit;
 mod https;
@@ -49,15 +49,15 @@ async fn each_kind_goes_to_its_receiver_with_the_headers_of_the_table_and_no_oth
         assert!(!format!("{request:?}").contains("hunter2"));
         let entry = world.entry(stored.id()).await;
         assert_eq!((entry.state, entry.deliveries), (OutboxState::Delivered, 1));
-        let [attempt] = world.deliveries(stored.id()).await.try_into().unwrap();
-        assert_eq!((attempt.status, attempt.note), (Some(200), None));
+        let [delivery] = world.deliveries(stored.id()).await.try_into().unwrap();
+        assert_eq!((delivery.status, delivery.note), (Some(200), None));
     }
     assert_eq!(seen.len(), MessageKind::ALL.len());
     assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "delivered once each");
 }
 
 #[tokio::test]
-async fn what_is_not_to_the_letter_is_not_stored() {
+async fn a_message_that_breaks_the_specification_is_not_stored() {
     let world = World::new();
     let outcome = samples::all().into_iter().find(|message| message.kind() == MessageKind::MandateOutcome).unwrap();
     let query = samples::all().into_iter().find(|message| message.kind() == MessageKind::Query).unwrap();
@@ -95,7 +95,7 @@ async fn one_message_id_is_stored_once() {
 }
 
 #[tokio::test]
-async fn a_2xx_with_another_body_is_delivered_with_a_finding_or_tried_again() {
+async fn a_2xx_with_another_body_is_delivered_with_a_note_or_delivered_again() {
     for (wrong_body, body, state) in [
         (Unacknowledged::Delivered, "", OutboxState::Delivered),
         (Unacknowledged::Delivered, "<html>", OutboxState::Delivered),
@@ -111,13 +111,13 @@ async fn a_2xx_with_another_body_is_delivered_with_a_finding_or_tried_again() {
         let id = world.enqueue_one().await;
         world.dispatcher.run_once().await.unwrap();
         assert_eq!(world.entry(id).await.state, state, "{body}");
-        let attempts = world.deliveries(id).await;
-        assert_eq!((attempts[0].status, attempts[0].note), (Some(202), Some(DeliveryNote::Unacknowledged)));
+        let deliveries = world.deliveries(id).await;
+        assert_eq!((deliveries[0].status, deliveries[0].note), (Some(202), Some(DeliveryNote::Unacknowledged)));
     }
 }
 
 #[tokio::test]
-async fn keys_change_between_attempts() {
+async fn keys_change_between_deliveries() {
     let world = World::new();
     world.receiver.script([Reply::Status(500)]);
     world.enqueue_one().await;

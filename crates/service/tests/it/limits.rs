@@ -13,7 +13,7 @@ async fn the_26th_statement_within_the_hour_waits() {
     for _ in 0..25 {
         assert_eq!(world.statement(r#"{"accountId":"2"}"#).await.status, StatusCode::OK);
     }
-    // Charged and refused before the body is looked at.
+    // Charged and refused before the body is read.
     let answer = world.statement("no JSON").await;
     assert_eq!((answer.status, answer.error_code()), (StatusCode::TOO_MANY_REQUESTS, "EC429"));
     assert!(answer.headers.get("ratelimit").is_none());
@@ -26,7 +26,7 @@ async fn the_26th_statement_within_the_hour_waits() {
 }
 
 #[tokio::test]
-async fn failed_requests_count_and_headers_tell_when_wanted() {
+async fn failed_requests_count_and_headers_are_optional() {
     let world = World::with(|options| options.rate_limit_headers(true));
     let answer = world.statement("no JSON").await;
     assert_eq!(answer.status, StatusCode::BAD_REQUEST);

@@ -1,4 +1,4 @@
-//! What is logged: who, what came of it, how long; no secret and no content.
+//! The log: customer, outcome and duration, without secrets or contents.
 
 use crate::world::{API_KEY, Fault, SCOPES, World, statement_request, token_request};
 use bankrail_client_assertion::token::names;
@@ -10,9 +10,9 @@ use tracing_subscriber::fmt::MakeWriter;
 struct Sink(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Sink {
-    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(octets);
-        Ok(octets.len())
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -29,7 +29,7 @@ impl<'a> MakeWriter<'a> for Sink {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn a_line_for_each_answer_and_nothing_that_is_nobodys_business() {
+async fn a_line_for_each_answer_without_secrets_or_contents() {
     let sink = Sink::default();
     let subscriber = || {
         tracing_subscriber::fmt()
@@ -38,7 +38,7 @@ async fn a_line_for_each_answer_and_nothing_that_is_nobodys_business() {
             .with_writer(sink.clone())
             .finish()
     };
-    // While there is one subscriber only, a call site that another test's thread meets first stays silent for good.
+    // With only one subscriber, a call site that another test's thread reaches first would be disabled for ever.
     let _second = tracing::Dispatch::new(subscriber());
     let guard = tracing::subscriber::set_default(subscriber());
 

@@ -1,4 +1,4 @@
-//! Tests of the public API: requests in, answers out, engines in memory, a clock that moves when told.
+//! Tests of the public API: requests in, answers out, with engines in memory and a manual clock.
 
 #![allow(
     clippy::unwrap_used,

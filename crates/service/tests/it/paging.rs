@@ -48,7 +48,7 @@ async fn a_walk_sees_each_entry_once_and_each_page_sums_itself() {
 }
 
 #[tokio::test]
-async fn a_walk_goes_on_as_it_began_without_saying_so_again() {
+async fn later_requests_of_a_walk_may_omit_its_choices() {
     let world = World::new();
     let cursor = first_cursor(&world, r#","sortOrder":"backward","includeNarrative":false"#).await;
     let body = serde_json::json!({ "accountId": "1", "cursor": cursor }).to_string();
@@ -59,7 +59,7 @@ async fn a_walk_goes_on_as_it_began_without_saying_so_again() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_good_for_its_own_walk_only() {
+async fn a_cursor_is_valid_for_its_own_walk_only() {
     let world = World::new();
     let cursor = first_cursor(&world, "").await;
     assert_eq!(with_cursor(&world, &cursor, "").await, StatusCode::OK);
@@ -103,7 +103,7 @@ async fn a_changed_cursor_never_reaches_the_ledger() {
 }
 
 #[tokio::test]
-async fn a_ledger_that_does_not_move_on_is_not_passed_on() {
+async fn a_repeated_position_of_the_ledger_is_an_error() {
     let world = World::new();
     world.ledger.stuck.store(1, Ordering::SeqCst);
     let cursor = first_cursor(&world, "").await;
@@ -112,7 +112,7 @@ async fn a_ledger_that_does_not_move_on_is_not_passed_on() {
 }
 
 #[tokio::test]
-async fn pages_without_entries_are_not_said_to_have_more_behind_them() {
+async fn a_page_without_entries_that_is_not_the_last_is_an_error() {
     let world = World::new();
     world.ledger.barren.store(1, Ordering::SeqCst);
     let answer = world.statement(r#"{"accountId":"1"}"#).await;
@@ -127,7 +127,7 @@ async fn a_position_that_the_ledger_no_longer_knows_is_an_invalid_cursor() {
     assert_eq!(with_cursor(&world, &cursor, "").await, StatusCode::BAD_REQUEST);
 }
 
-/// The second page is asked for after midnight, where reports are dated, and still is of the first page's day.
+/// The second page is requested after midnight in the reports' offset, and is still of the first page's day.
 #[tokio::test]
 async fn a_statement_fetched_around_midnight_is_of_one_day() {
     let world = World::with(|options| options.report_offset_minutes(600));

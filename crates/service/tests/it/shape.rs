@@ -1,4 +1,4 @@
-//! Every answer has a request key and a JSON body, whatever was asked.
+//! Every answer has a request key and a JSON body, whatever the request.
 
 use crate::world::{API_KEY, Fault, World, provider, send, token_request};
 use axum::body::Body;
@@ -45,7 +45,7 @@ async fn anything_else_is_404() {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_answer_too() {
+async fn a_panic_is_answered() {
     let world = World::new();
     world.book.fault.set(Fault::Panics);
     let answer = world.send(token_request(API_KEY, "")).await;
@@ -64,7 +64,7 @@ async fn paths_below_a_base() {
 }
 
 #[test]
-fn what_makes_no_provider() {
+fn unusable_options_are_refused() {
     let world = World::new();
     let refused = |change: fn(ProviderOptions) -> ProviderOptions| {
         provider(&world.book, &world.ledger, &world.stores, change(ProviderOptions::new())).unwrap_err()
@@ -83,7 +83,7 @@ fn what_makes_no_provider() {
     assert_eq!(far, ProviderOptionsError::Offset { found: 841 });
 }
 
-/// H10: no answer of the routers lacks a request key, whatever the framework answers by itself.
+/// The answers that the framework makes by itself have a request key too.
 #[tokio::test]
 async fn every_answer_has_a_request_key() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! The statement endpoint: who gets a statement, what is in it, and what is said instead.
+//! The statement endpoint: who gets a statement, what is in it, and its errors.
 
 use crate::world::{API_KEY, Fault, NARRATIVE, OTHER_KEY, World, statement_request};
 use axum::body::Body;
@@ -94,7 +94,7 @@ async fn the_narrative_is_hidden_from_fast_payments_only() {
 }
 
 #[tokio::test]
-async fn virtual_accounts_are_named_and_say_their_order() {
+async fn statements_with_virtual_accounts_have_the_sort_order() {
     let world = World::new();
     let answer = world.statement(r#"{"accountId":"3"}"#).await;
     assert_eq!(answer.json["sortOrder"], "forward");
@@ -104,13 +104,13 @@ async fn virtual_accounts_are_named_and_say_their_order() {
     assert_eq!((id.id.as_str(), id.issuer.as_ref().unwrap().as_str()), ("901234567", "012003"));
     let answer = world.statement(r#"{"accountId":"3","includeNarrative":false}"#).await;
     assert!(answer.document().reports[0].entries[0].details[0].transactions[0].parties.is_none());
-    // Elsewhere only when asked for.
+    // Other statements have it only if it is requested.
     assert!(world.statement(r#"{"accountId":"2"}"#).await.json.get("sortOrder").is_none());
     assert_eq!(world.statement(r#"{"accountId":"2","sortOrder":"backward"}"#).await.json["sortOrder"], "backward");
 }
 
 #[tokio::test]
-async fn an_account_that_is_not_there_not_registered_or_no_account_is_answered_alike() {
+async fn unknown_unregistered_and_malformed_accounts_are_answered_alike() {
     let world = World::new();
     for account in ["000000000000000", "9", "no account!", "", "Ω\"\\", &"7".repeat(40)] {
         let body = serde_json::json!({ "accountId": account }).to_string();
@@ -135,7 +135,7 @@ async fn one_account_number_two_customers() {
 }
 
 #[tokio::test]
-async fn who_may_not_have_a_statement() {
+async fn requests_without_valid_credentials_are_refused() {
     let world = World::new();
     let body = r#"{"accountId":"1"}"#;
     let (good, others) =
@@ -167,7 +167,7 @@ async fn who_may_not_have_a_statement() {
             "Bearer error=\"invalid_token\"",
         ),
         (
-            "octets",
+            "bytes that are not text",
             build().header("apikey", API_KEY).header("authorization", &b"Bearer \xff\xfe"[..]),
             "Bearer error=\"invalid_token\"",
         ),
@@ -187,7 +187,7 @@ async fn who_may_not_have_a_statement() {
 }
 
 #[tokio::test]
-async fn the_scope_is_asked_for_before_the_limit_is_charged() {
+async fn the_scope_is_checked_before_the_limit_is_charged() {
     let world = World::new();
     let token = world.token("ACME", names::MANDATE_READ).await;
     for _ in 0..30 {
@@ -212,7 +212,7 @@ async fn a_scope_taken_from_the_customer_is_taken_from_its_tokens() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_request() {
+async fn bodies_that_are_not_requests() {
     let world = World::new();
     for body in [
         "",
@@ -237,8 +237,8 @@ async fn bodies_that_are_no_request() {
     let title = doubled.json["error"]["title"].as_str().unwrap().to_owned();
     assert!(title.contains("accountId") && title.contains("once"), "{title}");
     let token = world.token("ACME", names::STATEMENT_READ).await;
-    for octets in [&b"{\"accountId\":\"\xff\"}"[..], &[b'['; 16_000]] {
-        let answer = world.send(statement_request(API_KEY, &token, octets.to_vec())).await;
+    for body in [&b"{\"accountId\":\"\xff\"}"[..], &[b'['; 16_000]] {
+        let answer = world.send(statement_request(API_KEY, &token, body.to_vec())).await;
         assert_eq!((answer.status, answer.error_code()), (StatusCode::BAD_REQUEST, "EC42001"));
     }
 }
@@ -273,7 +273,7 @@ async fn media_types_and_sizes() {
 }
 
 #[tokio::test]
-async fn what_breaks_behind_the_endpoint() {
+async fn failures_of_directory_ledger_and_stores() {
     let body = r#"{"accountId":"1"}"#;
     let world = World::new();
     world.ledger.fault.set(Fault::Fails);
@@ -292,7 +292,7 @@ async fn what_breaks_behind_the_endpoint() {
     let answer = world.send(statement_request(API_KEY, &token, body)).await;
     assert_eq!((answer.status, answer.error_code()), (StatusCode::SERVICE_UNAVAILABLE, "EC20005"));
 
-    // What the ledger answers is not passed on when it is wrong.
+    // A wrong answer of the ledger is an error.
     let world = World::new();
     let answer = world.statement(r#"{"accountId":"5"}"#).await;
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The token endpoint: what gets a token, what does not, in which order it is found out.
+//! The token endpoint: which requests get a token, and the order of its checks.
 
 use crate::world::{API_KEY, AUDIENCE, FORM, Fault, OTHER_KEY, SCOPES, World, keys, statement_request, token_request};
 use axum::body::Body;
@@ -28,7 +28,7 @@ async fn a_good_request_gets_a_token_that_opens_a_statement() {
     assert!(token.parse::<bankrail_values::HyphenatedUuid>().is_ok());
     let statement = || statement_request(API_KEY, token, r#"{"accountId":"2"}"#);
     assert_eq!(world.send(statement()).await.status, StatusCode::OK);
-    // The last second of its life, and the first after it.
+    // The last second of its lifetime, and the first after it.
     world.clock.advance(Duration::from_millis(3_599_999));
     assert_eq!(world.send(statement()).await.status, StatusCode::OK);
     world.clock.advance(Duration::from_millis(1));
@@ -58,7 +58,7 @@ async fn scopes_are_cut_to_what_is_permitted() {
 }
 
 #[tokio::test]
-async fn no_key_no_look_at_anything_else() {
+async fn nothing_is_checked_before_the_api_key() {
     let world = World::new();
     let form = world.form(SCOPES);
     let build = || Request::post("/v1.0/auth").header("content-type", FORM);
@@ -68,7 +68,7 @@ async fn no_key_no_look_at_anything_else() {
         build().header("apikey", "").body(Body::from(form.clone())),
         build().header("apikey", API_KEY).header("apikey", API_KEY).body(Body::from(form.clone())),
         build().header("apikey", "k".repeat(4096)).body(Body::from(form.clone())),
-        // Even a body that is too large is none of a stranger's business.
+        // A stranger does not learn that a body is too large.
         build().header("apikey", "nobody").body(Body::from(vec![b'x'; 1 << 20])),
     ] {
         let answer = world.send(request.unwrap()).await;
@@ -123,7 +123,7 @@ async fn content_types() {
 }
 
 #[tokio::test]
-async fn bad_assertions_are_all_told_the_same() {
+async fn bad_assertions_are_answered_alike() {
     let world = World::new();
     let [acme, beta] = keys();
     let now = world.clock.now();
@@ -212,7 +212,7 @@ async fn a_scope_that_is_refused_uses_up_no_assertion() {
     for (scope, status) in [(names::MANDATE_WRITE, 400), (names::STATEMENT_READ, 200), (names::STATEMENT_READ, 401)] {
         let answer = world.send(token_request(API_KEY, asking(&assertion, scope))).await;
         assert_eq!(answer.status.as_u16(), status, "{scope}");
-        // Two a second are allowed.
+        // Two calls a second are allowed.
         world.clock.advance(Duration::from_secs(1));
     }
 }
@@ -244,7 +244,7 @@ async fn the_third_in_a_second_and_the_eleventh_in_an_hour_wait() {
     for _ in 0..2 {
         assert_eq!(world.send(token_request(API_KEY, world.form(SCOPES))).await.status, StatusCode::OK);
     }
-    // Refused before anything of the request is read.
+    // Refused before the body is read.
     let answer = world.send(token_request(API_KEY, vec![0; 1 << 20])).await;
     assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
     let wait: u64 = answer.header("retry-after").parse().unwrap();
@@ -274,7 +274,7 @@ async fn too_large_comes_before_malformed() {
 }
 
 #[tokio::test]
-async fn octets_that_are_no_form() {
+async fn bytes_that_are_not_a_form() {
     for form in [&b"\xff\xfe"[..], b"%", b"&&&===", b"scope=%ff&client_assertion=%00", &[0; 30_000]] {
         let world = World::new();
         let answer = world.send(token_request(API_KEY, form.to_vec())).await;

@@ -1,4 +1,4 @@
-//! A provider with two customers, a few accounts, and ways to break each part of it.
+//! A provider with two customers and a few accounts, each part of which can be made to fail.
 
 use axum::Router;
 use axum::body::Body;
@@ -37,7 +37,7 @@ pub(crate) fn keys() -> &'static [SigningKey; 2] {
     KEYS.get_or_init(|| [(); 2].map(|()| SigningKey::generate(RsaSize::Rsa2048).unwrap()))
 }
 
-/// What a part does instead of working.
+/// How a part fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Fails = 1,
@@ -83,19 +83,21 @@ struct Held {
     entries: Vec<LedgerEntry>,
 }
 
-/// Accounts by customer and identifier; positions count entries, which is good enough for entries that never change.
+/// Accounts by customer and identifier. Positions count entries, which is enough for entries that never change.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     held: HashMap<(String, String), Held>,
     pub(crate) fault: Switch,
     pub(crate) asked: AtomicUsize,
-    /// How many entries too many a page has, and whether its next position is its own.
+    /// How many entries a page has too many.
     pub(crate) surplus: AtomicUsize,
+    /// Not 0 if the next position of a page is its own.
     pub(crate) stuck: AtomicUsize,
-    /// How far a next position is beyond the entry it should name, and whether there is one behind no entries.
+    /// How far a next position is after the right one.
     pub(crate) far: AtomicUsize,
+    /// Not 0 if pages have no entries but a next position.
     pub(crate) barren: AtomicUsize,
-    /// The days asked for.
+    /// The days of the queries.
     pub(crate) days: Mutex<Vec<String>>,
 }
 
@@ -119,7 +121,7 @@ impl Ledger for Accounts {
             let most = if self.barren.load(Ordering::SeqCst) == 0 { most } else { 0 };
             let page = entries.iter().skip(from).take(most).cloned().collect::<Vec<_>>();
             let to = from + if self.stuck.load(Ordering::SeqCst) == 0 { page.len() } else { 0 };
-            // A place that is not there, when told to name one.
+            // A wrong position, if the test asks for one.
             let to = to + self.far.load(Ordering::SeqCst) + self.barren.load(Ordering::SeqCst);
             let more = from + page.len() < entries.len();
             let page = LedgerPage::new(held.facts.clone(), held.balance, query.day).with_entries(page);
@@ -128,7 +130,7 @@ impl Ledger for Accounts {
     }
 }
 
-/// Stores that fail when told to.
+/// Stores that can be made to fail.
 #[derive(Debug, Default)]
 pub(crate) struct Stores {
     pub(crate) memory: MemoryStore,
@@ -176,7 +178,7 @@ pub(crate) struct World {
     pub(crate) stores: Arc<Stores>,
 }
 
-/// An answer, read whole.
+/// An answer with its whole body.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -190,7 +192,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The status code of SPEC.md's error body, with the body's shape checked.
+    /// The `statusCode` of the specification's error body, whose shape is checked.
     pub(crate) fn error_code(&self) -> &str {
         assert_eq!(self.json.as_object().unwrap().len(), 2, "{}", self.text);
         assert_eq!(self.json["error"].as_object().unwrap().len(), 2, "{}", self.text);
@@ -235,7 +237,7 @@ impl World {
         send(self.router.clone(), request).await
     }
 
-    /// A fresh assertion of a customer.
+    /// A new assertion of a customer.
     pub(crate) fn assertion(&self, customer: &str, key: &SigningKey) -> String {
         AssertionBuilder::new(CustomerCode::parse(customer).unwrap(), Audience::parse(AUDIENCE).unwrap())
             .with_options(AssertionOptions::new().jwt_id(JwtId::Random))
@@ -248,7 +250,7 @@ impl World {
         TokenRequest::new(self.assertion("ACME", &keys()[0]), scope).to_form()
     }
 
-    /// A token of a customer, put straight into the store.
+    /// A token of a customer, inserted directly into the store.
     pub(crate) async fn token(&self, customer: &str, scope: &str) -> String {
         let token = AccessToken::generate().unwrap();
         let now = self.clock.now();
@@ -258,7 +260,7 @@ impl World {
         token.expose_secret().to_owned()
     }
 
-    /// A statement request of ACME with a token that is good for it.
+    /// Sends a statement request of ACME with a valid token.
     pub(crate) async fn statement(&self, body: &str) -> Answer {
         let token = self.token("ACME", names::STATEMENT_READ).await;
         self.send(statement_request(API_KEY, &token, body.to_owned())).await
@@ -285,12 +287,12 @@ pub(crate) fn provider(
 pub(crate) async fn send(router: Router, request: Request<Body>) -> Answer {
     let response = router.oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
-    let octets = body.collect().await.unwrap().to_bytes();
+    let body = body.collect().await.unwrap().to_bytes();
     // The answer to HEAD has the length of a body that is not sent.
-    if let Some(length) = parts.headers.get("content-length").filter(|_| !octets.is_empty()) {
-        assert_eq!(length.to_str().unwrap(), octets.len().to_string());
+    if let Some(length) = parts.headers.get("content-length").filter(|_| !body.is_empty()) {
+        assert_eq!(length.to_str().unwrap(), body.len().to_string());
     }
-    let text = String::from_utf8(octets.to_vec()).unwrap();
+    let text = String::from_utf8(body.to_vec()).unwrap();
     let json = serde_json::from_str(&text).unwrap_or(serde_json::Value::Null);
     Answer { status: parts.status, headers: parts.headers, text, json }
 }

@@ -1,4 +1,4 @@
-//! Endpoints that keep failing, and how much one endpoint may have at once.
+//! The circuit of an endpoint that keeps failing, and the limit on one endpoint.
 
 use super::world::{Reply, World};
 use bankrail_mailbox::OutboxState;
@@ -20,7 +20,7 @@ async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
         assert_eq!(world.receiver.count(), made);
     }
     assert_eq!(world.endpoints.open_circuits(world.clock.now()), std::slice::from_ref(&world.acme));
-    assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "it is left alone");
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "deliveries to it are paused");
     let other = world.beta.clone();
     world.enqueue_to(&other).await;
     world.receiver.script([Reply::Good]);
@@ -35,7 +35,7 @@ async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
 }
 
 #[tokio::test]
-async fn of_several_entries_only_one_is_the_trial_and_no_attempt_is_lost() {
+async fn of_several_entries_only_one_is_the_trial_and_no_delivery_is_lost() {
     let world = World::with(|options| options.per_endpoint(4).breaker(BreakerPolicy::new().failures(4)));
     world.receiver.always(Reply::Status(500));
     let mut ids = Vec::new();
@@ -46,17 +46,17 @@ async fn of_several_entries_only_one_is_the_trial_and_no_attempt_is_lost() {
     world.clock.advance(Duration::from_secs(30));
     world.dispatcher.run_once().await.unwrap();
     assert_eq!(world.receiver.count(), 5, "four, then one trial");
-    let mut attempts = 0;
+    let mut deliveries = 0;
     for id in ids {
-        attempts += world.deliveries(id).await.len();
+        deliveries += world.deliveries(id).await.len();
     }
-    assert_eq!(attempts, 5, "what was given back was no attempt");
+    assert_eq!(deliveries, 5, "an entry that was given back was not delivered");
     assert_eq!(world.pending().await, 8);
 }
 
-/// What a running trial keeps waiting is left in the outbox, not taken and given back over and over.
+/// Entries that wait for a running trial stay in the outbox, and are not leased and given back again and again.
 #[tokio::test]
-async fn a_running_trial_is_waited_for_in_peace() {
+async fn entries_that_wait_for_a_trial_are_not_leased() {
     let hour = Duration::from_secs(3600);
     let world = Arc::new(World::with(|options| {
         let breaker = BreakerPolicy::new().failures(1);
@@ -84,7 +84,7 @@ async fn a_running_trial_is_waited_for_in_peace() {
     }
     let now = world.clock.now();
     for id in &ids {
-        assert!(world.entry(*id).await.due <= now, "what waits behind the trial is not put off");
+        assert!(world.entry(*id).await.due <= now, "an entry that waits for the trial is not postponed");
     }
     assert_eq!(world.endpoints.open_circuits(now), std::slice::from_ref(&world.acme));
     world.receiver.gate.add_permits(1000);
@@ -98,7 +98,7 @@ async fn a_running_trial_is_waited_for_in_peace() {
 }
 
 #[tokio::test]
-async fn a_trial_that_is_dropped_stands_in_nobodys_way() {
+async fn a_dropped_trial_does_not_block_others() {
     let world = Arc::new(World::with(|options| options.breaker(BreakerPolicy::new().failures(1))));
     world.receiver.script([Reply::Status(500)]);
     let id = world.enqueue_one().await;
@@ -122,7 +122,7 @@ async fn a_trial_that_is_dropped_stands_in_nobodys_way() {
 }
 
 #[tokio::test]
-async fn refusals_of_the_message_say_nothing_against_the_endpoint() {
+async fn refusals_of_a_message_do_not_count_against_the_endpoint() {
     let world = World::new();
     world.receiver.always(Reply::Status(400));
     for _ in 0..8 {
@@ -134,7 +134,7 @@ async fn refusals_of_the_message_say_nothing_against_the_endpoint() {
 }
 
 #[tokio::test]
-async fn one_endpoint_has_no_more_than_its_share() {
+async fn deliveries_to_one_endpoint_are_limited() {
     let world = World::with(|options| options.per_endpoint(2));
     for _ in 0..5 {
         world.enqueue_one().await;

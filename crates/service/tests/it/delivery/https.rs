@@ -15,7 +15,7 @@ use bankrail_webhook::{Acknowledgement, samples};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A client that trusts one certificate, which nobody has.
+/// A transport that trusts one certificate, whose key no server has.
 fn transport() -> HttpsTransport {
     let certificate = rcgen::generate_simple_self_signed(["receiver.example".to_owned()]).unwrap().cert.pem();
     let roots = TlsRoots::OnlyPem(certificate.into_bytes());
@@ -29,8 +29,8 @@ async fn serve(router: Router) -> String {
     address.to_string()
 }
 
-/// Makes one attempt at a message to this base address.
-async fn attempt(base: &str, timeout: Duration) -> DeliveryRecord {
+/// Makes one delivery to this base address.
+async fn deliver(base: &str, timeout: Duration) -> DeliveryRecord {
     let (outbox, endpoints) = (Arc::new(MemoryStore::new().outbox()), Endpoints::new());
     let id: EndpointId = "acme".parse().unwrap();
     let url = EndpointUrl::danger_allow_http_on_loopback(base).unwrap();
@@ -63,7 +63,7 @@ async fn a_message_arrives_with_its_headers() {
             }
         }),
     );
-    let made = attempt(&format!("http://{}/", serve(router).await), LONG).await;
+    let made = deliver(&format!("http://{}/", serve(router).await), LONG).await;
     assert_eq!((made.status, made.note), (Some(200), None));
     let headers = seen.lock().unwrap().take().unwrap();
     assert_eq!(
@@ -85,7 +85,7 @@ async fn a_redirection_is_not_followed() {
     let elsewhere = format!("http://{}/", serve(target).await);
     let router = Router::new()
         .route(PATH, post(move || async move { (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, elsewhere)]) }));
-    let made = attempt(&format!("http://{}/", serve(router).await), LONG).await;
+    let made = deliver(&format!("http://{}/", serve(router).await), LONG).await;
     assert_eq!((made.status, made.note), (Some(307), Some(DeliveryNote::Redirected)));
     assert!(!*followed.lock().unwrap());
 }
@@ -97,7 +97,7 @@ async fn an_endless_answer_is_cut() {
         Body::from_stream(chunks)
     };
     let router = Router::new().route(PATH, post(move || async move { endless() }));
-    let made = attempt(&format!("http://{}/", serve(router).await), LONG).await;
+    let made = deliver(&format!("http://{}/", serve(router).await), LONG).await;
     assert_eq!((made.status, made.note), (Some(200), Some(DeliveryNote::Unacknowledged)));
 }
 
@@ -105,12 +105,12 @@ async fn an_endless_answer_is_cut() {
 async fn no_answer_no_listener_and_no_tls() {
     let router = Router::new().route(PATH, post(|| async { std::future::pending::<()>().await }));
     let address = serve(router).await;
-    let made = attempt(&format!("http://{address}/"), Duration::from_secs(1)).await;
+    let made = deliver(&format!("http://{address}/"), Duration::from_secs(1)).await;
     assert_eq!(made.note, Some(DeliveryNote::TimedOut));
-    // What listens there does not speak TLS.
-    let made = attempt(&format!("https://{address}/"), LONG).await;
+    // The listener does not speak TLS.
+    let made = deliver(&format!("https://{address}/"), LONG).await;
     assert_eq!(made.note, Some(DeliveryNote::Tls));
     let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let made = attempt(&format!("http://{free}/"), LONG).await;
+    let made = deliver(&format!("http://{free}/"), LONG).await;
     assert_eq!(made.note, Some(DeliveryNote::NoConnection));
 }

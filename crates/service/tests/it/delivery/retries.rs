@@ -1,4 +1,4 @@
-//! Failing, waiting, trying again, giving up.
+//! Failed deliveries, the schedule, `Retry-After` and dead letters.
 
 use super::world::{Reply, World, sealed_by};
 use bankrail_mailbox::{DEFAULT_DELAYS, DeliveryNote, EntryId, Outbox as _, OutboxState};
@@ -6,7 +6,7 @@ use bankrail_service::delivery::{BreakerPolicy, SealFuture, SealPayload, Transpo
 use bankrail_values::Clock as _;
 use std::time::Duration;
 
-/// Moves to when an entry is due and says how long that was.
+/// Moves the clock to the time when an entry is due, and returns how long that was.
 async fn move_to_due(world: &World, id: EntryId) -> Duration {
     let entry = world.entry(id).await;
     let wait = entry.due.saturating_since(world.clock.now());
@@ -15,7 +15,7 @@ async fn move_to_due(world: &World, id: EntryId) -> Duration {
 }
 
 #[tokio::test]
-async fn ten_attempts_on_the_schedule_then_a_dead_letter_that_can_be_sent_again() {
+async fn ten_deliveries_on_the_schedule_then_a_dead_letter_that_can_be_resent() {
     let world = World::with(|options| options.breaker(BreakerPolicy::new().failures(u32::MAX)));
     world.receiver.always(Reply::Status(500));
     let id = world.enqueue_one().await;
@@ -28,18 +28,18 @@ async fn ten_attempts_on_the_schedule_then_a_dead_letter_that_can_be_sent_again(
     }
     let dead = world.outbox.dead_letters(Some(&world.acme), None, 10).await.unwrap();
     assert_eq!(dead.iter().map(|entry| entry.id).collect::<Vec<_>>(), [id]);
-    let attempts = world.deliveries(id).await;
-    assert_eq!(attempts.len(), DEFAULT_DELAYS.len());
-    assert!(attempts.iter().all(|one| (one.status, one.note) == (Some(500), Some(DeliveryNote::Refused))));
+    let deliveries = world.deliveries(id).await;
+    assert_eq!(deliveries.len(), DEFAULT_DELAYS.len());
+    assert!(deliveries.iter().all(|one| (one.status, one.note) == (Some(500), Some(DeliveryNote::Refused))));
 
     world.receiver.always(Reply::Good);
     assert!(world.dispatcher.resend(id).await.unwrap());
     world.dispatcher.run_once().await.unwrap();
     assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
-    assert!(!world.dispatcher.resend(id).await.unwrap(), "it is not dead");
+    assert!(!world.dispatcher.resend(id).await.unwrap(), "it is not a dead letter");
     let ids: Vec<_> = world.receiver.all().iter().map(|request| request.headers["x-message-id"].clone()).collect();
     assert_eq!(ids.len(), 11);
-    assert!(ids.iter().all(|one| one == ids[0]), "one message id over all attempts");
+    assert!(ids.iter().all(|one| one == ids[0]), "one message id in all deliveries");
     let bodies: std::collections::HashSet<_> = world.receiver.all().into_iter().map(|request| request.body).collect();
     assert_eq!(bodies.len(), 11, "sealed anew each time");
 }
@@ -60,10 +60,10 @@ async fn every_failure_is_recorded_as_what_it_was() {
         world.receiver.script([reply.clone()]);
         let id = world.enqueue_one().await;
         world.dispatcher.run_once().await.unwrap();
-        let attempts = world.deliveries(id).await;
-        assert_eq!(attempts.len(), 1);
-        assert_eq!((attempts[0].status, attempts[0].note), (status, Some(note)), "{reply:?}");
-        assert_eq!(attempts[0].started_at, world.clock.now());
+        let deliveries = world.deliveries(id).await;
+        assert_eq!(deliveries.len(), 1);
+        assert_eq!((deliveries[0].status, deliveries[0].note), (status, Some(note)), "{reply:?}");
+        assert_eq!(deliveries[0].started_at, world.clock.now());
         assert_eq!(world.entry(id).await.state, OutboxState::Pending);
     }
 }
@@ -77,7 +77,7 @@ async fn a_receiver_that_never_answers_is_cut_off() {
     assert_eq!(world.deliveries(id).await[0].note, Some(DeliveryNote::TimedOut));
 }
 
-/// A signing key that lives elsewhere, and is not to be had.
+/// A sealer with a remote key that never answers.
 #[derive(Debug)]
 struct Hangs;
 
@@ -117,7 +117,7 @@ async fn retry_after_is_honoured_up_to_a_day() {
 }
 
 #[tokio::test]
-async fn a_busy_receiver_is_left_alone_as_long_as_it_asks() {
+async fn a_retry_after_pauses_all_deliveries_to_the_endpoint() {
     for (status, rests) in [(429, true), (503, true), (500, false)] {
         let world = World::with(|options| options.per_endpoint(2));
         world.receiver.script([Reply::Asking(status, "3600".to_owned()), Reply::Good]);
@@ -125,7 +125,7 @@ async fn a_busy_receiver_is_left_alone_as_long_as_it_asks() {
         let other = world.enqueue_to(&world.beta.clone()).await;
         assert_eq!(world.dispatcher.run_once().await.unwrap(), 3);
         assert_eq!(world.entry(other).await.state, OutboxState::Delivered);
-        // What was under way and went well does not end the rest.
+        // A running delivery that succeeds does not end the rest.
         assert_eq!(world.dispatcher.run_once().await.unwrap(), usize::from(!rests), "{status}");
         let left_alone = world.endpoints.open_circuits(world.clock.now());
         assert_eq!(left_alone, if rests { vec![world.acme.clone()] } else { Vec::new() });
@@ -145,7 +145,7 @@ async fn a_busy_receiver_is_left_alone_as_long_as_it_asks() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_gone_is_left_alone_until_it_is_resumed() {
+async fn a_receiver_that_is_gone_gets_nothing_until_it_is_resumed() {
     let world = World::new();
     world.receiver.script([Reply::Status(410)]);
     let first = world.enqueue_one().await;
@@ -153,7 +153,7 @@ async fn a_receiver_that_is_gone_is_left_alone_until_it_is_resumed() {
     assert_eq!(world.deliveries(first).await[0].note, Some(DeliveryNote::Gone));
     let stopped = world.outbox.stopped_endpoints().await.unwrap();
     assert_eq!((stopped.len(), &stopped[0].endpoint), (1, &world.acme));
-    // Messages for it are still taken and kept; others are not held up.
+    // Messages to it are still enqueued; messages to others are delivered.
     let second = world.enqueue_one().await;
     let other = world.enqueue_to(&world.beta.clone()).await;
     world.clock.advance(Duration::from_secs(1_000_000));
@@ -168,7 +168,7 @@ async fn a_receiver_that_is_gone_is_left_alone_until_it_is_resumed() {
 }
 
 #[tokio::test]
-async fn a_message_to_an_endpoint_that_went_away_is_kept() {
+async fn a_message_to_a_removed_endpoint_is_kept() {
     let world = World::new();
     let id = world.enqueue_one().await;
     assert!(world.endpoints.remove(&world.acme));
@@ -178,8 +178,8 @@ async fn a_message_to_an_endpoint_that_went_away_is_kept() {
     assert_eq!(entry.due.saturating_since(world.clock.now()), Duration::from_secs(60));
 }
 
-/// Whatever the receiver does, nothing is lost: in the end every message is delivered or a dead letter, and what was
-/// delivered had been received.
+/// Whatever the receiver does, every message is delivered or a dead letter in the end, and every delivered message was
+/// received.
 #[tokio::test]
 async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
     let world = World::new();

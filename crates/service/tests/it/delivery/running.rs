@@ -1,4 +1,4 @@
-//! The loop: starting, waking, stopping.
+//! Starting, waking and stopping a dispatcher.
 
 use super::world::World;
 use bankrail_mailbox::{Outbox as _, OutboxState};
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 #[tokio::test]
-async fn stopping_waits_for_what_is_under_way_and_takes_nothing_more() {
+async fn stopping_waits_for_running_deliveries_and_starts_no_more() {
     let world = Arc::new(World::with(|options| options.concurrency(1)));
-    // Nobody is answered before the gate opens.
+    // No request is answered before the gate opens.
     let permits = world.receiver.gate.available_permits();
     world.receiver.gate.forget_permits(permits);
     let (first, second) = (world.enqueue_one().await, world.enqueue_one().await);
@@ -24,7 +24,7 @@ async fn stopping_waits_for_what_is_under_way_and_takes_nothing_more() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    assert!(!running.is_finished(), "one attempt is under way");
+    assert!(!running.is_finished(), "one delivery is running");
     world.receiver.gate.add_permits(10);
     running.await.unwrap();
     assert_eq!(world.entry(first).await.state, OutboxState::Delivered);
@@ -70,7 +70,7 @@ async fn enqueueing_wakes_the_loop_and_a_restart_continues() {
 }
 
 #[tokio::test]
-async fn what_was_delivered_long_ago_is_forgotten() {
+async fn old_delivered_messages_are_forgotten() {
     let day = std::time::Duration::from_secs(86_400);
     let world = Arc::new(World::with(|options| options.retention(day)));
     let id = world.enqueue_one().await;

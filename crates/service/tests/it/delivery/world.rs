@@ -1,4 +1,4 @@
-//! A dispatcher with two endpoints, a clock that moves when told, and a receiver by script.
+//! A dispatcher with two endpoints, a manual clock, and a receiver that answers by script.
 
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{DeliveryRecord, EndpointId, EntryId, Outbox, OutboxCounts, OutboxEntry};
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
 use tokio::sync::Semaphore;
 
-/// The provider's signing key, two decryption keys of customers, made once.
+/// The provider's signing key and the decryption keys of two customers, made once.
 fn keys() -> &'static (SigningKey, [DecryptionKey; 2]) {
     static KEYS: OnceLock<(SigningKey, [DecryptionKey; 2])> = OnceLock::new();
     KEYS.get_or_init(|| {
@@ -46,7 +46,7 @@ pub(super) enum Reply {
     Panics,
 }
 
-/// Does what the script says, then what `always` says. Each request waits for a permit.
+/// Answers by script, then as `always`. Each request waits for a permit.
 #[derive(Debug)]
 pub(super) struct Receiver {
     script: Mutex<VecDeque<Reply>>,
@@ -142,7 +142,7 @@ impl World {
         Self { dispatcher, outbox, endpoints, receiver, clock, opener: opener(0), acme, beta }
     }
 
-    /// ACME's receiver with another decryption key from here on.
+    /// Gives ACME's receiver another decryption key.
     pub(super) fn change_keys(&self) -> Opener {
         self.endpoints.insert(endpoint(&self.acme, 1));
         opener(1)
@@ -184,7 +184,7 @@ pub(super) fn sealed_by(id: &EndpointId, sealer: Arc<dyn SealPayload>) -> Endpoi
     Endpoint::new(id.clone(), base, sealer).with_api_key_in("X-Api-Key", &SecretString::from("hunter2")).unwrap()
 }
 
-/// Headers with keys of their own.
+/// Headers with new keys.
 pub(super) fn fresh_headers(kind: MessageKind) -> DeliveryHeaders {
     let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
     if kind.answers_a_request() { DeliveryHeaders::answering(fresh(), fresh()) } else { DeliveryHeaders::new(fresh()) }
