@@ -1,8 +1,9 @@
-//! Makes a client assertion, asks for a token with it and answers, both sides in one process and no socket between them.
+//! Makes a client assertion, requests a token with it and answers: both sides in one process, without a socket.
 //!
-//! - `assertion` shows it all in one go, with a key made at start.
-//! - `assertion sign DIR` prints an assertion signed with `signing.pem` in DIR, as `payload keys DIR` makes it.
-//! - `assertion verify DIR` reads an assertion from standard input, checks it with `signing.pub.pem`, and prints the customer.
+//! - `assertion` shows all steps with a new key.
+//! - `assertion sign DIR` prints an assertion signed with the file `signing.pem` in DIR that `payload keys DIR` makes.
+//! - `assertion verify DIR` reads an assertion from standard input, checks it with `signing.pub.pem` in DIR, and prints
+//!   the customer.
 
 use bankrail::client_assertion::token::{AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenRequest, TokenResponse, names};
 use bankrail::client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
@@ -60,7 +61,7 @@ fn verify(folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut assertion = String::new();
     std::io::stdin().read_to_string(&mut assertion)?;
     let verifier = Verifier::new(Audience::parse(AUDIENCE)?);
-    // The key is this customer's and nobody else's, whatever the assertion says.
+    // The key is this customer's only, whatever customer the assertion names.
     let known = |customer: &CustomerCode| (customer.as_str() == CUSTOMER).then(|| key.clone());
     let verified = verifier.verify(assertion.trim_end(), SystemClock.now(), known)?;
     println!("{}", verified.customer());

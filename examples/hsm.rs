@@ -1,7 +1,7 @@
-//! Seals and opens a message with private keys that never leave a PKCS#11 token: an HSM, a smart card, SoftHSM.
+//! Seals and opens a message with private keys that stay in a PKCS#11 token, such as an HSM, a smart card or SoftHSM.
 //!
-//! `hsm MODULE` loads the token's library, for example `/usr/lib/softhsm/libsofthsm2.so`, takes the first token in it, logs in with
-//! the PIN from the environment variable `HSM_PIN`, and makes the two key pairs there if it has none yet.
+//! `hsm MODULE` loads the token's library, for example `/usr/lib/softhsm/libsofthsm2.so`, and logs in to its first
+//! token with the PIN in the environment variable `HSM_PIN`. It makes two key pairs in the token if there are none.
 
 use bankrail::jose::jws::{self, JwsHeader, VerifyOptions};
 use bankrail::jose::remote::{
@@ -18,7 +18,7 @@ use cryptoki::session::{Session, UserType};
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A private key in a token, and its public half `P` here.
+/// A private key in a token, with its public key `P` in memory.
 #[derive(Clone, Debug)]
 struct TokenKey<P> {
     session: Arc<Mutex<Session>>,
@@ -27,7 +27,7 @@ struct TokenKey<P> {
 }
 
 impl<P> TokenKey<P> {
-    /// Asks the token on a thread that may wait: its library has no other way.
+    /// Calls the token on a thread for blocking work, because its library blocks.
     async fn ask<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&Session, ObjectHandle) -> Result<T, TokenError> + Send + 'static,
@@ -68,15 +68,17 @@ impl RemoteDecrypter for TokenKey<EncryptionKey> {
             match self.ask(work).await? {
                 Ok(key) => Ok(DecryptionOutcome::Key(key.into())),
                 Err(error) if is_fault(&error) => Err(fault(error)),
-                // Tokens say in many ways that they cannot decrypt, SoftHSM by CKR_GENERAL_ERROR. None of it may show outside.
+                // Tokens report a wrong ciphertext with different errors, SoftHSM with CKR_GENERAL_ERROR. The sender
+                // must not learn which.
                 Err(_) => Ok(DecryptionOutcome::CannotDecrypt),
             }
         })
     }
 }
 
-/// What no octets can bring about: the token, the session or the key is not there. Each device has its own answers: this
-/// one says "general error" of a wrong ciphertext, so that cannot count as a fault here; find out what yours says.
+/// Whether an error cannot be caused by a ciphertext: the token, the session or the key is missing. The errors depend
+/// on the device. SoftHSM reports a wrong ciphertext as a general error, so this is not a fault here; check your
+/// device.
 fn is_fault(error: &TokenError) -> bool {
     let TokenError::Pkcs11(error, _) = error else { return true };
     is_passing(error)
@@ -91,7 +93,7 @@ fn is_fault(error: &TokenError) -> bool {
         )
 }
 
-/// What may be over in a moment.
+/// Whether an error may be temporary.
 fn is_passing(error: &RvError) -> bool {
     matches!(
         error,
@@ -147,12 +149,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let opened = opener.open_remote(&sealed).await?;
     println!("opened:   {}", std::str::from_utf8(opened.json())?);
 
-    // The encrypted key, the second part, with one bit changed: the token cannot decrypt it, and nobody learns that.
+    // Changes one bit of the encrypted key, the second part. The token cannot decrypt it, and the error does not say
+    // so.
     let mut parts: Vec<String> = sealed.split('.').map(str::to_owned).collect();
     let part = parts.get_mut(1).ok_or("no encrypted key")?;
-    let mut octets = base64url::decode(part)?;
-    *octets.last_mut().ok_or("an empty encrypted key")? ^= 1;
-    *part = base64url::encode(&octets);
+    let mut bytes = base64url::decode(part)?;
+    *bytes.last_mut().ok_or("an empty encrypted key")? ^= 1;
+    *part = base64url::encode(&bytes);
     match opener.open_remote(&parts.join(".")).await {
         Err(OpenError::Rejected) => println!("changed:  {}", OpenError::Rejected),
         Err(error) => return Err(error.into()),
@@ -161,7 +164,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The private key with this label, made if there is none, and its public half as a JWK.
+/// The private key with this label and its public key as a JWK. They are made if the token has none.
 fn key_pair(session: &Session, label: &str, key_use: &str) -> Result<(ObjectHandle, String), Box<dyn Error>> {
     let label_attribute = Attribute::Label(label.into());
     let find = |class| session.find_objects(&[Attribute::Class(class), label_attribute.clone()]);
@@ -191,8 +194,8 @@ fn key_pair(session: &Session, label: &str, key_use: &str) -> Result<(ObjectHand
     let (mut n, mut e) = (String::new(), String::new());
     for attribute in session.get_attributes(public, &[AttributeType::Modulus, AttributeType::PublicExponent])? {
         match attribute {
-            Attribute::Modulus(octets) => n = base64url::encode(&octets),
-            Attribute::PublicExponent(octets) => e = base64url::encode(&octets),
+            Attribute::Modulus(bytes) => n = base64url::encode(&bytes),
+            Attribute::PublicExponent(bytes) => e = base64url::encode(&bytes),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Judges requests against the specification's limits: its worked cases of the sliding window, and the default table.
+//! Shows the specification's limits: its worked cases of the sliding window, and the default table.
 
 use bankrail::rate_limit::{Algorithm, CallType, Counting, Policy, State, Window, decide, default_limits};
 use bankrail::values::Timestamp;
@@ -16,9 +16,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let decision = decide(&mut state, &policy, now, requests)?;
         let verdict = match decision.retry_after_seconds() {
             None => "allowed".to_owned(),
-            Some(seconds) => format!("refused, next chance in {seconds} s"),
+            Some(seconds) => format!("refused, allowed in {seconds} s"),
         };
-        println!("  {percent} % into the next hour, {requests} requests there: {verdict}");
+        println!("  {percent} % into the next hour, {requests} requests in it: {verdict}");
     }
 
     println!("\ndefault limits:");

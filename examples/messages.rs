@@ -1,5 +1,5 @@
-//! The webhook messages: reads one with findings, builds one, tells a duplicate from a conflict, and folds payment outcomes that
-//! arrive out of order into the state that holds.
+//! Shows the webhook messages: one that is read with findings, one that is refused, a sample of each kind with its
+//! duplicate key, and the state of a payment whose outcomes arrive out of order.
 
 use bankrail::values::HyphenatedUuid;
 use bankrail::webhook::history::PaymentHistory;
@@ -7,8 +7,9 @@ use bankrail::webhook::{Message, MessageKind, PaymentOutcome, TransactionStatus,
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("read, with what is odd about it:");
-    let json = br#"{"creation_date_time":"2021-07-29T01:02:03Z","transaction_status":"RJCT","instruction_identification":"I-42"}"#;
+    println!("a message that is read with findings:");
+    let json = br#"{"creation_date_time":"2021-07-29T01:02:03Z","transaction_status":"RJCT",
+                    "instruction_identification":"I-42"}"#;
     let parsed = Message::from_json(MessageKind::PaymentOutcome, json)?;
     for finding in &parsed.findings {
         println!("  {finding}");
@@ -16,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let refused = Message::from_json(MessageKind::PaymentOutcome, br#"{"transaction_status":7}"#);
     println!("  refused: {}\n", refused.err().ok_or("expected a refusal")?);
 
-    println!("one good message of each kind:");
+    println!("one valid message of each kind:");
     let message_id: HyphenatedUuid = "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11".parse()?;
     for kind in MessageKind::ALL {
         let message = samples::all().into_iter().find(|message| message.kind() == kind).ok_or("expected a sample")?;

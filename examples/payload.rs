@@ -1,7 +1,8 @@
 //! Seals a JSON message and opens it again: JWS with RS256, then JWE with RSA-OAEP and A256CBC-HS512.
 //!
-//! - `payload` shows both in one go, with keys made at start.
-//! - `payload keys DIR` makes a signing key and a decryption key and their public halves, as PEM files in DIR.
+//! - `payload` shows both with new keys.
+//! - `payload keys DIR` makes a signing key and a decryption key, and writes them and their public keys as PEM files
+//!   into DIR.
 //! - `payload seal DIR` reads a JSON message from standard input and prints the sealed text.
 //! - `payload open [--inflate] DIR` reads a sealed text from standard input and prints the verified message.
 
@@ -47,7 +48,7 @@ fn make_keys(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A new file that nobody else can read.
+/// Writes a new file that only its owner can read.
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);

@@ -1,6 +1,8 @@
-//! Reads a camt.052.001.06 document and prints balances, summary, entries and findings, or the error with its place.
+//! Reads a camt.052.001.06 document and prints its balances, summary, entries and findings, or the error with its
+//! position.
 //!
-//! `cargo run --example statement -- FILE`, with `-` for standard input. Exit status 1 for a document that cannot be read.
+//! `cargo run --example statement -- FILE`, with `-` for standard input. The exit status is 1 if the document cannot be
+//! read.
 
 use bankrail::camt052::{Document, ReadOptions};
 use bankrail_examples::print_document;

@@ -1,7 +1,7 @@
-//! Client assertions: building and verifying, against the raw RSA operation of the same back end, jsonwebtoken and
+//! Building and verifying client assertions, compared with the raw RSA operation of the same back end, jsonwebtoken and
 //! josekit.
 //!
-//! `raw` is what no library can be faster than; the goal is verification within 15 % of it.
+//! No library can be faster than `raw`. The goal is verification within 15 % of it.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{KeyPair, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair};
@@ -101,13 +101,13 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
     let decoding = DecodingKey::from_rsa_pem(key.verifying_key().to_spki_pem().as_bytes()).expect("the public key");
     let mut rules = Validation::new(Algorithm::RS256);
     rules.set_audience(&[AUDIENCE]);
-    rules.validate_exp = false; // it has its own clock, and checks no upper bound
+    rules.validate_exp = false; // jsonwebtoken has its own clock, and checks no upper bound
     let decoded = jsonwebtoken::decode::<Claims>(&assertion, &decoding, &rules).expect("verifies");
     assert_eq!(decoded.claims.sub, customer.as_str());
     group.bench_function("jsonwebtoken aws-lc", |bench| {
         bench.iter(|| jsonwebtoken::decode::<Claims>(black_box(&assertion), &decoding, &rules));
     });
-    // It reads the claims and leaves checking them to another call.
+    // josekit reads the claims here, and checks them in another call.
     let verifier_josekit = RS256.verifier_from_pem(key.verifying_key().to_spki_pem()).expect("the public key");
     let (claims, _) = josekit::jwt::decode_with_verifier(&assertion, &verifier_josekit).expect("verifies");
     assert_eq!(claims.subject(), Some(customer.as_str()));
@@ -119,7 +119,7 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
     threads(criterion, name, &verifier, key, &assertion, now);
 }
 
-/// Two threads verify at once with one key: nothing on the way is shared but the key itself.
+/// Two threads verify at once with one key, which is all that they share.
 fn threads(
     criterion: &mut Criterion,
     name: &str,

@@ -1,11 +1,15 @@
-//! Deliveries and receipts in a second, with durable stores, against what the RSA operations alone allow.
+//! Deliveries and receipts per second with durable stores, compared with the RSA operations alone.
 //!
-//! A delivery is enqueued, leased, sealed, handed to a transport that answers at once, and recorded; a receipt is opened,
-//! read, stored with its acknowledgement and answered. Both stores are SQLite files that reach the disk before an answer. The
-//! floors are one signature and one key encryption, and one key decryption and one verification, of the same handles, on one
-//! thread and on two. Rounds alternate; printed are medians and their ratios.
+//! - A delivery is enqueued, leased, sealed, sent by a transport that answers at once, and recorded. Its RSA floor is
+//!   one signature and one key encryption.
+//! - A receipt is opened, read, stored with its acknowledgement and answered. Its RSA floor is one key decryption and
+//!   one verification.
+//! - Both stores are SQLite files whose commits reach the disk. The floors use the same key handles, on one thread and
+//!   on two.
+//!
+//! Rounds alternate. The output is medians and their ratios.
 
-// A benchmark that cannot go on says so by panicking.
+// A benchmark that fails panics.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use axum::body::Body;
@@ -27,7 +31,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
-/// Many at once, so that they can share what a commit costs.
+/// Deliveries and receipts at once: many, so that they can share a commit.
 const AT_ONCE: usize = 128;
 
 struct Keys {
@@ -99,7 +103,7 @@ fn message(number: u32) -> (Message, DeliveryHeaders) {
     (query.into(), DeliveryHeaders::new(id))
 }
 
-/// Answers as a receiver does, at once.
+/// A transport that answers at once, like a receiver.
 #[derive(Debug)]
 struct Answering(Arc<Semaphore>);
 

@@ -1,11 +1,14 @@
-//! The provider's two endpoints over HTTPS on loopback, against bare axum routes that do the same heavy work.
+//! The provider's two endpoints over HTTPS on loopback, compared with bare axum routes that do the same heavy work.
 //!
-//! A bare token route looks up the customer, verifies one RSA signature, claims a replay key, stores a grant and answers as
-//! many octets; a bare statement route looks up the grant, asks the ledger and writes the same report once into its answer.
-//! Both are behind the same server, stores (one SQLite file that reaches the disk before an answer) and client, which shares
-//! the two threads. Rounds alternate; printed are medians and their ratio.
+//! - The bare token route looks up the customer, verifies one RSA signature, claims a replay key, stores a grant and
+//!   answers as many bytes.
+//! - The bare statement route looks up the grant, asks the ledger and writes the same report once into its answer.
+//! - All routes have the same server, the same store (one SQLite file whose commits reach the disk) and the same
+//!   client, which runs on the same two threads.
+//!
+//! Rounds alternate. The output is medians and their ratio.
 
-// A benchmark that cannot go on says so by panicking.
+// A benchmark that fails panics.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use axum::body::Bytes;
@@ -34,7 +37,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-/// As many connections.
+/// The calls at once, each on its own connection.
 const AT_ONCE: usize = 32;
 const AUDIENCE: &str = "https://localhost/v1.0/auth";
 const ACCOUNT: &str = "011222814766538";
@@ -88,7 +91,7 @@ impl Ledger for Bank {
     }
 }
 
-/// What the bare routes work with.
+/// The state of the bare routes.
 struct Bare {
     bank: Arc<Bank>,
     store: SqliteStore,
@@ -106,7 +109,7 @@ impl Bare {
 
 async fn bare_token(State(bare): State<Arc<Bare>>, headers: HeaderMap, body: Bytes) -> Vec<u8> {
     let customer = bare.customer(&headers).await;
-    // As many octets as the claims of an assertion.
+    // As many bytes as an assertion's claims.
     bare.key.verify(&[b'x'; 400], &bare.signature).unwrap();
     let (token, now) = (AccessToken::generate().unwrap(), SystemClock.now());
     let until = now.saturating_add(Duration::from_secs(3600));
@@ -183,7 +186,7 @@ impl World {
         TokenRequest::new(assertion, names::STATEMENT_READ.parse().unwrap()).to_form()
     }
 
-    /// Makes the calls and says how many were answered in a second.
+    /// Makes the calls, and returns how many were answered per second.
     async fn calls(&self, path: &str, bodies: Vec<String>) -> f64 {
         let media = if path.ends_with("auth") { "application/x-www-form-urlencoded" } else { "application/json" };
         let prepared = bodies.len();
@@ -210,7 +213,7 @@ impl World {
     }
 }
 
-/// A server with a certificate of its own, and a client that trusts it.
+/// Starts a server with a self-signed certificate, and makes a client that trusts it.
 fn serve(router: axum::Router) -> (String, reqwest::Client) {
     let key = rcgen::KeyPair::generate().unwrap();
     let own = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();

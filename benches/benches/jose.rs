@@ -1,9 +1,9 @@
-//! Tokens against the raw RSA operation of the same back end, and against josekit's own functions.
+//! Tokens, compared with the raw RSA operation of the same back end and with josekit's own functions.
 //!
-//! Names: `jws/<operation>/<who>/rsa<bits>`. The payload has 200 octets, as an assertion's claims have: what is measured
-//! is what a token costs beside RSA.
+//! Names: `jws/<operation>/<implementation>/rsa<bits>`. The payload has 200 bytes, like an assertion's claims, so that
+//! the difference to `raw` is the cost of the token.
 
-// A benchmark that cannot go on says so by panicking; criterion's macros write functions without documentation.
+// A benchmark that fails panics; criterion's macros write functions without documentation.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)]
 
 use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
@@ -55,7 +55,7 @@ fn tokens(criterion: &mut Criterion) {
     }
 }
 
-/// Reading keys: done once per key, at start or when keys rotate.
+/// Reading keys, which is done once per key: at start, or when keys are replaced.
 fn keys(criterion: &mut Criterion) {
     let key = SigningKey::generate(RsaSize::Rsa2048).unwrap();
     let (private, public) = (key.to_pkcs8_pem(), key.verifying_key().to_spki_pem());

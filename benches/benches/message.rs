@@ -1,4 +1,4 @@
-//! Webhook messages: reading with all findings, writing, validating and fingerprinting, one of each kind.
+//! Reading with all findings, writing, validating and fingerprinting webhook messages, one of each kind.
 
 use bankrail_webhook::{ActionStatus, ActionType};
 use bankrail_webhook::{CaseType, Message, MessageKind, TransactionStatus, Trigger, samples};
@@ -9,14 +9,14 @@ fn messages() -> [(&'static str, Message); 4] {
     [
         // A flat message of thirteen members.
         ("mandate_outcome", samples::mandate_outcome(&ActionType::Create, &ActionStatus::Pending).into()),
-        // The deepest one: four levels, every kind of amended member.
+        // The deepest message: four levels, every kind of amended member.
         (
             "mandate_notification",
             samples::mandate_notification(&Trigger::AmendmentConfirmed).expect("a known trigger").into(),
         ),
         // Identifiers, money and an array.
         ("payment_outcome", samples::payment_outcome(&TransactionStatus::Rejected).into()),
-        // The longest one.
+        // The longest message.
         ("query", samples::query(&CaseType::Payments).into()),
     ]
 }
@@ -24,7 +24,7 @@ fn messages() -> [(&'static str, Message); 4] {
 fn message(criterion: &mut Criterion) {
     for (name, message) in messages() {
         let json = message.to_json();
-        // A fast path that reads something else cannot win.
+        // The measured path must read the right message.
         let parsed = Message::from_json(message.kind(), &json).expect("a sample is read");
         assert!(parsed.message == message && parsed.findings.is_empty());
         let mut group = criterion.benchmark_group("message");
@@ -32,7 +32,7 @@ fn message(criterion: &mut Criterion) {
         group.bench_function(format!("parse/{name}"), |b| {
             b.iter(|| Message::from_json(message.kind(), black_box(&json)));
         });
-        // What any typed reader pays at least: the same octets into an untyped tree.
+        // For comparison: reading the same bytes into an untyped tree.
         group.bench_function(format!("parse_untyped_serde_json/{name}"), |b| {
             b.iter(|| serde_json::from_slice::<serde_json::Value>(black_box(&json)));
         });

@@ -1,10 +1,12 @@
-//! Sealing and opening against the two raw RSA operations of the same back end, and against josekit's own functions.
+//! Sealing and opening, compared with the two raw RSA operations of the same back end and with josekit's own functions.
 //!
-//! Names: `payload/<operation>/<who>/<octets>/rsa<bits of the signing key>`. The message is JSON of 0.5, 2 and 64 kB: what
-//! RSA costs is the same for all, what the rest costs grows. `raw` is one signature and one key encryption, or one key
-//! decryption and one verification, of the handles that sealing and opening use, over as many octets as the message signs.
+//! - Names: `payload/<operation>/<implementation>/<bytes>/rsa<bits of the signing key>`.
+//! - The message is JSON of 0.5, 2 and 64 kB. The cost of RSA is the same for all; the other costs grow with the
+//!   length.
+//! - `raw` is one signature and one key encryption, or one key decryption and one verification, with the same key
+//!   handles and over as many bytes as the message signs.
 
-// A benchmark that cannot go on says so by panicking; criterion's macros write functions without documentation.
+// A benchmark that fails panics; criterion's macros write functions without documentation.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)]
 
 use bankrail_jose::{Backend, DecryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey, base64url};
@@ -16,9 +18,9 @@ use std::hint::black_box;
 
 const SIZES: [usize; 3] = [512, 2048, 65_536];
 
-fn message(octets: usize) -> Vec<u8> {
+fn message(bytes: usize) -> Vec<u8> {
     let mut json = br#"{"narrative":""#.to_vec();
-    json.extend((0..octets.saturating_sub(16)).map(|at| b"abcdefghijklmnopqrstuvwxyz 0123456789"[at * 7 % 37]));
+    json.extend((0..bytes.saturating_sub(16)).map(|at| b"abcdefghijklmnopqrstuvwxyz 0123456789"[at * 7 % 37]));
     json.extend(br#""}"#);
     json
 }
@@ -41,26 +43,26 @@ fn payloads(criterion: &mut Criterion) {
             let opener = Opener::new(decryption.clone(), verifying.clone());
 
             let mut group = criterion.benchmark_group("payload");
-            for octets in SIZES {
-                let json = message(octets);
+            for bytes in SIZES {
+                let json = message(bytes);
                 let compact = sealer.seal(&json).unwrap();
                 assert_eq!(opener.open(&compact).unwrap().json(), json);
-                group.throughput(Throughput::Bytes(u64::try_from(octets).unwrap()));
+                group.throughput(Throughput::Bytes(u64::try_from(bytes).unwrap()));
                 let input = base64url::encode(&json);
                 let signature = signing.sign(input.as_bytes()).unwrap();
-                group.bench_function(format!("seal/raw-{backend:?}/{octets}/rsa{bits}"), |bencher| {
+                group.bench_function(format!("seal/raw-{backend:?}/{bytes}/rsa{bits}"), |bencher| {
                     bencher.iter(|| (signing.sign(black_box(input.as_bytes())), encryption.encrypt(&content_key)));
                 });
-                group.bench_function(format!("open/raw-{backend:?}/{octets}/rsa{bits}"), |bencher| {
+                group.bench_function(format!("open/raw-{backend:?}/{bytes}/rsa{bits}"), |bencher| {
                     bencher.iter(|| {
                         verifying.verify(black_box(input.as_bytes()), &signature).unwrap();
                         decryption.decrypt(black_box(&encrypted)).unwrap()
                     });
                 });
-                group.bench_function(format!("seal/{backend:?}/{octets}/rsa{bits}"), |bencher| {
+                group.bench_function(format!("seal/{backend:?}/{bytes}/rsa{bits}"), |bencher| {
                     bencher.iter(|| sealer.seal(black_box(&json)).unwrap());
                 });
-                group.bench_function(format!("open/{backend:?}/{octets}/rsa{bits}"), |bencher| {
+                group.bench_function(format!("open/{backend:?}/{bytes}/rsa{bits}"), |bencher| {
                     bencher.iter(|| opener.open(black_box(&compact)).unwrap());
                 });
             }
@@ -70,7 +72,7 @@ fn payloads(criterion: &mut Criterion) {
     }
 }
 
-/// What josekit's own functions cost. They decrypt before they check the tag.
+/// Measures josekit's own functions, which decrypt before they check the tag.
 fn peer(criterion: &mut Criterion, signing: &str, decryption: &str, bits: u32) {
     let signer = RS256.signer_from_pem(signing.as_bytes()).unwrap();
     let verifier = {
@@ -85,16 +87,16 @@ fn peer(criterion: &mut Criterion, signing: &str, decryption: &str, bits: u32) {
     let mut header = JweHeader::new();
     header.set_content_encryption("A256CBC-HS512");
     let mut group = criterion.benchmark_group("payload");
-    for octets in SIZES {
-        let json = message(octets);
+    for bytes in SIZES {
+        let json = message(bytes);
         let seal = || {
             let signed = josekit::jws::serialize_compact(black_box(&json), &JwsHeader::new(), &signer).unwrap();
             josekit::jwe::serialize_compact(signed.as_bytes(), &header, &encrypter).unwrap()
         };
         let compact = seal();
-        group.throughput(Throughput::Bytes(u64::try_from(octets).unwrap()));
-        group.bench_function(format!("seal/peer-josekit/{octets}/rsa{bits}"), |bencher| bencher.iter(seal));
-        group.bench_function(format!("open/peer-josekit/{octets}/rsa{bits}"), |bencher| {
+        group.throughput(Throughput::Bytes(u64::try_from(bytes).unwrap()));
+        group.bench_function(format!("seal/peer-josekit/{bytes}/rsa{bits}"), |bencher| bencher.iter(seal));
+        group.bench_function(format!("open/peer-josekit/{bytes}/rsa{bits}"), |bencher| {
             bencher.iter(|| {
                 let (signed, _) = josekit::jwe::deserialize_compact(black_box(&compact), &decrypter).unwrap();
                 josekit::jws::deserialize_compact(&signed, &verifier).unwrap()
@@ -104,7 +106,7 @@ fn peer(criterion: &mut Criterion, signing: &str, decryption: &str, bits: u32) {
     group.finish();
 }
 
-/// Sealing and opening on one thread and on two at once: keys are shared, nothing waits.
+/// Sealing and opening on one thread, and on two threads that share the keys without locks.
 fn threads(criterion: &mut Criterion) {
     let signing = SigningKey::generate(RsaSize::Rsa2048).unwrap();
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
@@ -125,7 +127,7 @@ fn threads(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Does the work 20 times on each of so many threads.
+/// Does the work 20 times on each of `threads` threads.
 fn on(threads: u64, work: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 0..threads {

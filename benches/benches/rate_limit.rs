@@ -1,11 +1,12 @@
-//! One rate decision: three windows as one decision, against governor with one quota and with three asked in turn,
-//! limitador with three limits and trypema with one.
+//! One rate decision over three windows, compared with governor with one quota and with three asked in turn, limitador
+//! with three limits and trypema with one.
 //!
-//! Every contestant reads its clock within the measured call: ours `CoarseClock`, governor the processor's counter. Names
-//! in `_system_clock` read `SystemClock`; in those in `_given_time` both are told the time, so that the decision is left.
-//! Limits are never met, so that each call charges; which is checked once. The goal is `warm_key/three_windows` no slower
-//! than `warm_key/governor_one_quota`.
-//! Before measuring, the memory per key and the race of two threads for one place are reported for each.
+//! - Each implementation reads its clock within the measured call: ours `CoarseClock`, governor the processor's
+//!   counter. Benchmarks named `_system_clock` read `SystemClock`. Those named `_given_time` get the time as an
+//!   argument and measure the decision alone.
+//! - The limits are never reached, so that each call is charged. This is checked once.
+//! - The goal is that `warm_key/three_windows` is not slower than `warm_key/governor_one_quota`.
+//! - Before measuring, the memory per key and the results of two threads that race for one place are printed.
 
 use bankrail_benches::measuring;
 use bankrail_benches::rate_limit::{race, resident};
@@ -35,7 +36,7 @@ struct Ours {
     counters: MemoryCounters,
 }
 
-/// Three windows: sliding, refused requests not counted.
+/// Three sliding windows. Refused requests are not counted.
 fn ours(limit: u32, max_keys: usize) -> Ours {
     let windows = [Window::per_hour(limit), Window::per_minute(limit), Window::per_second(limit)];
     let windows = windows.map(|window| window.expect("within the bounds"));
@@ -92,7 +93,7 @@ fn ask_trypema(limiter: &Trypema, key: &str) -> bool {
     matches!(limiter.0.absolute().inc(key, &limiter.1, 1), RateLimitDecision::Allowed)
 }
 
-/// Said once, not measured: whether two threads ever share one place, and what a key weighs.
+/// Prints, before anything is measured, whether two threads ever get one place, and the memory of a key.
 fn report(_: &mut Criterion) {
     let rounds = if measuring() { 100_000 } else { 1_000 };
     let keys: Vec<String> = (0..rounds).map(key).collect();
@@ -114,7 +115,7 @@ fn report(_: &mut Criterion) {
             let before = resident();
             let filled = fill();
             println!(
-                "{name}: {} octets a key beside its {text} of text",
+                "{name}: {} bytes a key beside its {text} of text",
                 (resident().saturating_sub(before) / KEYS).saturating_sub(text)
             );
             drop(filled);
@@ -167,7 +168,7 @@ fn warm_key(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Keys in an order that no cache foresees.
+/// A million keys in an order that caches cannot predict.
 fn million_keys(criterion: &mut Criterion) {
     let count = if measuring() { KEYS } else { 1_000 };
     let keys: Vec<String> = (0..count).map(key).collect();
@@ -195,7 +196,7 @@ fn million_keys(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Two threads, each asking `calls` times; how long until both are done.
+/// Runs two threads that each ask `calls` times, and returns how long both took.
 fn two_threads(calls: u64, ask: impl Fn(usize, u64) + Sync) -> Duration {
     let started = Instant::now();
     std::thread::scope(|scope| {

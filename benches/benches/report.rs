@@ -1,6 +1,9 @@
-//! Reading, writing and streaming reports, beside quick-xml's bare event loops on the same octets and two peers: `sepa`, which
-//! reads this version into a smaller model, and `open-payments-iso20022-camt`, which reads and writes version 12 only and so gets
-//! the same report in that version (its own octets count, some 5 % more).
+//! Reading, writing and streaming reports, compared with quick-xml's bare event loops on the same bytes and with two
+//! peers:
+//!
+//! - `sepa` reads this version of the message into a smaller model.
+//! - `open-payments-iso20022-camt` reads and writes only version 12. It gets the same report in that version, which is
+//!   some 5 % longer; its throughput counts those bytes.
 
 use bankrail_benches::report::{doubtful, indented, mixed, prefixed, report, version_12};
 use bankrail_camt052::{Document, EntryReader, Mode, ReadOptions, StreamItem, WriteOptions};
@@ -42,8 +45,8 @@ fn streamed(xml: &str) -> u64 {
 }
 
 fn reading(criterion: &mut Criterion) {
-    // Compact: what the service sends. Indented: a text event between any two tags. Prefixed: the same
-    // names, each under a prefix. Mixed: CDATA, references and comments in each entry.
+    // Compact: the form that the service sends. Indented: white space between any two tags. Prefixed: each name with a
+    // prefix. Mixed: CDATA, references and comments in each entry.
     let compact = report(ENTRIES);
     let forms = [
         ("compact", compact.clone()),
@@ -101,7 +104,7 @@ fn open_payments(xml: &str) -> Version12 {
 }
 
 fn sepa(xml: &str) -> sepa::camt052::Camt052Document {
-    // Its own limits end before ten thousand entries.
+    // Its default limits are below ten thousand entries.
     let limits = sepa::ParseLimits { nodes: 10_000_000, total_text_bytes: 1 << 30, ..Default::default() };
     sepa::camt052::parse_camt052_with_limits(xml, limits).expect("the peer reads this version")
 }

@@ -1,13 +1,16 @@
-//! How well an outsider could tell why a message was rejected by the time that an answer takes. No benchmark: after the
-//! manner of dudect, Welch's t between classes of messages; up to 4.5 in size is no difference that can be told.
+//! Whether the time of an answer reveals why a message was rejected.
 //!
-//! The classes: a bad RSA-OAEP padding; a good one around a content key of another length; a good one with a bad tag,
-//! twice, the second time as the control that says how large t is where there is no difference. All messages are equally long
-//! and made beforehand, many of each class. Each measurement draws its class and its message: in any fixed
-//! order the libraries' own rhythm (both make new blinding factors every 32nd time) would fall on one class only.
-//! Slow measurements, which are interruptions, are cut off at one time for all classes, at several such times.
+//! This is not a benchmark. Like dudect, it computes Welch's t between classes of messages; an absolute value up to 4.5
+//! shows no difference.
+//!
+//! - The classes are: bad RSA-OAEP padding; good padding around a content key of another length; and, twice, good
+//!   padding with a bad tag. The second of these is the control, which shows how large t is without a difference.
+//! - All messages have the same length and are made beforehand, many of each class.
+//! - Each measurement draws its class and its message at random. In a fixed order, the periodic work of the libraries
+//!   (both make new blinding factors every 32nd time) could fall on one class only.
+//! - Slow measurements are interruptions. They are cut off at the same time for all classes, at several such times.
 
-// A program that cannot go on says so by panicking.
+// A program that fails panics.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_precision_loss)]
 
 use bankrail_jose::{Backend, DecryptionKey, KeyOptions, RsaSize, SigningKey, base64url};
@@ -19,7 +22,7 @@ const NAMES: [&str; 4] = ["bad padding", "short content key", "bad tag", "bad ta
 /// The class that the others are compared with.
 const BASE: usize = 2;
 const MESSAGES: usize = 256;
-/// Which part of all measurements is kept, in hundredths.
+/// The parts of all measurements that are kept, in per cent.
 const KEPT: [usize; 4] = [50, 75, 90, 99];
 
 fn main() {
@@ -39,7 +42,7 @@ fn main() {
     }
 }
 
-/// Microseconds, by class.
+/// The times of the measurements in microseconds, by class.
 fn measure(backend: Backend, rounds: usize) -> [Vec<f64>; 4] {
     let options = KeyOptions::new().backend(backend);
     let signing = SigningKey::generate_with(RsaSize::Rsa2048, &options).unwrap();
@@ -99,7 +102,7 @@ impl Moments {
     }
 }
 
-/// Xorshift: who draws quickly disturbs the measurement least.
+/// Xorshift, a random generator that is fast and so disturbs the measurement little.
 struct Random(u64);
 
 impl Random {

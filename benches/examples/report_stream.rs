@@ -1,4 +1,4 @@
-//! Makes a report of any size, or streams one, so that the memory of each can be looked at:
+//! Writes a report of any size, or streams one, to measure the memory of either:
 //!
 //! ```text
 //! cargo build --release -p bankrail-benches --example report_stream
@@ -8,7 +8,7 @@
 //!
 //! Measured on 2 cores: 1,043 MB, 1,400,000 entries, 4.8 MiB resident.
 
-// A program prints.
+// The output of a program.
 #![allow(clippy::print_stdout)]
 
 use bankrail_benches::report::write_report;

@@ -1,9 +1,9 @@
-//! What the benchmarks share: inputs, and whether to measure.
+//! The inputs that the benchmarks share, and whether to measure.
 
 pub mod rate_limit;
 pub mod report;
 
-/// Whether to measure (`cargo bench`), or only to see that all still works (`cargo test --benches`, `cargo bench -- --test`).
+/// Whether to measure (`cargo bench`) or only to test (`cargo test --benches`, `cargo bench -- --test`).
 #[must_use]
 pub fn measuring() -> bool {
     let asked = |name| std::env::args().any(|argument| argument == name);

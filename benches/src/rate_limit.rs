@@ -1,9 +1,9 @@
-//! What the rate-limit bench asks of every contestant.
+//! What the rate-limit benchmark measures of each implementation beside its speed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Lets two threads ask for the only place of round `n` at nearly the same moment, `rounds` times; returns how many
-/// rounds did not admit exactly one.
+/// Lets two threads ask for the only place of a round at nearly the same time, `rounds` times. Returns in how many
+/// rounds not exactly one was admitted.
 pub fn race(rounds: usize, ask: impl Fn(usize) -> bool + Sync) -> usize {
     let (arrived, admitted) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let meet = |meetings: usize| {
@@ -36,7 +36,7 @@ pub fn race(rounds: usize, ask: impl Fn(usize) -> bool + Sync) -> usize {
     })
 }
 
-/// The octets of memory that this process holds, as the kernel counts them; 0 where it does not say.
+/// The resident memory of this process in bytes, as the kernel counts it; 0 on systems without `/proc`.
 #[must_use]
 pub fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,22 +1,22 @@
-//! A report of any number of entries in the shape of the specification, some 770 octets an entry.
+//! Reports of any number of entries in the form of the specification, some 770 bytes an entry.
 
 use std::io::{self, Write};
 
 /// A compact report.
 ///
 /// # Panics
-/// Never: writing into memory cannot fail.
+/// Never, because writing into memory cannot fail.
 #[must_use]
 pub fn report(entries: u64) -> String {
     let mut xml = Vec::new();
-    write_report(entries, &mut xml).expect("memory takes everything");
+    write_report(entries, &mut xml).expect("writing into memory cannot fail");
     String::from_utf8(xml).expect("the report is text")
 }
 
 /// Writes a compact report entry by entry, so that it may be larger than memory.
 ///
 /// # Errors
-/// Those of the destination.
+/// An error of the destination.
 pub fn write_report(entries: u64, to: &mut dyn Write) -> io::Result<()> {
     let sum = |entries: u64| format!("{}.{:02}", entries * 1234 / 100, entries * 1234 % 100);
     let total = sum(entries);
@@ -41,16 +41,17 @@ pub fn write_report(entries: u64, to: &mut dyn Write) -> io::Result<()> {
              <SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd><NtryDtls><TxDtls><Refs>\
              <AcctSvcrRef>12345678901{entry:08}</AcctSvcrRef><EndToEndId>Tx{entry:010}</EndToEndId><Prtry>\
              <Tp>ServiceLevel</Tp><Ref>ics1.clear.V01</Ref></Prtry></Refs><Amt Ccy=\"AUD\">12.34</Amt>\
-             <CdtDbtInd>CRDT</CdtDbtInd><RltdPties><Dbtr><Nm>JANE CITIZEN</Nm></Dbtr><Cdtr><Nm>BILBO BAGGINS</Nm></Cdtr>\
-             <CdtrAcct><Id><Othr><Id>006430991</Id><Issr>010201</Issr></Othr></Id></CdtrAcct></RltdPties><RmtInf>\
+             <CdtDbtInd>CRDT</CdtDbtInd><RltdPties><Dbtr><Nm>JANE CITIZEN</Nm></Dbtr><Cdtr>\
+             <Nm>BILBO BAGGINS</Nm></Cdtr><CdtrAcct><Id><Othr><Id>006430991</Id><Issr>010201</Issr></Othr></Id>\
+             </CdtrAcct></RltdPties><RmtInf>\
              <Ustrd>payment {entry:08} for goods and services 👍</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>"
         )?;
     }
     to.write_all(b"</Rpt></BkToCstmrAcctRpt></Document>")
 }
 
-/// The same report as version 12 of the message has it, for a peer that reads no other: the status is a choice there, and
-/// so are the parties.
+/// The same report in version 12 of the message, for a peer that reads no other. There, the status and the parties are
+/// choices.
 #[must_use]
 pub fn version_12(xml: &str) -> String {
     xml.replace("camt.052.001.06", "camt.052.001.12")
@@ -59,20 +60,20 @@ pub fn version_12(xml: &str) -> String {
         .replace("<Cdtr><Nm>BILBO BAGGINS</Nm></Cdtr>", "<Cdtr><Pty><Nm>BILBO BAGGINS</Nm></Pty></Cdtr>")
 }
 
-/// The same report with every element on a line of its own.
+/// The same report with every element on its own line.
 #[must_use]
 pub fn indented(xml: &str) -> String {
     xml.replace("><", ">\n  <")
 }
 
-/// The same report with every element of the namespace under a prefix.
+/// The same report with a namespace prefix on every element.
 #[must_use]
 pub fn prefixed(xml: &str) -> String {
     let named = xml.replace("</", "\u{1}").replace("<?", "\u{2}").replace('<', "<d:");
     named.replace('\u{1}', "</d:").replace('\u{2}', "<?").replace(" xmlns=", " xmlns:d=")
 }
 
-/// The same report as by many hands: CDATA, references and comments in each entry.
+/// The same report with CDATA, references and comments in each entry.
 #[must_use]
 pub fn mixed(xml: &str) -> String {
     xml.replace("goods and services", "<![CDATA[goods & services]]> &amp; more<!-- as ordered -->")

@@ -1,7 +1,7 @@
-//! The sandbox's test accounts: one each in eight currencies and two with virtual accounts
-//! (Specification: "Request statement", test data). All names and numbers are made up.
+//! The sandbox's test accounts: one each in eight currencies and two with virtual accounts (Specification: "Request
+//! statement", test data). All names and numbers are made up.
 
-/// One test account and what happened on it today.
+/// One test account and its entries of today.
 #[derive(Debug)]
 pub(crate) struct TestAccount {
     pub(crate) id: &'static str,
@@ -17,7 +17,7 @@ pub(crate) struct TestAccount {
 pub(crate) struct TestEntry {
     pub(crate) amount: &'static str,
     pub(crate) credit: bool,
-    /// True for what came through the fast-payment channel.
+    /// True for an entry of the fast-payment channel.
     pub(crate) fast: bool,
     pub(crate) other_party: &'static str,
     pub(crate) reference: &'static str,
@@ -26,7 +26,7 @@ pub(crate) struct TestEntry {
     pub(crate) virtual_account: Option<(&'static str, &'static str)>,
 }
 
-/// The account identifier that is never found.
+/// The account identifier of an account that does not exist.
 pub(crate) const UNKNOWN_ACCOUNT: &str = "000000000000000";
 
 const fn fast_in(

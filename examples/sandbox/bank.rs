@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The code of the sandbox's only customer.
 pub(crate) const CUSTOMER: &str = "SANDBOXCUSTOMER";
 
-/// The directory and the ledger. What was booked today is the same every day.
+/// The directory and the ledger. The entries of today are the same every day.
 #[derive(Debug)]
 pub(crate) struct Bank {
     api_key: ApiKeyHash,
@@ -44,7 +44,7 @@ impl Ledger for Bank {
                 return Ok(LedgerAnswer::UnknownAccount);
             };
             page(account, query).map_err(|error| {
-                // Only a slip in this program's own table comes here.
+                // Only a mistake in this program's own table leads here.
                 StoreError::new(StoreErrorKind::Corrupt, error.to_string())
             })
         })
@@ -61,7 +61,7 @@ fn page(account: &TestAccount, query: &StatementQuery) -> Result<LedgerAnswer, B
     if query.sort_order == SortOrder::Backward {
         entries.reverse();
     }
-    // A position names the last entry that was sent, so nothing that is booked between two calls moves it.
+    // A position names the last entry that was sent, so entries booked between two calls do not move it.
     let from = match &query.position {
         None => 0,
         Some(position) => match entries.iter().position(|entry| entry.reference.as_bytes() == position.as_bytes()) {
@@ -95,7 +95,7 @@ fn report_entry(entry: &TestEntry, currency: Currency, today: Date) -> Result<En
 }
 
 impl TestAccount {
-    /// What the account holds now: the opening balance and today's entries.
+    /// The current balance: the opening balance and the entries of today.
     pub(crate) fn balance(&self) -> Result<Decimal, Box<dyn Error>> {
         let mut balance = bankrail::values::parse_decimal(self.opening)?;
         for entry in self.entries {

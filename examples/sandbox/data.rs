@@ -1,4 +1,4 @@
-//! What `serve` keeps between runs, and what it tells the customer's programs.
+//! The files that `serve` keeps between runs, some of them for the customer's programs.
 
 use crate::bank::CUSTOMER;
 use crate::files::write_private;
@@ -20,7 +20,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Opens the folder, making what is not there yet.
+    /// Opens the folder, and makes the files that are missing.
     pub(crate) fn open(folder: &Path) -> Result<Self, Box<dyn Error>> {
         fs::create_dir_all(folder)?;
         let folder = folder.canonicalize()?;
@@ -33,7 +33,7 @@ impl Data {
         self.folder.join(name)
     }
 
-    /// A secret text of this name, made when it is first asked for.
+    /// The secret text with this name. It is made when it is first requested.
     pub(crate) fn secret(&self, name: &str) -> Result<String, Box<dyn Error>> {
         let path = self.path(name);
         if !path.exists() {
@@ -42,7 +42,7 @@ impl Data {
         Ok(fs::read_to_string(path)?)
     }
 
-    /// A new assertion of the customer, good for an hour.
+    /// A new assertion of the customer, valid for an hour.
     pub(crate) fn assertion(&self, audience: &Audience) -> Result<String, Box<dyn Error>> {
         let options = AssertionOptions::new().lifetime(Duration::from_secs(3600));
         let builder = AssertionBuilder::new(CUSTOMER.parse()?, audience.clone()).with_options(options);

@@ -33,7 +33,7 @@ pub(crate) fn dispatcher(
     Ok(Dispatcher::new(outbox, endpoints, Arc::new(transport), clock, DispatcherOptions::new())?)
 }
 
-/// Headers as the original request would have set them: an outcome echoes that request's keys.
+/// Headers with new keys. An outcome has the keys of the original request that it answers.
 pub(crate) fn headers(kind: MessageKind) -> DeliveryHeaders {
     let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
     if kind.answers_a_request() {

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-/// Writes a new file that holds a secret.
+/// Writes a file with a secret.
 pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);

@@ -1,18 +1,18 @@
-//! The three RSA keys of the exchange: three different ones, each for one use.
+//! The three RSA keys of the exchange, each for one use.
 
 use bankrail::jose::{DecryptionKey, RsaSize, SigningKey};
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-/// All private keys of the sandbox, which is both sides at once.
+/// All private keys of the sandbox, which is both the customer and the provider.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
-    /// The customer's: signs its assertions.
+    /// The customer's key that signs its assertions.
     pub(crate) assertion: SigningKey,
-    /// The customer's: opens webhook bodies.
+    /// The customer's key that decrypts webhook bodies.
     pub(crate) decryption: DecryptionKey,
-    /// The provider's: signs webhook bodies.
+    /// The provider's key that signs webhook bodies.
     pub(crate) signing: SigningKey,
 }
 

@@ -41,7 +41,7 @@ pub(crate) async fn run(sandbox: &Sandbox, calls_so_far: u32) -> Result<(), Box<
     println!("answered       {}", std::str::from_utf8(&body)?);
     expect(error.request_key.is_some(), "a request key in the body")?;
 
-    // So many seconds later a call is answered again. The token has ended by then; the client gets itself a new one.
+    // After that time a call is answered again. The token has expired by then, and the client fetches a new one.
     sandbox.clock.advance(Duration::from_secs(seconds));
     let page = sandbox.client.statements().page(&request).await?;
     println!("{seconds} s later    answered again, request key {}", page.request_key());

@@ -3,7 +3,7 @@
 //! - `sandbox` walks through tokens, statements, webhooks and limits, step by step, and exits 0 only if each step did
 //!   what the specification says.
 //! - `sandbox serve` keeps the provider running until Ctrl-C and prints commands for another terminal.
-//! - `sandbox assertion` prints an assertion of its customer, good for an hour.
+//! - `sandbox assertion` prints an assertion of its customer, valid for an hour.
 //! - `sandbox receive` keeps the customer's webhook receivers running until Ctrl-C.
 //! - `sandbox send --to URL` delivers one of each webhook message to a receiver.
 
@@ -42,22 +42,22 @@ struct Arguments {
 enum Command {
     /// Keeps the provider running until Ctrl-C.
     Serve {
-        /// Where keys, certificates and the database are kept.
+        /// The folder of keys, certificates and the database.
         #[arg(long, default_value = "sandbox-data")]
         data: PathBuf,
         /// The port on 127.0.0.1; 0 lets the system choose one.
         #[arg(long, default_value_t = 8443)]
         port: u16,
     },
-    /// Prints an assertion of the customer, good for an hour.
+    /// Prints an assertion of the customer, valid for an hour.
     Assertion {
-        /// Where the keys of `serve` are.
+        /// The folder of `serve`.
         #[arg(long, default_value = "sandbox-data")]
         data: PathBuf,
     },
     /// Keeps the customer's webhook receivers running until Ctrl-C.
     Receive {
-        /// Where the keys of `serve` are, and where received messages are kept.
+        /// The folder of `serve`, in which received messages are stored too.
         #[arg(long, default_value = "sandbox-data")]
         data: PathBuf,
         /// The port on 127.0.0.1; 0 lets the system choose one.
@@ -72,10 +72,10 @@ enum Command {
         /// The base address of the receivers, such as https://localhost:9000.
         #[arg(long)]
         to: String,
-        /// Where the keys of `serve` are.
+        /// The folder of `serve`.
         #[arg(long, default_value = "sandbox-data")]
         data: PathBuf,
-        /// A PEM file of the certificate authorities to trust beside the sandbox's own.
+        /// A PEM file of certificate authorities to trust in addition to the sandbox's own.
         #[arg(long)]
         ca: Option<PathBuf>,
         /// The API key that the receiver expects.

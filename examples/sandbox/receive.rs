@@ -1,4 +1,4 @@
-//! `sandbox receive`: the customer's receivers for webhooks, until Ctrl-C.
+//! `sandbox receive`: the customer's webhook receivers, until Ctrl-C.
 
 use crate::data::Data;
 use crate::serve::stopped;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Receives until Ctrl-C. Messages and acknowledgements are kept in the folder's database.
+/// Receives until Ctrl-C. Messages and acknowledgements are stored in the folder's database.
 pub(crate) async fn run(folder: &Path, port: u16, api_key: &str) -> Result<(), Box<dyn Error>> {
     let data = Data::open(folder)?;
     let inbox = Arc::new(SqliteStore::open(data.path("customer.sqlite"))?.inbox());
@@ -35,7 +35,7 @@ pub(crate) async fn run(folder: &Path, port: u16, api_key: &str) -> Result<(), B
     worker
         .run(async {
             if let Err(error) = stopped().await {
-                eprintln!("no signals on this system: {error}");
+                eprintln!("signals are not available: {error}");
             }
         })
         .await;

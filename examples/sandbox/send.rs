@@ -11,8 +11,8 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Delivers them one after the other; the first that is not answered 200 ends it. What was not delivered stays in the
-/// outbox of the folder.
+/// Delivers the messages one after the other, and stops at the first that is not answered 200. It stays in the outbox
+/// of the folder.
 pub(crate) async fn run(
     to: &str,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! `sandbox serve`: the provider for other programs.
+//! `sandbox serve`: keeps the provider running for other programs.
 
 use crate::accounts::{ACCOUNTS, UNKNOWN_ACCOUNT};
 use crate::bank::{Bank, CUSTOMER};
@@ -14,7 +14,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What assertions must name. Not the address asked, whose port may change: a configured value.
+/// The audience that assertions must name. It is a fixed value and not the address, whose port may change.
 pub(crate) const AUDIENCE: &str = "https://localhost/v1.0/auth";
 
 /// Serves until Ctrl-C.
@@ -45,7 +45,7 @@ pub(crate) fn print_assertion(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Ctrl-C, or the signal by which a supervisor ends a service.
+/// Waits for Ctrl-C, or for the signal with which a supervisor ends a service.
 pub(crate) async fn stopped() -> std::io::Result<()> {
     #[cfg(unix)]
     {
@@ -59,18 +59,18 @@ pub(crate) async fn stopped() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// Cursors handed out before a restart are good after it.
+/// A secret that is kept, so that cursors from before a restart are valid after it.
 fn cursor_secret(data: &Data) -> Result<CursorSecret, Box<dyn Error>> {
     let text = data.secret("cursor-secret-a")? + &data.secret("cursor-secret-b")?;
     let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
     let mut secret = [0; 32];
-    for (octet, pair) in secret.iter_mut().zip(digits.chunks(2)) {
-        *octet = u8::from_str_radix(std::str::from_utf8(pair)?, 16)?;
+    for (byte, pair) in secret.iter_mut().zip(digits.chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair)?, 16)?;
     }
     Ok(CursorSecret::from_bytes(secret))
 }
 
-/// Everything that a customer's program has to know; file names are relative to the file.
+/// The settings of a customer's program. File names are relative to the folder of this file.
 fn customer_file(base_url: &str, audience: &Audience, api_key: &str) -> String {
     let file = json!({
         "customer_code": CUSTOMER,
@@ -99,7 +99,7 @@ fn print_help(data: &Data, base_url: &str, api_key: &str, assertion: &str) {
     }
     println!("  {UNKNOWN_ACCOUNT:<16}      never found\n");
     let program = "cargo run -q -p bankrail-examples --example sandbox --";
-    println!("a token (its assertion is good for an hour; `{program} assertion --data '{folder}'` prints another):\n");
+    println!("a token (its assertion is valid for an hour; `{program} assertion --data '{folder}'` prints another):\n");
     println!(
         "TOKEN=$(curl -sS --cacert '{ca}' -H 'apikey: {api_key}' -d grant_type=client_credentials \
          -d client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer -d scope={} \
@@ -114,7 +114,7 @@ fn print_help(data: &Data, base_url: &str, api_key: &str, assertion: &str) {
          -H 'Content-Type: application/json' -d '{{\"accountId\":\"{account}\",\"includeNarrative\":true}}' \
          {base_url}/accounts/v2.0/statement\n"
     );
-    println!("webhooks: a receiver to send to, and one of each message sent to it (or, with --to, to yours):\n");
+    println!("webhooks: a receiver, and one delivery of each message to it (or, with --to, to yours):\n");
     println!("{program} receive --data '{folder}'");
     println!("{program} send --data '{folder}' --to https://localhost:9443\n");
     println!("Ctrl-C stops.");

@@ -10,10 +10,10 @@ use bankrail::values::{Currency, Decimal};
 use bankrail_examples::print_document;
 use std::error::Error;
 
-/// So many entries to a page of the account that shows paging.
+/// The entries of a page of the account that shows paging.
 const PAGE: u16 = 3;
 
-/// Fetches them all; answers how many calls that took.
+/// Fetches all statements, and returns how many calls that took.
 pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
     let mut calls = 0;
     let imported = SqliteStore::open_in_memory()?;
@@ -60,7 +60,7 @@ async fn one_account(
     while let Some(page) = pages.next().await? {
         let new = find_new(imported, &account_id, page.seen_entries()).await?;
         expect(new.iter().all(|new| *new), "entries that were not imported before")?;
-        // Here the new ones are imported.
+        // A real program imports the new entries here.
         imported.record(&account_id, page.seen_entries()).await?;
         let again = find_new(imported, &account_id, page.seen_entries()).await?;
         expect(!again.contains(&true), "no new entry in a page that was imported")?;
@@ -93,7 +93,7 @@ fn check_page(account: &TestAccount, page: &StatementPage) -> Result<(), Box<dyn
     expect(amounts.into_iter().all(|amount| Some(amount.amount().scale()) == decimals), "the currency's own decimals")
 }
 
-/// The narrative off: fast payments lose parties and text, an ordinary entry keeps its memo.
+/// Fetches statements without narrative: fast payments have no parties and no text, ordinary entries keep their memo.
 async fn without_narrative(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
     let mut calls = 0;
     for account in ACCOUNTS.iter().filter(|account| ["999001400100101", "999042700100109"].contains(&account.id)) {

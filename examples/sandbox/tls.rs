@@ -4,17 +4,18 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The sandbox's own authority, the only one its customer trusts, and the server's certificate under it.
+/// The sandbox's certificate authority, the only one that its customer trusts, and the server certificate that it
+/// issued.
 #[derive(Debug)]
 pub(crate) struct Certificates {
-    /// The authority's certificate, PEM.
+    /// The certificate of the authority as PEM.
     pub(crate) authority_pem: String,
     chain_pem: String,
     key_pem: String,
 }
 
 impl Certificates {
-    /// Makes all of it anew, for `localhost` and 127.0.0.1.
+    /// Makes a new authority and a certificate for `localhost` and 127.0.0.1.
     pub(crate) fn generate() -> Result<Self, Box<dyn Error>> {
         let mut authority = rcgen::CertificateParams::default();
         authority.distinguished_name.push(rcgen::DnType::CommonName, "bankrail sandbox authority");
@@ -48,7 +49,7 @@ impl Certificates {
         Ok(made)
     }
 
-    /// The server's side of TLS.
+    /// The server's TLS configuration.
     pub(crate) fn server_config(&self) -> Result<Arc<rustls::ServerConfig>, Box<dyn Error>> {
         use rustls::pki_types::pem::PemObject;
         let chain = rustls::pki_types::CertificateDer::pem_slice_iter(self.chain_pem.as_bytes())

@@ -1,4 +1,4 @@
-//! Step 1: an assertion, and the token for it.
+//! Step 1: an assertion, and the access token for it.
 
 use crate::bank::CUSTOMER;
 use crate::tour::{Sandbox, expect};

@@ -1,4 +1,4 @@
-//! The walk through all steps.
+//! Runs all steps.
 
 use crate::bank::{Bank, CUSTOMER};
 use crate::keys::Keys;
@@ -26,15 +26,15 @@ pub(crate) struct Sandbox {
     pub(crate) keys: Keys,
     pub(crate) certificates: Certificates,
     pub(crate) client: Client,
-    /// For what the client does not show: the bare exchange.
+    /// For the HTTP headers, which the client does not show.
     pub(crate) http: reqwest::Client,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// Runs every step; the first that goes wrong ends it with its name.
+/// Runs every step. The first step that fails ends the run with an error that names it.
 pub(crate) async fn run() -> Result<(), Box<dyn Error>> {
-    println!("starting both sides, with keys and certificates made now");
+    println!("starting both sides with new keys and certificates");
     let (sandbox, server) = start().map_err(|error| format!("the start failed: {error}"))?;
     println!("provider at {}\n", sandbox.base_url);
 
@@ -67,7 +67,7 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// An error that says what was expected, unless it is so.
+/// Returns an error that names what was expected, unless it holds.
 pub(crate) fn expect(holds: bool, expected: &str) -> Result<(), Box<dyn Error>> {
     if holds { Ok(()) } else { Err(format!("expected {expected}").into()) }
 }
@@ -75,7 +75,7 @@ pub(crate) fn expect(holds: bool, expected: &str) -> Result<(), Box<dyn Error>> 
 fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let keys = Keys::generate()?;
     let certificates = Certificates::generate()?;
-    // The sandbox's own time stands still at the real one, so that no hour turns between two steps.
+    // The sandbox's clock is set to the current time and then stands still, so that no hour ends between two steps.
     let clock = Arc::new(ManualClock::new(SystemClock.now()));
     let audience = Audience::parse("https://localhost/v1.0/auth")?;
     let folder = tempfile::tempdir()?;
@@ -88,7 +88,7 @@ fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let base_url = server.base_url();
     let credentials = Credentials::new(CUSTOMER.parse()?, keys.assertion.clone(), API_KEY);
     let roots = TlsRoots::OnlyPem(certificates.authority_pem.clone().into_bytes());
-    // This customer does not hold itself back: the sandbox shows that the provider does.
+    // The client has no limits, because the sandbox shows those of the provider.
     let options = ClientOptions::new()
         .audience(audience.as_str())
         .tls_roots(roots)

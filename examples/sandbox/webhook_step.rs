@@ -1,4 +1,4 @@
-//! Step 3: one of each webhook message, one of them twice, and payment outcomes out of order.
+//! Step 3: one of each webhook message, a duplicate, and payment outcomes out of order.
 
 use crate::delivery::{ENDPOINT, dispatcher, headers};
 use crate::server::Server;
@@ -24,7 +24,7 @@ const RECEIVER_KEY: &str = "receiver-key-5d1c";
 struct Seen {
     handled: Vec<(MessageKind, HyphenatedUuid)>,
     payment: PaymentHistory,
-    odd: usize,
+    findings: usize,
 }
 
 type Shared = Arc<Mutex<Seen>>;
@@ -64,11 +64,11 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let state = lock(&seen).payment.state();
     println!("out of order   ACSC, then PDNG: the payment is {state:?}");
     expect(state == PaymentState::Settled, "the payment to be settled")?;
-    expect(lock(&seen).odd == 0, "no findings")?;
+    expect(lock(&seen).findings == 0, "no findings")?;
     server.stop().await
 }
 
-/// The three kinds beside the payment outcome.
+/// One message of each kind other than the payment outcome.
 pub(crate) fn others() -> Result<[Message; 3], Box<dyn Error>> {
     use bankrail::webhook::{ActionStatus, ActionType};
     let notification = samples::mandate_notification(&Trigger::CreationConfirmed).ok_or("expected a sample")?;
@@ -79,7 +79,7 @@ pub(crate) fn others() -> Result<[Message; 3], Box<dyn Error>> {
     ])
 }
 
-/// Enqueues one message and makes the attempt that is due.
+/// Enqueues one message and makes its delivery.
 pub(crate) async fn deliver(
     provider: &Dispatcher,
     outbox: &dyn Outbox,
@@ -88,20 +88,20 @@ pub(crate) async fn deliver(
 ) -> Result<(), Box<dyn Error>> {
     let entry = provider.enqueue(&EndpointId::parse(ENDPOINT)?, message, headers).await?.id();
     provider.run_once().await?;
-    let attempts = outbox.deliveries(entry).await?;
-    let [attempt] = attempts.as_slice() else { return Err("expected one attempt".into()) };
+    let deliveries = outbox.deliveries(entry).await?;
+    let [delivery] = deliveries.as_slice() else { return Err("expected one delivery".into()) };
     println!(
         "delivered      {:<22} X-Message-Id {}  {} in {} ms",
         message.kind().as_str(),
         headers.message_id,
-        attempt.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string()),
-        attempt.duration.as_millis()
+        delivery.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string()),
+        delivery.duration.as_millis()
     );
-    expect(attempt.status == Some(200) && attempt.note.is_none(), "200 and an acknowledgement")
+    expect(delivery.status == Some(200) && delivery.note.is_none(), "200 and an acknowledgement")
 }
 
-/// The same message once more, as a sender does that missed the answer: sealed anew, answered with the first
-/// acknowledgement.
+/// Delivers the same message again, like a sender that missed the answer. It is sealed anew, and answered with the
+/// stored acknowledgement.
 async fn again(
     sandbox: &Sandbox,
     server: &Server,
@@ -119,7 +119,7 @@ async fn again(
     let answer = request.body(body).send().await?;
     expect(answer.status().as_u16() == 200, "status 200 for a duplicate")?;
     let body = answer.bytes().await?;
-    println!("once more      {:<22} answered {}", message.kind().as_str(), std::str::from_utf8(&body)?);
+    println!("duplicate      {:<22} answered {}", message.kind().as_str(), std::str::from_utf8(&body)?);
     let acknowledgement = Acknowledgement::from_json(&body)?;
     expect(acknowledgement.is_received(), "the status RCVD")?;
     let first = lock(seen).handled.iter().find(|(kind, _)| *kind == message.kind()).map(|(_, id)| *id);
@@ -132,7 +132,7 @@ fn handlers(seen: &Shared) -> Handlers {
         move |acknowledgement: HyphenatedUuid, findings: usize| {
             let mut seen = lock(&seen);
             seen.handled.push((kind, acknowledgement));
-            seen.odd += findings;
+            seen.findings += findings;
         }
     };
     let (outcome, notification) = (note(MessageKind::MandateOutcome), note(MessageKind::MandateNotification));

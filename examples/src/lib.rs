@@ -1,4 +1,4 @@
-//! What the example programs share: showing an account report to a person.
+//! What the example programs share: printing an account report.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 /// Prints every report of a document: account, balances, summary, one line for each transaction.
 ///
 /// # Errors
-/// Those of `out`.
+/// An error of `out`.
 pub fn print_document(document: &Document, out: &mut impl Write) -> io::Result<()> {
     for report in &document.reports {
         print_report(report, out)?;

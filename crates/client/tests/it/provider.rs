@@ -70,9 +70,9 @@ pub(crate) fn token_text(number: u32) -> String {
 
 /// A document of this many equal entries without references.
 pub(crate) fn document(entries: usize) -> String {
-    let entry = "<Ntry><Amt Ccy=\"AUD\">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-21</Dt>\
-                 </BookgDt><ValDt><Dt>2026-11-21</Dt></ValDt><BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>\
-                 DMCT</SubFmlyCd></Fmly></Domn></BkTxCd></Ntry>";
+    let entry = "<Ntry><Amt Ccy=\"AUD\">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt>\
+                 <Dt>2026-11-21</Dt></BookgDt><ValDt><Dt>2026-11-21</Dt></ValDt><BkTxCd><Domn>\
+                 <Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd></Ntry>";
     format!(
         "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\"><BkToCstmrAcctRpt><GrpHdr>\
          <MsgId>0b7c2f6e8a1d41eb8dcd0242ac130003</MsgId><CreDtTm>2026-11-21T06:00:00.000+00:00</CreDtTm></GrpHdr>\
