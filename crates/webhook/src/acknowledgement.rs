@@ -24,7 +24,7 @@ impl Acknowledgement {
         Self { id, status: Self::RECEIVED.to_owned(), extra: ExtraMembers::default() }
     }
 
-    /// An acknowledgement whose identifier is a random (version 4) UUID out of sixteen bytes from a random generator.
+    /// An acknowledgement whose identifier is a random (version 4) UUID made from 16 random bytes.
     #[must_use]
     pub fn from_random_bytes(random: [u8; 16]) -> Self {
         Self::received(HyphenatedUuid::from_random_bytes(random))

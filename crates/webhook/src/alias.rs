@@ -1,8 +1,8 @@
 //! Payment aliases (PayID) and the checksums of Australian business and company numbers.
 //!
-//! What makes an alias valid is the specification's rule ([`Alias::parse`]). The public pattern, tighter in places, is
-//! the strict option ([`Alias::parse_strict`]). A checksum is part of neither: [`is_abn`] and [`is_acn`] are separate
-//! checks.
+//! [`Alias::parse`] checks the specification's rule, which decides whether an alias is valid. [`Alias::parse_strict`]
+//! also checks the public pattern, which is stricter in places. Neither checks a checksum: [`is_abn`] and [`is_acn`]
+//! do.
 
 mod checksum;
 mod pattern;
@@ -15,14 +15,15 @@ use std::fmt;
 
 /// An alias that has the form of its type (Specification: "Payment alias (PayID) formats").
 ///
-/// | type | rule | strict (Default: the public pattern) |
-/// |---|---|---|
-/// | `TELI` | `+`, 1 to 3 digits, `-`, a digit 1-9, 1 to 29 digits | the same |
-/// | `EMAL` | lower case, at most 256 characters, an `@` with characters on both sides, no white space | dot-atom, `@`, a domain with a dot |
-/// | `AUBN` | 9 or 11 digits | the same |
-/// | `ORGN` | at most 256 printable ASCII characters, lower case, no white space at the ends | at least 2 characters |
+/// - `TELI`: `+`, 1 to 3 digits, `-`, a digit 1-9, 1 to 29 digits.
+/// - `EMAL`: lower case, at most 256 characters, an `@` with characters on both sides, no white space. Strict: a
+///   dot-atom, `@` and a domain with a dot.
+/// - `AUBN`: 9 or 11 digits.
+/// - `ORGN`: at most 256 printable ASCII characters, lower case, no white space at the ends. Strict: at least 2
+///   characters.
 ///
-/// That an `ORGN` names an organisation and a description or location is for people to judge. Digits are ASCII digits.
+/// Digits are ASCII digits. The strict rules are those of the public pattern (Default). Whether an `ORGN` alias names
+/// an organisation and a description or location is not checked.
 ///
 /// ```
 /// use bankrail_webhook::{AliasType, alias::{Alias, is_abn}};
@@ -47,7 +48,7 @@ impl Alias {
         Self::check(alias_type, text, false)
     }
 
-    /// Checks the public pattern too (Default).
+    /// Checks the specification's rule and the public pattern (Default).
     ///
     /// # Errors
     /// As [`Alias::parse`].
@@ -104,7 +105,7 @@ impl fmt::Debug for Alias {
     }
 }
 
-/// Not an alias of its type.
+/// A text that is not an alias of its type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AliasError {
@@ -118,7 +119,7 @@ pub enum AliasError {
         /// What was found, cut and escaped.
         found: String,
     },
-    /// The type has no rule here.
+    /// The type has no rule in this version.
     #[error("expected a known alias type, found {found}")]
     UnknownType {
         /// The type's code, cut and escaped.

@@ -1,4 +1,4 @@
-//! What an amendment says about a member: nothing, a new value, or that it was cleared.
+//! Members of an amendment: absent, changed or cleared.
 
 use crate::{Amount, CountPerPeriod, PointInTime, TimeOfDay};
 use bankrail_values::Date;
@@ -24,8 +24,7 @@ pub enum Amended<T> {
     Changed(T),
     /// The value was removed.
     Cleared,
-    /// The value was removed, and the message says so by `-` where this crate writes another mark: a time that was
-    /// read.
+    /// The value was removed, marked by `-` where this crate writes another mark. Only reading a time makes it.
     ClearedByDash,
 }
 
@@ -39,19 +38,19 @@ impl<T> Amended<T> {
         }
     }
 
-    /// True when the message says nothing about the member.
+    /// True when the member is not in the message.
     #[must_use]
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// True when the value was removed, whatever the mark.
+    /// True when the value was removed, by either mark.
     #[must_use]
     pub fn is_cleared(&self) -> bool {
         matches!(self, Self::Cleared | Self::ClearedByDash)
     }
 
-    /// Applies the amendment to what was there before.
+    /// Applies the amendment to the current value.
     pub fn apply_to(self, current: &mut Option<T>) {
         match self {
             Self::Absent => {}
@@ -72,7 +71,7 @@ pub(crate) trait Clearable: Sized {
     /// The mark, as the JSON that is written.
     const CLEARED: &'static str;
 
-    /// What a mark says, however it is escaped; `None` for any other value.
+    /// Reads a mark, escaped in any way. `None` for any other value.
     fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {
         is_text(value, Self::CLEARED).then_some(Amended::Cleared)
     }
@@ -119,7 +118,7 @@ impl Clearable for Amount {
     const CLEARED: &'static str = r#"{"currency":"ZZZ"}"#;
 
     fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {
-        // Only exactly this object: with any other member it is money, or an error.
+        // Only exactly this object is the mark. With any other member it is read as money.
         let JsonValue::Object(money) = value else { return None };
         match money.members() {
             [code] if code.name() == "currency" && is_text(code.value(), r#""ZZZ""#) => Some(Amended::Cleared),

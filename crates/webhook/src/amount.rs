@@ -6,7 +6,8 @@ use bankrail_values::{Currency, Decimal, Money};
 wire_object! {
     /// A money object (Specification: "Common formats in webhook messages").
     ///
-    /// Any plain decimal that fits 96 bits is read, its scale is kept. Default: up to 16 digits, a point and 2 digits.
+    /// Any plain decimal that fits 96 bits is read, and its scale is kept. Default: up to 16 digits, a point and 2
+    /// digits.
     pub struct Amount {
         /// ISO 4217 code.
         required currency: Currency = "currency",
@@ -16,7 +17,7 @@ wire_object! {
 }
 
 impl Amount {
-    /// As money to reckon with.
+    /// The amount as money, for arithmetic.
     #[must_use]
     pub fn money(&self) -> Money {
         Money::new(self.amount, self.currency)

@@ -8,7 +8,7 @@ use bankrail_values::excerpt;
 use bankrail_values::json::JsonValue;
 use std::fmt;
 
-/// A code that this version does not know. Only reading makes one, so it is never a known code's text.
+/// A code that this version does not know. Only reading makes one, so it never holds a known code.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownCode(Box<str>);
 
@@ -171,14 +171,14 @@ codes! {
         Rejected = "RJCT",
     }
 
-    /// How grave an outcome's error is (Specification: `FATL` is used in the shape; Default: the others and the
+    /// The severity of an outcome's error (Specification: `FATL` is used in the shape; Default: the others and the
     /// meanings).
     ErrorSeverity {
         /// fatal.
         Fatal = "FATL",
         /// logical.
         Logical = "LOGI",
-        /// transient: trying again may help.
+        /// transient: a retry may succeed.
         Transient = "TRAN",
     }
 
@@ -194,7 +194,7 @@ codes! {
 
     /// The kind of an investigation (Specification: "QueryNotification message").
     InvestigationType {
-        /// the only one.
+        /// a query, the only kind.
         Query = "INV14",
     }
 
@@ -206,7 +206,7 @@ codes! {
         Payments = "Mandate Query Payments",
     }
 
-    /// What a party is (Default).
+    /// The type of a party (Default).
     PartyType {
         /// an organisation.
         Organisation = "ORGN",
@@ -214,7 +214,7 @@ codes! {
         Person = "PERS",
     }
 
-    /// How an account is named (Default).
+    /// How an account is identified (Default).
     AccountIdentificationType {
         /// by an alias.
         Alias = "ALIA",
@@ -234,7 +234,7 @@ codes! {
         Telephone = "TELI",
     }
 
-    /// How a mandate came to be (Default).
+    /// How a mandate was established (Default).
     EstablishmentScheme {
         /// bilateral.
         Bilateral = "AUPM",
@@ -242,7 +242,7 @@ codes! {
         MigratedByCreditor = "MGCR",
     }
 
-    /// What a mandate is for (Default).
+    /// The purpose of a mandate (Default).
     MandatePurpose {
         /// dependant support.
         DependantSupport = "DEPD",

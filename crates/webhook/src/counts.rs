@@ -1,4 +1,4 @@
-//! Counts that travel as text and are kept as written.
+//! Counts that are text in messages and are kept as written.
 
 use crate::error::MessageError;
 use crate::finding::Rule;
@@ -14,7 +14,7 @@ macro_rules! count {
         pub struct $name(Box<str>);
 
         impl $name {
-            /// The text as it stands; `validate` reports what a default would not allow.
+            /// Keeps any text; `validate` reports text outside the documented default.
             pub fn new(text: impl Into<Box<str>>) -> Self {
                 Self(text.into())
             }
@@ -47,12 +47,12 @@ macro_rules! count {
 }
 
 count! {
-    /// How many payments a period has, as decimal text. Default: up to 19 characters.
+    /// The number of payments in a period, as decimal text. Default: up to 19 characters.
     CountPerPeriod
 }
 
 count! {
-    /// The day or week within the period on which payments fall due. Default: 2 digits (`7` is seen).
+    /// The day or week within the period on which payments fall due. Default: 2 digits (`7` also occurs).
     PointInTime
 }
 

@@ -1,15 +1,15 @@
-//! What a receiver de-duplicates by (Specification: "Events").
+//! Duplicate keys (Specification: "Events") and fingerprints.
 
 use crate::message::MessageKind;
 use bankrail_mailbox::{Fingerprint, KeyHash};
 use bankrail_values::HyphenatedUuid;
 use sha2::{Digest, Sha256};
 
-/// A duplicate key that is being made: SHA-256 over its parts, each with its length, absent apart from empty.
+/// A duplicate key being built: SHA-256 over its parts, each with its length. Absent and empty parts differ.
 pub(crate) struct KeyParts(Sha256);
 
 impl KeyParts {
-    /// Begins a key of this member. `scope` tells receivers that share a store apart.
+    /// Starts a key of this member. `scope` distinguishes receivers that share a store.
     pub(crate) fn new(scope: &str, kind: MessageKind, member: &str) -> Self {
         Self(Sha256::new_with_prefix(b"bankrail webhook key 1")).text(scope).text(kind.as_str()).text(member)
     }
@@ -40,7 +40,7 @@ impl KeyParts {
     }
 }
 
-/// The content of a message: SHA-256 of its canonical JSON.
+/// The fingerprint of a message: SHA-256 of its canonical JSON.
 pub(crate) fn fingerprint(kind: MessageKind, canonical: &str) -> Fingerprint {
     let mut hash = Sha256::new_with_prefix(b"bankrail webhook fingerprint 1");
     hash.update(kind.as_str());

@@ -1,32 +1,32 @@
-//! Why a received message is refused.
+//! Errors of reading and building messages.
 
 use crate::finding::MessageFinding;
 use crate::message::MessageKind;
 use bankrail_values::json::JsonError;
 use std::borrow::Cow;
 
-/// A message that cannot be read: malformed, over a bound, or against a format rule of the specification.
+/// A message that is refused: malformed, over a bound, or against a format rule of the specification.
 ///
 /// Pointers are JSON pointers (RFC 6901); names longer than 64 characters are cut in them and control characters
-/// escaped. `found` fields hold a piece of the message, cut and escaped: keep them out of logs that must not hold
+/// escaped. The `found` fields hold a piece of the message, cut and escaped: keep them out of logs that must not hold
 /// payload. [`MessageError::pointer`] is safe to log unless the sender chooses member names.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// Not JSON as [`bankrail_values::json`] reads it, longer than [`crate::ReadOptions`] allow, or deeper or larger
-    /// than any message.
+    /// Not JSON as [`bankrail_values::json`] reads it, longer than [`crate::ReadOptions`] allow, or with more levels or
+    /// values than any message.
     #[error(transparent)]
     Json(#[from] JsonError),
     /// A required member is absent.
     #[error("{pointer}: expected a value, found none")]
     Missing {
-        /// The member.
+        /// JSON pointer to the member.
         pointer: String,
     },
     /// A value of another JSON type than the specification gives.
     #[error("{pointer}: expected {expected}, found {found}")]
     WrongType {
-        /// The value.
+        /// JSON pointer to the value.
         pointer: String,
         /// The type expected.
         expected: &'static str,
@@ -36,7 +36,7 @@ pub enum MessageError {
     /// A value that breaks a format or a bound of the specification.
     #[error("{pointer}: expected {expected}, found {found}")]
     BadValue {
-        /// The value.
+        /// JSON pointer to the value.
         pointer: String,
         /// What was expected.
         expected: Cow<'static, str>,
@@ -46,23 +46,23 @@ pub enum MessageError {
     /// `details` holds more than one of its variants.
     #[error("{pointer}: expected one variant, found {found}")]
     SeveralVariants {
-        /// The object.
+        /// JSON pointer to the object.
         pointer: String,
-        /// How many were found.
+        /// The number of variants found.
         found: usize,
     },
-    /// [`crate::ReadOptions::deny_findings`] is set and there are findings of form.
+    /// [`crate::ReadOptions::deny_findings`] is set and the message has findings other than those of consistency.
     #[error("expected a message without findings, found {}", findings.len())]
     Findings {
         /// All findings.
         findings: Vec<MessageFinding>,
     },
-    /// A message of another kind than the receiver takes.
+    /// A message of another kind than the receiver accepts.
     #[error("expected a {expected}, found a {found}")]
     WrongKind {
-        /// What the receiver takes.
+        /// The kind that the receiver accepts.
         expected: MessageKind,
-        /// What the message looks like.
+        /// The kind whose form the message has.
         found: MessageKind,
     },
 }
@@ -72,12 +72,12 @@ pub enum MessageError {
 #[error("expected a message without findings, found {}", findings.len())]
 #[non_exhaustive]
 pub struct FindingsError {
-    /// What `validate` says.
+    /// The findings of `validate`.
     pub findings: Vec<MessageFinding>,
 }
 
 impl MessageError {
-    /// Where in the message, when it is at one place.
+    /// The JSON pointer to the place of the error, if it has one place.
     #[must_use]
     pub fn pointer(&self) -> Option<&str> {
         match self {

@@ -1,9 +1,9 @@
-//! What is odd about a message that is kept.
+//! Findings: what deviates in a message and is reported.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Something about a message that is worth knowing and no reason to refuse it.
+/// A deviation in a message from the specification or a documented default, reported and by default not refused.
 ///
 /// `found` holds a piece of the message, cut and escaped: log `rule` and `pointer` instead where payload must stay out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +24,14 @@ impl MessageFinding {
         Self { rule, pointer, expected, found }
     }
 
-    /// How grave it is.
+    /// The severity of the finding.
     #[must_use]
     pub fn severity(&self) -> Severity {
         self.rule.severity()
     }
 }
 
-/// As the list of rule, pointer, expected and found.
+/// Serialized as the list of rule, pointer, expected and found.
 impl serde::Serialize for MessageFinding {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         (self.rule.as_str(), &self.pointer, &self.expected, &self.found).serialize(out)
@@ -56,11 +56,11 @@ impl fmt::Display for MessageFinding {
     }
 }
 
-/// How grave a [`MessageFinding`] is.
+/// The severity of a [`MessageFinding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// Worth knowing: something newer than this version, or a spelling.
+    /// Informative: something newer than this version, or an unusual spelling.
     Notice,
     /// The message disagrees with a documented default.
     Warning,
@@ -68,7 +68,7 @@ pub enum Severity {
     Error,
 }
 
-/// What a rule is about, and so what a finding of it does.
+/// The class of a rule, which decides where a finding is a reason to refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RuleClass {
@@ -84,7 +84,7 @@ pub enum RuleClass {
 
 macro_rules! rules {
     ($( $(#[$doc:meta])* $name:ident = $text:literal, $class:ident, $severity:ident; )*) => {
-        /// The rules whose breach is a [`MessageFinding`].
+        /// A rule whose breach is a [`MessageFinding`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Rule { $( $(#[$doc])* $name, )* }
@@ -99,19 +99,19 @@ macro_rules! rules {
                 match self { $( Self::$name => $text, )* }
             }
 
-            /// The rule of a stable name.
+            /// The rule with this stable name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|rule| rule.as_str() == name)
             }
 
-            /// What the rule is about.
+            /// The class of the rule.
             #[must_use]
             pub fn class(self) -> RuleClass {
                 match self { $( Self::$name => RuleClass::$class, )* }
             }
 
-            /// How grave a breach is.
+            /// The severity of a breach.
             #[must_use]
             pub fn severity(self) -> Severity {
                 match self { $( Self::$name => Severity::$severity, )* }
@@ -123,23 +123,23 @@ macro_rules! rules {
 rules! {
     /// Default: an optional member is absent rather than `null`.
     Null = "null", Format, Notice;
-    /// Specification: "Common formats in webhook messages", three fractional digits; 0 to 2 are read.
+    /// Specification: "Common formats in webhook messages", three fractional digits; 0 to 2 are accepted.
     FractionDigits = "fraction_digits", Format, Notice;
-    /// Default: a length or a set of characters.
+    /// Default: a value keeps its length and its set of characters.
     DefaultBound = "default_bound", Format, Warning;
-    /// Default: a member required inside an object whose members the specification does not mark.
+    /// Default: a member is present that is required inside an object whose members the specification does not mark.
     DefaultRequired = "default_required", Format, Warning;
-    /// A new value of an amendment that a receiver reads as "cleared".
+    /// The new value of an amended member is not the mark for "cleared".
     ReadsAsCleared = "reads_as_cleared", Format, Error;
-    /// An optional header that is there and malformed.
+    /// An optional header is well formed.
     OptionalHeader = "optional_header", Format, Warning;
-    /// A header that the kind of message does not have.
+    /// The headers are those of the kind of message.
     UnexpectedHeader = "unexpected_header", Format, Notice;
     /// A rule of another version of this crate, which stored the finding.
     OtherVersion = "other_version", Format, Notice;
-    /// A code that this version does not know.
+    /// A code is known to this version.
     UnknownCode = "unknown_code", UnknownCode, Notice;
-    /// A member that this version does not know.
+    /// A member is known to this version.
     UnknownMember = "unknown_member", UnknownMember, Notice;
     /// Default: a trigger goes with one action type.
     TriggerActionType = "trigger_action_type", Consistency, Warning;
@@ -153,7 +153,7 @@ rules! {
     ResolutionEvent = "resolution_event", Consistency, Warning;
     /// Default: an action's type and status go with the mandate status.
     ActionMandateStatus = "action_mandate_status", Consistency, Warning;
-    /// Default: a status change goes with the mandate status that it makes.
+    /// Default: a status change goes with the mandate status that it leads to.
     StatusChange = "status_change", Consistency, Warning;
     /// The outcome and its `error` agree: `RJCT` with one, `SUCC` without.
     OutcomeError = "outcome_error", Consistency, Warning;
@@ -169,9 +169,9 @@ rules! {
     AliasFormat = "alias_format", Consistency, Warning;
     /// `BBAN` needs an account identification.
     AccountMissing = "account_missing", Consistency, Warning;
-    /// Default: the amounts that go with an amount type.
+    /// Default: the amounts go with the amount type.
     AmountType = "amount_type", Consistency, Warning;
-    /// At least one amount where one is due.
+    /// At least one amount is present where the amount type requires one.
     AmountMissing = "amount_missing", Consistency, Warning;
     /// Specification: `transaction_status_reason_code` gives the reason of a rejected payment.
     RejectionReason = "rejection_reason", Consistency, Warning;
@@ -179,9 +179,9 @@ rules! {
     PaymentReference = "payment_reference", Consistency, Warning;
     /// A case about payments has `payment_details`.
     PaymentDetails = "payment_details", Consistency, Warning;
-    /// `reminder_count` is a count.
+    /// `reminder_count` has digits only.
     ReminderCount = "reminder_count", Consistency, Notice;
-    /// A period's end before its start.
+    /// The end of a period is not before its start.
     DateOrder = "date_order", Consistency, Warning;
 }
 

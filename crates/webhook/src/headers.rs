@@ -7,7 +7,7 @@ use std::fmt;
 
 /// End-to-end key echoed from the acknowledgement of the original request. Required with outcomes, not sent otherwise.
 pub const REQUEST_KEY: &str = "X-RequestKey";
-/// Point-to-point message reference for duplicate checks. Required, stable over attempts.
+/// Point-to-point message reference for duplicate checks. Required, the same in each delivery of a message.
 pub const MESSAGE_ID: &str = "X-Message-Id";
 /// Echoed from the original request, for logging. Optional with outcomes, not sent otherwise.
 pub const CORRELATION_ID: &str = "X-Correlation-Id";
@@ -35,7 +35,7 @@ impl Priority {
         }
     }
 
-    /// The priority of a header's value.
+    /// The priority with this header value.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Attended, Self::Unattended].into_iter().find(|priority| priority.as_str() == name)
@@ -51,7 +51,7 @@ impl fmt::Display for Priority {
 /// The headers of one delivery.
 ///
 /// `request_key` and `correlation_id` are echoed from the caller's original request and given at enqueue: this crate
-/// never makes them up.
+/// does not generate them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct DeliveryHeaders {
@@ -75,30 +75,30 @@ impl DeliveryHeaders {
         Self { request_key: None, message_id, correlation_id: None, priority: None }
     }
 
-    /// Headers of an outcome: with the key of the request that it answers.
+    /// Headers of an outcome, with the key of the request that it answers.
     #[must_use]
     pub fn answering(request_key: HyphenatedUuid, message_id: HyphenatedUuid) -> Self {
         Self { request_key: Some(request_key), ..Self::new(message_id) }
     }
 
-    /// With the correlation id of the original request.
+    /// Sets the correlation id of the original request.
     #[must_use]
     pub fn correlation_id(mut self, id: HyphenatedUuid) -> Self {
         self.correlation_id = Some(id);
         self
     }
 
-    /// With a priority.
+    /// Sets the priority.
     #[must_use]
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = Some(priority);
         self
     }
 
-    /// Checks the specification's table for what is sent.
+    /// Checks the headers of a delivery against the specification's table.
     ///
     /// # Errors
-    /// [`DeliveryHeaderError`]: a required header is absent, or one is there that this kind of message does not have.
+    /// [`DeliveryHeaderError`]: a required header is absent, or one is present that this kind of message does not have.
     pub fn check(&self, kind: MessageKind) -> Result<(), DeliveryHeaderError> {
         let outcome = kind.answers_a_request();
         if outcome && self.request_key.is_none() {
@@ -120,7 +120,7 @@ impl DeliveryHeaders {
         Ok(())
     }
 
-    /// Names and values to send, in the table's order.
+    /// The names and values of the headers, in the table's order.
     pub fn pairs(&self) -> impl Iterator<Item = (&'static str, String)> {
         [
             (REQUEST_KEY, self.request_key.map(|id| id.to_string())),
@@ -134,11 +134,11 @@ impl DeliveryHeaders {
 
     /// Reads received headers, given as names and values in any case and order. Other headers are ignored.
     ///
-    /// A malformed optional header is a finding and read as absent; so is, kept, one that this kind of message does not
-    /// have.
+    /// - A malformed optional header is a finding, and is read as absent.
+    /// - A header that this kind of message does not have is a finding, and is kept.
     ///
     /// # Errors
-    /// [`DeliveryHeaderError`]: a required header is absent, malformed or there twice with different values.
+    /// [`DeliveryHeaderError`]: a required header is absent, malformed, or present twice with different values.
     pub fn parse<'a>(
         kind: MessageKind,
         headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,

@@ -1,9 +1,9 @@
-//! Where a payment or a mandate stands, from messages in any order.
+//! The state of a payment or a mandate, derived from messages in any order.
 //!
-//! Messages are delivered at least once and out of sequence, and carry no version number; `creation_date_time` is the
-//! sender's processing time. So the transition rules decide first and time second (Default: "Transitions"). Both
-//! histories hold what they were told as a set and derive the state from it: the order of arrival and repetitions
-//! cannot matter.
+//! Messages are delivered at least once and in any order, and carry no version number; `creation_date_time` is the
+//! sender's processing time. So the transition rules decide first, and time only where they do not (Default:
+//! "Transitions"). Both histories keep the applied messages as a set and derive the state from it: neither the order of
+//! arrival nor repeated deliveries change the state.
 
 mod mandate;
 mod payment;
@@ -11,22 +11,22 @@ mod payment;
 pub use mandate::{MandateHistory, MandateState};
 pub use payment::{PaymentHistory, PaymentState};
 
-/// What a message meant for a history when it was applied.
+/// The effect of a message on the history that it was applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Observation {
-    /// The state moved.
+    /// The state changed.
     Advanced,
-    /// The state moved, to one that the rules do not reach from what is known: something before it is missing, or was
-    /// processed later than it.
+    /// The state changed to one that the rules do not reach from the known messages: an earlier message is missing, or
+    /// was processed later.
     OutOfSequence,
-    /// News that leave the state as it was.
+    /// A new message that leaves the state as it was.
     Unchanged,
-    /// An earlier state than the one already known: it arrived late.
+    /// A message about an earlier state than the known one: it arrived late.
     Stale,
     /// A message already applied.
     Repeated,
-    /// It cannot be true together with what is known: a person must look. The state says so until the end.
+    /// A message that cannot be true together with earlier ones. The state stays contradictory; a person must decide.
     Contradictory,
     /// A message about something else, or with a status that this version does not know.
     NotApplicable,

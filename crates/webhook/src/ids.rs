@@ -1,4 +1,4 @@
-//! Identifiers that exist only if they are well formed.
+//! Identifiers. A value exists only if it is well formed.
 
 use bankrail_values::{HyphenatedUuid, SimpleUuid, excerpt};
 use std::fmt;
@@ -98,7 +98,7 @@ id! {
     Uetr(HyphenatedUuid), version 4, "a UUID of version 4 with hyphens"
 }
 
-/// Not an identifier of the form asked for.
+/// A text that is not an identifier of the expected form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! JSON in and out: a message's members are stated once, and read, written and checked by that statement.
+//! The JSON of messages: members are declared once, and read, written and checked from that declaration.
 
 mod bound;
 mod context;
@@ -17,7 +17,7 @@ pub(crate) use wire::{Wire, wire_object};
 use crate::error::MessageError;
 use bankrail_values::json::{JsonLimits, JsonObject, JsonValue};
 
-/// Deeper and larger than any message.
+/// More levels and values than any message has.
 pub(crate) const LIMITS: JsonLimits = JsonLimits::new().max_depth(32).max_values(4096);
 
 /// The members of a value that must be an object.

@@ -1,4 +1,4 @@
-//! Messages in a mailbox: how a delivery is kept in the inbox, and a message to deliver in the outbox.
+//! Conversion of messages to entries of an inbox and an outbox.
 
 use crate::acknowledgement::Acknowledgement;
 use crate::finding::{MessageFinding, RuleClass};
@@ -7,7 +7,7 @@ use crate::message::{Message, MessageKind};
 use bankrail_mailbox::{EndpointId, Incoming, Kind, OpaqueBytes, Outgoing};
 use std::borrow::Cow;
 
-/// The most bytes of a message's JSON in [`Message::outgoing`]: what fits an envelope by default.
+/// The maximum size of a message's JSON in [`Message::outgoing`], in bytes: what fits into an envelope by default.
 pub const MAX_OUTGOING_BYTES: usize = 250_000;
 
 /// The kind's stable name; [`MessageKind::from_name`] reads it back.
@@ -30,15 +30,15 @@ fn is_empty(findings: &[MessageFinding]) -> bool {
 }
 
 impl DeliveryHeaders {
-    /// The attributes under which a mailbox keeps these headers, and what was odd about them.
+    /// Writes these headers and their findings as the attributes of a mailbox entry.
     #[must_use]
     pub fn to_attributes(&self, findings: &[MessageFinding]) -> OpaqueBytes {
         let attributes = Attributes { headers: *self, findings: findings.into() };
         serde_json::to_vec(&attributes).expect("headers are JSON").into()
     }
 
-    /// The headers of attributes from [`DeliveryHeaders::to_attributes`], and what was odd about them. `None`: other
-    /// bytes.
+    /// Reads headers and findings from the attributes that [`DeliveryHeaders::to_attributes`] wrote. Returns `None` for
+    /// other bytes.
     #[must_use]
     pub fn from_attributes(attributes: &[u8]) -> Option<(Self, Vec<MessageFinding>)> {
         let Attributes { headers, findings } = serde_json::from_slice(attributes).ok()?;
@@ -47,9 +47,11 @@ impl DeliveryHeaders {
 }
 
 impl Message {
-    /// What a receiver gives to its inbox for a delivery of this message. `scope` tells receivers (customers) that
-    /// share an inbox apart; `findings` are what [`DeliveryHeaders::parse`] found; `body` is the JSON as it was
-    /// received.
+    /// Returns the inbox entry for a delivery of this message.
+    ///
+    /// - `scope` distinguishes receivers (customers) that share an inbox.
+    /// - `findings` are those of [`DeliveryHeaders::parse`].
+    /// - `body` is the JSON as it was received.
     #[must_use]
     pub fn incoming(
         &self,
@@ -69,13 +71,13 @@ impl Message {
         }
     }
 
-    /// What a sender gives to its outbox. Checks message and headers, and writes the message's JSON.
+    /// Checks message and headers, and returns the outbox entry with the message's JSON.
     ///
     /// # Errors
-    /// [`OutgoingError::Findings`] for a message with a finding of form, an unknown code or an unknown member;
-    /// [`OutgoingError::Headers`] for headers that break the table of the message's kind; [`OutgoingError::TooLarge`] for
-    /// more than [`MAX_OUTGOING_BYTES`]; [`OutgoingError::Endpoint`] for an endpoint's name that not every engine
-    /// keeps.
+    /// - [`OutgoingError::Findings`] for a message with a finding of form, an unknown code or an unknown member.
+    /// - [`OutgoingError::Headers`] for headers that break the table of the message's kind.
+    /// - [`OutgoingError::TooLarge`] for more than [`MAX_OUTGOING_BYTES`].
+    /// - [`OutgoingError::Endpoint`] for an endpoint name that not every engine can store.
     pub fn outgoing(&self, endpoint: EndpointId, headers: &DeliveryHeaders) -> Result<Outgoing, OutgoingError> {
         headers.check(self.kind()).map_err(OutgoingError::Headers)?;
         let mut findings = self.validate();
@@ -101,28 +103,28 @@ impl Message {
     }
 }
 
-/// Why a message is not sent.
+/// A message that cannot be put into an outbox.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutgoingError {
     /// The message has findings of form, unknown codes or unknown members.
-    #[error("expected a message of the specification's form, found {} findings", findings.len())]
+    #[error("expected a message without findings of form, found {}", findings.len())]
     Findings {
         /// The findings.
         findings: Vec<MessageFinding>,
     },
     /// The headers break the table of the message's kind.
-    #[error("the headers are not those of the message")]
+    #[error("headers: expected those of the message's kind")]
     Headers(#[source] DeliveryHeaderError),
     /// The message is too large to be sealed.
     #[error("expected a message of at most {allowed} bytes, found {found}")]
     TooLarge {
-        /// Its bytes.
+        /// The size of the message, in bytes.
         found: usize,
-        /// The most.
+        /// The maximum, in bytes.
         allowed: usize,
     },
-    /// U+0000 in the endpoint's name.
-    #[error("expected the name of an endpoint without U+0000")]
+    /// The endpoint name contains U+0000.
+    #[error("expected an endpoint name without U+0000")]
     Endpoint,
 }

@@ -1,4 +1,4 @@
-//! The messages: what each is called and where it is received, and all of them as one type.
+//! The kinds of messages, with their names and paths, and one type for all messages.
 
 pub mod details;
 pub mod mandate_notification;
@@ -25,7 +25,8 @@ use query_notification::QueryNotification;
 use read::message_type;
 use std::fmt;
 
-/// Text of 1 to 10 code points: a user of the service (Specification: "Common formats in webhook messages").
+/// Identifier of a user of the service: text of 1 to 10 code points (Specification: "Common formats in webhook
+/// messages").
 pub type MpsUserId = bankrail_values::BoundedText<1, 10>;
 /// Text of 1 to 35 code points.
 pub type Text35 = bankrail_values::BoundedText<1, 35>;
@@ -62,14 +63,14 @@ macro_rules! messages {
                 match self { $( Self::$variant => $name, )* }
             }
 
-            /// The kind of a stable name.
+            /// The kind with this stable name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|kind| kind.as_str() == name)
             }
 
-            /// True where `X-RequestKey` is required: with the outcomes, which answer a request (Specification:
-            /// "Webhook receivers").
+            /// True for the outcomes, which answer a request and so require `X-RequestKey` (Specification: "Webhook
+            /// receivers").
             #[must_use]
             pub const fn answers_a_request(self) -> bool {
                 match self { $( Self::$variant => $answers, )* }
@@ -82,7 +83,7 @@ macro_rules! messages {
             }
         }
 
-        /// Any of the messages.
+        /// A message of any kind.
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[allow(clippy::exhaustive_enums, reason = "as MessageKind")]
         #[allow(clippy::large_enum_variant, reason = "messages are few and short-lived")]
@@ -97,7 +98,7 @@ macro_rules! messages {
         )*
 
         impl Message {
-            /// Which message it is.
+            /// The kind of the message.
             #[must_use]
             pub fn kind(&self) -> MessageKind {
                 match self { $( Self::$variant(_) => MessageKind::$variant, )* }
@@ -157,18 +158,18 @@ messages! {
 }
 
 impl Message {
-    /// Reads the message that a receiver of `kind` takes.
+    /// Reads a message as a receiver of `kind`.
     ///
     /// # Errors
-    /// [`MessageError`]; [`MessageError::WrongKind`] for a message that reads as another kind only.
+    /// [`MessageError`]; [`MessageError::WrongKind`] for a message that can only be read as another kind.
     pub fn from_json(kind: MessageKind, json: &[u8]) -> Result<Parsed<Self>, MessageError> {
         Self::from_json_with(kind, json, &ReadOptions::default())
     }
 
-    /// Reads the message that a receiver of `kind` takes, with options.
+    /// Reads a message as a receiver of `kind`, with options.
     ///
     /// # Errors
-    /// [`MessageError`]; [`MessageError::WrongKind`] for a message that reads as another kind only.
+    /// [`MessageError`]; [`MessageError::WrongKind`] for a message that can only be read as another kind.
     pub fn from_json_with(kind: MessageKind, json: &[u8], options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
         let value = options.read(json)?;
         let read = Self::read_as(kind, &value, options);
@@ -188,19 +189,19 @@ impl Message {
         each!(self, message => WebhookMessage::to_json(message))
     }
 
-    /// What is odd about the message.
+    /// The findings of the message: see [`WebhookMessage::validate`].
     #[must_use]
     pub fn validate(&self) -> Vec<MessageFinding> {
         each!(self, message => WebhookMessage::validate(message))
     }
 
-    /// When the service processed the message's matter.
+    /// When the service processed the event: see [`WebhookMessage::creation_date_time`].
     #[must_use]
     pub fn creation_date_time(&self) -> Timestamp {
         each!(self, message => message.creation_date_time)
     }
 
-    /// What a receiver de-duplicates by: see [`WebhookMessage::duplicate_key`].
+    /// The duplicate key: see [`WebhookMessage::duplicate_key`].
     #[must_use]
     pub fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey {
         each!(self, message => WebhookMessage::duplicate_key(message, scope, message_id))

@@ -1,11 +1,11 @@
-//! One good message for each status, trigger and kind of case, for documentation, tests and trials.
+//! One valid message for each status, trigger and case type, for documentation and tests.
 //!
 //! Names, accounts and identifiers are made up. No sample has a finding.
 
 use crate::*;
 use bankrail_values::{Date, Money, Timestamp};
 
-/// Reads a constant of this file.
+/// Parses a constant of this file.
 fn constant<T: std::str::FromStr>(text: &str) -> T
 where
     T::Err: std::fmt::Debug,
@@ -33,7 +33,7 @@ pub fn action_id() -> ActionId {
     constant("5e1f0a728a1d11eb8dcd0242ac130003")
 }
 
-/// The headers that go with a sample: with the keys of an original request where the kind has them.
+/// The headers of a sample, with the keys of an original request if the kind has them.
 #[must_use]
 pub fn headers(kind: MessageKind) -> DeliveryHeaders {
     let message_id = constant("9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11");
@@ -46,8 +46,8 @@ pub fn headers(kind: MessageKind) -> DeliveryHeaders {
     headers.priority(Priority::Unattended)
 }
 
-/// The outcome of an action: succeeded as `action_status` says. An action that was declined, recalled or timed out
-/// leaves a mandate as it was, or cancelled if it was to create it.
+/// The successful outcome of an action with this status. A creation that was declined, recalled or timed out leaves the
+/// mandate cancelled; any other such action leaves it unchanged.
 #[must_use]
 pub fn mandate_outcome(action_type: &ActionType, action_status: &ActionStatus) -> MandateActionOutcome {
     let mandate_status = match (action_type, action_status) {
@@ -89,7 +89,7 @@ pub fn rejected_mandate_outcome(severity: &ErrorSeverity) -> MandateActionOutcom
         .error(error)
 }
 
-/// The notification of a trigger, with what goes with it. `None` for an unknown trigger.
+/// The notification of a trigger, with the values that go with it. `None` for an unknown trigger.
 #[must_use]
 pub fn mandate_notification(trigger: &Trigger) -> Option<MandateNotification> {
     let user = constant("MPSUSER1");
@@ -162,7 +162,7 @@ fn bilateral_amendment() -> BilateralAmendment {
         .additional_information(Amended::Cleared)
 }
 
-/// The outcome of a payment with a status: rejected ones have a reason.
+/// The outcome of a payment with this status, with a reason if it is rejected.
 #[must_use]
 pub fn payment_outcome(status: &TransactionStatus) -> PaymentOutcome {
     let original = OriginalTransaction::new()

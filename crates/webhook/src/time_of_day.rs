@@ -27,12 +27,12 @@ impl TimeOfDay {
         }
     }
 
-    /// Reads `hh:mm:ssZ` with none to three fractional digits and says how many there were.
+    /// Reads `hh:mm:ssZ` with 0 to 3 fractional digits, and returns their number, too.
     ///
     /// # Errors
     /// [`TimeOfDayError`] for any other spelling and for times that do not exist.
     pub fn parse_with_precision(text: &str) -> Result<(Self, u8), TimeOfDayError> {
-        // A time of day is an instant of the first day, and has the spelling of one.
+        // Parsed as an instant of 1970-01-01: a timestamp has the same spelling after its date.
         match Timestamp::parse_with_precision(&format!("1970-01-01T{}", text.get(..13).unwrap_or(text))) {
             Ok((instant, digits)) if text.len() <= 13 => Ok((Self(instant), digits)),
             _ => Err(TimeOfDayError { found: excerpt(text) }),
@@ -76,7 +76,7 @@ impl std::str::FromStr for TimeOfDay {
     }
 }
 
-/// Not a time of day in UTC.
+/// A text that is not a time of day in UTC.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a UTC time of day as hh:mm:ss.sssZ, found {found}")]
 #[non_exhaustive]

@@ -1,6 +1,6 @@
 //! Checksums of Australian business numbers (ABN) and company numbers (ACN).
 
-/// True for an Australian business number: 11 digits whose first two, from 11 to 99, are right for the other nine.
+/// True for an Australian business number: 11 digits, the first two of which (11 to 99) check the other nine.
 ///
 /// ```
 /// use bankrail_webhook::alias::is_abn;
@@ -13,11 +13,11 @@ pub fn is_abn(text: &str) -> bool {
     let Some(digits) = digits::<11>(text) else { return false };
     let [first, second, ..] = digits;
     let sum: u32 = digits.iter().zip(WEIGHTS).map(|(digit, weight)| digit * weight).sum();
-    // The first digit counts one less: ten of the sum. A prefix from 11 on has a first digit to take it from.
+    // The rule subtracts 1 from the first digit, so 10 from the sum. With a prefix from 11 on it cannot underflow.
     10 * first + second >= 11 && (sum - 10).is_multiple_of(89)
 }
 
-/// True for an Australian company number: 9 digits whose last is right for the other eight.
+/// True for an Australian company number: 9 digits, the last of which checks the other eight.
 ///
 /// ```
 /// use bankrail_webhook::alias::is_acn;
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn nine_digits_have_one_business_number() {
-        // Whatever the nine, exactly one prefix of two digits from 11 to 99 is right.
+        // For any nine digits, exactly one prefix is right, and it is from 11 to 99.
         for tail in (0..1_000_000_000_u64).step_by(9_999_991) {
             let right = (0..100).filter(|prefix| is_abn(&format!("{prefix:02}{tail:09}"))).collect::<Vec<u32>>();
             assert_eq!(right.len(), 1, "{tail:09}: {right:?}");

@@ -1,4 +1,4 @@
-//! One mandate.
+//! The history of one mandate.
 
 use super::Observation;
 use crate::codes::{ActionStatus, ActionType, MandateStatus, OutcomeStatus, StatusChangeCode};
@@ -11,13 +11,13 @@ use bankrail_mailbox::Fingerprint;
 use bankrail_values::Timestamp;
 use std::collections::BTreeMap;
 
-/// Where a mandate stands.
+/// The state of a mandate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MandateState {
-    /// Nothing is known.
+    /// No message has told the state.
     Unknown,
-    /// `CRTD`: created, waits for the payer.
+    /// `CRTD`: created, waiting for the payer.
     Created,
     /// `ACTV`: active.
     Active,
@@ -25,17 +25,19 @@ pub enum MandateState {
     Suspended,
     /// `CNCD`: cancelled, final.
     Cancelled,
-    /// Messages that cannot all be true: surface it.
+    /// The messages cannot all be true: a person must decide.
     Contradictory,
 }
 
-/// The outcomes and notifications of one mandate, folded in any order.
+/// The outcomes and notifications of one mandate, applied in any order.
 ///
-/// The rules: a creation comes first; a creation that was declined, recalled or ran out, and a cancellation, are final;
-/// of suspensions and releases the latest counts, by the sender's time. Where these do not take turns from the
-/// confirmed creation on, one is missing or their times are not to be relied on, and [`MandateHistory::is_complete`]
-/// says that the state is not certain. An action that is reported as pending and as finished is finished; with two
-/// different ends it is contradictory.
+/// - A creation comes first.
+/// - A creation that was declined, recalled or timed out is final, and so is a cancellation.
+/// - Of suspensions and releases the latest counts, by the sender's time.
+/// - Suspensions and releases alternate from the confirmed creation on. Where they do not, one is missing or the times
+///   are wrong, and [`MandateHistory::is_complete`] is false: the state is not certain.
+/// - An action that is reported as pending and as finished is finished.
+/// - An action with two different ends is contradictory.
 ///
 /// ```
 /// use bankrail_webhook::history::{MandateHistory, MandateState, Observation};
@@ -48,28 +50,28 @@ pub enum MandateState {
 /// assert_eq!(history.state(), MandateState::Active);
 /// ```
 ///
-/// With serde it is kept between processes, as what it was told.
+/// Serialized as the set of its events, so that it can be kept between processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct MandateHistory {
-    /// By content, with the earliest time at which it was processed.
+    /// By fingerprint; each with the earliest time at which it was processed.
     events: BTreeMap<Fingerprint, Event>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Event {
     at: Timestamp,
-    /// Reports of one action share it; without an identification a report stands alone.
+    /// Shared by the reports of one action; a report without it counts as an action of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     action: Option<ActionId>,
     effect: Effect,
 }
 
-/// What a report says of the mandate.
+/// The effect of a report on the mandate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Effect {
-    /// The action waits: nothing but a creation shows yet.
+    /// A pending action other than a creation, which has no effect yet.
     Waiting,
     CreationPending,
     CreationRefused,
@@ -79,7 +81,7 @@ enum Effect {
     Cancelled,
     /// An action that ended without a change of status, or was refused.
     None,
-    /// The mandate's status as a message without an action, or an amendment, mentions it.
+    /// The mandate status in a message without an action, or in one about an amendment.
     SeenCreated,
     SeenActive,
     SeenSuspended,
@@ -108,7 +110,7 @@ impl Effect {
             (Some(ActionType::Create), Some(Pending)) => Self::CreationPending,
             (Some(ActionType::Create), Some(Completed)) => Self::Activated,
             (Some(ActionType::Create), Some(Declined | Recalled | TimedOut)) => Self::CreationRefused,
-            // Without an action status the mandate's own tells.
+            // Without an action status, the mandate status decides.
             (Some(ActionType::Create), _) => match mandate {
                 Some(MandateStatus::Created) => Self::CreationPending,
                 Some(MandateStatus::Active) => Self::Activated,
@@ -136,7 +138,7 @@ impl Effect {
         }
     }
 
-    /// Changes of status that exclude each other as the end of one action.
+    /// True for the effects that exclude each other as the end of one action.
     fn is_end(self) -> bool {
         matches!(self, Self::CreationRefused | Self::Activated | Self::Suspended | Self::Released | Self::Cancelled)
     }
@@ -150,15 +152,15 @@ struct Derived {
 }
 
 impl MandateHistory {
-    /// A history of nothing.
+    /// An empty history.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Applies the outcome of an action on this mandate. That it is this mandate's is the caller's to know.
+    /// Applies the outcome of an action on this mandate. The caller selects the outcomes of this mandate.
     pub fn apply_outcome(&mut self, outcome: &MandateActionOutcome) -> Observation {
-        // A rejected action changed nothing, whatever it was meant to do.
+        // A rejected action changes nothing.
         let effect = match outcome.status {
             OutcomeStatus::Succeeded => Effect::of(
                 outcome.action_type.as_ref(),
@@ -173,7 +175,7 @@ impl MandateHistory {
         self.apply(outcome.fingerprint(), event)
     }
 
-    /// Applies a notification about this mandate. That it is this mandate's is the caller's to know.
+    /// Applies a notification about this mandate. The caller selects the notifications of this mandate.
     pub fn apply_notification(&mut self, notification: &MandateNotification) -> Observation {
         let change = match notification.details.as_ref().map(|details| &details.change) {
             Some(Change::StatusChange(change)) => change.change.as_ref(),
@@ -190,14 +192,14 @@ impl MandateHistory {
         self.apply(notification.fingerprint(), event)
     }
 
-    /// Where the mandate stands.
+    /// The state of the mandate.
     #[must_use]
     pub fn state(&self) -> MandateState {
         self.derive().state
     }
 
-    /// True when the rules reach the state without a gap: suspensions and releases take turns, from a confirmed
-    /// creation on.
+    /// True when the rules reach the state without a gap: suspensions and releases alternate from a confirmed creation
+    /// on.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.derive().complete
@@ -225,7 +227,7 @@ impl MandateHistory {
     }
 
     fn derive(&self) -> Derived {
-        // One end for each action, whatever number of reports it has.
+        // One end for each action, whatever the number of its reports.
         let mut ends: BTreeMap<(Option<ActionId>, Option<Fingerprint>), (Effect, Timestamp)> = BTreeMap::new();
         for (fingerprint, event) in self.events.iter().filter(|(_, event)| event.effect.is_end()) {
             let alone = event.action.is_none().then_some(*fingerprint);
@@ -238,18 +240,18 @@ impl MandateHistory {
         let count = |effect| ends.values().filter(|(end, _)| *end == effect).count();
         let (activated, refused) = (count(Effect::Activated) > 0, count(Effect::CreationRefused) > 0);
         let (suspended, released) = (count(Effect::Suspended), count(Effect::Released));
-        // A mandate that never became active was neither suspended nor released; nor was it confirmed.
+        // A refused creation excludes a confirmation, a suspension and a release.
         if refused && (activated || suspended > 0 || released > 0) {
             return Derived { state: MandateState::Contradictory, complete: false };
         }
         if refused || count(Effect::Cancelled) > 0 {
             return Derived { state: MandateState::Cancelled, complete: true };
         }
-        // Final however it becomes known; but the action that did it is missing.
+        // A cancellation is final even if it is only mentioned, but the action that cancelled is missing.
         if self.events.values().any(|event| event.effect == Effect::SeenCancelled) {
             return Derived { state: MandateState::Cancelled, complete: false };
         }
-        // What messages mention counts only where no later change of status is known, the latest first.
+        // A mentioned status counts only if no later change of status is known; the latest mention counts.
         let seen = self.events.values().filter(|e| matches!(e.effect, Effect::SeenActive | Effect::SeenSuspended));
         let running = seen.map(|event| (event.at, event.effect)).max();
         if suspended + released > 0 {
@@ -264,7 +266,7 @@ impl MandateHistory {
             let alternate = turns.iter().zip(expected).all(|((_, turn), expected)| *turn == expected);
             let (last, turn) = turns.last().copied().unwrap_or((Timestamp::MIN, Effect::None));
             return match running {
-                // The turn between the two is missing.
+                // The change between the last known one and the mention is missing.
                 Some((at, seen)) if at > last && seen.state() != turn.state() => {
                     Derived { state: seen.state(), complete: false }
                 }

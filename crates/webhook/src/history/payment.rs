@@ -1,4 +1,4 @@
-//! One payment instruction.
+//! The history of one payment instruction.
 
 use super::Observation;
 use crate::codes::TransactionStatus;
@@ -8,25 +8,25 @@ use bankrail_mailbox::Fingerprint;
 use bankrail_values::Timestamp;
 use std::collections::BTreeMap;
 
-/// Where a payment stands.
+/// The state of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PaymentState {
-    /// Nothing is known.
+    /// No message has told the state.
     Unknown,
-    /// `PDNG`: warehoused, more follows.
+    /// `PDNG`: warehoused, another outcome follows.
     Warehoused,
-    /// `ACSP`: settlement pending, more follows.
+    /// `ACSP`: settlement pending, another outcome follows.
     SettlementPending,
     /// `ACSC`: settled, final.
     Settled,
     /// `RJCT`: rejected, final.
     Rejected,
-    /// Both settled and rejected were reported: surface it.
+    /// Both settled and rejected were reported: a person must decide.
     Contradictory,
 }
 
-/// The outcomes of one payment instruction, folded in any order.
+/// The outcomes of one payment instruction, applied in any order.
 ///
 /// ```
 /// use bankrail_webhook::history::{Observation, PaymentHistory, PaymentState};
@@ -40,15 +40,15 @@ pub enum PaymentState {
 /// assert_eq!(history.state(), PaymentState::Settled);
 /// ```
 ///
-/// With serde it is kept between processes, as a list of what it was told.
+/// Serialized as the list of its outcomes, so that it can be kept between processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(from = "Vec<Told>", into = "Vec<Told>")]
 pub struct PaymentHistory {
-    /// By rank and content, the earliest time at which it was processed.
+    /// The earliest processing time of an outcome, by rank and fingerprint.
     outcomes: BTreeMap<(Rank, Fingerprint), Timestamp>,
 }
 
-/// An outcome as it is kept.
+/// The serialized form of an outcome.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Told {
     status: Rank,
@@ -108,14 +108,14 @@ impl Rank {
 }
 
 impl PaymentHistory {
-    /// A history of nothing.
+    /// An empty history.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Applies an outcome of this payment. That it is one of this payment is the caller's to know
-    /// (`instruction_identification` or `uetr`).
+    /// Applies an outcome of this payment. The caller selects the outcomes of this payment, by
+    /// `instruction_identification` or `uetr`.
     pub fn apply(&mut self, outcome: &PaymentOutcome) -> Observation {
         let Some(rank) = Rank::of(&outcome.transaction_status) else { return Observation::NotApplicable };
         let before = self.state();
@@ -132,7 +132,7 @@ impl PaymentHistory {
             return Observation::Contradictory;
         }
         if after != before {
-            // A later step that says it was processed before an earlier one.
+            // A later step that was processed before an earlier one.
             let earlier = self.outcomes.iter().filter(|((other, _), _)| other.step() < rank.step());
             let out_of_time = earlier.map(|(_, at)| *at).max().is_some_and(|at| at > time);
             return if out_of_time { Observation::OutOfSequence } else { Observation::Advanced };
@@ -140,7 +140,7 @@ impl PaymentHistory {
         if highest.is_some_and(|highest| rank.step() < highest) { Observation::Stale } else { Observation::Unchanged }
     }
 
-    /// Where the payment stands.
+    /// The state of the payment.
     #[must_use]
     pub fn state(&self) -> PaymentState {
         let has = |rank| self.outcomes.keys().any(|(known, _)| *known == rank);
@@ -160,7 +160,7 @@ impl PaymentHistory {
         matches!(self.state(), PaymentState::Settled | PaymentState::Rejected | PaymentState::Contradictory)
     }
 
-    /// The statuses reported with more than one content: the same duplicate key, a conflict.
+    /// The statuses that were reported with different contents: conflicts, as they share one duplicate key.
     pub fn conflicting_statuses(&self) -> impl Iterator<Item = TransactionStatus> {
         let all = [
             (Rank::Warehoused, TransactionStatus::Warehoused),

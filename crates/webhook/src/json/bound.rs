@@ -1,4 +1,4 @@
-//! Bounds that are documented defaults: findings on receipt, never a refusal.
+//! Bounds that are documented defaults. Breaking one is a finding.
 
 use super::Context;
 use crate::finding::Rule;

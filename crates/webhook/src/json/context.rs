@@ -1,4 +1,4 @@
-//! Where in a message we are, and what was noticed there.
+//! The current place in a message, and the findings so far.
 
 use crate::error::MessageError;
 use crate::finding::{MessageFinding, Rule};
@@ -6,7 +6,7 @@ use bankrail_values::excerpt;
 use bankrail_values::json::{JsonValue, push_pointer_segment};
 use std::borrow::Cow;
 
-/// A JSON pointer under way, and the findings so far.
+/// The JSON pointer to the current value, and the findings so far.
 #[derive(Debug, Default)]
 pub(crate) struct Context {
     pointer: String,
@@ -18,7 +18,7 @@ impl Context {
         self.pointer.clone()
     }
 
-    /// In a member that a rule names, whose name needs no care.
+    /// Runs `work` in a known member, whose name needs no escaping.
     pub(crate) fn within<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
         self.pointer.push('/');
@@ -28,7 +28,7 @@ impl Context {
         result
     }
 
-    /// In a member that no rule names.
+    /// Runs `work` in an unknown member.
     pub(crate) fn within_unknown<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
         push_pointer_segment(&mut self.pointer, name);

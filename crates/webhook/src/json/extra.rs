@@ -1,14 +1,14 @@
-//! Members that no rule names.
+//! Members that this version does not know.
 
 use super::{Context, ObjectOut};
 use crate::finding::Rule;
 use bankrail_values::json::JsonObject;
 use std::fmt;
 
-/// Members that no rule names, kept as they were written and in their order, and written back after the known ones.
+/// Members that this version does not know.
 ///
-/// New members appear in minor releases of the service, so a receiver keeps them; each is a
-/// [`Rule::UnknownMember`] finding.
+/// They are kept as they were written and in their order, and written back after the known ones. New members appear in
+/// minor releases of the service, so a receiver keeps them. Each is a [`Rule::UnknownMember`] finding.
 #[derive(Clone, Default)]
 pub struct ExtraMembers(Vec<(Box<str>, Box<str>)>);
 
@@ -19,13 +19,13 @@ impl ExtraMembers {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// The number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Name and JSON text of each, in their order.
+    /// The name and JSON text of each member, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_ref(), value.as_ref()))
     }
@@ -70,7 +70,7 @@ impl fmt::Debug for ExtraMembers {
     }
 }
 
-/// What a value is, by the first character of its JSON text.
+/// The type of a value, by the first character of its JSON text.
 fn kind(json: &str) -> &'static str {
     match json.as_bytes().first() {
         Some(b'{') => "an object",

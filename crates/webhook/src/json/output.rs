@@ -2,12 +2,12 @@
 
 use bankrail_values::json::{JsonValue, read, write_string};
 
-/// JSON under way.
+/// JSON being written.
 pub(crate) struct Output {
     json: String,
-    /// Whether members are sorted by name and the top one of [`SKIPPED`] is left out.
+    /// Whether members are sorted by name and the top-level member [`SKIPPED`] is left out.
     canonical: bool,
-    /// How many objects are open.
+    /// The number of open objects.
     depth: usize,
 }
 
@@ -15,7 +15,7 @@ pub(crate) struct Output {
 const SKIPPED: &str = "creation_date_time";
 
 impl Output {
-    /// JSON as it is sent: members in the order in which they are stated.
+    /// JSON as it is delivered: members in the order of their declaration.
     pub(crate) fn plain() -> Self {
         Self { json: String::with_capacity(1024), canonical: false, depth: 0 }
     }
@@ -33,7 +33,7 @@ impl Output {
         write_string(text, &mut self.json);
     }
 
-    /// JSON text as it is.
+    /// Writes JSON text as it is.
     pub(crate) fn raw(&mut self, json: &str) {
         self.json.push_str(json);
     }
@@ -59,7 +59,7 @@ impl Output {
         self.raw("]");
     }
 
-    /// A value that was read.
+    /// Writes a value that was read.
     pub(crate) fn value(&mut self, value: &JsonValue<'_>) {
         match value {
             JsonValue::Null => self.raw("null"),
@@ -77,7 +77,7 @@ impl Output {
     }
 }
 
-/// An object under way.
+/// An object being written.
 pub(crate) struct ObjectOut<'o, 'n> {
     out: &'o mut Output,
     /// Where the object's first member begins.
@@ -103,7 +103,7 @@ impl<'n> ObjectOut<'_, 'n> {
         }
     }
 
-    /// A member whose value is JSON text that was read before.
+    /// Writes a member whose value is JSON text that was read before.
     pub(crate) fn raw_member(&mut self, name: &'n str, json: &str) {
         if !self.out.canonical {
             return self.member(name, |out| out.raw(json));

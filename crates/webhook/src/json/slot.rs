@@ -80,7 +80,7 @@ pub(crate) mod write {
     }
 }
 
-/// Reporting on a member.
+/// Checking a member.
 pub(crate) mod check {
     use crate::Amended;
     use crate::amended::Clearable;
@@ -105,7 +105,7 @@ pub(crate) mod check {
     ) {
         let Amended::Changed(value) = value else { return };
         required(value, name, bound, at);
-        // A value is written in one way, and its mark too. A time, which has two marks, is never written as a dash.
+        // A value and its mark are each written in one way. A time has two marks, but never writes the dash.
         let mut written = Output::plain();
         value.write(&mut written);
         if written.finish() == T::CLEARED {

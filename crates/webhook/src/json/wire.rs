@@ -1,4 +1,4 @@
-//! Types that stand in messages: read, written and checked.
+//! The types of values in messages: reading, writing and checking.
 
 use super::{Bound, Context, Output};
 use crate::error::MessageError;
@@ -8,11 +8,11 @@ use bankrail_values::{BoundedText, Currency, Date, Decimal, HyphenatedUuid, Time
 
 /// A value of a message.
 pub(crate) trait Wire: Sized {
-    /// Reads the value; what breaks a rule of the specification is an error.
+    /// Reads the value. A value that breaks a rule of the specification is an error.
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError>;
     /// Writes the value.
     fn write(&self, out: &mut Output);
-    /// Reports what the value keeps but should not hold.
+    /// Reports findings: what the value can hold but should not.
     fn check(&self, _bound: Option<&Bound>, _at: &mut Context) {}
 }
 
@@ -46,7 +46,7 @@ impl Wire for bool {
     }
 }
 
-/// Types whose text and checks `FromStr` and `Display` have.
+/// Implements [`Wire`] by `FromStr` and `Display`.
 macro_rules! text_wire {
     ($(@ [$($generic:tt)*])? $name:ty, $expected:expr) => {
         impl $(<$($generic)*>)? Wire for $name {
@@ -109,7 +109,7 @@ impl Wire for Decimal {
         let text = string(value, at)?;
         let amount = parse_decimal(text).map_err(|_| at.bad_value("a plain decimal of at most 28 digits", text))?;
         if amount.to_string() != text {
-            // Leading zeros: the one spelling that is not kept.
+            // Leading zeros are the only spelling that is not kept.
             at.find(Rule::DefaultBound, "no leading zeros", excerpt(text));
         }
         Ok(amount)
@@ -152,7 +152,7 @@ impl<T: Wire> Wire for Box<T> {
     }
 }
 
-/// States an object's members once, in the order in which they are written: `required`, `optional` or `amended`, Rust
+/// Declares an object's members, in the order in which they are written: `required`, `optional` or `amended`, Rust
 /// name, type, wire name and, after `=>`, a default bound.
 macro_rules! wire_object {
     (
@@ -166,7 +166,7 @@ macro_rules! wire_object {
         #[non_exhaustive]
         pub struct $name {
             $( $(#[$member_doc])* pub $member: $crate::json::wire_object!(@type $kind $type), )*
-            /// Members that no rule names, in their order.
+            /// Members that this version does not know, in their order.
             pub extra: $crate::json::ExtraMembers,
         }
 
@@ -209,7 +209,7 @@ macro_rules! wire_object {
     (@type amended $type:ty) => { $crate::Amended<$type> };
     (@setter required $member:ident: $type:ty = $wire:literal) => {};
     (@setter optional $member:ident: $type:ty = $wire:literal) => {
-        #[doc = concat!("With `", $wire, "`.")]
+        #[doc = concat!("Sets `", $wire, "`.")]
         #[must_use]
         pub fn $member(mut self, value: impl Into<$type>) -> Self {
             self.$member = Some(value.into());
@@ -217,7 +217,7 @@ macro_rules! wire_object {
         }
     };
     (@setter amended $member:ident: $type:ty = $wire:literal) => {
-        #[doc = concat!("With `", $wire, "`: a new value, or [`Amended::Cleared`](crate::Amended::Cleared).")]
+        #[doc = concat!("Sets `", $wire, "` to a new value or [`Amended::Cleared`](crate::Amended::Cleared).")]
         #[must_use]
         pub fn $member(mut self, value: impl Into<$crate::Amended<$type>>) -> Self {
             self.$member = value.into();

@@ -11,13 +11,13 @@ use crate::json::{self, Bound, Context, ExtraMembers, Output, Wire, check, read,
 use bankrail_values::json::JsonValue;
 use bankrail_values::{Date, Timestamp};
 
-/// What an action changed.
+/// What an action changed: `details` of a mandate notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Details {
-    /// Which variant, and what it says.
+    /// The variant.
     pub change: Change,
-    /// Members that no rule names, in their order. With [`Change::Unknown`], all there are.
+    /// Members that this version does not know, in their order. With [`Change::Unknown`], all members.
     pub extra: ExtraMembers,
 }
 
@@ -38,7 +38,7 @@ pub enum Change {
 wire_object! {
     /// A unilateral amendment.
     pub struct Amendment {
-        /// What it says about the payer.
+        /// The changes of the payer.
         optional debtor_information: AmendedDebtor = "debtor_information",
     }
 }
@@ -52,9 +52,9 @@ wire_object! {
         amended validity_end_date: Date = "validity_end_date",
         /// Default: 1 to 140 characters.
         amended transfer_arrangement: String = "transfer_arrangement" => LINE,
-        /// Whether the mandate is extended by itself.
+        /// Whether the mandate is extended automatically.
         optional automatic_extension_indicator: bool = "automatic_extension_indicator",
-        /// When and how much is paid.
+        /// The changes of the payment schedule and amounts.
         optional payment_information: AmendedPaymentInformation = "payment_information",
         /// Default: 1 to 140 characters.
         amended additional_information: String = "additional_information" => LINE,
@@ -64,7 +64,7 @@ wire_object! {
 wire_object! {
     /// A status change (Default: its members).
     pub struct StatusChange {
-        /// What it does. Default: required.
+        /// The change of status. Default: required.
         optional change: StatusChangeCode = "change",
         /// Default: 4 letters or digits.
         optional reason_code: String = "reason_code" => REASON_CODE,

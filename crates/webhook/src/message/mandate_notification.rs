@@ -48,8 +48,8 @@ wire_object! {
 message_type!(MandateNotification);
 
 impl MandateNotification {
-    /// A notification of a known trigger, with the action type and status that go with it, and the mandate status
-    /// where only one does (Default: "Consistency that real messages show"). `None` for an unknown trigger.
+    /// A notification of a known trigger, with the action type and status that go with it, and the mandate status if
+    /// only one goes with it (Default: "Consistency that real messages show"). `None` for an unknown trigger.
     #[must_use]
     pub fn of_trigger(
         creation_date_time: Timestamp,

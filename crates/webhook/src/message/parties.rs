@@ -1,4 +1,4 @@
-//! Payer and biller inside messages.
+//! The payer and the biller in messages.
 
 use crate::codes::{AccountIdentificationType, AliasType, PartyType};
 use crate::json::{ExtraMembers, wire_object};
@@ -9,7 +9,7 @@ wire_object! {
     pub struct DebtorInformation {
         /// Default: 1 to 140 printable ASCII characters.
         optional party_name: String = "party_name" => NAME,
-        /// How the account is named.
+        /// How the account is identified.
         optional account_identification_type_code: AccountIdentificationType = "account_identification_type_code",
         /// The account; may be partly masked. Default: 1 to 34 printable ASCII characters.
         optional account_identification: String = "account_identification" => ACCOUNT,
@@ -29,15 +29,15 @@ wire_object! {
 }
 
 wire_object! {
-    /// What a unilateral amendment says about the payer (Specification: "The amendment variant").
+    /// A unilateral amendment's changes of the payer (Specification: "The amendment variant").
     pub struct AmendedDebtor {
-        /// What the payer is.
+        /// The type of the payer.
         amended party_type: PartyType = "party_type",
         /// Default: 1 to 140 printable ASCII characters.
         amended party_name: String = "party_name" => NAME,
         /// Default: 1 to 140 printable ASCII characters.
         amended ultimate_party_name: String = "ultimate_party_name" => NAME,
-        /// How the account is named.
+        /// How the account is identified.
         amended account_identification_type_code: AccountIdentificationType = "account_identification_type_code",
         /// The account. Default: 1 to 34 printable ASCII characters.
         amended account_identification: String = "account_identification" => ACCOUNT,
@@ -64,7 +64,7 @@ impl DebtorInformation {
         }
     }
 
-    /// The account identification and how much of it is masked.
+    /// The account identification, which may be partly masked.
     #[must_use]
     pub fn account(&self) -> Option<AccountMask<'_>> {
         self.account_identification.as_deref().map(AccountMask::of)

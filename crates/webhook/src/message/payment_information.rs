@@ -1,4 +1,4 @@
-//! When and how much is paid under a mandate: as it is, and as an amendment changes it.
+//! The payment schedule and amounts of a mandate, and their amendment.
 
 use crate::codes::{AmountType, PaymentFrequency};
 use crate::counts::{CountPerPeriod, PointInTime};
@@ -8,13 +8,14 @@ use crate::{Amended, Amount};
 use bankrail_values::Date;
 
 wire_object! {
-    /// When and how much is paid (Specification: "QueryNotification message", `payment_information`).
+    /// The payment schedule and amounts of a mandate (Specification: "QueryNotification message",
+    /// `payment_information`).
     pub struct PaymentInformation {
         /// How often payments fall due.
         optional payment_frequency: PaymentFrequency = "payment_frequency",
         /// No payment before this time of day.
         optional payment_execute_not_before_time: TimeOfDay = "payment_execute_not_before_time",
-        /// How many payments a period has.
+        /// The number of payments in a period.
         optional count_per_period: CountPerPeriod = "count_per_period",
         /// The day or week within the period.
         optional point_in_time: PointInTime = "point_in_time",
@@ -26,19 +27,19 @@ wire_object! {
         optional last_payment_amount: Amount = "last_payment_amount",
         /// Each payment's amount.
         optional amount: Amount = "amount",
-        /// The most that a payment may be.
+        /// The maximum amount of a payment.
         optional maximum_amount: Amount = "maximum_amount",
     }
 }
 
 wire_object! {
-    /// What a bilateral amendment says about when and how much is paid (Default: as in a query, plus two dates).
+    /// A bilateral amendment's changes of the payment schedule and amounts (Default: as in a query, plus two dates).
     pub struct AmendedPaymentInformation {
         /// How often payments fall due.
         amended payment_frequency: PaymentFrequency = "payment_frequency",
         /// No payment before this time of day.
         amended payment_execute_not_before_time: TimeOfDay = "payment_execute_not_before_time",
-        /// How many payments a period has.
+        /// The number of payments in a period.
         amended count_per_period: CountPerPeriod = "count_per_period",
         /// The day or week within the period.
         amended point_in_time: PointInTime = "point_in_time",
@@ -54,7 +55,7 @@ wire_object! {
         amended last_payment_amount: Amount = "last_payment_amount",
         /// Each payment's amount.
         amended amount: Amount = "amount",
-        /// The most that a payment may be.
+        /// The maximum amount of a payment.
         amended maximum_amount: Amount = "maximum_amount",
     }
 }

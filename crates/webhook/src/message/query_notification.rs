@@ -64,9 +64,9 @@ wire_object! {
         optional mps_user_id: MpsUserId = "mps_user_id",
         /// The mandate.
         optional mandate_identification: MandateId = "mandate_identification",
-        /// How the mandate came to be.
+        /// How the mandate was established.
         optional establishment_scheme: EstablishmentScheme = "establishment_scheme",
-        /// What the mandate is for.
+        /// The purpose of the mandate.
         optional mandate_purpose_code: MandatePurpose = "mandate_purpose_code",
         /// What the mandate pays for.
         optional description: String = "description",
@@ -76,7 +76,7 @@ wire_object! {
         optional debtor_information: DebtorInformation = "debtor_information",
         /// The biller.
         optional creditor_information: CreditorInformation = "creditor_information",
-        /// When and how much is paid.
+        /// The payment schedule and amounts.
         optional payment_information: PaymentInformation = "payment_information",
     }
 }
@@ -84,7 +84,7 @@ wire_object! {
 message_type!(QueryNotification);
 
 impl QueryNotification {
-    /// A query with the required members only; the investigation type is the only one there is.
+    /// A query with the required members only. The investigation type is `INV14`, the only one.
     #[must_use]
     pub fn new(
         creation_date_time: Timestamp,

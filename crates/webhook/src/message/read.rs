@@ -1,4 +1,4 @@
-//! What the messages have in common: reading, writing, checking.
+//! The trait of all messages: reading, writing, checking.
 
 use super::MessageKind;
 use crate::duplicate;
@@ -9,7 +9,7 @@ use bankrail_mailbox::{DuplicateKey, Fingerprint};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
-/// How to read a message.
+/// Options for reading a message.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOptions {
     deny_findings: bool,
@@ -23,21 +23,21 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// The defaults: tolerant, at most 1 MiB.
+    /// The defaults: findings are not refused, at most 1 MiB.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether to refuse messages with findings of form, unknown codes or unknown members. Findings of consistency
-    /// never refuse. Off by default.
+    /// Whether to refuse messages with findings of form, unknown codes or unknown members. Findings of consistency are
+    /// never a reason to refuse. Off by default.
     #[must_use]
     pub fn deny_findings(mut self, deny: bool) -> Self {
         self.deny_findings = deny;
         self
     }
 
-    /// The most bytes of JSON. Default: 1 MiB.
+    /// The maximum size of the JSON, in bytes. Default: 1 MiB.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
@@ -48,34 +48,36 @@ impl ReadOptions {
         Ok(bankrail_values::json::read(json, &json::LIMITS.max_bytes(self.max_bytes))?)
     }
 
-    /// What [`ReadOptions::deny_findings`] set.
+    /// The value of [`ReadOptions::deny_findings`].
     #[must_use]
     pub fn denies_findings(&self) -> bool {
         self.deny_findings
     }
 }
 
-/// A message that was read, and what is odd about it.
+/// A message that was read, with its findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parsed<T> {
     /// The message.
     pub message: T,
-    /// What was noticed while reading, then what [`WebhookMessage::validate`] says.
+    /// The findings of reading, then those of [`WebhookMessage::validate`].
     pub findings: Vec<MessageFinding>,
 }
 
-/// What the messages have in common. Sealed: their list is closed.
+/// The trait of all webhook messages. Sealed: the list of messages is closed.
 #[allow(private_bounds, reason = "sealed")]
 pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sync + 'static {
-    /// Which message it is.
+    /// The kind of the message.
     const KIND: MessageKind;
 
-    /// When the service processed the message's matter: not when it happened, and different in each regeneration.
+    /// When the service processed the event: not when it happened, and different each time the message is regenerated.
     fn creation_date_time(&self) -> Timestamp;
 
-    /// What a receiver de-duplicates by (Specification: "Events"). `scope` tells receivers (customers) that share
-    /// a store apart. `message_id` is the `X-Message-Id`, used when the message has none of the key's members.
+    /// The duplicate key (Specification: "Events").
+    ///
+    /// - `scope` distinguishes receivers (customers) that share a store.
+    /// - `message_id` is the `X-Message-Id`, used when the message has none of the key's members.
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
 
     /// The findings of consistency.
@@ -99,7 +101,7 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
         Self::from_value(&options.read(json)?, options)
     }
 
-    /// Reads a message out of JSON that was parsed.
+    /// Reads a message from parsed JSON.
     #[doc(hidden)]
     fn from_value(value: &JsonValue<'_>, options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
         let mut at = Context::default();
@@ -119,7 +121,7 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
         out.finish().into_bytes()
     }
 
-    /// What is odd about the message: default bounds, unknown codes and members, and values that do not agree.
+    /// The findings of the message: default bounds, unknown codes and members, and values that contradict each other.
     fn validate(&self) -> Vec<MessageFinding> {
         let mut at = Context::default();
         self.check(None, &mut at);
@@ -135,7 +137,7 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
     }
 }
 
-/// The trait's methods as inherent ones.
+/// Provides the trait's methods as inherent ones.
 macro_rules! message_type {
     ($name:ident) => {
         impl $name {
@@ -153,10 +155,10 @@ macro_rules! message_type {
                 <Self as $crate::WebhookMessage>::to_json(self)
             }
 
-            /// The message itself if nothing is odd about it: the end of a builder's chain.
+            /// Returns the message if it has no findings. Ends a builder's chain.
             ///
             /// # Errors
-            /// [`FindingsError`](crate::FindingsError) with the findings of `validate`, whatever their class.
+            /// [`FindingsError`](crate::FindingsError) with the findings of `validate`, of any class.
             pub fn checked(self) -> Result<Self, $crate::FindingsError> {
                 match self.validate() {
                     findings if findings.is_empty() => Ok(self),
@@ -164,8 +166,8 @@ macro_rules! message_type {
                 }
             }
 
-            /// What is odd about the message: default bounds, unknown codes and members, and values that do not
-            /// agree with each other.
+            /// The findings of the message: default bounds, unknown codes and members, and values that contradict each
+            /// other.
             #[must_use]
             pub fn validate(&self) -> Vec<$crate::MessageFinding> {
                 <Self as $crate::WebhookMessage>::validate(self)

@@ -1,4 +1,4 @@
-//! The rules of consistency: values of one message that must agree. Reported, never a reason to refuse.
+//! The rules of consistency: values of one message that must agree. A breach is reported, never a reason to refuse.
 
 mod mandate;
 mod parties;
@@ -15,7 +15,7 @@ fn absent(at: &mut Context, member: &str, rule: Rule, expected: &'static str) {
     at.within(member, |at| at.find(rule, expected, "none"));
 }
 
-/// Reports a value that is there.
+/// Reports a value that is present.
 fn present(at: &mut Context, member: &str, rule: Rule, expected: &'static str) {
     at.within(member, |at| at.find(rule, expected, "one"));
 }

@@ -1,4 +1,4 @@
-//! Histories end in the same state whatever the order and number of deliveries.
+//! Histories end in the same state for any order and number of deliveries.
 
 use bankrail_values::Timestamp;
 use bankrail_webhook::history::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
@@ -23,7 +23,7 @@ fn mandate_id() -> MandateId {
     "0b7c2f6e8a1d11eb8dcd0242ac130003".parse().unwrap()
 }
 
-/// What happens to a mandate, and who tells.
+/// A step in the life of a mandate.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Create,
@@ -76,7 +76,7 @@ fn notification(time: i64, number: u32, trigger: &str, action_type: &str, status
     Told::Notification(notification)
 }
 
-/// A legal life: the messages that tell of it, and the state in which it ends. Times are the sender's, with noise.
+/// The messages of a legal sequence of steps, and the state in which it ends. Times are the sender's, with noise.
 fn tell(steps: &[Step], by_payer: &[bool], noise: &[i64]) -> (Vec<Told>, MandateState) {
     let mut state = MandateState::Unknown;
     let mut told = Vec::new();
@@ -152,7 +152,8 @@ proptest! {
         for (index, later) in order {
             if !legal.is_empty() {
                 let mut again = index.get(&legal).clone();
-                again.creation_date_time = again.creation_date_time.saturating_add(std::time::Duration::from_secs(later as u64));
+                let later = std::time::Duration::from_secs(later as u64);
+                again.creation_date_time = again.creation_date_time.saturating_add(later);
                 legal.push(again);
             }
         }
@@ -170,8 +171,8 @@ proptest! {
     #[test]
     fn a_legal_mandate_ends_the_same_in_any_order(
         steps in prop::collection::vec(prop::sample::select(vec![
-            Step::Decline, Step::Confirm, Step::Confirm, Step::Amend, Step::AmendPending, Step::RejectedCancel, Step::Suspend,
-            Step::Suspend, Step::Release, Step::Release, Step::Cancel,
+            Step::Decline, Step::Confirm, Step::Confirm, Step::Amend, Step::AmendPending, Step::RejectedCancel,
+            Step::Suspend, Step::Suspend, Step::Release, Step::Release, Step::Cancel,
         ]), 0..14),
         by_payer in prop::collection::vec(any::<bool>(), 3),
         noise in prop::collection::vec(-4_i64..5, 4),
@@ -193,8 +194,8 @@ proptest! {
         prop_assert!(history.is_complete());
     }
 
-    /// Clocks that disagree and messages that never come: the order of arrival changes nothing, and what passes for
-    /// complete is right.
+    /// With wrong clocks and lost messages, the order of arrival changes nothing, and a complete history has the right
+    /// state.
     #[test]
     fn what_is_called_complete_is_right(
         steps in prop::collection::vec(prop::sample::select(vec![
@@ -206,7 +207,7 @@ proptest! {
         seed: u64,
     ) {
         let steps: Vec<Step> = [Step::Create, Step::Confirm].into_iter().chain(steps).collect();
-        // With right clocks anything may be lost but the last; with wrong ones, nothing but the creation.
+        // With right clocks, any message but the last may be lost; with wrong clocks, only the creation.
         let noise = if lost.is_empty() { noise } else { vec![0] };
         let (mut told, want) = tell(&steps, &[true, false], &noise);
         for index in lost {
@@ -227,13 +228,15 @@ proptest! {
             message.apply(&mut shuffled);
         }
         prop_assert_eq!((history.state(), history.is_complete()), (shuffled.state(), shuffled.is_complete()));
-        let turns = told.iter().any(|one| matches!(one, Told::Outcome(o) if o.action_type == Some(ActionType::StatusChange))
-            || matches!(one, Told::Notification(n) if n.action_type == ActionType::StatusChange));
+        let turns = told.iter().any(|one| match one {
+            Told::Outcome(outcome) => outcome.action_type == Some(ActionType::StatusChange),
+            Told::Notification(notification) => notification.action_type == ActionType::StatusChange,
+        });
         prop_assert!(!turns || !history.is_complete() || history.state() == want, "{:?}", told);
     }
 }
 
-/// Every order of a short life, not a sample of them.
+/// All orders of a short sequence.
 #[test]
 fn every_permutation_of_a_short_life_ends_the_same() {
     let steps = [Step::Create, Step::Confirm, Step::Suspend, Step::Release, Step::Suspend, Step::Amend];
@@ -349,7 +352,7 @@ fn where_turns_are_missing_time_decides() {
         notification(time, number, "MSCH", "STCH", "CMPL", "ACTV").apply(&mut history);
     }
     assert_eq!((history.state(), history.is_complete()), (MandateState::Active, false));
-    // An amendment mentions a suspension that nobody reported.
+    // An amendment mentions a suspension that was not reported.
     let mut history = MandateHistory::new();
     notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV").apply(&mut history);
     let amended = notification(20, 2, "MAMN", "AMND", "CMPL", "SUSD");

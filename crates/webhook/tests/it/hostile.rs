@@ -13,15 +13,15 @@ fn check(kind: MessageKind, json: &[u8]) {
     assert_eq!(again.message.fingerprint(), parsed.message.fingerprint());
     assert!(
         !again.findings.iter().any(|f| matches!(f.rule, Rule::Null | Rule::FractionDigits)),
-        "written as it should be"
+        "a written message has no null and three fractional digits"
     );
-    // Nothing that JSON gave is lost but nulls: the same members with the same kinds of value.
+    // Only nulls are lost: the other members are there, with the same kinds of value.
     let (before, after): (Value, Value) =
         (serde_json::from_slice(json).unwrap(), serde_json::from_slice(&written).unwrap());
     assert_eq!(shape(&before), shape(&after));
 }
 
-/// Members and kinds of values, in no order; nulls of known members are dropped on the way.
+/// Members and kinds of values, in no order and without nulls.
 fn shape(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -33,7 +33,7 @@ fn shape(value: &Value) -> Value {
     }
 }
 
-/// Any value of a message replaced, removed or joined by another.
+/// Replaces or removes a value of a message, or adds one beside it.
 fn mutate(value: &mut Value, path: &[prop::sample::Index], what: &Value, how: u8) {
     let Some((step, rest)) = path.split_first() else { return };
     match value {
@@ -90,7 +90,10 @@ proptest! {
     #[test]
     fn mutated_samples_survive(
         sample: prop::sample::Index,
-        changes in prop::collection::vec((prop::collection::vec(any::<prop::sample::Index>(), 1..5), odd_value(), 0_u8..3), 1..4),
+        changes in prop::collection::vec(
+            (prop::collection::vec(any::<prop::sample::Index>(), 1..5), odd_value(), 0_u8..3),
+            1..4,
+        ),
     ) {
         let message = sample.get(&samples::all()).clone();
         let mut json: Value = serde_json::from_slice(&message.to_json()).unwrap();
@@ -101,7 +104,12 @@ proptest! {
     }
 
     #[test]
-    fn damaged_bytes_never_panic(sample: prop::sample::Index, at: prop::sample::Index, byte: u8, cut: prop::sample::Index) {
+    fn damaged_bytes_never_panic(
+        sample: prop::sample::Index,
+        at: prop::sample::Index,
+        byte: u8,
+        cut: prop::sample::Index,
+    ) {
         let message = sample.get(&samples::all()).clone();
         let mut json = message.to_json();
         let position = at.index(json.len());

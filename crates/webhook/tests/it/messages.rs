@@ -1,4 +1,4 @@
-//! Messages in and out: what is kept, what is a finding, what is refused.
+//! Reading and writing messages: what is kept, what is a finding, what is refused.
 
 use bankrail_values::json::JsonFault;
 use bankrail_webhook::*;
@@ -68,7 +68,8 @@ fn members_have_the_specifications_names_in_its_order() {
             r#""original_transaction_reference":{"original_instruction_identification":"INV-2021-0042","#,
             r#""instructed_amount":{"currency":"AUD","amount":"12.50"},"#,
             r#""mandate_identification":"0b7c2f6e8a1d11eb8dcd0242ac130003","creditor_name":"Sample Utilities","#,
-            r#""creditor_ultimate_name":"Sample Utilities Holding","creditor_account_identification":"013010123456789"}}"#,
+            r#""creditor_ultimate_name":"Sample Utilities Holding","#,
+            r#""creditor_account_identification":"013010123456789"}}"#,
         )
     );
     let members = |message: Message| {
@@ -126,7 +127,7 @@ fn members_have_the_specifications_names_in_its_order() {
     );
 }
 
-/// What is refused: where, what was expected, what was found.
+/// Refused messages: the place, what was expected, what was found.
 #[test]
 fn what_breaks_the_specification_is_an_error_with_its_place() {
     use MessageKind::{MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q};
@@ -136,35 +137,69 @@ fn what_breaks_the_specification_is_an_error_with_its_place() {
         (M, changed(outcome(), r#""status":"SUCC","#, ""), "/status: expected a value, found none"),
         (M, changed(outcome(), r#""status":"SUCC""#, r#""status":null"#), "/status: expected a string, found null"),
         (M, changed(outcome(), r#""status":"SUCC""#, r#""status":5"#), "/status: expected a string, found a number"),
-        (M, changed(outcome(), r#""bilateral":true"#, r#""bilateral":"true""#), "/bilateral: expected a boolean, found a string"),
-        (M, changed(outcome(), "450Z\",\"status", "4500Z\",\"status"), "/creation_date_time: expected a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ, found \"2021-07-29T01:02:03.4500Z\""),
-        (M, changed(outcome(), "450Z\",\"status", "450+00:00\",\"status"), "/creation_date_time: expected a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ, found \"2021-07-29T01:02:03.450+00:00\""),
-        (M, changed(outcome(), "MPSUSER1", "MPSUSER1234"), "/mps_user_id: expected 1 to 10 characters, found \"MPSUSER1234\""),
+        (M, changed(outcome(), r#""bilateral":true"#, r#""bilateral":"true""#),
+         "/bilateral: expected a boolean, found a string"),
+        (M, changed(outcome(), "450Z\",\"status", "4500Z\",\"status"),
+         "/creation_date_time: expected a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ, \
+          found \"2021-07-29T01:02:03.4500Z\""),
+        (M, changed(outcome(), "450Z\",\"status", "450+00:00\",\"status"),
+         "/creation_date_time: expected a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ, \
+          found \"2021-07-29T01:02:03.450+00:00\""),
+        (M, changed(outcome(), "MPSUSER1", "MPSUSER1234"),
+         "/mps_user_id: expected 1 to 10 characters, found \"MPSUSER1234\""),
         (M, changed(outcome(), "MPSUSER1", ""), "/mps_user_id: expected 1 to 10 characters, found \"\""),
-        (M, changed(outcome(), "f3b1c0de-1111", "f3b1c0de1111"), "/request_id: expected a UUID with hyphens, found \"f3b1c0de1111-4222-8333-444455556666\""),
-        (M, changed(outcome(), "0b7c2f6e8a1d11eb", "0b7c2f6e8a1d41eb"), "/mandate_identification: expected a UUID of version 1 as 32 lower-case hexadecimal digits, found \"0b7c2f6e8a1d41eb8dcd0242ac130003\""),
-        (M, changed(outcome(), "0b7c2f6e8a1d11eb8", "0b7c2f6e8a1d11ebc"), "/mandate_identification: expected a UUID of version 1 as 32 lower-case hexadecimal digits, found \"0b7c2f6e8a1d11ebcdcd0242ac130003\""),
-        (M, changed(outcome(), r#"{"creation"#, r#"{"status":"SUCC","creation"#), "/status at byte 65: expected each member name once in an object"),
-        (M, changed(outcome(), r#"{"creation"#, r#"{"st\u0061tus":"SUCC","creation"#), "/status at byte 70: expected each member name once in an object"),
-        (M, changed(outcome(), r#"{"creation"#, r#"{"new":[{"a/b~":1,"a/b~":1}],"creation"#), "/new/0/a~1b~0 at byte 18: expected each member name once in an object"),
+        (M, changed(outcome(), "f3b1c0de-1111", "f3b1c0de1111"),
+         "/request_id: expected a UUID with hyphens, found \"f3b1c0de1111-4222-8333-444455556666\""),
+        (M, changed(outcome(), "0b7c2f6e8a1d11eb", "0b7c2f6e8a1d41eb"),
+         "/mandate_identification: expected a UUID of version 1 as 32 lower-case hexadecimal digits, \
+          found \"0b7c2f6e8a1d41eb8dcd0242ac130003\""),
+        (M, changed(outcome(), "0b7c2f6e8a1d11eb8", "0b7c2f6e8a1d11ebc"),
+         "/mandate_identification: expected a UUID of version 1 as 32 lower-case hexadecimal digits, \
+          found \"0b7c2f6e8a1d11ebcdcd0242ac130003\""),
+        (M, changed(outcome(), r#"{"creation"#, r#"{"status":"SUCC","creation"#),
+         "/status at byte 65: expected each member name once in an object"),
+        (M, changed(outcome(), r#"{"creation"#, r#"{"st\u0061tus":"SUCC","creation"#),
+         "/status at byte 70: expected each member name once in an object"),
+        (M, changed(outcome(), r#"{"creation"#, r#"{"new":[{"a/b~":1,"a/b~":1}],"creation"#),
+         "/new/0/a~1b~0 at byte 18: expected each member name once in an object"),
         (N, changed(mamc(), r#""trigger":"MAMC","#, ""), "/trigger: expected a value, found none"),
-        (N, changed(mamc(), "\"09:30:00.000Z\"", "\"9:30:00.000Z\""), "/details/bilateral_amendment/payment_information/payment_execute_not_before_time: expected a UTC time of day as hh:mm:ss.sssZ, found \"9:30:00.000Z\""),
-        (N, changed(mamc(), "2022-12-31", "2022-02-30"), "/details/bilateral_amendment/validity_end_date: expected a date as YYYY-MM-DD, found \"2022-02-30\""),
-        (N, changed(mamc(), r#""details":{"#, r#""details":{"status_change":{"change":"CNCL"},"#), "/details: expected one variant, found 2"),
-        (P, changed(payment(), "AM04", "AM045"), "/transaction_status_reason_code: expected 1 to 4 characters, found \"AM045\""),
-        (P, changed(payment(), "[\"Insufficient funds\"]", "[\"ok\",\"\"]"), "/transaction_status_additional_information/1: expected 1 to 105 characters, found \"\""),
-        (P, changed(payment(), "[\"Insufficient funds\"]", "\"text\""), "/transaction_status_additional_information: expected an array, found a string"),
-        (P, changed(payment(), "0000-4000-8000", "0000-1000-8000"), "/uetr: expected a UUID of version 4 with hyphens, found \"ba5eba11-0000-1000-8000-00000000002a\""),
-        (P, changed(payment(), "\"12.50\"", "12.50"), "/original_transaction_reference/instructed_amount/amount: expected a string, found a number"),
-        (P, changed(payment(), "\"12.50\"", "\"1e3\""), "/original_transaction_reference/instructed_amount/amount: expected a plain decimal of at most 28 digits, found \"1e3\""),
-        (P, changed(payment(), ",\"amount\":\"12.50\"", ""), "/original_transaction_reference/instructed_amount/amount: expected a value, found none"),
-        (P, changed(payment(), "\"AUD\"", "\"aud\""), "/original_transaction_reference/instructed_amount/currency: expected a currency code of three upper-case letters, found \"aud\""),
-        (Q, changed(query(), "CASE-000042", "CASE-0000000000000042"), "/case_id: expected 1 to 20 characters, found \"CASE-0000000000000042\""),
-        (Q, changed(query(), r#""reminder_count":"1""#, r#""reminder_count":1"#), "/reminder_count: expected a string, found a number"),
-        (Q, changed(query(), r#""reminder_count":"1""#, r#""reminder_count":"100""#), "/reminder_count: expected 1 to 2 characters, found \"100\""),
-        (Q, changed(query(), "I do not know this charge. Please explain.", &"x".repeat(2049)), &*format!("/narrative: expected 1 to 2048 characters, found \"{}\"…", "x".repeat(40))),
-        (Q, changed(query(), "Please explain.", "\\ud800"), "/narrative at byte 237: expected a Unicode character, found half of a surrogate pair"),
-        (Q, changed(query(), "CASE-000042", "A\\nCASE-0000000000000042"), "/case_id: expected 1 to 20 characters, found \"A\\nCASE-0000000000000042\""),
+        (N, changed(mamc(), "\"09:30:00.000Z\"", "\"9:30:00.000Z\""),
+         "/details/bilateral_amendment/payment_information/payment_execute_not_before_time: expected a UTC time of \
+          day as hh:mm:ss.sssZ, found \"9:30:00.000Z\""),
+        (N, changed(mamc(), "2022-12-31", "2022-02-30"),
+         "/details/bilateral_amendment/validity_end_date: expected a date as YYYY-MM-DD, found \"2022-02-30\""),
+        (N, changed(mamc(), r#""details":{"#, r#""details":{"status_change":{"change":"CNCL"},"#),
+         "/details: expected one variant, found 2"),
+        (P, changed(payment(), "AM04", "AM045"),
+         "/transaction_status_reason_code: expected 1 to 4 characters, found \"AM045\""),
+        (P, changed(payment(), "[\"Insufficient funds\"]", "[\"ok\",\"\"]"),
+         "/transaction_status_additional_information/1: expected 1 to 105 characters, found \"\""),
+        (P, changed(payment(), "[\"Insufficient funds\"]", "\"text\""),
+         "/transaction_status_additional_information: expected an array, found a string"),
+        (P, changed(payment(), "0000-4000-8000", "0000-1000-8000"),
+         "/uetr: expected a UUID of version 4 with hyphens, found \"ba5eba11-0000-1000-8000-00000000002a\""),
+        (P, changed(payment(), "\"12.50\"", "12.50"),
+         "/original_transaction_reference/instructed_amount/amount: expected a string, found a number"),
+        (P, changed(payment(), "\"12.50\"", "\"1e3\""),
+         "/original_transaction_reference/instructed_amount/amount: expected a plain decimal of at most 28 digits, \
+          found \"1e3\""),
+        (P, changed(payment(), ",\"amount\":\"12.50\"", ""),
+         "/original_transaction_reference/instructed_amount/amount: expected a value, found none"),
+        (P, changed(payment(), "\"AUD\"", "\"aud\""),
+         "/original_transaction_reference/instructed_amount/currency: expected a currency code of three upper-case \
+          letters, found \"aud\""),
+        (Q, changed(query(), "CASE-000042", "CASE-0000000000000042"),
+         "/case_id: expected 1 to 20 characters, found \"CASE-0000000000000042\""),
+        (Q, changed(query(), r#""reminder_count":"1""#, r#""reminder_count":1"#),
+         "/reminder_count: expected a string, found a number"),
+        (Q, changed(query(), r#""reminder_count":"1""#, r#""reminder_count":"100""#),
+         "/reminder_count: expected 1 to 2 characters, found \"100\""),
+        (Q, changed(query(), "I do not know this charge. Please explain.", &"x".repeat(2049)),
+         &*format!("/narrative: expected 1 to 2048 characters, found \"{}\"…", "x".repeat(40))),
+        (Q, changed(query(), "Please explain.", "\\ud800"),
+         "/narrative at byte 237: expected a Unicode character, found half of a surrogate pair"),
+        (Q, changed(query(), "CASE-000042", "A\\nCASE-0000000000000042"),
+         "/case_id: expected 1 to 20 characters, found \"A\\nCASE-0000000000000042\""),
     ].map(|(kind, json, error): (MessageKind, String, &str)| (kind, json, error.to_owned()));
     for (kind, json, error) in cases {
         let found = Message::from_json(kind, json.as_bytes()).expect_err(&json);
@@ -198,29 +233,51 @@ fn what_is_not_json_or_too_much_is_refused() {
     assert_eq!(fault(many), JsonFault::TooManyValues { max: 4096 });
 }
 
-/// What is kept and reported: rule, place, what was expected, what was found.
+/// Findings: the place, the rule, what was expected, what was found.
 #[test]
 fn what_is_odd_is_kept_and_reported() {
     use MessageKind::{MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q};
     #[rustfmt::skip]
     let cases = [
-        (M, changed(outcome(), r#""mps_user_id":"MPSUSER1""#, r#""mps_user_id":null"#), "/mps_user_id: null: expected no member rather than null, found null"),
-        (M, changed(outcome(), "450Z\",\"status", "45Z\",\"status"), "/creation_date_time: fraction_digits: expected 3 fractional digits, found 2"),
-        (M, changed(outcome(), "03.450Z\",\"status", "03Z\",\"status"), "/creation_date_time: fraction_digits: expected 3 fractional digits, found 0"),
-        (M, changed(outcome(), "\"PEND\"", "\"LATE\""), "/action_status: unknown_code: expected one of CMPL DECL PEND RECL TIMO, found \"LATE\""),
-        (M, changed(outcome(), "A Sample", "Zoë"), "/debtor_alias_name: default_bound: expected 1 to 140 printable ASCII characters, found \"Zoë\""),
-        (M, changed(outcome(), r#"{"creation"#, r#"{"new":{"b":1.10,"a":[]},"creation"#), "/new: unknown_member: expected no such member, found an object"),
-        (M, changed(samples::rejected_mandate_outcome(&ErrorSeverity::Fatal), r#""severity":"FATL","#, ""), "/error/severity: default_required: expected a value, found none"),
-        (M, changed(samples::rejected_mandate_outcome(&ErrorSeverity::Fatal), "FATL", "WARN"), "/error/severity: unknown_code: expected one of FATL LOGI TRAN, found \"WARN\""),
-        (N, changed(notification(Trigger::CreationConfirmed), "MCRC", "MNEW"), "/trigger: unknown_code: expected one of MAMC MAMD MAMN MAMX MCRC MCRD MCRX MSCH, found \"MNEW\""),
-        (N, changed(notification(Trigger::CreationDeclined), "AC02", "AC-2"), "/resolution_event/reason_code: default_bound: expected 4 letters or digits, found \"AC-2\""),
-        (N, changed(notification(Trigger::AmendmentConfirmed), "\"15\"", "\"7\""), "/details/bilateral_amendment/payment_information/point_in_time: default_bound: expected 2 digits, found \"7\""),
-        (P, changed(payment(), "\"12.50\"", "\"12.5\""), "/original_transaction_reference/instructed_amount/amount: default_bound: expected up to 16 digits, a point and 2 digits, found \"12.5\""),
-        (P, changed(payment(), "\"12.50\"", "\"-12.50\""), "/original_transaction_reference/instructed_amount/amount: default_bound: expected up to 16 digits, a point and 2 digits, found \"-12.50\""),
-        (P, changed(payment(), r#""currency":"AUD""#, r#""note":"x","currency":"AUD""#), "/original_transaction_reference/instructed_amount/note: unknown_member: expected no such member, found a string"),
-        (Q, changed(query(), "INV14", "INV15"), "/investigation_type_code: unknown_code: expected one of INV14, found \"INV15\""),
-        (Q, changed(query(), r#""count_per_period":"1""#, r#""count_per_period":"many""#), "/mandate_details/payment_information/count_per_period: default_bound: expected a decimal of at most 19 characters, found \"many\""),
-        (Q, changed(query(), r#""reminder_count":"1""#, r#""reminder_count":"x""#), "/reminder_count: reminder_count: expected digits, found \"x\""),
+        (M, changed(outcome(), r#""mps_user_id":"MPSUSER1""#, r#""mps_user_id":null"#),
+         "/mps_user_id: null: expected no member rather than null, found null"),
+        (M, changed(outcome(), "450Z\",\"status", "45Z\",\"status"),
+         "/creation_date_time: fraction_digits: expected 3 fractional digits, found 2"),
+        (M, changed(outcome(), "03.450Z\",\"status", "03Z\",\"status"),
+         "/creation_date_time: fraction_digits: expected 3 fractional digits, found 0"),
+        (M, changed(outcome(), "\"PEND\"", "\"LATE\""),
+         "/action_status: unknown_code: expected one of CMPL DECL PEND RECL TIMO, found \"LATE\""),
+        (M, changed(outcome(), "A Sample", "Zoë"),
+         "/debtor_alias_name: default_bound: expected 1 to 140 printable ASCII characters, found \"Zoë\""),
+        (M, changed(outcome(), r#"{"creation"#, r#"{"new":{"b":1.10,"a":[]},"creation"#),
+         "/new: unknown_member: expected no such member, found an object"),
+        (M, changed(samples::rejected_mandate_outcome(&ErrorSeverity::Fatal), r#""severity":"FATL","#, ""),
+         "/error/severity: default_required: expected a value, found none"),
+        (M, changed(samples::rejected_mandate_outcome(&ErrorSeverity::Fatal), "FATL", "WARN"),
+         "/error/severity: unknown_code: expected one of FATL LOGI TRAN, found \"WARN\""),
+        (N, changed(notification(Trigger::CreationConfirmed), "MCRC", "MNEW"),
+         "/trigger: unknown_code: expected one of MAMC MAMD MAMN MAMX MCRC MCRD MCRX MSCH, found \"MNEW\""),
+        (N, changed(notification(Trigger::CreationDeclined), "AC02", "AC-2"),
+         "/resolution_event/reason_code: default_bound: expected 4 letters or digits, found \"AC-2\""),
+        (N, changed(notification(Trigger::AmendmentConfirmed), "\"15\"", "\"7\""),
+         "/details/bilateral_amendment/payment_information/point_in_time: default_bound: expected 2 digits, \
+          found \"7\""),
+        (P, changed(payment(), "\"12.50\"", "\"12.5\""),
+         "/original_transaction_reference/instructed_amount/amount: default_bound: expected up to 16 digits, a point \
+          and 2 digits, found \"12.5\""),
+        (P, changed(payment(), "\"12.50\"", "\"-12.50\""),
+         "/original_transaction_reference/instructed_amount/amount: default_bound: expected up to 16 digits, a point \
+          and 2 digits, found \"-12.50\""),
+        (P, changed(payment(), r#""currency":"AUD""#, r#""note":"x","currency":"AUD""#),
+         "/original_transaction_reference/instructed_amount/note: unknown_member: expected no such member, \
+          found a string"),
+        (Q, changed(query(), "INV14", "INV15"),
+         "/investigation_type_code: unknown_code: expected one of INV14, found \"INV15\""),
+        (Q, changed(query(), r#""count_per_period":"1""#, r#""count_per_period":"many""#),
+         "/mandate_details/payment_information/count_per_period: default_bound: expected a decimal of at most 19 \
+          characters, found \"many\""),
+        (Q, changed(query(), r#""reminder_count":"1""#, r#""reminder_count":"x""#),
+         "/reminder_count: reminder_count: expected digits, found \"x\""),
     ];
     for (kind, json, finding) in cases {
         let parsed = round_trip(kind, &json);
@@ -300,7 +357,7 @@ fn amendments_tell_absent_from_changed_from_cleared() {
     let time = amendment.payment_information.unwrap().payment_execute_not_before_time;
     assert_eq!((time, time.is_cleared()), (Amended::ClearedByDash, true), "and `-` again when it is written");
 
-    // Money without an amount is the mark only as ZZZ alone.
+    // Money without an amount is the mark only if it is ZZZ without other members.
     for money in [r#"{"currency":"AUD"}"#, r#"{"currency":"ZZZ","x":1}"#] {
         let json = json(notification(Trigger::AmendmentConfirmed)).replace(
             r#""first_payment_amount":{"currency":"AUD","amount":"5.00"}"#,

@@ -1,4 +1,4 @@
-//! What the outbox takes.
+//! Conversion to entries of an outbox and an inbox.
 
 use bankrail_mailbox::Outgoing;
 use bankrail_webhook::*;
@@ -39,9 +39,10 @@ fn what_is_not_of_the_specifications_form_is_not_sent() {
     let Err(OutgoingError::Findings { findings }) = outgoing(message) else { panic!() };
     assert_eq!(
         findings[0].to_string(),
-        "/details/amendment/debtor_information/party_name: reads_as_cleared: expected a value that is not the mark for cleared, found the mark"
+        "/details/amendment/debtor_information/party_name: reads_as_cleared: \
+         expected a value that is not the mark for cleared, found the mark"
     );
-    // A message that contradicts itself is the sender's to send.
+    // Findings of consistency do not keep a message out of the outbox.
     let odd = good.clone().mandate_status(MandateStatus::Active);
     assert!(!odd.validate().is_empty() && outgoing(odd.clone()).is_ok() && odd.checked().is_err());
     assert_eq!(good.clone().checked().unwrap(), good);
@@ -49,7 +50,7 @@ fn what_is_not_of_the_specifications_form_is_not_sent() {
     let message = Message::from(good);
     let headers = samples::headers(MessageKind::Query);
     let refused = message.outgoing("endpoint".parse().unwrap(), &headers).unwrap_err();
-    assert_eq!(refused.to_string(), "the headers are not those of the message");
+    assert_eq!(refused.to_string(), "headers: expected those of the message's kind");
     let source = std::error::Error::source(&refused).unwrap().to_string();
     assert_eq!(source, "expected a header X-RequestKey, found none");
 }
@@ -73,8 +74,9 @@ fn what_would_never_leave_is_not_taken() {
 fn one_message_made_anew_is_told_from_another_one() {
     let message = |seconds: &str, narrative: &str| {
         let json = format!(
-            r#"{{"creation_date_time":"2024-01-02T03:04:{seconds}.678Z","case_id":"C1","investigation_type_code":"INV14",
-            "case_type":"Mandate Query Case","narrative":"{narrative}","mandate_details":{{}}}}"#
+            r#"{{"creation_date_time":"2024-01-02T03:04:{seconds}.678Z","case_id":"C1",
+            "investigation_type_code":"INV14","case_type":"Mandate Query Case",
+            "narrative":"{narrative}","mandate_details":{{}}}}"#
         );
         let message = Message::from_json(MessageKind::Query, json.as_bytes()).unwrap().message;
         message.outgoing("endpoint".parse().unwrap(), &samples::headers(MessageKind::Query)).unwrap()
@@ -100,7 +102,7 @@ fn stable_names_are_read_back() {
     assert_eq!(names.len(), Rule::ALL.len());
 }
 
-/// What a delivery brought comes back as it was.
+/// Headers, findings and acknowledgement of a delivery are read back unchanged.
 #[test]
 fn an_inbox_keeps_headers_findings_and_acknowledgement() {
     let message = Message::from(samples::query(&CaseType::Mandate));

@@ -4,7 +4,7 @@ use bankrail_webhook::alias::{is_abn, is_acn};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Numbers that are good, nearly good and bad, reproducible.
+/// Valid, nearly valid and invalid numbers, from a fixed seed.
 fn numbers(digits: usize, is_good: fn(&str) -> bool) -> Vec<String> {
     let mut seed = 42_u64;
     let mut next = move || {
@@ -16,7 +16,7 @@ fn numbers(digits: usize, is_good: fn(&str) -> bool) -> Vec<String> {
     while numbers.len() < 50_000 {
         let start = next() % bound;
         numbers.push(format!("{start:0digits$}"));
-        // The next good one, and it with one digit changed.
+        // The next valid number, and the same with one digit changed.
         if let Some(good) = (start..bound.min(start + 2000)).map(|n| format!("{n:0digits$}")).find(|n| is_good(n)) {
             let mut changed = good.clone().into_bytes();
             let at = next() as usize % digits;

@@ -11,7 +11,7 @@ fn expect(message: impl Into<Message>, expected: &[(Rule, &str)]) {
     let message = message.into();
     let expected: Vec<(Rule, String)> = expected.iter().map(|(rule, at)| (*rule, (*at).to_owned())).collect();
     assert_eq!(rules(message.validate()), expected, "{message:?}");
-    // Read back, the same is found, and never refused for it.
+    // Reading it back finds the same and does not refuse it.
     let parsed = Message::from_json(message.kind(), &message.to_json()).unwrap();
     assert_eq!(rules(parsed.findings), expected);
 }
@@ -47,7 +47,7 @@ fn a_trigger_agrees_with_everything_else() {
         };
         let mut expected = vec![(Rule::TriggerDetails, "/details")];
         if *trigger == Trigger::CreationConfirmed {
-            // It also says ACTV, which a cancellation does not make.
+            // The mandate status is ACTV, which a cancellation does not lead to.
             expected.insert(0, (Rule::StatusChange, "/details/status_change/change"));
         }
         expect(odd, &expected);
@@ -75,7 +75,7 @@ fn outcomes_agree_with_their_errors_and_actions() {
     let mut rejected = samples::rejected_mandate_outcome(&ErrorSeverity::Logical);
     rejected.error = None;
     expect(rejected, &[(Rule::OutcomeError, "/error")]);
-    // Without an action type nothing is known to be wrong.
+    // Without an action type there is nothing to compare with.
     let mut unnamed = good();
     unnamed.action_type = None;
     expect(unnamed, &[]);

@@ -1,4 +1,4 @@
-//! Mandate outcomes and mandate notifications.
+//! Rules for mandate outcomes and mandate notifications.
 
 use super::parties::amended_debtor;
 use super::payment::amended_payment_information;
@@ -29,16 +29,16 @@ pub(crate) fn mandate_outcome(message: &MandateActionOutcome, at: &mut Context) 
     if message.status == OutcomeStatus::Succeeded && message.mandate_identification.is_none() {
         absent(at, "mandate_identification", Rule::OutcomeMandate, "a mandate with SUCC");
     }
-    // Without an action type nothing is known to be wrong.
+    // Without an action type there is nothing to compare with.
     let amendable = match &message.action_type {
         Some(action) => matches!(action, ActionType::Create | ActionType::Amend | ActionType::Unknown(_)),
         None => true,
     };
     if !amendable && message.bilateral.is_some() {
-        present(at, "bilateral", Rule::Bilateral, "none but with CREA and AMND");
+        present(at, "bilateral", Rule::Bilateral, "no value unless with CREA or AMND");
     }
     if !amendable && message.debtor_alias_name.is_some() {
-        present(at, "debtor_alias_name", Rule::DebtorAliasName, "none but with CREA and AMND");
+        present(at, "debtor_alias_name", Rule::DebtorAliasName, "no value unless with CREA or AMND");
     }
     if message.status == OutcomeStatus::Succeeded
         && let (Some(action), Some(status)) = (&message.action_type, &message.action_status)
@@ -47,7 +47,7 @@ pub(crate) fn mandate_outcome(message: &MandateActionOutcome, at: &mut Context) 
     }
 }
 
-/// What a finished creation makes of its mandate, and what can be amended (Default: "Transitions").
+/// Compares the mandate status with the action (Default: "Transitions").
 fn action_and_mandate(action: &ActionType, status: &ActionStatus, mandate: Option<&MandateStatus>, at: &mut Context) {
     use ActionStatus::{Completed, Declined, Pending, Recalled, TimedOut};
     use MandateStatus::{Active, Cancelled, Created, Suspended};
@@ -65,7 +65,7 @@ fn action_and_mandate(action: &ActionType, status: &ActionStatus, mandate: Optio
     }
 }
 
-/// Which variant of `details` a trigger goes with.
+/// The variant of `details` that goes with a trigger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
     None,
@@ -74,7 +74,7 @@ enum Variant {
     Status,
 }
 
-/// What goes with a trigger (Default: "Consistency that real messages show").
+/// The values that go with a trigger (Default: "Consistency that real messages show").
 pub(crate) struct Expected {
     pub(crate) action_type: ActionType,
     pub(crate) action_status: ActionStatus,
@@ -185,7 +185,7 @@ fn agree<T: PartialEq>(at: &mut Context, member: &str, rule: Rule, found: &T, wa
     }
 }
 
-/// Cancel makes CNCD, release ACTV, suspend SUSD.
+/// Compares the change with the mandate status: cancel leads to `CNCD`, release to `ACTV`, suspend to `SUSD`.
 fn status_change(change: Option<&StatusChangeCode>, message: &MandateNotification, at: &mut Context) {
     let (Some(change), Some(status)) = (change, &message.mandate_status) else { return };
     let wanted = match change {
@@ -196,7 +196,7 @@ fn status_change(change: Option<&StatusChangeCode>, message: &MandateNotificatio
     };
     if status.is_known() && *status != wanted {
         at.within("change", |at| {
-            let expected = format!("a change that makes {status}");
+            let expected = format!("a change that leads to {status}");
             at.find(Rule::StatusChange, expected, change.as_str());
         });
     }

@@ -1,4 +1,4 @@
-//! Accounts and aliases of payers.
+//! Rules for the accounts and aliases of payers.
 
 use super::absent;
 use crate::AccountMask;
@@ -31,11 +31,11 @@ pub(super) fn debtor(debtor: &DebtorInformation, at: &mut Context) {
     alias(debtor.account_alias_type_code.as_ref(), debtor.account_alias_identification.as_deref(), at);
 }
 
-/// Only changed members are there, so a type that changes needs what it names in the same amendment.
+/// An amendment has only changed members, so a changed type needs its alias or account in the same amendment.
 pub(super) fn amended_debtor(debtor: &AmendedDebtor, at: &mut Context) {
     match debtor.account_identification_type_code.changed() {
         Some(AccountIdentificationType::Alias) => {
-            // Cleared is as bad as absent: nothing is left to name the account.
+            // Cleared counts as absent: nothing identifies the account.
             if debtor.account_alias_type_code.changed().is_none() {
                 absent(at, ALIAS_TYPE, Rule::AliasMissing, "an alias type with ALIA");
             }
@@ -56,7 +56,7 @@ pub(super) fn amended_debtor(debtor: &AmendedDebtor, at: &mut Context) {
     }
 }
 
-/// A value inside a message may be masked: then its form says nothing.
+/// Checks the form of an alias, unless it is masked.
 fn alias(alias_type: Option<&AliasType>, text: Option<&str>, at: &mut Context) {
     let (Some(alias_type), Some(text)) = (alias_type, text) else { return };
     if AccountMask::of(text).is_masked() || !alias_type.is_known() {

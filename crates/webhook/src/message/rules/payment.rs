@@ -1,4 +1,4 @@
-//! Payment outcomes, queries, and the amounts of a mandate.
+//! Rules for payment outcomes, queries and the amounts of a mandate.
 
 use super::parties::debtor;
 use super::{absent, present};
@@ -41,8 +41,9 @@ pub(crate) fn query(message: &QueryNotification, at: &mut Context) {
     });
 }
 
-/// FIXE is paid as it stands and so needs `amount`; the others may be bounded by `maximum_amount`, and have no `amount`
-/// of their own. With an amount type, at least one amount is due unless the balance is paid.
+/// - `FIXE` needs `amount` and has no `maximum_amount`.
+/// - The other types have no `amount`; `maximum_amount` may bound them.
+/// - Each type but `BALN` needs at least one amount.
 fn payment_information(information: &PaymentInformation, at: &mut Context) {
     let any = information.amount.is_some()
         || information.maximum_amount.is_some()
@@ -61,19 +62,19 @@ fn payment_information(information: &PaymentInformation, at: &mut Context) {
         }
         Some(AmountType::Variable | AmountType::Usage) => {
             if !any {
-                absent(at, "maximum_amount", Rule::AmountMissing, "an amount with VARI and USGB");
+                absent(at, "maximum_amount", Rule::AmountMissing, "an amount with VARI or USGB");
             } else if information.amount.is_some() {
-                present(at, "amount", Rule::AmountType, "no amount but with FIXE");
+                present(at, "amount", Rule::AmountType, "no amount unless with FIXE");
             }
         }
         Some(AmountType::Balance) if information.amount.is_some() => {
-            present(at, "amount", Rule::AmountType, "no amount but with FIXE");
+            present(at, "amount", Rule::AmountType, "no amount unless with FIXE");
         }
         _ => {}
     }
 }
 
-/// Only changed members are there: an amount type that changes needs the amount that goes with it.
+/// An amendment has only changed members, so a changed amount type needs its amount in the same amendment.
 pub(super) fn amended_payment_information(information: &AmendedPaymentInformation, at: &mut Context) {
     match information.payment_amount_type.changed() {
         Some(AmountType::Fixed) if information.amount.changed().is_none() => {
@@ -82,7 +83,7 @@ pub(super) fn amended_payment_information(information: &AmendedPaymentInformatio
         Some(AmountType::Variable | AmountType::Usage | AmountType::Balance)
             if information.amount.changed().is_some() =>
         {
-            present(at, "amount", Rule::AmountType, "no amount but with FIXE");
+            present(at, "amount", Rule::AmountType, "no amount unless with FIXE");
         }
         _ => {}
     }
