@@ -2,12 +2,11 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-/// Why the store itself made an entry a dead letter.
+/// The error of an entry that the store itself made a dead letter.
 #[cfg(all(feature = "mailbox", any(feature = "sqlite", feature = "postgres", feature = "redis")))]
 const UNREADABLE: &str = "the stored entry is unreadable";
 
-/// How many entries one look at an inbox makes ready at most: of many that come due at once, later looks see to the
-/// rest.
+/// The maximum number of entries that one call makes ready. If more come due at once, later calls make the rest ready.
 #[cfg(all(feature = "mailbox", any(feature = "sqlite", feature = "postgres")))]
 const MOST_WOKEN: u32 = 1000;
 

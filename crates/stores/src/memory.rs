@@ -1,8 +1,8 @@
-//! Every store in the memory of one process, for tests and for what may be lost with the process.
+//! All stores in the memory of one process, for tests and for records that may be lost with the process.
 //!
-//! Each kind of record is bounded by [`MemoryStore::with_capacity`]. When it is full of records that are still needed,
-//! the next one is refused with [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full): to forget a used
-//! assertion or a message that waits would be worse than to refuse a new one. Expired records are dropped with later writes.
+//! [`MemoryStore::with_capacity`] bounds each kind of record. When the store is full of records that are still needed,
+//! a new one is refused with [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full), because to forget a used
+//! assertion or a pending message would be worse. Expired records are dropped with later writes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ mod tokens;
 #[cfg(feature = "mailbox")]
 pub use {inbox::MemoryInbox, outbox::MemoryOutbox};
 
-/// Every store of the features that are on, in memory. A cheap handle: clones share the records.
+/// All stores of the enabled features, in memory. A cheap handle: clones share the records.
 ///
 /// ```
 /// # async fn example() -> Result<(), bankrail_values::StoreError> {
@@ -73,20 +73,20 @@ impl MemoryStore {
         Self::with_capacity(Self::DEFAULT_CAPACITY)
     }
 
-    /// A store for at most `records` of each kind. Memory is taken as they come.
+    /// A store for at most `records` of each kind. Memory is allocated as records are added.
     #[must_use]
     pub fn with_capacity(records: usize) -> Self {
         Self { parts: Arc::new(Parts { capacity: records, ..Parts::default() }) }
     }
 
-    /// Its inbox.
+    /// The inbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn inbox(&self) -> MemoryInbox {
         MemoryInbox { parts: Arc::clone(&self.parts) }
     }
 
-    /// Its outbox.
+    /// The outbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn outbox(&self) -> MemoryOutbox {
@@ -106,7 +106,7 @@ impl fmt::Debug for Parts {
     }
 }
 
-/// No operation of this module can panic half way, so what a poisoned lock guards is whole.
+/// Locks even a poisoned mutex: no operation of this module can panic half way, so its records are consistent.
 #[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
 fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)

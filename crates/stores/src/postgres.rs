@@ -1,17 +1,16 @@
 //! Inbox and outbox in PostgreSQL 12 or later, for several workers on several machines.
 //!
-//! [`PostgresStore`] is a cheap handle on a few connections that are made when they are needed and made again when they
-//! are lost. It needs a Tokio runtime.
+//! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and again after they were
+//! lost. It needs a Tokio runtime.
 //!
-//! - Workers that lease at the same time skip each other's rows; none waits for another's handler.
-//! - [`InTransaction`] does the same work inside a transaction of the caller's, on the caller's connection: a message
-//!   is stored, enqueued or completed together with the caller's own rows, or not at all.
-//! - Sessions are set up once each (isolation level, time-outs): connect to the server itself, or through a pooler that
-//!   keeps sessions.
-//! - Tables are named `bankrail_…` and stand in the first schema of the connection's search path.
-//! - Message bodies are stored as they were received, in clear: protect the database as you protect the data that they
-//!   carry.
-//! - An answer is durable as far as the server's `synchronous_commit` says; leave it on.
+//! - Workers that lease at the same time skip each other's rows. No worker waits for another's handler.
+//! - [`InTransaction`] runs the same operations inside the caller's transaction, on the caller's connection: a message
+//!   is stored, enqueued or completed together with the caller's rows, or not at all.
+//! - Isolation level and time-outs are set once for each session: connect to the server itself, or through a pooler
+//!   that keeps sessions.
+//! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.
+//! - Message bodies are stored as they were received, in clear: protect the database like the data in it.
+//! - An answer is as durable as the server's `synchronous_commit` makes it; leave it on.
 
 use bankrail_values::{StoreError, StoreErrorKind};
 use std::fmt;
@@ -32,7 +31,7 @@ pub use inbox::PostgresInbox;
 pub use outbox::PostgresOutbox;
 pub use transaction::{InTransaction, Work, WorkFuture};
 
-/// The PostgreSQL client whose transactions [`InTransaction`] works in.
+/// The PostgreSQL client of the transactions of [`InTransaction`].
 pub use tokio_postgres;
 
 use pool::{Pool, Pooled};
@@ -69,20 +68,20 @@ impl PostgresStore {
         PostgresOptions::new().connect(config, NoTls).await
     }
 
-    /// Its inbox.
+    /// The inbox of this store.
     #[must_use]
     pub fn inbox(&self) -> PostgresInbox {
         PostgresInbox { store: self.clone() }
     }
 
-    /// Its outbox.
+    /// The outbox of this store.
     #[must_use]
     pub fn outbox(&self) -> PostgresOutbox {
         PostgresOutbox { store: self.clone() }
     }
 
-    /// Runs an operation within its time. Its connection is used again only if it succeeds; otherwise it is closed,
-    /// which undoes what was under way.
+    /// Runs an operation within its maximum duration. Its connection is used again only if it succeeds; otherwise the
+    /// connection is closed, which undoes an open transaction.
     async fn timed<T>(&self, work: impl Future<Output = Result<T, Fault>> + Send) -> Result<T, StoreError> {
         match tokio::time::timeout(self.shared.timeout, work).await {
             Ok(answer) => answer.map_err(StoreError::from),
@@ -95,7 +94,7 @@ impl PostgresStore {
     }
 }
 
-/// How a [`PostgresStore`] is made.
+/// Options for connecting a [`PostgresStore`].
 #[derive(Clone, Debug)]
 pub struct PostgresOptions {
     connections: usize,
@@ -103,20 +102,20 @@ pub struct PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// At most 8 connections, 10 s for each operation.
+    /// The defaults: at most 8 connections, 10 s for each operation.
     #[must_use]
     pub fn new() -> Self {
         Self { connections: 8, timeout: Duration::from_secs(10) }
     }
 
-    /// The most connections; further operations wait for one. At least one.
+    /// Sets the maximum number of connections; further operations wait for one. At least one.
     #[must_use]
     pub fn connections(mut self, most: usize) -> Self {
         self.connections = most.max(1);
         self
     }
 
-    /// How long an operation may take, the wait for a connection included. After it the answer is
+    /// Sets the maximum duration of an operation, the wait for a connection included. A longer one fails with
     /// [`StoreErrorKind::Timeout`].
     #[must_use]
     pub fn operation_timeout(mut self, most: Duration) -> Self {
@@ -124,7 +123,7 @@ impl PostgresOptions {
         self
     }
 
-    /// Connects and brings the tables up to date. `config` is a connection string or URL as libpq has it.
+    /// Connects and brings the tables up to date. `config` is a connection string or URL in the form of libpq.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -154,12 +153,12 @@ impl Default for PostgresOptions {
     }
 }
 
-/// Why a PostgreSQL database could not be used.
+/// A PostgreSQL database that could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The tables were written by a later version of this crate.
-    #[error("the database has tables of version {found}, expected at most {known}")]
+    #[error("database: expected tables of version {known} at most, found {found}")]
     NewerSchema {
         /// The version found.
         found: u32,
@@ -182,13 +181,13 @@ impl ConnectError {
 
 /// Why an operation failed.
 enum Fault {
-    /// It never began.
+    /// The operation did not begin.
     Connect(tokio_postgres::Error),
     Sql(tokio_postgres::Error),
     Corrupt(Box<dyn std::error::Error + Send + Sync>),
-    /// Another worker was faster; trying again finds out.
+    /// Another worker was faster; a retry shows the new state.
     Lost(&'static str),
-    /// Something else is stored under the name.
+    /// Other content is stored under this name.
     Conflict,
 }
 
@@ -217,9 +216,9 @@ impl From<Fault> for StoreError {
                 let kind = match error.code() {
                     Some(&SqlState::DISK_FULL) => StoreErrorKind::Full,
                     Some(&SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED) => StoreErrorKind::Corrupt,
-                    // The server says that it was undone.
+                    // The server answered: the operation was undone.
                     Some(_) => StoreErrorKind::Unavailable,
-                    // The connection broke: it may have been committed.
+                    // The connection was lost: the operation may have been committed.
                     None => StoreErrorKind::Timeout,
                 };
                 Self::new(kind, refused(error))
@@ -228,8 +227,8 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// What the server refused. The client's own error shows no more than that there was one, and the server's words may
-/// quote values: a code and a name are enough to find out.
+/// An error that the server answered: only its code and the name of a constraint, because the server's text may quote
+/// values.
 #[derive(Debug, thiserror::Error)]
 #[error("the database answered {code}{}", constraint.as_deref().map(|name| format!(" ({name})")).unwrap_or_default())]
 struct Refused {
@@ -239,7 +238,7 @@ struct Refused {
     source: tokio_postgres::Error,
 }
 
-/// An error of the client's, with what may be shown of the server's answer if there was one.
+/// An error of the client, reduced to code and constraint if it is the server's answer.
 fn refused(error: tokio_postgres::Error) -> Box<dyn std::error::Error + Send + Sync> {
     match error.as_db_error() {
         None => Box::new(error),

@@ -1,11 +1,12 @@
 //! Counters, used assertions, access tokens, seen entries and the inbox on Valkey or Redis, for several machines.
 //!
-//! [`RedisStore`] keeps used assertions, tokens and seen entries, [`RedisInbox`] received messages; their documentation
-//! says what they promise. [`RedisCounters`] is the engine of [`CounterStore`](bankrail_rate_limit::CounterStore), as follows.
+//! [`RedisStore`] stores used assertions, tokens and seen entries, and [`RedisInbox`] received messages; their
+//! documentation states their guarantees. [`RedisCounters`] is the engine of
+//! [`CounterStore`](bankrail_rate_limit::CounterStore), as follows.
 //!
-//! One script decides and charges in one step on the server, and gives the answers that
-//! [`decide`](bankrail_rate_limit::decide) gives here, in the same integers. Each customer and call type has one key, so a
-//! cluster needs no hash tags. Works from Redis 5 and on every Valkey; tried on Redis 7.0 and Valkey 9.1.
+//! One script decides and charges in one step on the server, with the same integers and answers as
+//! [`decide`](bankrail_rate_limit::decide). Each customer and call type has one key, so a cluster needs no hash tags.
+//! It works with Redis 5 or later and with any Valkey; tested with Redis 7.0 and Valkey 9.1.
 //!
 //! ```no_run
 //! use bankrail_rate_limit::{CallType, Limiter, Limits, OnStoreError};
@@ -20,16 +21,16 @@
 //! # }
 //! ```
 //!
-//! What to know:
-//! - The server's clock decides by default, so the callers' clocks do not matter;
-//!   [`RedisCounters::with_client_time`] takes the callers' instead, which must then agree.
-//! - A charge is never sent twice by this crate. A call that gets no answer fails with
-//!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged. A cluster's
-//!   connection sends again by itself after a lost connection, which may charge twice, unless it is built with
-//!   `ClusterClientBuilder::retries(0)`; keys that have moved to another node are followed here then. A call for a
-//!   key that is there while its slot still moves fails, and charges nothing.
+//! Guarantees and limits:
+//! - The server's clock decides by default, so the callers' clocks do not matter. With
+//!   [`RedisCounters::with_client_time`] the callers' clocks decide, and must agree.
+//! - This crate never sends a charge twice. A call that gets no answer fails with
+//!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged.
+//! - A cluster connection repeats a request by itself after a lost connection, which may charge twice. Build it with
+//!   `ClusterClientBuilder::retries(0)`: this crate then follows keys that have moved to another node.
+//! - A call for a key that has already moved while its slot is still moving fails and charges nothing.
 //! - Memory pressure must not evict counters: run the server with `maxmemory-policy noeviction`. A failover that loses
-//!   acknowledged writes gives back what they charged.
+//!   acknowledged writes also loses their charges.
 
 #[cfg(feature = "rate-limit")]
 mod counters;

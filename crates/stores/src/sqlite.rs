@@ -1,20 +1,19 @@
-//! One SQLite file for everything that must survive a crash.
+//! All stores in one SQLite file, which survives a crash.
 //!
-//! [`SqliteStore`] is a cheap handle: clone it freely. All writes of a file go through one thread, which takes what has
-//! queued up meanwhile into one transaction and answers each caller after the commit (group commit), so that the cost
-//! of reaching the disk is shared; while many write, it waits a few milliseconds for more of them
-//! ([`SqliteOptions::gather`]). Reads run beside it on a thread of their own. No async thread ever waits for the
-//! disk.
+//! [`SqliteStore`] is a cheap handle: clone it freely. All writes of a file go through one thread. It takes the queued
+//! writes into one transaction and answers each caller after the commit (group commit), so that they share the cost of
+//! reaching the disk. While there are many writes, it waits a few milliseconds for more of them
+//! ([`SqliteOptions::gather`]). Reads run on a thread of their own. No async thread waits for the disk.
 //!
 //! - The journal is a write-ahead log; with [`Durability::PowerLoss`] (the default) an answer is given only after the
 //!   log has reached the disk.
 //! - Several processes may share a file on a local disk; a writer waits up to [`SqliteOptions::busy_timeout`] for the
 //!   others.
-//! - Tables are named `bankrail_…`. Other tables may live in the same file; that is how a handler's effect can share
+//! - Tables are named `bankrail_…`. The caller's tables may be in the same file, so that a handler's effect can share
 //!   the inbox's transaction.
-//! - Access tokens are stored hashed only. Message bodies are stored as they were received, in clear: protect the file
-//!   as you protect the data that they carry.
-//! - What has expired is deleted a few rows at a time, with each write: no sweeper is needed.
+//! - Access tokens are stored as hashes only. Message bodies are stored as they were received, in clear: protect the
+//!   file like the data in it.
+//! - Expired rows are deleted a few at a time with each write: no sweeper is needed.
 
 #[cfg(any(feature = "client-assertion", feature = "mailbox"))]
 use bankrail_values::Timestamp;
@@ -44,20 +43,20 @@ pub use transaction::{Transaction, TransactionError};
 #[cfg(feature = "mailbox")]
 pub use {inbox::SqliteInbox, outbox::SqliteOutbox, transaction::Work};
 
-/// The SQLite binding whose connection a [`Transaction`] hands out.
+/// The SQLite binding of [`Transaction::connection`].
 pub use rusqlite;
 
 use connection::Database;
 
-/// At most so many expired rows go with each write. More than one, so that a backlog shrinks.
+/// The maximum number of expired rows that one write deletes. More than one, so that a backlog shrinks.
 #[cfg(feature = "client-assertion")]
 const SWEPT: u32 = 8;
 
-/// At most so many entries are forgotten in one transaction.
+/// The maximum number of entries that one transaction deletes.
 #[cfg(feature = "mailbox")]
 const FORGOTTEN: u32 = 500;
 
-/// The statements of each kind of record, so that a test can look at their plans.
+/// The statements of each kind of record, for the test of their query plans.
 #[cfg(test)]
 const DAILY: &[&[&str]] = &[
     #[cfg(feature = "client-assertion")]
@@ -74,7 +73,7 @@ const DAILY: &[&[&str]] = &[
     outbox::DAILY_LEASES,
 ];
 
-/// Every store of the features that are on, in one SQLite file, or in memory for tests.
+/// All stores of the enabled features, in one SQLite file, or in memory for tests.
 ///
 /// ```
 /// use bankrail_stores::sqlite::SqliteStore;
@@ -91,37 +90,37 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, makes it where there is none, and brings its tables up to date. Blocks for as long as that
-    /// takes.
+    /// Opens or creates the file, and brings its tables up to date. Blocks until that is done.
     ///
     /// # Errors
-    /// [`SqliteOpenError`] says whether the file is no database, was written by a newer version, is locked, or is out of reach.
+    /// [`SqliteOpenError`] if the file is not a database, was written by a newer version, is locked, or cannot be
+    /// opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteOpenError> {
         SqliteOptions::new().open(path)
     }
 
-    /// A store that is gone with its last handle. Each call makes another one.
+    /// Opens a store in memory, which is dropped with its last handle. Each call makes another store.
     ///
     /// # Errors
-    /// [`SqliteOpenError`] when the machine has no thread or memory to give.
+    /// [`SqliteOpenError`] if there is not enough memory or no thread can be started.
     pub fn open_in_memory() -> Result<Self, SqliteOpenError> {
         SqliteOptions::new().open_in_memory()
     }
 
-    /// Waits until every write that was asked for before has been answered, then gives this handle back to the system.
-    /// The file is closed when the last handle is gone.
+    /// Waits until all earlier writes have been answered, then drops this handle. The file is closed when the last
+    /// handle is dropped.
     pub async fn close(self) {
         self.database.flush().await;
     }
 
-    /// Its inbox.
+    /// The inbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn inbox(&self) -> SqliteInbox {
         SqliteInbox { store: self.clone() }
     }
 
-    /// Its outbox.
+    /// The outbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn outbox(&self) -> SqliteOutbox {
@@ -131,7 +130,7 @@ impl SqliteStore {
 
 #[cfg(feature = "mailbox")]
 impl SqliteStore {
-    /// Runs a statement that changes one row or none.
+    /// Runs a statement that changes at most one row.
     fn change(
         &self,
         sql: &'static str,
@@ -143,7 +142,7 @@ impl SqliteStore {
         })
     }
 
-    /// Runs a deletion with an instant and a limit until it finds nothing more; others write in between.
+    /// Runs a deletion with an instant and a limit until it finds no more rows. Other writes run in between.
     async fn forget_in_pieces(&self, sql: &'static str, before: Timestamp) -> Result<u64, StoreError> {
         let mut forgotten = 0;
         loop {
@@ -159,14 +158,14 @@ impl SqliteStore {
     }
 }
 
-/// Reads an instant. One that is none is a corrupt record.
+/// Reads an instant in milliseconds. A number out of range is a corrupt record.
 #[cfg(any(feature = "client-assertion", feature = "mailbox"))]
 fn instant(millis: i64) -> Result<Timestamp, connection::Fault> {
-    let none = || connection::Fault::corrupt(format!("no such instant: {millis} ms"));
+    let none = || connection::Fault::corrupt(format!("expected an instant in milliseconds, found {millis}"));
     Timestamp::from_unix_millis(millis).ok_or_else(none)
 }
 
-/// How a [`SqliteStore`] is opened.
+/// Options for opening a [`SqliteStore`].
 #[derive(Clone, Debug)]
 pub struct SqliteOptions {
     busy_timeout: Duration,
@@ -176,7 +175,8 @@ pub struct SqliteOptions {
 }
 
 impl SqliteOptions {
-    /// Waits 5 s for other processes, survives a loss of power, gathers writes for 4 ms, holds 1024 waiting operations.
+    /// The defaults: waits 5 s for other processes, survives a loss of power, gathers writes for 4 ms, holds 1024
+    /// waiting operations.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -201,15 +201,17 @@ impl SqliteOptions {
         self
     }
 
-    /// How long at most a transaction waits for more writes to share it. It waits only if the one before it was shared,
-    /// and no longer than a millisecond in which none comes: who writes alone never waits. Zero: never.
+    /// How long a transaction waits at most for more writes to share it. Zero: not at all.
+    ///
+    /// It waits only if the previous transaction was shared, and stops after a millisecond without a new write, so a
+    /// single writer never waits.
     #[must_use]
     pub fn gather(mut self, longest: Duration) -> Self {
         self.gather = longest;
         self
     }
 
-    /// How many operations may wait; further callers wait for room. At least one.
+    /// The number of operations that may wait in the queue; further callers wait for room. At least one.
     #[must_use]
     pub fn queue(mut self, operations: usize) -> Self {
         self.queue = operations.max(1);
@@ -219,7 +221,7 @@ impl SqliteOptions {
     /// Opens the file. See [`SqliteStore::open`].
     ///
     /// # Errors
-    /// [`SqliteOpenError`] as there.
+    /// As there.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, SqliteOpenError> {
         let database = Database::open(Some(path.as_ref()), self)?;
         Ok(SqliteStore { database: Arc::new(database) })
@@ -228,7 +230,7 @@ impl SqliteOptions {
     /// Opens a store in memory. See [`SqliteStore::open_in_memory`].
     ///
     /// # Errors
-    /// [`SqliteOpenError`] as there.
+    /// As there.
     pub fn open_in_memory(&self) -> Result<SqliteStore, SqliteOpenError> {
         Ok(SqliteStore { database: Arc::new(Database::open(None, self)?) })
     }
@@ -246,23 +248,23 @@ impl Default for SqliteOptions {
 pub enum Durability {
     /// A loss of power: an answer is given after the log has reached the disk (`synchronous = FULL`).
     PowerLoss,
-    /// The end of the process, however sudden; the last writes before a loss of power may be missing, the file stays
-    /// sound (`synchronous = NORMAL`).
+    /// The end of the process, also when it is killed. The last writes before a loss of power may be missing, but the
+    /// file stays consistent (`synchronous = NORMAL`).
     ProcessEnd,
 }
 
-/// Why a SQLite file could not be opened.
+/// A SQLite file that could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqliteOpenError {
     /// The file holds something other than a SQLite database.
-    #[error("{} is not a SQLite database", .path.display())]
+    #[error("{}: expected a SQLite database", .path.display())]
     NotADatabase {
         /// The file.
         path: PathBuf,
     },
     /// The tables were written by a later version of this crate.
-    #[error("{} has tables of version {found}, expected at most {known}", .path.display())]
+    #[error("{}: expected tables of version {known} at most, found {found}", .path.display())]
     NewerSchema {
         /// The file.
         path: PathBuf,
@@ -272,13 +274,13 @@ pub enum SqliteOpenError {
         known: u32,
     },
     /// Another process kept the file locked for the whole of [`SqliteOptions::busy_timeout`].
-    #[error("{} is locked by another process", .path.display())]
+    #[error("{}: locked by another process", .path.display())]
     Locked {
         /// The file.
         path: PathBuf,
     },
     /// Anything else: no such folder, no permission, a damaged file.
-    #[error("cannot open {}", .path.display())]
+    #[error("{}: cannot be opened", .path.display())]
     Failed {
         /// The file.
         path: PathBuf,

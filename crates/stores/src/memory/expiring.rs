@@ -4,7 +4,7 @@ use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// At most so many expired records go with each write. More than one, so that a backlog shrinks.
+/// The maximum number of expired records that one write drops. More than one, so that a backlog shrinks.
 const SWEPT: usize = 8;
 
 /// A map whose records can be swept in the order in which they expire.
@@ -25,7 +25,7 @@ impl<K: Copy + Eq + Hash + Ord, V> Expiring<K, V> {
         self.records.get(key)
     }
 
-    /// Keeps a record in place of the one that may be there.
+    /// Inserts a record, or replaces the one with this key.
     pub(super) fn insert(&mut self, key: K, expires: Timestamp, value: V, capacity: usize) -> Result<(), StoreError> {
         if self.records.len() >= capacity && !self.records.contains_key(&key) {
             return Err(StoreErrorKind::Full.into());
@@ -43,7 +43,7 @@ impl<K: Copy + Eq + Hash + Ord, V> Expiring<K, V> {
         Some(value)
     }
 
-    /// Drops a few records, earliest first, as long as `expired` says so of the instant at which they do.
+    /// Drops a few records, earliest first, while `expired` is true for the instant at which they expire.
     pub(super) fn sweep(&mut self, expired: impl Fn(Timestamp) -> bool) {
         for _ in 0..SWEPT {
             match self.order.first() {

@@ -1,4 +1,4 @@
-//! Received messages.
+//! The inbox: received messages.
 
 use super::{Parts, lock};
 use bankrail_mailbox::{
@@ -129,7 +129,7 @@ impl Inbox for MemoryInbox {
 }
 
 impl MemoryInbox {
-    /// Changes an entry whose lease is the owner's.
+    /// Changes an entry that the owner has leased.
     fn owned<'a>(
         &'a self,
         id: EntryId,

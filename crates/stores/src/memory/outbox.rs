@@ -1,4 +1,4 @@
-//! Messages to deliver.
+//! The outbox: messages to deliver.
 
 use super::{Parts, lock};
 use bankrail_mailbox::{
@@ -193,7 +193,7 @@ impl Messages {
             }
             let taken = taken.entry(endpoint.clone()).or_default();
             if *taken < request.per_endpoint {
-                // A lease that is over at once holds nothing.
+                // A lease that is already over does not count.
                 *taken += u32::from(!request.lease.is_over(now));
                 chosen.push(*id);
             }
@@ -217,7 +217,7 @@ impl Messages {
         now: Timestamp,
     ) -> bool {
         let Some(stored) = self.owned(id, owner) else { return false };
-        // As every engine keeps it.
+        // Whole milliseconds, as in every engine.
         let millis = i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX).unsigned_abs();
         stored
             .deliveries
@@ -239,7 +239,7 @@ impl Messages {
         true
     }
 
-    /// An entry whose lease is the owner's.
+    /// An entry that the owner has leased.
     fn owned(&mut self, id: EntryId, owner: LeaseOwner) -> Option<&mut Stored> {
         self.entries.get_mut(&id).filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner))
     }

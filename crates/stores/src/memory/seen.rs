@@ -49,7 +49,7 @@ impl Accounts {
             let seen = known.entry(entry.key).or_insert(Seen { count: 0, day: entry.day });
             if entry.occurrence > seen.count {
                 seen.count = entry.occurrence;
-                // Of two days the later one is kept, and no day at all (never forgotten) before any.
+                // The later of two days is kept. An entry without a day stays without one: it is never forgotten.
                 seen.day = seen.day.zip(entry.day).map(|(old, new)| old.max(new));
             }
         }

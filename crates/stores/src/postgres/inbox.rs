@@ -1,4 +1,4 @@
-//! Received messages.
+//! The inbox: received messages.
 
 use super::values::{Unreadable, bytes, entry_id, get, instant, kind, named, number, readable, storable, unsigned};
 use super::{Fault, PostgresStore};
@@ -20,8 +20,8 @@ const COMPLETE: &str = "UPDATE bankrail_inbox SET state = 'completed', finished 
 const COLUMNS: &str =
     "id, kind, attributes, body, acknowledgement, received, conflicts_with, state, attempts, last_error";
 
-/// Makes entries ready whose time has come. Entries that still wait are not looked at, and ready ones are found in the
-/// order of their arrival.
+/// Makes due entries ready. Entries that still wait are not read, and ready ones are found in the order of their
+/// arrival.
 const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND waits <= $1 ORDER BY waits LIMIT $2 FOR UPDATE SKIP LOCKED)";
 
@@ -99,12 +99,15 @@ impl Inbox for PostgresInbox {
             for row in &rows {
                 match readable(row, entry)? {
                     Ok(entry) => entries.push(entry),
-                    // It would be met again at every look, and the others with it.
-                    // Should this fail, it is, and the others are not held up by it.
+                    // Otherwise each lease would find it again. A failure does not hold up the other entries.
                     Err(Unreadable(id)) => {
                         let given_up = self.store.as_owner(DEAD_LETTER, id, lease.owner, at, Some(UNREADABLE)).await;
                         if let Err(fault) = given_up {
-                            tracing::error!(entry = %id, error = ?fault, "an unreadable entry was not given up");
+                            tracing::error!(
+                                entry = %id,
+                                error = ?fault,
+                                "an unreadable entry could not be made a dead letter"
+                            );
                         }
                     }
                 }
@@ -193,8 +196,8 @@ impl PostgresStore {
         Ok(outcome)
     }
 
-    /// Runs a change that only the owner of a lease may make: `id`, `owner`, an instant and, where there is one, a
-    /// text.
+    /// Runs a change that only the owner of a lease may make. Its parameters are `id`, `owner`, an instant and an
+    /// optional text.
     pub(super) async fn as_owner(
         &self,
         sql: &str,
@@ -226,8 +229,8 @@ impl PostgresStore {
         Ok(rows)
     }
 
-    /// The next `limit` entries that can be read, of what a query answers for the number before them, a limit and
-    /// `further` parameters.
+    /// Returns the next `limit` readable entries of a query. Its parameters are the number before them, a limit and
+    /// `further`.
     pub(super) async fn readable_page<T>(
         &self,
         sql: &str,
@@ -256,7 +259,7 @@ impl PostgresStore {
         Ok(entries)
     }
 
-    /// Runs a bounded deletion until it finds nothing more.
+    /// Runs a bounded deletion until it finds no more rows.
     pub(super) async fn forget_in_pieces(
         &self,
         sql: &str,

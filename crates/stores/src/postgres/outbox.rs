@@ -1,4 +1,4 @@
-//! Messages to deliver.
+//! The outbox: messages to deliver.
 
 use super::inbox::Typed;
 use super::values::{bytes, entry_id, fingerprint, get, instant, kind, named, number, storable, unsigned};
@@ -231,10 +231,10 @@ pub(super) async fn enqueue<C: GenericClient + Sync>(
     if let Some(row) = client.query_typed(INSERT, &parameters).await?.first() {
         return Ok(Enqueued::New(entry_id(get(row, "id")?)?));
     }
-    // A statement of its own: it sees what another worker has committed meanwhile.
+    // A statement of its own sees what another worker has committed in the meantime.
     let parameters: [Typed<'_>; 2] = [(&endpoint, Type::TEXT), (&message_id, Type::TEXT)];
     let there = client.query_typed(&format!("SELECT {COLUMNS}{THERE}"), &parameters).await?;
-    let row = there.first().ok_or_else(|| Fault::Lost("the message was there and was forgotten meanwhile"))?;
+    let row = there.first().ok_or_else(|| Fault::Lost("the message was stored before and has been forgotten"))?;
     let there = entry(row)?;
     if there.message.has_same_content(message) { Ok(Enqueued::Already(there.id)) } else { Err(Fault::Conflict) }
 }
@@ -262,7 +262,7 @@ fn endpoint(row: &Row) -> Result<EndpointId, Fault> {
 }
 
 fn delivery(row: &Row) -> Result<DeliveryRecord, Fault> {
-    let unknown = |name| Fault::corrupt(format!("no such note: {name:?}"));
+    let unknown = |name| Fault::corrupt(format!("expected a known delivery note, found {name:?}"));
     let note = get::<Option<&str>>(row, "note")?;
     Ok(DeliveryRecord {
         started_at: instant(get(row, "started")?)?,

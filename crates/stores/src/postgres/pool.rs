@@ -1,4 +1,4 @@
-//! A few connections, made when they are needed.
+//! A few connections, opened when needed.
 
 use super::Fault;
 use std::fmt;
@@ -13,7 +13,7 @@ use tokio_postgres::{Client, Config, Error, Socket};
 
 type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Client, Error>> + Send + 'a>>;
 
-/// Makes a connection and the task that drives it.
+/// Opens a connection and starts the task that drives it.
 trait Connect: Send + Sync {
     fn connect(&self) -> Connecting<'_>;
 }
@@ -24,9 +24,11 @@ struct Connector<T> {
     session: String,
 }
 
-/// What every session begins with. The rules that keep a message from being stored twice are for this level, whatever
-/// the database's default. A worker that is cut off within a transaction must not keep its locks until the server
-/// misses it; our own time-out of an operation comes first.
+/// The settings of each session.
+///
+/// - The rules against storing a message twice need this isolation level, whatever the database's default.
+/// - A worker that is cut off within a transaction must not keep its locks until the server notices. The time-out of an
+///   operation is shorter.
 fn session(timeout: Duration) -> String {
     let millis = timeout.as_millis().saturating_mul(2).clamp(1, 2_147_483_647);
     format!(
@@ -74,7 +76,7 @@ impl Pool {
         Self { connector, idle: Mutex::default(), permits: Semaphore::new(most) }
     }
 
-    /// A connection that was open when it was last looked at.
+    /// Takes a connection that was open when it was last used, or opens one.
     pub(super) async fn take(&self) -> Result<Pooled<'_>, Fault> {
         let permit = self.permits.acquire().await.expect("the semaphore is never closed");
         let idle = {
@@ -96,12 +98,12 @@ impl Pool {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the configuration: it holds the password.
+        // Without the configuration, which holds the password.
         out.debug_struct("Pool").field("free", &self.permits.available_permits()).finish_non_exhaustive()
     }
 }
 
-/// A connection in use. Dropped without [`Pooled::give_back`] it is closed.
+/// A connection in use. It is closed when dropped without [`Pooled::give_back`].
 pub(super) struct Pooled<'a> {
     client: Client,
     pool: &'a Pool,

@@ -1,9 +1,9 @@
-//! The tables, version by version. A version, once released, is never edited; changes are added as the next one.
+//! The tables, version by version. A released version is never edited; changes are added as the next one.
 
 use super::ConnectError;
 use tokio_postgres::Client;
 
-/// What brings the tables from each version to the next.
+/// The statements that bring the tables from each version to the next.
 const STEPS: &[&str] = &[include_str!("schema/1.sql")];
 
 /// Held while the tables are brought up to date: several workers may start at once.

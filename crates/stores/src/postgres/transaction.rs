@@ -1,4 +1,4 @@
-//! The store's work inside the caller's own transaction.
+//! The store's operations inside the caller's transaction.
 
 use super::{Fault, PostgresInbox, inbox, outbox, refused};
 use bankrail_mailbox::{
@@ -12,15 +12,16 @@ use std::pin::Pin;
 use tokio_postgres::Transaction;
 use tokio_postgres::error::SqlState;
 
-/// Inbox and outbox inside a transaction of the caller's: what is done here takes effect with the caller's rows when
-/// the caller commits, or not at all.
+/// Inbox and outbox inside the caller's transaction: operations take effect together with the caller's rows when the
+/// caller commits, or not at all.
 ///
-/// The tables must be there: [`PostgresStore::connect`](super::PostgresStore::connect) makes them. Keep the default
-/// isolation level, `READ COMMITTED`: at a higher one a message that another transaction stores at the same time is an
-/// error here, to be answered by beginning anew, and a conflict with it may pass as new. After any [`StoreError`] the
-/// transaction is void; roll it back.
+/// - The tables must exist: [`PostgresStore::connect`](super::PostgresStore::connect) creates them.
+/// - Keep the default isolation level, `READ COMMITTED`. At a higher level, a message that another transaction stores
+///   at the same time is an error, after which the transaction must be started again, and a conflict with it may count
+///   as new.
+/// - After any [`StoreError`] the transaction is void; roll it back.
 ///
-/// A message that leaves with the ledger's own row, or not at all:
+/// A message that is enqueued together with a row of the ledger:
 ///
 /// ```no_run
 /// # async fn example(client: &mut bankrail_stores::postgres::tokio_postgres::Client,
@@ -41,7 +42,7 @@ pub struct InTransaction<'a> {
 }
 
 impl<'a> InTransaction<'a> {
-    /// Works in this transaction.
+    /// The inbox and outbox in this transaction.
     #[must_use]
     pub fn of(transaction: &'a Transaction<'a>) -> Self {
         Self { transaction }
@@ -91,8 +92,8 @@ impl fmt::Debug for InTransaction<'_> {
 impl TransactionalInbox for PostgresInbox {
     type Work = Work;
 
-    /// The work and the wait for a connection share the time of one operation; when it is over, the work is undone
-    /// unless its commit was under way.
+    /// The work and the wait for a connection share the maximum duration of one operation. When it is over, the work is
+    /// undone unless its commit has begun.
     fn complete_with(&self, id: EntryId, owner: LeaseOwner, work: Work, now: Timestamp) -> StoreFuture<'_, Completion> {
         Box::pin(self.store.timed(async move {
             let mut client = self.store.client().await?;
@@ -119,23 +120,23 @@ impl TransactionalInbox for PostgresInbox {
     }
 }
 
-/// Whether a statement failed whose error the work kept to itself. The server would answer a commit without an error
-/// then and roll back.
+/// Whether a statement failed and the work did not return its error. The server would then answer the commit without an
+/// error and roll back.
 async fn failed_before(transaction: &Transaction<'_>) -> Result<Option<Box<dyn Error + Send + Sync>>, Fault> {
     match transaction.batch_execute("SELECT 1").await {
         Ok(()) => Ok(None),
         Err(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION) => {
-            Ok(Some("a statement of the work failed before: expected its error, or a savepoint around it".into()))
+            Ok(Some("a statement of the work failed: expected the work to return its error or set a savepoint".into()))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// What [`TransactionalInbox::complete_with`] does in a transaction of PostgreSQL: an asynchronous function of an open
+/// The work of [`TransactionalInbox::complete_with`] in PostgreSQL: an asynchronous function of an open
 /// [`tokio_postgres::Transaction`]. With [`InTransaction::of`] it can also enqueue messages.
 ///
-/// The server accepts nothing more in a transaction in which a statement failed: return the error. Where a failure is
-/// expected, set a savepoint before the statement and roll back to it; work that swallows an error is undone.
+/// After a failed statement the server accepts no further statements in the transaction: return the error. If a failure
+/// is expected, set a savepoint before the statement and roll back to it. Work that does not return an error is undone.
 ///
 /// ```
 /// use bankrail_stores::postgres::Work;

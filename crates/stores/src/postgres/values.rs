@@ -1,4 +1,4 @@
-//! Values as they stand in tables. What cannot be read back is a corrupt record.
+//! Values in tables. A value that cannot be read back is a corrupt record.
 
 use super::Fault;
 use bankrail_mailbox::{EntryId, Fingerprint, Kind, OpaqueBytes};
@@ -6,16 +6,17 @@ use bankrail_values::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
-/// A column.
+/// Reads a column.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, Fault> {
     row.try_get(column).map_err(Fault::corrupt)
 }
 
 pub(super) fn instant(millis: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_unix_millis(millis).ok_or_else(|| Fault::corrupt(format!("no such instant: {millis} ms")))
+    Timestamp::from_unix_millis(millis)
+        .ok_or_else(|| Fault::corrupt(format!("expected an instant in milliseconds, found {millis}")))
 }
 
-/// An entry's number in the database; a number that no row can have stays one.
+/// An entry's number in the database. A number that no row can have becomes one that no row has.
 pub(super) fn number(id: EntryId) -> i64 {
     i64::try_from(id.get()).unwrap_or(i64::MAX)
 }
@@ -36,7 +37,7 @@ where
 /// Reads a column that holds a stable name.
 pub(super) fn named<T>(row: &Row, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Result<T, Fault> {
     let name: &str = get(row, column)?;
-    from_name(name).ok_or_else(|| Fault::corrupt(format!("no such name: {name:?}")))
+    from_name(name).ok_or_else(|| Fault::corrupt(format!("expected a known name, found {name:?}")))
 }
 
 pub(super) fn kind(row: &Row) -> Result<Kind, Fault> {
@@ -60,7 +61,7 @@ pub(super) fn storable(text: &str) -> String {
 /// A row that this version cannot read, by its number.
 pub(super) struct Unreadable(pub(super) EntryId);
 
-/// Reads a row with an `id`. What is wrong with its other columns is wrong with this row alone.
+/// Reads a row with an `id`. An error in another column makes only this row unreadable.
 pub(super) fn readable<T>(
     row: &Row,
     read: impl FnOnce(&Row) -> Result<T, Fault>,

@@ -1,5 +1,5 @@
 -- Decides on one request and charges it; see bankrail_rate_limit::decide. Integers below 2^53 throughout.
--- KEYS[1]  the state: "1 high_water length current previous ...", absent when nothing counts
+-- KEYS[1]  the state: "1 high_water length current previous ...", absent when nothing is counted
 -- ARGV     now in milliseconds or "" for the server's time, cost, "sliding"|"fixed", "attempts"|"admitted",
 --          then length in milliseconds and limit of each window, longest first
 -- returns  the time asked at, refused windows as bits, high water, then current and previous of each window
@@ -64,7 +64,7 @@ if cost > 0 and (refused == 0 or attempts) then
     words[#words + 1] = string.format('%.0f %.0f %.0f', length, window[2], window[3])
     spent = math.max(spent, window[4] + length)
   end
-  -- A minute longer than the counters weigh anything, for clocks that step back.
+  -- A minute longer than the counters have any weight, for clocks that step back.
   redis.call('SET', KEYS[1], table.concat(words, ' '), 'PX', string.format('%.0f', spent - asked + 60000))
 end
 

@@ -20,18 +20,18 @@ pub struct RedisCounters<C = ConnectionManager> {
 }
 
 impl RedisCounters {
-    /// Counters on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again
-    /// whenever the connection was lost; must be called within a tokio runtime.
+    /// Counters on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again after
+    /// the connection was lost. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`RedisUrlError`] when `url` is not one, or asks for what this build does not have.
+    /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.
     pub fn open(url: &str) -> Result<Self, RedisUrlError> {
         Ok(Self::over(manager(url)?))
     }
 }
 
 impl<C: ConnectionLike + Clone> RedisCounters<C> {
-    /// Counters over this connection: a multiplexed one, a manager, a cluster's.
+    /// Counters over this connection: a multiplexed connection, a connection manager or a cluster connection.
     #[must_use]
     pub fn over(connection: C) -> Self {
         Self {
@@ -43,29 +43,28 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
         }
     }
 
-    /// What the keys start with instead of `bankrail:limit:`. A key goes on with the call type's name, `:` and the
-    /// customer.
+    /// Sets the prefix of the keys. Default: `bankrail:limit:`. The call type's name, `:` and the customer follow it.
     #[must_use]
     pub fn with_prefix(mut self, prefix: &str) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// How long a call may take, connecting included, instead of 100 ms.
+    /// Sets the maximum duration of a call, connecting included. Default: 100 ms.
     #[must_use]
     pub const fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Takes the callers' time instead of the server's. Then every caller's clock must agree.
+    /// Uses the callers' time instead of the server's. The callers' clocks must agree.
     #[must_use]
     pub const fn with_client_time(mut self) -> Self {
         self.server_time = false;
         self
     }
 
-    /// One decision on the server, within the time allowed.
+    /// Decides on the server, within the maximum duration.
     async fn decide(&self, charge: Charge<'_>) -> Result<Decision, StoreError> {
         if charge.policy().windows().is_empty() {
             return Ok(Decision::from_engine(State::new(), &charge, charge.now(), [false; MAX_WINDOWS]));
@@ -104,7 +103,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> CounterStore for RedisCounters<C> 
     }
 }
 
-/// The script's answer; `None` if it is not one.
+/// Reads the script's answer. `None` if it is malformed.
 fn read(answer: &[i64], charge: &Charge<'_>) -> Option<Decision> {
     let &[asked, refused, high_water, ref counters @ ..] = answer else { return None };
     let windows = charge.policy().windows();

@@ -1,17 +1,18 @@
--- An inbox; see bankrail_mailbox::Inbox. `receive` decides as bankrail_mailbox::ReceiveDecision::of does; the suite of
--- all inboxes compares them. Integers below 2^53 throughout, instants in milliseconds.
--- KEYS[1]  the prefix P; its hash tag puts all that the script touches into one slot:
+-- An inbox; see bankrail_mailbox::Inbox. `receive` decides like bankrail_mailbox::ReceiveDecision::of; the suite of all
+-- inboxes compares them. All integers are below 2^53, instants are in milliseconds.
+-- KEYS[1]  the prefix P; its hash tag puts all keys of the script into one slot:
 --          P:next            the last number given
---          P:entry:ID        hash of an entry; `owner` and `until` are there while it is leased
+--          P:entry:ID        hash of an entry; `owner` and `until` are present while it is leased
 --          P:key:HASH        sorted set of the entries that have this duplicate key, by number
---          P:waiting         sorted set of pending entries, by the time from which a worker may have them
---          P:ready:KIND      sorted set of pending entries whose time had come when it was last looked at, by number
+--          P:waiting         sorted set of pending entries, by the time from which a worker may lease them
+--          P:ready:KIND      sorted set of pending entries that were found due, by number
 --          P:completed       sorted set, by the time of completion
 --          P:dead            sorted set of the dead letters, by number
---          P:kinds           set of the kinds of all messages that were ever received
--- KEYS[2]  P:absent, which is never made. Of two keys that are not both there, a node says TRYAGAIN while it gives the
---          slot away or takes it over, before the script begins. With part of the keys it would store and lease twice.
--- ARGV     the operation, now, then what it needs
+--          P:kinds           set of the kinds of all messages received so far
+-- KEYS[2]  P:absent, which never exists. While a node gives the slot away or takes it over, it answers TRYAGAIN for two
+--          keys that are not both there, before the script begins. A script with only part of the keys would store and
+--          lease twice.
+-- ARGV     the operation, now, then its arguments
 local P, op, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
 
 local FIELDS = {'id', 'kind', 'attributes', 'body', 'acknowledgement', 'received', 'conflicts_with', 'state',
@@ -20,7 +21,7 @@ local FIELDS = {'id', 'kind', 'attributes', 'body', 'acknowledgement', 'received
 local function text(number) return string.format('%.0f', number) end
 local function entry(id) return P .. ':entry:' .. id end
 local function field(id, name) return redis.call('HGET', entry(id), name) end
--- An entry can be gone only if somebody deleted it or a full server evicted it; nothing may stop at one.
+-- An entry is lost only if it was deleted by hand or evicted by a full server. No operation may fail at it.
 local function is_lost(id) return redis.call('EXISTS', entry(id)) == 0 end
 local function number(id, name) return tonumber(field(id, name) or nil) end
 local function ready(id) return P .. ':ready:' .. field(id, 'kind') end
@@ -61,7 +62,7 @@ local function forget(before, most)
   return #ids
 end
 
--- Word, number, acknowledgement, number of the entry in conflict.
+-- Outcome, number, acknowledgement, number of the entry in conflict.
 local function outcome(word, id) return {word, id, field(id, 'acknowledgement'), field(id, 'conflicts_with')} end
 local function taken(id) return outcome(field(id, 'conflicts_with') and 'conflict' or 'new', id) end
 
@@ -87,7 +88,7 @@ if op == 'receive' then
       if field(id, 'state') ~= 'pending' then return outcome('duplicate', id) end
       local free = is_free(id)
       if owner == '' or not (free or field(id, 'owner') == owner) then return outcome('in_progress', id) end
-      -- The owner's own repetition is the same lease.
+      -- A repeated call of the owner is the same lease.
       lease(id, owner, until_, free and 1 or 0)
       return taken(id)
     end
@@ -102,10 +103,10 @@ if op == 'receive' then
   return taken(id)
 end
 
--- limit, owner, until, then kinds, none for all
+-- limit, owner, until, then kinds; no kinds: all
 if op == 'lease' then
   local limit, owner, until_ = tonumber(ARGV[3]), ARGV[4], ARGV[5]
-  -- Of many that came due at once, a later call sees to the rest.
+  -- If more come due at once, later calls make the rest ready.
   local most = math.max(limit, 1000)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. ':waiting', '-inf', text(now), 'LIMIT', 0, most)) do
     redis.call('ZREM', P .. ':waiting', id)
@@ -122,7 +123,7 @@ if op == 'lease' then
       for _, id in ipairs(ids) do
         if is_lost(id) then
           lost[#lost + 1] = id
-        -- Not so only for a clock that was set back.
+        -- False only after a clock was set back.
         elseif number(id, 'due') <= now and is_free(id) then
           found[#found + 1] = id
           left = left - 1
@@ -172,10 +173,10 @@ if op == 'resend' then
   return 1
 end
 
--- the time, the most
+-- the time, the maximum number
 if op == 'forget' then return forget(ARGV[3], ARGV[4]) end
 
--- the number before the first, the most
+-- the number before the first, the maximum number
 if op == 'dead_letters' then
   local entries, after, most = {}, ARGV[3], tonumber(ARGV[4])
   while #entries < most do

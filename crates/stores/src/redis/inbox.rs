@@ -1,4 +1,4 @@
-//! Received messages: one script call for each operation.
+//! The inbox: one script call for each operation.
 
 use super::script::{RedisUrlError, Script, kind_of, manager};
 use crate::UNREADABLE;
@@ -14,22 +14,23 @@ use std::time::Duration;
 
 const SCRIPT: &str = include_str!("inbox.lua");
 
-/// At most so many entries are forgotten in one call.
+/// The maximum number of entries that one call forgets.
 const FORGOTTEN: u32 = 500;
 
 /// The inbox of one receiver, or of several that share it, on a Valkey or Redis server or cluster.
 ///
-/// - All keys of an inbox lie in one hash slot: an operation is one script, which the server runs alone, so that
-///   message and acknowledgement are stored in one step and a duplicate key is taken by one delivery. Inboxes of other
-///   names may lie elsewhere in a cluster. While a cluster moves an inbox's slot from node to node key by key, each
-///   call fails with [`StoreErrorKind::Unavailable`] and has done nothing; the sender delivers again.
-/// - Nothing that waits and no dead letter ever expires. A completed message, with its keys, is forgotten once
-///   [`RedisInbox::with_retention`] has passed since its completion, by the callers' clock: up to eight go with each
-///   message that is received, so no sweeper is needed; [`Inbox::forget`] forgets at once. A duplicate that comes later
-///   than that is new again.
+/// - Each operation is one script, which the server runs alone. So message and acknowledgement are stored in one step,
+///   and only one delivery takes a duplicate key.
+/// - All keys of an inbox are in one hash slot. Inboxes of other names may be on other nodes of a cluster. While a
+///   cluster moves an inbox's slot from node to node key by key, each call fails with [`StoreErrorKind::Unavailable`]
+///   and has done nothing; the sender delivers again.
+/// - Pending messages and dead letters never expire. A completed message and its keys are forgotten once
+///   [`RedisInbox::with_retention`] has passed since its completion, by the callers' clock. Each received message drops
+///   up to eight of them, so no sweeper is needed; [`Inbox::forget`] drops them at once. A later duplicate is new
+///   again.
 /// - An answer is as durable as the server makes it: run it with `appendonly yes`, `appendfsync always` and
-///   `maxmemory-policy noeviction`. After a failover that loses acknowledged writes, the sender's retries cannot bring
-///   back a message that was acknowledged.
+///   `maxmemory-policy noeviction`. After a failover that loses acknowledged writes, an acknowledged message is lost,
+///   because the sender does not deliver it again.
 /// - A handler's effect cannot share this engine's transaction: handlers run at least once.
 ///
 /// ```no_run
@@ -45,25 +46,25 @@ pub struct RedisInbox<C = ConnectionManager> {
     connection: C,
     script: std::sync::Arc<Script>,
     prefix: Box<str>,
-    /// A key that is never made. While its slot moves in a cluster no node takes a command for it and another key.
+    /// A key that never exists. While its slot moves in a cluster, no node accepts a command for it and another key.
     absent: Box<str>,
     timeout: Duration,
     retention: Duration,
 }
 
 impl RedisInbox {
-    /// The inbox on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again
-    /// whenever the connection was lost; must be called within a tokio runtime.
+    /// The inbox on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again after
+    /// the connection was lost. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`RedisUrlError`] when `url` is not one, or asks for what this build does not have.
+    /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.
     pub fn open(url: &str) -> Result<Self, RedisUrlError> {
         Ok(Self::over(manager(url)?))
     }
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
-    /// The inbox over this connection: a multiplexed one, a manager, a cluster's.
+    /// The inbox over this connection: a multiplexed connection, a connection manager or a cluster connection.
     #[must_use]
     pub fn over(connection: C) -> Self {
         Self {
@@ -77,7 +78,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         .with_name("inbox")
     }
 
-    /// Another name than `inbox`, for inboxes that share a server. Keys start with `{bankrail:NAME}`.
+    /// Sets the name, for inboxes that share a server. Default: `inbox`. Keys start with `{bankrail:NAME}`.
     #[must_use]
     pub fn with_name(mut self, name: &str) -> Self {
         self.prefix = format!("{{bankrail:{name}}}").into();
@@ -85,21 +86,21 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         self
     }
 
-    /// How long a call may take, connecting included, instead of 2 s.
+    /// Sets the maximum duration of a call, connecting included. Default: 2 s.
     #[must_use]
     pub const fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How long completed messages are known, instead of 30 days.
+    /// Sets how long completed messages are kept. Default: 30 days.
     #[must_use]
     pub const fn with_retention(mut self, retention: Duration) -> Self {
         self.retention = retention;
         self
     }
 
-    /// One operation, within the time allowed.
+    /// Runs one operation, within the maximum duration.
     async fn call<T: FromRedisValue>(
         &self,
         operation: &str,
@@ -144,7 +145,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         outcome(answer).ok_or_else(|| StoreErrorKind::Corrupt.into())
     }
 
-    /// Entries, and the numbers of those that this version cannot read.
+    /// Returns entries, and the numbers of the entries that this version cannot read.
     async fn entries(
         &self,
         operation: &str,
@@ -166,7 +167,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         Ok((entries, unreadable))
     }
 
-    /// A change that only the owner of a lease may make.
+    /// Makes a change that only the owner of a lease may make.
     async fn as_owner(
         &self,
         operation: &str,
@@ -199,7 +200,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
         lease: Lease,
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
-        // Each once, however often it is named.
+        // Each kind once.
         let kinds: BTreeSet<&str> = kinds.iter().map(Kind::as_str).collect();
         Box::pin(async move {
             let leased = self.entries("lease", now, |command| {
@@ -210,9 +211,9 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
             });
             let (entries, unreadable) = leased.await?;
             for id in unreadable {
-                // It would be met again at every look. Should this fail, it is, and the others are not held up by it.
+                // Otherwise each lease would find it again. A failure does not hold up the other entries.
                 if let Err(error) = self.dead_letter(id, lease.owner, UNREADABLE, now).await {
-                    tracing::error!(entry = %id, %error, "an unreadable entry was not given up");
+                    tracing::error!(entry = %id, %error, "an unreadable entry could not be made a dead letter");
                 }
             }
             Ok(entries)
@@ -313,7 +314,7 @@ impl<C> fmt::Debug for RedisInbox<C> {
     }
 }
 
-/// `None`: not an answer of the script.
+/// Reads an answer of the script. `None` if it is malformed.
 fn outcome((word, id, acknowledgement, with): (String, String, Vec<u8>, Option<String>)) -> Option<ReceiveOutcome> {
     let id = entry_id(&id)?;
     let acknowledgement = OpaqueBytes::from(acknowledgement);
@@ -326,7 +327,7 @@ fn outcome((word, id, acknowledgement, with): (String, String, Vec<u8>, Option<S
     })
 }
 
-/// `None`: not an entry of the script's, in the order of its fields.
+/// Reads an entry of the script, in the order of its fields. `None` if it is malformed.
 fn entry(row: &[Option<Vec<u8>>]) -> Option<InboxEntry> {
     let [id, kind, attributes, body, acknowledgement, received, conflicts_with, state, attempts, last_error] = row
     else {
@@ -350,7 +351,7 @@ fn required<T>(field: &Option<Vec<u8>>, read: impl FnOnce(&str) -> Option<T>) ->
     read(std::str::from_utf8(field.as_deref()?).ok()?)
 }
 
-/// The outer `None`: it is there and unreadable.
+/// Reads an optional field. The outer `None`: it is present and unreadable.
 fn optional<T>(field: &Option<Vec<u8>>, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
     if field.is_none() { Some(None) } else { required(field, read).map(Some) }
 }

@@ -1,11 +1,11 @@
-//! Scripts and commands, and what their failures mean.
+//! Scripts and commands, and the classes of their errors.
 
 use bankrail_values::StoreErrorKind;
 use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
 use redis::{Client, Cmd, ErrorKind, FromRedisValue, RedisError, ServerErrorKind};
 use std::time::Duration;
 
-/// A script, known to the server by its digest.
+/// A script, which the server knows by its digest.
 pub(super) struct Script {
     text: &'static str,
     hash: String,
@@ -16,8 +16,8 @@ impl Script {
         Self { text, hash: redis::Script::new(text).get_hash().to_owned() }
     }
 
-    /// Runs the script with these keys: by its digest, or with its text if the server does not have it. That says that
-    /// nothing was done: asking again does it once.
+    /// Runs the script with these keys: by its digest, or with its text if the server does not have it. A server that
+    /// does not have it has done nothing, so the script runs once.
     pub(super) async fn run<T: FromRedisValue>(
         &self,
         connection: &mut impl ConnectionLike,
@@ -38,7 +38,8 @@ impl Script {
     }
 }
 
-/// Sends a command, also after its keys have moved to another node of a cluster: who says that has done nothing.
+/// Sends a command, and again if its keys have moved to another node of a cluster: a node that reports the move has
+/// done nothing.
 pub(super) async fn ask<T: FromRedisValue>(
     connection: &mut impl ConnectionLike,
     command: &Cmd,
@@ -54,7 +55,7 @@ pub(super) async fn ask<T: FromRedisValue>(
     }
 }
 
-/// A connection that is made with the first request, and again with the next one after it was lost.
+/// A connection that is opened with the first request, and again with the next request after it was lost.
 pub(super) fn manager(url: &str) -> Result<ConnectionManager, RedisUrlError> {
     let config = ConnectionManagerConfig::new()
         .set_number_of_retries(0) // the next request tries again
@@ -64,8 +65,8 @@ pub(super) fn manager(url: &str) -> Result<ConnectionManager, RedisUrlError> {
     ConnectionManager::new_lazy_with_config(client, config).map_err(|error| RedisUrlError(Box::new(error)))
 }
 
-/// Whether anything can have happened. An error that the server answers with means that a script of one write, or one
-/// that had not yet written, did nothing.
+/// The kind of an error, which tells whether the operation may have taken effect. After an error that the server
+/// answered, a script of one write, or one that had not yet written, has done nothing.
 pub(super) fn kind_of(error: &RedisError) -> StoreErrorKind {
     match error.kind() {
         ErrorKind::Extension if matches!(error.code(), Some("UNREADABLE" | "WRONGTYPE")) => StoreErrorKind::Corrupt,
@@ -75,7 +76,7 @@ pub(super) fn kind_of(error: &RedisError) -> StoreErrorKind {
     }
 }
 
-/// The server cannot be addressed.
+/// A server address that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the server's address cannot be used")]
 pub struct RedisUrlError(#[source] Box<dyn std::error::Error + Send + Sync>);

@@ -22,31 +22,36 @@ use std::time::Duration;
 /// ([`SeenEntries`](bankrail_statement::SeenEntries)) on a Valkey or Redis server or cluster. A cheap handle: clones
 /// share the connection.
 ///
-/// - A used assertion is one key, taken by one script: of two machines that present it at once, one is told that it was
-///   the first. A token is one key under its SHA-256. The entries of an account are one hash and an index of their
-///   days, in one slot of a cluster, changed by one script.
-/// - The callers' `now` decides what has expired, as with every engine. The server drops a used assertion or a token an
-///   hour after that by itself, counted from when it was written, so the callers' clocks need not agree with the
+/// - A used assertion is one key, claimed by one script: of two machines that claim it at the same time, only one is
+///   told that it was the first.
+/// - A token is one key under its SHA-256.
+/// - The entries of an account are one hash and an index of their days, in one slot of a cluster, changed by one
+///   script.
+/// - The callers' `now` decides what has expired, as with each engine. The server drops a used assertion or a token by
+///   itself, an hour after its lifetime as counted from the write, so the callers' clocks need not agree with the
 ///   server's.
 /// - Entries stay until [`forget_before`](bankrail_statement::SeenEntries::forget_before), up to
-///   [`RedisStore::with_seen_capacity`] for each account; only [`RedisStore::with_idle_retention`] lets the server drop them.
+///   [`RedisStore::with_seen_capacity`] for each account. The server drops them only under
+///   [`RedisStore::with_idle_retention`].
 ///
-/// # What a failure means
+/// # Failures
 ///
-/// - Nothing is sent twice by this crate. A call without an answer fails with [`StoreErrorKind::Timeout`] and may have
-///   been done: the assertion may be used up (its sender signs another one), the token kept (nobody was told it), the
-///   entries recorded (record them again: that changes nothing). A cluster's connection may send again by itself; a
-///   claim carries its owner, so that the second one is recognised as the first.
-/// - A server that is away, read-only, loading or out of memory is an error within [`RedisStore::with_timeout`]; the
+/// - This crate sends no request twice. A call without an answer fails with [`StoreErrorKind::Timeout`] and may have
+///   taken effect: the assertion may be used up (its sender signs another one), the token stored (nobody has received
+///   it), the entries recorded (recording them again changes nothing).
+/// - A cluster connection may repeat a request by itself. A claim carries its owner, so that its repetition is
+///   recognised as the same claim.
+/// - A server that is absent, read-only, loading or out of memory is an error within [`RedisStore::with_timeout`]; the
 ///   service then refuses.
-/// - While a cluster moves a slot from node to node key by key, calls for what has gone already, and for the entries of
-///   an account there, fail with [`StoreErrorKind::Unavailable`] and have done nothing.
-/// - Memory pressure must evict nothing: `maxmemory-policy noeviction` is required. What the server loses, by eviction,
-///   by a crash without `appendfsync always`, or in a failover to a replica that lags behind, is forgotten: a used
-///   assertion can be used once more until it expires, a token is refused, a revoked token holds again, entries are
-///   imported again. Where that must not be, use an engine with transactions on disk.
-/// - A connection that reads from replicas may find a revoked token still there: let it read from the primaries, which
-///   is what the `redis` crate does unless told otherwise.
+/// - While a cluster moves a slot from node to node key by key, calls for keys that have already moved, and for the
+///   entries of an account in that slot, fail with [`StoreErrorKind::Unavailable`] and have done nothing.
+/// - Memory pressure must not evict records: `maxmemory-policy noeviction` is required.
+/// - Records that the server loses, by eviction, by a crash without `appendfsync always`, or in a failover to a replica
+///   that lags behind, are forgotten: a used assertion can be used again until it expires, a token is refused, a
+///   revoked token is valid again, entries are imported again. Where that must not happen, use an engine with
+///   transactions on disk.
+/// - A connection that reads from replicas may still find a revoked token: let it read from the primaries, the default
+///   of the `redis` crate.
 ///
 /// ```no_run
 /// use bankrail_client_assertion::{ReplayStore, token::TokenStore};
@@ -79,18 +84,18 @@ struct Scripts {
 }
 
 impl RedisStore {
-    /// The store on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again
-    /// whenever the connection was lost; must be called within a tokio runtime.
+    /// The store on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again after
+    /// the connection was lost. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`RedisUrlError`] when `url` is not one, or asks for what this build does not have.
+    /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.
     pub fn open(url: &str) -> Result<Self, RedisUrlError> {
         Ok(Self::over(manager(url)?))
     }
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
-    /// The store over this connection: a multiplexed one, a manager, a cluster's.
+    /// The store over this connection: a multiplexed connection, a connection manager or a cluster connection.
     #[must_use]
     pub fn over(connection: C) -> Self {
         let scripts = Scripts {
@@ -111,23 +116,23 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         }
     }
 
-    /// What the keys start with instead of `bankrail:`. They go on with `replay:` and a hash, `token:` and a hash, or
-    /// `seen:{ACCOUNT}`.
+    /// Sets the prefix of the keys. Default: `bankrail:`. It is followed by `replay:` and a hash, `token:` and a hash,
+    /// or `seen:{ACCOUNT}`.
     #[must_use]
     pub fn with_prefix(mut self, prefix: &str) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// How long a call may take, connecting included, instead of 1 s.
+    /// Sets the maximum duration of a call, connecting included. Default: 1 s.
     #[must_use]
     pub const fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How many keys an account may have, instead of 1,000,000. A page that does not fit is refused as a whole with
-    /// [`StoreErrorKind::Full`]: to forget entries would be to import them again.
+    /// Sets the maximum number of keys of an account. Default: 1,000,000. A page that does not fit is refused as a
+    /// whole with [`StoreErrorKind::Full`], because forgotten entries would be imported again.
     #[cfg(feature = "statement")]
     #[must_use]
     pub const fn with_seen_capacity(mut self, keys: u32) -> Self {
@@ -135,9 +140,9 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         self
     }
 
-    /// Lets the server forget an account, its entries without a day included, once nothing was recorded for it for so
-    /// long by the server's clock. Without this, accounts that are no longer asked for stay. Must be longer than any
-    /// statement reaches back.
+    /// Lets the server drop an account, its entries without a day included, once nothing was recorded for it for this
+    /// long, by the server's clock. By default accounts that are no longer used stay. Must be longer than any statement
+    /// reaches back.
     #[cfg(feature = "statement")]
     #[must_use]
     pub const fn with_idle_retention(mut self, retention: Duration) -> Self {
@@ -145,7 +150,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         self
     }
 
-    /// One question, within the time allowed.
+    /// Runs one request, within the maximum duration.
     async fn within<T>(&self, asked: impl Future<Output = Result<T, RedisError>>) -> Result<T, StoreError> {
         match tokio::time::timeout(self.timeout, asked).await {
             Ok(answer) => answer.map_err(|error| StoreError::new(kind_of(&error), error)),

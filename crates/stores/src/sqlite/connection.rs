@@ -1,4 +1,4 @@
-//! The threads behind a database: one that writes, one that reads, each with a connection of its own.
+//! The threads of a database: one writes and one reads, each with a connection of its own.
 
 use super::schema::{self, MigrateError};
 use super::{Durability, SqliteOpenError, SqliteOptions};
@@ -14,13 +14,13 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
-/// At most so many writes share a transaction: bounds how long the first of them waits for the last.
+/// The maximum number of writes in a transaction, which bounds how long the first of them waits for the last.
 const MAX_BATCH: usize = 512;
 
-/// A transaction that gathers writes waits for so long at a time, and begins when none came.
+/// How long a transaction that gathers writes waits for the next write before it begins.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A database's two queues.
+/// The queues of a database's two threads.
 pub(super) struct Database {
     path: Option<PathBuf>,
     writer: mpsc::Sender<Box<dyn Job>>,
@@ -58,7 +58,7 @@ impl Database {
         Ok(Self { path: path.map(Path::to_owned), writer, reader })
     }
 
-    /// Runs `work` in the next transaction and answers after its commit. When `work` fails, nothing of it is kept.
+    /// Runs `work` in the next transaction and answers after its commit. If `work` fails, its effects are undone.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
@@ -66,8 +66,8 @@ impl Database {
         send(&self.writer, move |connection| work(connection).map(Outcome::Keep), false).await
     }
 
-    /// As [`Database::write`], in a transaction of its own, for work that is not ours: it may also be undone with an
-    /// answer that is no fault of the store.
+    /// As [`Database::write`], in a transaction of its own, for the caller's work, which may be undone with an answer
+    /// that is not an error of the store.
     pub(super) async fn write_alone<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
@@ -75,7 +75,7 @@ impl Database {
         send(&self.writer, work, true).await
     }
 
-    /// Runs `work`, which only reads, on a state that has every write answered before the call.
+    /// Runs `work`, which only reads, on a state with all writes that were answered before the call.
     #[allow(dead_code, reason = "not used without the feature of any trait")]
     pub(super) async fn read<T: Send + 'static>(
         &self,
@@ -84,7 +84,7 @@ impl Database {
         send(&self.reader, move |connection| work(connection).map(Outcome::Keep), false).await
     }
 
-    /// As [`Database::read`], for work that is not ours: without a file, the thread that writes does it, and undoes it.
+    /// As [`Database::read`], for the caller's work. Without a file, the writing thread runs it and undoes it.
     pub(super) async fn read_alone<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
@@ -92,9 +92,9 @@ impl Database {
         send(&self.reader, work, true).await
     }
 
-    /// Waits for what is in the writer's queue.
+    /// Waits for all operations in the writer's queue.
     pub(super) async fn flush(&self) {
-        // An error would mean that the queue is gone, and then nothing is waiting in it.
+        // An error means that the queue is closed, and then it is empty.
         let _ = self.write(|_| Ok(())).await;
     }
 }
@@ -105,11 +105,11 @@ impl fmt::Debug for Database {
     }
 }
 
-/// What a piece of work leaves behind beside its answer.
+/// The answer of a piece of work, and whether its effects are kept.
 pub(super) enum Outcome<T> {
-    /// Its effects.
+    /// The effects are kept.
     Keep(T),
-    /// Nothing.
+    /// The effects are undone.
     Undo(T),
 }
 
@@ -170,9 +170,9 @@ fn open_error(path: &Path, error: rusqlite::Error) -> SqliteOpenError {
 fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(128);
-    // Else a statement is prepared anew each time its parameters are bound, if their values might change its plan.
+    // Otherwise a statement is prepared again whenever new parameter values might change its plan.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // Answers the mode now in force: a database in memory has no log to write ahead.
+    // Returns the mode in force: a database in memory has no write-ahead log.
     connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     let synchronous = match options.durability {
         Durability::PowerLoss => "FULL",
@@ -182,7 +182,7 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result
     connection.pragma_update(None, "foreign_keys", true)?;
     // Content of deleted rows (payloads, names, accounts) is overwritten where that costs no extra page.
     connection.pragma_update(None, "secure_delete", "fast")?;
-    // After a burst the log is cut back to 16 MiB.
+    // After a burst of writes the log is cut back to 16 MiB.
     connection.pragma_update_and_check(None, "journal_size_limit", 16 << 20, |_| Ok(()))
 }
 
@@ -193,13 +193,13 @@ fn spawn(path: &Path, name: &str, run: impl FnOnce() + Send + 'static) -> Result
 
 /// One queued operation.
 trait Job: Send {
-    /// True when nobody waits for the answer any more.
+    /// True when the caller no longer waits for the answer.
     fn abandoned(&self) -> bool;
     /// True for work that must not share its transaction.
     fn alone(&self) -> bool;
-    /// Does the work and keeps its outcome; false when its effects are to be undone.
+    /// Runs the work and keeps its outcome. False when its effects are to be undone.
     fn run(&mut self, connection: &Connection) -> bool;
-    /// Answers: with the outcome, or with the reason why it never took effect.
+    /// Answers with the outcome, or with the reason why the work did not take effect.
     fn settle(self: Box<Self>, failure: Option<&BatchError>);
 }
 
@@ -224,7 +224,7 @@ where
     }
 
     fn run(&mut self, connection: &Connection) -> bool {
-        // Work that panics is undone like work that fails, and the thread lives on.
+        // Work that panics is undone like work that fails, and the thread goes on.
         self.outcome = self.work.take().and_then(|work| catch_unwind(AssertUnwindSafe(|| work(connection))).ok());
         matches!(self.outcome, Some(Ok(Outcome::Keep(_))))
     }
@@ -237,12 +237,12 @@ where
             (Some(Ok(Outcome::Keep(value))), None) => Ok(value),
             (None, None) => Err(StoreError::new(StoreErrorKind::Unavailable, "the operation panicked and was undone")),
         };
-        // A caller that has gone meanwhile is told nothing.
+        // The caller may have stopped waiting.
         let _ = self.reply.send(answer);
     }
 }
 
-/// A transaction failed, and with it all who shared it.
+/// A failed transaction, and with it all operations in it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the transaction failed")]
 struct BatchError {
@@ -266,14 +266,14 @@ fn read_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
         if job.abandoned() {
             continue;
         }
-        // One snapshot for all that the work reads.
+        // One snapshot for all reads of the work.
         let execute = |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop);
         let begun = execute("BEGIN");
         if begun.is_ok() {
             job.run(connection);
-            // Nothing was written. A snapshot that stayed open would hide later writes: without an end, no reader.
+            // Nothing was written. A snapshot that stays open would hide later writes, so the reader ends.
             if let Err(error) = execute("ROLLBACK") {
-                tracing::error!(%error, "a read could not be ended");
+                tracing::error!(%error, "a read transaction could not be ended");
                 return;
             }
         }
@@ -282,9 +282,10 @@ fn read_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
     }
 }
 
-/// A connection on which no work commits. Work whose transaction SQLite has rolled back, as it does by itself when the
-/// disk is full, could otherwise go on, statement by statement, and its effect would stay without the note that it
-/// happened.
+/// A connection on which no work commits.
+///
+/// SQLite rolls a transaction back by itself, for example when the disk is full. Work that goes on afterwards would
+/// otherwise commit each statement, and its effect would stay without the completion of its message.
 struct Guarded {
     connection: Connection,
     working: Arc<AtomicBool>,
@@ -325,10 +326,10 @@ fn write_loop(connection: &Guarded, jobs: mpsc::Receiver<Box<dyn Job>>, gather: 
     }
 }
 
-/// The writes that wait.
+/// The waiting writes.
 struct Queue {
     jobs: mpsc::Receiver<Box<dyn Job>>,
-    /// Taken already, but to be run alone.
+    /// A write that was taken from the queue and must run alone.
     next: Option<Box<dyn Job>>,
     gather: Duration,
     /// Whether the last transaction had more than one write.
@@ -336,11 +337,10 @@ struct Queue {
 }
 
 impl Queue {
-    /// Takes the writes of one transaction; waits for the first. False when there will be none.
+    /// Takes the writes of one transaction; waits for the first. False when the queue is closed.
     ///
-    /// A disk that is fast takes a transaction for nearly every write of many writers, and the cost of those would be
-    /// most of the cost of writing. So where one was shared, the next waits for others, for as long as they keep
-    /// coming.
+    /// On a fast disk, many writers would get a transaction for nearly each write, and the transactions would be most
+    /// of the cost. So if the last transaction was shared, this one waits for more writes while they keep coming.
     fn take(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
         let Some(first) = self.next.take().or_else(|| self.jobs.blocking_recv()) else { return false };
         let alone = first.alone();
@@ -357,7 +357,7 @@ impl Queue {
         true
     }
 
-    /// Takes what there is. False when nothing more may share the transaction.
+    /// Takes the writes that are queued. False when no more may share the transaction.
     fn drain(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
         while batch.len() < MAX_BATCH {
             match self.jobs.try_recv() {
@@ -374,12 +374,13 @@ impl Queue {
     }
 }
 
-/// Runs the jobs in one transaction. After an error none of them took effect, but for a failed commit, which may have.
+/// Runs the jobs in one transaction. After an error none of them took effect, except after a failed commit, where they
+/// may have.
 fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchError> {
     let connection = &guarded.connection;
     let execute = |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop);
     let unapplied = |error: rusqlite::Error| {
-        // Nothing is open any more if the rollback fails too: SQLite has rolled back by itself.
+        // If the rollback fails, no transaction is open: SQLite has rolled back by itself.
         let _ = execute("ROLLBACK");
         BatchError { kind: kind_of(&error), source: Arc::new(error) }
     };
@@ -387,7 +388,7 @@ fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchE
     for job in batch {
         execute("SAVEPOINT job").map_err(unapplied)?;
         if !guarded.run(&mut **job) {
-            // Fails when SQLite has already given up the whole transaction: then nobody's work is in it.
+            // Fails when SQLite has already rolled back the whole transaction, with all work in it.
             execute("ROLLBACK TO job").map_err(unapplied)?;
         }
         execute("RELEASE job").map_err(unapplied)?;
@@ -395,7 +396,7 @@ fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchE
     execute("COMMIT").map_err(|error| {
         let full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
         let failed = unapplied(error);
-        // The log may have reached the disk although SQLite could not say so.
+        // The log may have reached the disk although SQLite reported an error.
         BatchError { kind: if full { StoreErrorKind::Full } else { StoreErrorKind::Timeout }, ..failed }
     })
 }

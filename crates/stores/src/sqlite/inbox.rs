@@ -1,4 +1,4 @@
-//! Received messages.
+//! The inbox: received messages.
 
 use super::connection::Fault;
 use super::values::{Unreadable, bytes, count, entry_id, kind, named, number, readable};
@@ -16,8 +16,8 @@ const KNOWN: &str = "SELECT i.id, i.fingerprint, i.state, i.acknowledgement, i.c
     FROM bankrail_inbox_key k JOIN bankrail_inbox i ON i.id = k.id WHERE k.key = ?1";
 
 const INSERT: &str = "INSERT INTO bankrail_inbox
-    (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, state, due, owner, until, waits, attempts,
-    body)
+    (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, state, due, owner, until, waits,
+    attempts, body)
     VALUES (:kind, :attributes, :fingerprint, :acknowledgement, :now, :conflicts_with, 'pending', :now, :owner, :until,
     max(:now, :until), :owner IS NOT NULL, :body)";
 
@@ -26,8 +26,8 @@ const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?
 const TAKE: &str = "UPDATE bankrail_inbox SET owner = ?2, until = ?3, waits = max(due, ?3), attempts = attempts + ?4
     WHERE id = ?1";
 
-/// Makes entries ready whose time has come. Entries that still wait are not looked at, and ready ones are found in the
-/// order of their arrival.
+/// Makes due entries ready. Entries that still wait are not read, and ready ones are found in the order of their
+/// arrival.
 const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND waits <= :now ORDER BY waits LIMIT :most)";
 
@@ -57,7 +57,7 @@ const RESEND: &str =
     "UPDATE bankrail_inbox SET state = 'pending', due = ?2, waits = NULL, finished = NULL, attempts = 0
     WHERE id = ?1 AND state = 'dead_letter'";
 
-/// A bounded piece, so that others can write in between.
+/// Deletes a bounded number of entries, so that other writes run in between.
 const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'completed' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
@@ -158,7 +158,7 @@ impl Inbox for SqliteInbox {
         Box::pin(self.store.database.read(move |connection| {
             let count = |sql| count(connection, sql, []);
             Ok(InboxCounts {
-                // The text says which index serves.
+                // Each text selects an index.
                 pending: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL")?
                     + count("SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL")?,
                 completed: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'completed'")?,
@@ -260,7 +260,7 @@ fn lease_due(
     for row in rows {
         match row {
             Ok(entry) => entries.push(entry),
-            // It would be met again at every look, and the others with it.
+            // Otherwise each lease would find it again.
             Err(Unreadable(id)) => {
                 let parameters = params![id, lease.owner.as_bytes(), now.unix_millis(), UNREADABLE];
                 connection.prepare_cached(DEAD_LETTER)?.execute(parameters)?;

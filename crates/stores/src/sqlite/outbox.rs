@@ -1,4 +1,4 @@
-//! Messages to deliver.
+//! The outbox: messages to deliver.
 
 use super::connection::Fault;
 use super::values::{bytes, count, entry_id, kind, named, number, readable};
@@ -38,7 +38,7 @@ const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, fi
 const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, reason) VALUES (?1, ?2, ?3)
     ON CONFLICT (endpoint) DO NOTHING";
 
-/// A bounded piece, so that others can write in between.
+/// Deletes a bounded number of entries, so that other writes run in between.
 const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM bankrail_outbox
     WHERE state = 'delivered' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
@@ -159,7 +159,7 @@ impl Outbox for SqliteOutbox {
         Box::pin(self.store.database.read(move |connection| {
             let of = |state: OutboxState| {
                 let state = state.as_str();
-                // The state stands in the text, so that the index of that state serves.
+                // The state is in the text, so that SQLite uses the index of that state.
                 let sql = format!("SELECT count(*) FROM bankrail_outbox WHERE state = '{state}'");
                 match &endpoint {
                     None => count(connection, &sql, []),
@@ -258,7 +258,7 @@ fn endpoint(row: &Row<'_>) -> Result<EndpointId, Fault> {
 fn delivery(row: &Row<'_>) -> Result<DeliveryRecord, Fault> {
     let duration: i64 = row.get("duration")?;
     let note = row.get_ref("note")?.as_str_or_null().map_err(Fault::corrupt)?;
-    let unknown = |name| Fault::corrupt(format!("no such note: {name:?}"));
+    let unknown = |name| Fault::corrupt(format!("expected a known delivery note, found {name:?}"));
     Ok(DeliveryRecord {
         started_at: instant(row.get("started")?)?,
         duration: Duration::from_millis(u64::try_from(duration).map_err(Fault::corrupt)?),

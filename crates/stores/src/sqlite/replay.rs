@@ -6,7 +6,7 @@ use bankrail_client_assertion::ReplayStore;
 use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, params};
 
-/// A row is free again only once its `expires` has passed, not at that instant itself.
+/// A row can be claimed again only after its `expires`, not at that instant itself.
 const CLAIM: &str = "INSERT INTO bankrail_replay (key, expires) VALUES (?1, ?3)
     ON CONFLICT (key) DO UPDATE SET expires = excluded.expires WHERE expires < ?2";
 

@@ -1,14 +1,14 @@
 //! The tables, version by version.
 //!
-//! The version stands in a table of our own, not in `user_version`: the file may be shared with the caller's tables,
-//! whose owner needs that number. A version, once released, is never edited; changes are added as the next one.
+//! The version is in a table of this crate, not in `user_version`: the file may also hold the caller's tables, and the
+//! caller may use that number. A released version is never edited; changes are added as the next one.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-/// What brings the tables from each version to the next.
+/// The statements that bring the tables from each version to the next.
 const STEPS: &[&str] = &[include_str!("schema/1.sql")];
 
-/// Why the tables could not be brought up to date.
+/// An error of bringing the tables up to date.
 pub(super) enum MigrateError {
     Newer { found: u32, known: u32 },
     Sql(rusqlite::Error),
@@ -20,14 +20,14 @@ impl From<rusqlite::Error> for MigrateError {
     }
 }
 
-/// Brings the tables up to date in one transaction: a crash in the middle leaves them as they were.
+/// Brings the tables up to date in one transaction: a crash in between leaves them as they were.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), MigrateError> {
     migrate_with(connection, STEPS)
 }
 
 fn migrate_with(connection: &mut Connection, steps: &[&str]) -> Result<(), MigrateError> {
     let known = u32::try_from(steps.len()).unwrap_or(u32::MAX);
-    // Most openings find nothing to do, and then need not wait for another process that writes.
+    // If the tables are up to date, opening does not wait for another process that writes.
     if version(connection)? == known {
         return Ok(());
     }
@@ -82,8 +82,8 @@ mod tests {
         assert!(connection.execute("INSERT INTO a (x) VALUES (7)", []).is_err());
     }
 
-    /// No statement of the daily work may read a whole table or index, or sort: a backlog would slow down what is new.
-    /// What is ready is read in its order until there is enough of it.
+    /// No regular statement may read a whole table or index, or sort, because a backlog would slow down new messages.
+    /// The index of ready entries is read in its order until the limit is reached.
     #[test]
     fn the_daily_statements_go_by_an_index() {
         let mut connection = Connection::open_in_memory().unwrap();
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// However many entries wait for a later time or under a lease.
+    /// The work does not grow with the entries that wait for a later time or are leased.
     #[cfg(feature = "mailbox")]
     #[test]
     fn what_waits_is_not_looked_at() {

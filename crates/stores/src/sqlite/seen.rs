@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 const COUNT: &str = "SELECT count FROM bankrail_seen WHERE account = ?1 AND key = ?2";
 
-/// Of two days the later one is kept, and no day at all (never forgotten) before any.
+/// The later of two days is kept. An entry without a day stays without one: it is never forgotten.
 const RECORD: &str = "INSERT INTO bankrail_seen (account, key, count, day) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (account, key) DO UPDATE SET count = excluded.count, day = max(day, excluded.day)
     WHERE excluded.count > count";

@@ -36,7 +36,7 @@ impl TokenStore for SqliteStore {
 }
 
 fn insert(connection: &Connection, hash: TokenHash, grant: &TokenGrant) -> Result<(), Fault> {
-    // First, so that a grant that has already expired stays until the next one comes, as it does in memory.
+    // Swept first, so that a grant that has already expired stays until the next insertion, as in memory.
     connection.prepare_cached(SWEEP)?.execute(params![grant.issued_at.unix_millis(), super::SWEPT])?;
     connection.prepare_cached(INSERT)?.execute(params![
         hash.as_bytes(),

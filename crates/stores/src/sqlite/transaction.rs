@@ -1,4 +1,4 @@
-//! The caller's own work in one transaction with the store's.
+//! The caller's work in one transaction with the store's.
 
 use super::SqliteStore;
 use super::connection::{Fault, Outcome};
@@ -12,12 +12,13 @@ mod mailbox;
 pub use mailbox::Work;
 
 impl SqliteStore {
-    /// Runs `work` in a transaction of its own: what it writes to its own tables through [`Transaction::connection`]
-    /// and what it asks of the store takes effect together, or not at all when it returns an error or panics.
+    /// Runs `work` in a transaction of its own. Its writes to the caller's tables through [`Transaction::connection`]
+    /// and its operations on the store take effect together, or not at all if it returns an error or panics.
     ///
-    /// `work` runs on the thread that writes; every other write waits for it. It must not begin, commit or roll back a
-    /// transaction (savepoints are allowed); what it writes without one, because SQLite has rolled it back after an
-    /// error such as a full disk, is refused.
+    /// - `work` runs on the thread that writes; all other writes wait for it.
+    /// - It must not begin, commit or roll back a transaction. Savepoints are allowed.
+    /// - After an error such as a full disk SQLite rolls the transaction back by itself. Later writes of `work` are
+    ///   then refused.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -53,7 +54,7 @@ impl SqliteStore {
     }
 
     /// Runs `work`, which only reads, on the thread that reads: no write waits for it. It sees one state of the whole
-    /// database, with every write that was answered before the call. What it tries to write fails or is undone.
+    /// database, with all writes that were answered before the call. A write in `work` fails or is undone.
     ///
     /// # Errors
     /// [`TransactionError::Undone`] with the error of `work`; [`TransactionError::Store`] when the store failed.
@@ -84,11 +85,11 @@ impl Transaction<'_> {
     }
 }
 
-/// Why a transaction did not take effect.
+/// A transaction that did not take effect.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransactionError<E> {
-    /// The caller's work returned an error, and nothing of it was kept.
+    /// The caller's work returned an error and was undone.
     #[error("the transaction was undone")]
     Undone(#[source] E),
     /// The store failed.

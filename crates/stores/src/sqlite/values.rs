@@ -1,10 +1,10 @@
-//! Values as they stand in tables. What cannot be read back is a corrupt record.
+//! Values in tables. A value that cannot be read back is a corrupt record.
 
 use super::connection::Fault;
 use bankrail_mailbox::{EntryId, Kind, OpaqueBytes};
 use rusqlite::{Connection, Params, Row};
 
-/// An entry's number in the database; a number that no row can have stays one.
+/// An entry's number in the database. A number that no row can have becomes one that no row has.
 pub(super) fn number(id: EntryId) -> i64 {
     i64::try_from(id.get()).unwrap_or(i64::MAX)
 }
@@ -16,7 +16,7 @@ pub(super) fn entry_id(number: i64) -> Result<EntryId, Fault> {
 /// Reads a column that holds a stable name.
 pub(super) fn named<T>(row: &Row<'_>, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Result<T, Fault> {
     let name = row.get_ref(column)?.as_str().map_err(Fault::corrupt)?;
-    from_name(name).ok_or_else(|| Fault::corrupt(format!("no such name: {name:?}")))
+    from_name(name).ok_or_else(|| Fault::corrupt(format!("expected a known name, found {name:?}")))
 }
 
 pub(super) fn kind(row: &Row<'_>) -> Result<Kind, Fault> {
@@ -36,7 +36,7 @@ pub(super) fn count(connection: &Connection, sql: &str, parameters: impl Params)
 /// A row that this version cannot read, by its number.
 pub(super) struct Unreadable(pub(super) i64);
 
-/// Reads a row with an `id`. What is wrong with its other columns is wrong with this row alone.
+/// Reads a row with an `id`. An error in another column makes only this row unreadable.
 pub(super) fn readable<T>(
     row: &Row<'_>,
     read: impl FnOnce(&Row<'_>) -> Result<T, Fault>,

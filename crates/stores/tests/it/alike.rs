@@ -1,4 +1,4 @@
-//! The engines answer alike, whatever is asked. (Inbox and outbox are compared with a model of their own.)
+//! The engines give the same answers to random operations. Inbox and outbox are compared with models of their own.
 
 use crate::engines::at;
 use bankrail_client_assertion::ReplayStore;
@@ -99,8 +99,8 @@ proptest! {
     }
 }
 
-/// The same for an engine that drops nothing in passing: where memory would, the question is changed. `make` gives a
-/// store of its own to each case.
+/// The same for an engine that does not drop expired records with writes: operations that show the difference are
+/// changed. `make` creates a store for each case.
 #[cfg(feature = "redis")]
 pub(crate) async fn answers_as_memory<S: ReplayStore + TokenStore + SeenEntries>(mut make: impl FnMut() -> S) {
     use proptest::strategy::ValueTree;
@@ -110,12 +110,12 @@ pub(crate) async fn answers_as_memory<S: ReplayStore + TokenStore + SeenEntries>
         let (memory, store, mut latest) = (MemoryStore::new(), make(), 0);
         for mut operation in cases.new_tree(&mut runner).unwrap().current() {
             match &mut operation {
-                // A clock that steps back.
+                // Without a clock that steps back.
                 Operation::Claim { now, .. } => {
                     *now = latest.max(*now);
                     latest = *now;
                 }
-                // A grant that has expired when another one is kept.
+                // Without a grant that expires before another is inserted.
                 Operation::Insert { expires, .. } => *expires += 100,
                 Operation::Find { now, .. } => *now *= 2,
                 _ => {}

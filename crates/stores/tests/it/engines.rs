@@ -6,7 +6,7 @@ use bankrail_mailbox::{
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
-/// The instant `millis` after an arbitrary one.
+/// The instant `millis` milliseconds after a fixed one.
 pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_unix_millis(1_800_000_000_000 + millis).unwrap()
 }
@@ -20,12 +20,12 @@ pub(crate) fn lease(number: u8, until: i64) -> Lease {
     Lease { owner: owner(number), until: at(until) }
 }
 
-/// A UUID of this number.
+/// The UUID of this number.
 fn uuid(number: u32) -> HyphenatedUuid {
     HyphenatedUuid::from_random_bytes((u128::from(number) << 96).to_be_bytes())
 }
 
-/// A message: its duplicate key is its case, its content the text.
+/// A message. Its duplicate key is the case, its content the text.
 pub(crate) struct Query {
     case: u32,
     text: &'static str,
@@ -44,12 +44,12 @@ impl Query {
     }
 }
 
-/// The query of the case `case` with this text.
+/// The query of this case with this text.
 pub(crate) fn query(case: u32, text: &'static str) -> Query {
     Query { case, text }
 }
 
-/// The delivery number `delivery` of a message.
+/// A message as it arrives with delivery number `delivery`.
 pub(crate) fn incoming(message: &Query, delivery: u32) -> Incoming {
     Incoming {
         kind: Kind::from_static("query"),
@@ -61,7 +61,7 @@ pub(crate) fn incoming(message: &Query, delivery: u32) -> Incoming {
     }
 }
 
-/// The message number `number`, to this endpoint.
+/// The message with this number, for this endpoint.
 pub(crate) fn outgoing(endpoint: &str, number: u32) -> Outgoing {
     let endpoint: EndpointId = endpoint.parse().unwrap();
     let message = query(number, "Why?");
@@ -75,7 +75,7 @@ pub(crate) fn outgoing(endpoint: &str, number: u32) -> Outgoing {
     }
 }
 
-/// A store and what must live as long as it.
+/// A store and the resources that must live as long.
 pub(crate) struct Engine<S> {
     pub(crate) store: S,
     _folder: Option<tempfile::TempDir>,
@@ -104,7 +104,7 @@ pub(crate) async fn postgres() -> Engine<bankrail_stores::postgres::PostgresStor
     Engine { store, _folder: None }
 }
 
-/// Makes an empty schema and answers the connection string that works in it.
+/// Creates an empty schema and returns a connection string that uses it.
 #[cfg(feature = "postgres")]
 pub(crate) async fn postgres_schema() -> String {
     use bankrail_stores::postgres::tokio_postgres::{NoTls, connect};
@@ -118,8 +118,8 @@ pub(crate) async fn postgres_schema() -> String {
     format!("{config} options='-c search_path={schema}'")
 }
 
-/// Runs each case, an `async fn(S)`, over every engine that is always there. `inbox:` and `outbox:` give it that part
-/// of a store, and run it over PostgreSQL too.
+/// Runs each case, an `async fn(S)`, over the engines that need no server. `inbox:` and `outbox:` pass that part of a
+/// store, and also run over PostgreSQL.
 macro_rules! suite {
     ($($case:ident),+ $(,)?) => {
         crate::engines::suite!(@engines clone $($case)+);

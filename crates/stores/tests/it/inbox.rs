@@ -25,7 +25,7 @@ async fn sqlite_passes_the_suite() {
     use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore};
     inbox_suite(async || SqliteStore::open_in_memory().unwrap().inbox()).await;
     let folder = tempfile::tempdir().unwrap();
-    // What a loss of power would take is no part of the suite.
+    // The suite does not test a loss of power.
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
     let mut files = 0..;
     inbox_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap().inbox()).await;
@@ -48,7 +48,7 @@ pub(crate) async fn one_of_many_receivers_stores_it<I: Inbox + 'static>(inbox: I
         let deliveries: Vec<_> = (0..8)
             .map(|delivery| {
                 let inbox = inbox.clone();
-                // Two contents under one key: one of each is stored.
+                // Two contents under one key: each is stored once.
                 let message = query(round, if delivery % 2 == 0 { "Why?" } else { "How?" });
                 let message = incoming(&message, round * 100 + delivery);
                 tokio::spawn(async move { inbox.receive(&message, at(0)).await.unwrap() })
@@ -112,7 +112,7 @@ pub(crate) async fn every_entry_goes_to_one_worker<I: Inbox + 'static>(inbox: I)
     for worker in workers {
         handled.extend(worker.await.unwrap());
     }
-    // A worker may find nothing while the others hold the rest, but together they handled each once.
+    // A worker may find nothing while others have leased the rest, but together they handle each message once.
     assert_eq!(handled.len(), 60);
     assert_eq!(handled.iter().collect::<BTreeSet<_>>().len(), 60);
 }

@@ -1,4 +1,4 @@
-//! The public interface of the engines: one suite for all engines of a trait, then what each has for itself.
+//! Public-API tests: one suite for all engines of a trait, then tests of each engine.
 
 #![cfg(all(
     feature = "memory",

@@ -26,7 +26,7 @@ async fn sqlite_passes_the_suite() {
     use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore};
     outbox_suite(async || SqliteStore::open_in_memory().unwrap().outbox()).await;
     let folder = tempfile::tempdir().unwrap();
-    // What a loss of power would take is no part of the suite.
+    // The suite does not test a loss of power.
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
     let mut files = 0..;
     outbox_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap().outbox()).await;
@@ -77,7 +77,7 @@ pub(crate) async fn every_entry_goes_to_one_worker<O: Outbox + 'static>(outbox: 
             let outbox = outbox.clone();
             tokio::spawn(async move {
                 let mut own = Vec::new();
-                // An empty answer may mean that others hold what there is.
+                // An empty answer may mean that other workers have leased the rest.
                 while outbox.counts(None).await.unwrap().pending > 0 {
                     for entry in outbox.lease(request(number, 7, 100), at(1)).await.unwrap() {
                         let took = Duration::from_millis(5);

@@ -1,4 +1,4 @@
-//! What only PostgreSQL has: transactions of the caller's, many workers, a server that goes away.
+//! Tests for PostgreSQL only: the caller's transactions, many workers, a server that goes away.
 
 use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
 use bankrail_mailbox::{
@@ -39,7 +39,7 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     let undone = pay(1, true).await.unwrap();
     assert!(matches!(undone, Completion::Undone(error) if error.to_string() == "the ledger is closed"));
 
-    // The worker goes away between its effect and the commit.
+    // The worker is cut off between its effect and the commit.
     let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
     let hanging = Work::new(move |transaction| {
         Box::pin(async move {
@@ -61,7 +61,7 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     assert_eq!(client.query_one("SELECT count(*) FROM effect", &[]).await.unwrap().get::<_, i64>(0), 1);
 }
 
-/// After an error the server takes a commit and rolls back. Work that swallows the error must not pass for committed.
+/// After an error the server accepts a commit and rolls back. Work that ignores the error must not count as committed.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn work_that_swallows_an_error_of_the_database_is_undone() {
@@ -105,7 +105,7 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
     assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Completed);
 }
 
-/// Whatever the database's defaults.
+/// The isolation level does not depend on the database's defaults.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn sessions_are_set_up_as_the_rules_need() {
@@ -192,7 +192,7 @@ async fn a_message_that_is_being_stored_makes_its_duplicate_wait() {
     let message = incoming(&query(1, "Why?"), 1);
     let first = InTransaction::of(&transaction).receive(&message, at(0)).await.unwrap();
     let duplicate = incoming(&query(1, "Why?"), 2);
-    // The transaction ends only after the duplicate has been asked about.
+    // The transaction ends only after the duplicate was received.
     let inbox = store.inbox();
     let (second, ()) = tokio::join!(inbox.receive(&duplicate, at(1)), async {
         tokio::task::yield_now().await;
@@ -242,7 +242,7 @@ async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
         "and nothing was stored"
     );
 
-    // Its only connection is ended by the server.
+    // The server ends the only connection.
     let name = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'to be lost'";
     let store = options.connect(&format!("{config} application_name='to be lost'"), NoTls).await.unwrap();
     assert_eq!(store.inbox().counts().await.unwrap().pending, 2);

@@ -44,7 +44,7 @@ pub(crate) async fn a_backlog_of_expired_ones_shrinks<S: ReplayStore>(store: S) 
     for key in 0..200 {
         assert!(store.claim([key; 32], at(0), at(i64::from(key))).await.unwrap());
     }
-    // Whether swept or still there, each is free.
+    // Each can be claimed again, swept or not.
     for key in (0..200).rev() {
         assert!(store.claim([key; 32], at(1000), at(2000)).await.unwrap());
     }

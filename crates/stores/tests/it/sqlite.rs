@@ -1,4 +1,4 @@
-//! What only SQLite has: a file.
+//! Tests for SQLite only: its file.
 
 mod crash;
 mod open;

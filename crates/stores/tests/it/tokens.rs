@@ -38,7 +38,7 @@ pub(crate) async fn expired_ones_go_in_passing<S: TokenStore>(store: S) {
     for n in 0..20 {
         store.insert(TokenHash::from([n; 32]), grant("A", 0, 100)).await.unwrap();
     }
-    // The bound per write is no part of the interface: that all twenty go within twenty writes is.
+    // The interface does not fix the number per write, but all twenty are gone after twenty writes.
     for n in 100..120 {
         store.insert(TokenHash::from([n; 32]), grant("A", 100, 200)).await.unwrap();
     }

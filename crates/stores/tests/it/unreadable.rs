@@ -1,4 +1,4 @@
-//! A stored entry that this version cannot read, as after a later version wrote it: the others go on.
+//! A stored entry that this version cannot read, as if a later version wrote it, does not stop the others.
 
 use crate::engines::{at, incoming, lease, owner, query};
 use bankrail_mailbox::{EntryId, Inbox};
@@ -8,7 +8,7 @@ use {
     bankrail_mailbox::{LeaseRequest, Outbox, OutboxCounts},
 };
 
-/// `spoil` makes the entry of a number unreadable.
+/// `spoil` makes the entry with a number unreadable.
 pub(crate) async fn stands_in_no_inboxs_way(inbox: &impl Inbox, spoil: impl AsyncFn(EntryId)) {
     let mut ids = Vec::new();
     for number in 0..5 {
@@ -29,7 +29,7 @@ pub(crate) async fn stands_in_no_inboxs_way(inbox: &impl Inbox, spoil: impl Asyn
     assert!(inbox.find(ids[0]).await.is_err(), "asked for by its number, it is an error");
 }
 
-/// `spoil` makes the entry of a number unreadable.
+/// `spoil` makes the entry with a number unreadable.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) async fn stands_in_no_outboxs_way(outbox: &impl Outbox, spoil: impl AsyncFn(EntryId)) {
     let mut ids = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) async fn stands_in_no_outboxs_way(outbox: &impl Outbox, spoil: impl A
     let leased = outbox.lease(request, at(1)).await.unwrap();
     assert_eq!(leased.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[1], ids[3]]);
     let counts = outbox.counts(None).await.unwrap();
-    assert_eq!(counts, OutboxCounts { pending: 2, delivered: 0, dead_letters: 2 }, "it is given up, and counted");
+    assert_eq!(counts, OutboxCounts { pending: 2, delivered: 0, dead_letters: 2 }, "it is a dead letter, and counted");
     assert!(outbox.dead_letters(None, None, 1).await.unwrap().is_empty());
     assert!(outbox.find(ids[0]).await.is_err(), "asked for by its number, it is an error");
 }

@@ -10,8 +10,9 @@ use bankrail_values::Timestamp;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Row, Transaction};
 
-/// Two messages with a key in common are stored one after the other: each key is locked until the transaction ends, in
-/// ascending order. The lock's number is the key's first eight bytes; keys that share them wait without need.
+/// Locks each key until the transaction ends, in ascending order, so that two messages with a key in common are stored
+/// one after the other. The lock's number is the key's first eight bytes; two keys that share them wait for each other
+/// without need.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number ORDER BY number";
 
 /// Entries that have a key in common with the message.
@@ -42,8 +43,8 @@ pub(in crate::postgres) async fn receive(
     let locks: Vec<i64> = message.key.hashes().iter().map(lock_number).collect();
     transaction.query_typed(LOCK, &[(&locks, Type::INT8_ARRAY)]).await?;
     let keys: Vec<&[u8]> = message.key.hashes().iter().map(|key| key.as_bytes().as_slice()).collect();
-    // A claim may take an entry that a worker is at, and waits for the end of its step. A message that is only stored
-    // reads what is committed: its sender is not kept waiting by a handler.
+    // A claim may take over an entry, so it waits for a worker's open transaction on it. A message that is only stored
+    // reads committed rows, so that its sender does not wait for a handler.
     let locking = if lease.is_some() { " FOR UPDATE" } else { "" };
     let rows = transaction.query_typed(&format!("{KNOWN}{locking}"), &[(&keys, Type::BYTEA_ARRAY)]).await?;
     let known = rows.iter().map(known_entry).collect::<Result<_, _>>()?;

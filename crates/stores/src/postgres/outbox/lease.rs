@@ -1,4 +1,4 @@
-//! Which messages are delivered next.
+//! The choice of the messages that are delivered next.
 //!
 //! The work is proportional to the number of endpoints that have something pending and to the number of leases, not to
 //! the backlog: an endpoint that is down for days, or at its bound, does not slow the others down.
@@ -12,7 +12,7 @@ use bankrail_values::Timestamp;
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-/// Workers choose one after the other, so that an endpoint's bound holds among them. Nothing else takes this lock.
+/// Workers choose one after the other, so that together they keep an endpoint's bound. Only this choice takes the lock.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_outbox lease', 0))";
 
 /// The endpoints that have something pending and are not stopped: from one name to the next by the index.
@@ -33,7 +33,7 @@ macro_rules! with_open_endpoints {
     };
 }
 
-/// A lease that is over at once holds nothing, so the bound does not count it.
+/// A lease that is already over does not count towards the bound.
 const LEASE: &str = with_open_endpoints!(
     ", free AS MATERIALIZED (
         SELECT entry.id, entry.due FROM open
@@ -81,7 +81,7 @@ pub(super) async fn lease(
     for row in &rows {
         match readable(row, entry)? {
             Ok(entry) => entries.push(entry),
-            // It would be met again at every look, and the others with it.
+            // Otherwise each lease would find it again.
             Err(Unreadable(id)) => {
                 let parameters: [Typed<'_>; 2] = [(&number(id), Type::INT8), (&now.unix_millis(), Type::INT8)];
                 transaction.execute_typed(GIVE_UP, &parameters).await?;

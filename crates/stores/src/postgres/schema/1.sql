@@ -1,7 +1,7 @@
 -- Instants are milliseconds since the UNIX epoch. Text is compared by its bytes, as the other engines do.
 
--- Received messages. A lease is an owner and an end, or neither. A pending entry waits until its time has come and its
--- lease is over, or is ready: that had happened when it was last looked at.
+-- Received messages. A lease is an owner and an end, or neither. A pending entry waits until it is due and its lease is
+-- over; `waits` is NULL once it was found ready.
 CREATE TABLE bankrail_inbox (
     id              BIGINT  PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     kind            TEXT    NOT NULL,
@@ -25,8 +25,8 @@ CREATE INDEX bankrail_inbox_waiting ON bankrail_inbox (waits) WHERE state = 'pen
 CREATE INDEX bankrail_inbox_completed ON bankrail_inbox (finished) WHERE state = 'completed';
 CREATE INDEX bankrail_inbox_dead_letter ON bankrail_inbox (id) WHERE state = 'dead_letter';
 
--- What they are de-duplicated by. Entries in conflict have a key in common, never a key and a fingerprint: should a
--- transaction of the caller's see less than it must, it fails instead of storing a message twice.
+-- The duplicate keys of received messages. Entries in conflict have a key in common, but never a key and a fingerprint:
+-- a caller's transaction that does not see the other entry fails instead of storing a message twice.
 CREATE TABLE bankrail_inbox_key (
     key         BYTEA  NOT NULL CHECK (length(key) = 32),
     fingerprint BYTEA  NOT NULL,
@@ -58,7 +58,7 @@ CREATE INDEX bankrail_outbox_leased ON bankrail_outbox (endpoint, until) WHERE o
 CREATE INDEX bankrail_outbox_delivered ON bankrail_outbox (finished) WHERE state = 'delivered';
 CREATE INDEX bankrail_outbox_dead_letter ON bankrail_outbox (id) WHERE state = 'dead_letter';
 
--- Each delivery of them, in the order in which they were recorded. Durations are milliseconds.
+-- The deliveries of each message, in the order in which they were recorded. Durations are milliseconds.
 CREATE TABLE bankrail_delivery (
     entry    BIGINT  NOT NULL REFERENCES bankrail_outbox (id) ON DELETE CASCADE,
     number   INTEGER NOT NULL,
@@ -69,7 +69,7 @@ CREATE TABLE bankrail_delivery (
     PRIMARY KEY (entry, number)
 );
 
--- Endpoints that take no deliveries.
+-- Endpoints that are stopped: nothing is delivered to them.
 CREATE TABLE bankrail_stopped (
     endpoint TEXT   PRIMARY KEY COLLATE "C",
     since    BIGINT NOT NULL,

@@ -1,12 +1,12 @@
--- Uses an assertion up; see bankrail_client_assertion::ReplayStore. Instants in milliseconds, integers below 2^53.
--- KEYS[1]  who claimed it: "expires owner", absent while nobody has
--- ARGV     now, expires, owner, for how long to keep the key
--- returns  1 to the first, 0 to every other while `expires` of the first has not passed
+-- Claims an assertion; see bankrail_client_assertion::ReplayStore. Instants in milliseconds, integers below 2^53.
+-- KEYS[1]  who claimed it: "expires owner", absent while it is free
+-- ARGV     now, expires, owner, milliseconds to keep the key
+-- returns  1 to the first claim, 0 to other claims until `expires` of the first has passed
 local stored = redis.call('GET', KEYS[1])
 if stored then
   local expires, owner = string.match(stored, '^(%-?%d+) (%x+)$')
   if not expires then return redis.error_reply('UNREADABLE claim') end
-  -- The same call, sent again by a connection that lost the answer.
+  -- The same call, repeated by a connection that lost the answer.
   if owner == ARGV[3] then return 1 end
   if tonumber(expires) >= tonumber(ARGV[1]) then return 0 end
 end

@@ -1,11 +1,11 @@
 -- The imported entries of an account; see bankrail_statement::SeenEntries. A day is the number YYYYMMDD.
 -- KEYS[1]  hash: of each key "occurrence day", or "occurrence " if it has no day
--- KEYS[2]  sorted set: the keys that have a day, by it
--- While their slot moves in a cluster, a node that does not have both says TRYAGAIN before the script begins.
--- ARGV     the operation, then what it needs
+-- KEYS[2]  sorted set: the keys that have a day, by day
+-- While their slot moves in a cluster, a node that does not have both answers TRYAGAIN before the script begins.
+-- ARGV     the operation, then its arguments
 local days = KEYS[2]
 
--- The highest occurrence and its day; nothing if it is unreadable.
+-- The highest occurrence and its day; nil if unreadable.
 local function read(stored)
   local occurrence, day = string.match(stored, '^(%d+) (%d*)$')
   return tonumber(occurrence), tonumber(day)
@@ -13,7 +13,7 @@ end
 local function text(number) return string.format('%.0f', number) end
 local function unreadable() return redis.error_reply('UNREADABLE seen entry') end
 
--- keys; one HGET each, because Lua hands over a few thousand arguments at most
+-- keys; one HGET each, because Lua passes a few thousand arguments at most
 if ARGV[1] == 'counts' then
   local counts = {}
   for at = 2, #ARGV do
@@ -25,8 +25,8 @@ if ARGV[1] == 'counts' then
   return counts
 end
 
--- the most keys, milliseconds after which an idle account is dropped or "", then key, occurrence and day or "" of each
--- entry; returns 0 and does nothing if there is no room
+-- the maximum number of keys, milliseconds after which an idle account is dropped or "", then key, occurrence and day
+-- or "" of each entry; returns 0 and does nothing if there is no room
 if ARGV[1] == 'record' then
   local most, idle = tonumber(ARGV[2]), ARGV[3]
   local known, changed, new = {}, {}, 0
@@ -47,7 +47,7 @@ if ARGV[1] == 'record' then
     end
     if occurrence > entry.occurrence then
       entry.occurrence = occurrence
-      -- Of two days the later one is kept, and no day at all (never forgotten) before any.
+      -- The later of two days is kept. An entry without a day stays without one: it is never forgotten.
       entry.day = entry.day and day and math.max(entry.day, day)
       if not entry.changed then changed[#changed + 1] = key end
       entry.changed = true
@@ -56,7 +56,7 @@ if ARGV[1] == 'record' then
   if new > 0 and redis.call('HLEN', KEYS[1]) + new > most then return 0 end
   for _, key in ipairs(changed) do
     local entry = known[key]
-    -- First what a full server refuses: after the first write it lets a script go on.
+    -- The write that a full server refuses comes first: it does not stop a script that has written.
     redis.call('HSET', KEYS[1], key, text(entry.occurrence) .. ' ' .. (entry.day and text(entry.day) or ''))
     if entry.day then redis.call('ZADD', days, text(entry.day), key) else redis.call('ZREM', days, key) end
   end
@@ -66,7 +66,7 @@ if ARGV[1] == 'record' then
   return 1
 end
 
--- the day, the most; returns how many
+-- the day, the maximum number; returns how many were forgotten
 if ARGV[1] == 'forget' then
   local keys = redis.call('ZRANGEBYSCORE', days, '-inf', '(' .. ARGV[2], 'LIMIT', 0, ARGV[3])
   for _, key in ipairs(keys) do

@@ -8,7 +8,7 @@ use redis::{Cmd, FromRedisValue};
 
 pub(super) const SCRIPT: &str = include_str!("seen.lua");
 
-/// At most so many keys are forgotten in one call; others are served in between.
+/// The maximum number of keys that one call forgets. Other calls run in between.
 const FORGOTTEN: u32 = 500;
 
 impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
@@ -62,7 +62,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         operation: &str,
         arguments: impl Fn(&mut Cmd),
     ) -> Result<T, StoreError> {
-        // An account's identifier holds no brace.
+        // An account's identifier has no braces.
         let key = format!("{}seen:{{{account}}}", self.prefix);
         let days = format!("{key}:days");
         let (mut connection, keys) = (self.connection.clone(), [&*key, &*days]);
@@ -74,7 +74,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
     }
 }
 
-/// YYYYMMDD: ordered as the days are.
+/// YYYYMMDD, which sorts by day.
 fn number(day: Date) -> String {
     day.to_string().replace('-', "")
 }

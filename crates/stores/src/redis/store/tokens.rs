@@ -1,4 +1,4 @@
-//! Access tokens, hashed: one command for each operation. Each of them does the same when it is sent again.
+//! Access tokens, hashed: one command for each operation. Repeating a command changes nothing.
 
 use super::super::script::ask;
 use super::RedisStore;
@@ -8,7 +8,7 @@ use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenSto
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::ConnectionLike;
 
-/// The layout of a grant: this word, when issued, when it expires, the customer, the scopes.
+/// The version of a grant's layout, its first word. Issue time, expiry, customer and scopes follow.
 const LAYOUT: &str = "1";
 
 impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
@@ -43,11 +43,11 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
 
 fn write(grant: &TokenGrant) -> String {
     let (issued, expires) = (grant.issued_at.unix_millis(), grant.expires_at.unix_millis());
-    // Neither a customer code nor a scope holds a space.
+    // Neither a customer code nor a scope contains a space.
     format!("{LAYOUT} {issued} {expires} {} {}", grant.customer, grant.scopes)
 }
 
-/// `None`: not a grant in this layout.
+/// Reads a grant. `None` if it is not in this layout.
 fn read(stored: &str) -> Option<TokenGrant> {
     let mut words = stored.splitn(5, ' ');
     let mut word = || words.next();

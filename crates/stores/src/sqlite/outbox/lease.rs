@@ -1,4 +1,4 @@
-//! Which messages are delivered next.
+//! The choice of the messages that are delivered next.
 //!
 //! The work is proportional to the number of endpoints that have something pending and to the number of leases, not to
 //! the backlog: an endpoint that is down for days, or at its bound, does not slow the others down.
@@ -11,7 +11,7 @@ use bankrail_mailbox::{EndpointId, Lease, OutboxEntry};
 use bankrail_values::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// From one endpoint's name to the next by the index.
+/// Finds the next endpoint's name by the index.
 const NEXT_ENDPOINT: &str = "SELECT endpoint FROM bankrail_outbox
     WHERE state = 'pending' AND endpoint > ?1 ORDER BY endpoint LIMIT 1";
 
@@ -69,7 +69,7 @@ impl Work {
             let taken = take.query_and_then(parameters, |row| readable(row, entry))?.next().transpose()?;
             match taken {
                 Some(Ok(entry)) => entries.push(entry),
-                // It would be met again at every look, and the others with it.
+                // Otherwise each lease would find it again.
                 Some(Err(Unreadable(id))) => {
                     connection.prepare_cached(GIVE_UP)?.execute(params![id, self.now.unix_millis()])?;
                 }
@@ -79,12 +79,12 @@ impl Work {
         Ok(entries)
     }
 
-    /// How many more entries of an endpoint may be under lease.
+    /// The number of further entries of an endpoint that may be leased.
     fn slots(&self, connection: &Connection, endpoint: &str) -> Result<u32, Fault> {
         let mut leased = connection.prepare_cached(LEASED)?;
         let leased: u32 = leased.query_row(params![endpoint, self.now.unix_millis()], |row| row.get(0))?;
         Ok(match self.per_endpoint.saturating_sub(leased) {
-            // A lease that is over at once holds nothing.
+            // A lease that is already over does not count.
             1.. if self.lease.until <= self.now => u32::MAX,
             slots => slots,
         })

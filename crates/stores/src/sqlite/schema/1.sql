@@ -1,13 +1,13 @@
 -- Instants are milliseconds since the UNIX epoch.
 
--- Used assertions: SHA-256 of what identifies one.
+-- Used assertions, each by the SHA-256 that identifies it.
 CREATE TABLE bankrail_replay (
     key     BLOB    NOT NULL PRIMARY KEY CHECK (length(key) = 32),
     expires INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bankrail_replay_expires ON bankrail_replay (expires);
 
--- Access tokens: SHA-256 of the token, and what it was granted for.
+-- Access tokens: SHA-256 of the token, and its grant.
 CREATE TABLE bankrail_token (
     hash     BLOB    NOT NULL PRIMARY KEY CHECK (length(hash) = 32),
     customer TEXT    NOT NULL,
@@ -27,8 +27,8 @@ CREATE TABLE bankrail_seen (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bankrail_seen_day ON bankrail_seen (account, day) WHERE day IS NOT NULL;
 
--- Received messages. A lease is an owner and an end, or neither. A pending entry waits until its time has come and its
--- lease is over, or is ready: that had happened when it was last looked at.
+-- Received messages. A lease is an owner and an end, or neither. A pending entry waits until it is due and its lease is
+-- over; `waits` is NULL once it was found ready.
 CREATE TABLE bankrail_inbox (
     id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     kind            TEXT    NOT NULL,
@@ -52,7 +52,7 @@ CREATE INDEX bankrail_inbox_waiting ON bankrail_inbox (waits) WHERE state = 'pen
 CREATE INDEX bankrail_inbox_completed ON bankrail_inbox (finished) WHERE state = 'completed';
 CREATE INDEX bankrail_inbox_dead_letter ON bankrail_inbox (id) WHERE state = 'dead_letter';
 
--- What they are de-duplicated by. Entries in conflict have a key in common.
+-- The duplicate keys of received messages. Entries in conflict have a key in common.
 CREATE TABLE bankrail_inbox_key (
     key BLOB    NOT NULL CHECK (length(key) = 32),
     id  INTEGER NOT NULL REFERENCES bankrail_inbox (id) ON DELETE CASCADE,
@@ -83,7 +83,7 @@ CREATE INDEX bankrail_outbox_leased ON bankrail_outbox (endpoint, until) WHERE o
 CREATE INDEX bankrail_outbox_delivered ON bankrail_outbox (finished) WHERE state = 'delivered';
 CREATE INDEX bankrail_outbox_dead_letter ON bankrail_outbox (id) WHERE state = 'dead_letter';
 
--- Each delivery of them, in the order in which they were recorded. Durations are milliseconds.
+-- The deliveries of each message, in the order in which they were recorded. Durations are milliseconds.
 CREATE TABLE bankrail_delivery (
     entry    INTEGER NOT NULL REFERENCES bankrail_outbox (id) ON DELETE CASCADE,
     number   INTEGER NOT NULL,
@@ -94,7 +94,7 @@ CREATE TABLE bankrail_delivery (
     PRIMARY KEY (entry, number)
 ) STRICT, WITHOUT ROWID;
 
--- Endpoints that take no deliveries.
+-- Endpoints that are stopped: nothing is delivered to them.
 CREATE TABLE bankrail_stopped (
     endpoint TEXT    NOT NULL PRIMARY KEY,
     since    INTEGER NOT NULL,

@@ -26,9 +26,10 @@ impl TransactionalInbox for SqliteInbox {
     }
 }
 
-/// What [`TransactionalInbox::complete_with`] does in a transaction of SQLite: a function of an open [`Transaction`].
+/// The work of [`TransactionalInbox::complete_with`] in SQLite: a function of an open [`Transaction`].
+///
 /// It runs on the thread that writes, under the rules of
-/// [`SqliteStore::transaction`](crate::sqlite::SqliteStore::transaction); a panic undoes it.
+/// [`SqliteStore::transaction`](crate::sqlite::SqliteStore::transaction). A panic undoes it.
 ///
 /// ```
 /// use bankrail_stores::sqlite::{Work, rusqlite};
@@ -64,7 +65,7 @@ impl Transaction<'_> {
     /// Stores a message to deliver, as [`Outbox::enqueue`](bankrail_mailbox::Outbox::enqueue) does.
     ///
     /// # Errors
-    /// [`StoreError`]; return an error from the transaction's work then.
+    /// [`StoreError`]; the transaction's work must then return an error.
     pub fn enqueue(&self, message: &Outgoing, now: Timestamp) -> Result<Enqueued, StoreError> {
         Ok(outbox::enqueue(self.connection, message, now)?)
     }
@@ -72,16 +73,16 @@ impl Transaction<'_> {
     /// Stores a received message, as [`Inbox::receive`](bankrail_mailbox::Inbox::receive) does.
     ///
     /// # Errors
-    /// [`StoreError`]; return an error from the transaction's work then.
+    /// [`StoreError`]; the transaction's work must then return an error.
     pub fn receive(&self, message: &Incoming, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
         Ok(inbox::receive(self.connection, message, None, now)?)
     }
 
     /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the
-    /// lease is no longer the owner's; return an error from the transaction's work then.
+    /// lease is no longer the owner's; the transaction's work must then return an error.
     ///
     /// # Errors
-    /// [`StoreError`]; return an error from the transaction's work then.
+    /// [`StoreError`]; the transaction's work must then return an error.
     pub fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> Result<bool, StoreError> {
         Ok(inbox::complete(self.connection, id, owner, now)?)
     }

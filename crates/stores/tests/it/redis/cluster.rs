@@ -1,4 +1,4 @@
-//! A cluster of three nodes. Each key lies on one of them, so nothing but the connection differs.
+//! A cluster of three nodes. Each key is on one of them, so only the connection differs.
 
 use super::same_answers::traces;
 use super::server::{SERVERS, Server, free_port};
@@ -52,12 +52,12 @@ impl Cluster {
         client.min_retry_wait(1).max_retry_wait(2).build().unwrap().get_async_connection().await.unwrap()
     }
 
-    /// As the engine's documentation advises: the connection tries nothing again by itself.
+    /// A connection without retries of its own, as the engine's documentation advises.
     async fn counters(&self) -> RedisCounters<ClusterConnection> {
         RedisCounters::over(self.connection(0).await).with_client_time().with_timeout(Duration::from_secs(20))
     }
 
-    /// The node that a customer's key lies on, and the key's slot.
+    /// The node of a customer's key, and the key's slot.
     async fn place(&self, customer: &str) -> (usize, u16) {
         self.place_of(&format!("bankrail:limit:payment:{customer}")).await
     }
@@ -68,7 +68,7 @@ impl Cluster {
         (on, slot)
     }
 
-    /// Lets a slot begin to move.
+    /// Begins to move a slot.
     pub(super) async fn begin_move(&self, slot: u16, from: &Server, to: &Server) {
         let (slot, from_id) = (slot.to_string(), from.run::<String>(&["CLUSTER", "MYID"]).await);
         let to_id: String = to.run(&["CLUSTER", "MYID"]).await;
@@ -83,7 +83,7 @@ impl Cluster {
         }
     }
 
-    /// A customer whose key lies on this node.
+    /// A customer whose key is on this node.
     async fn customer_on(&self, node: usize) -> String {
         for number in 0.. {
             let customer = format!("customer {number}");
@@ -134,21 +134,20 @@ async fn a_key_that_moves_to_another_node_keeps_its_count() {
         let error = counters.charge(charge(&customer, hundred(), 0, 1).unwrap()).await.unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::Unavailable, "there already, and the slot is not: {error:?}");
         cluster.end_move(slot, from, to).await;
-        // The connection still thinks that the key is where it was.
+        // The connection still uses the key's former node.
         assert_eq!(left(&counters, &customer, 1).await, Some(97));
         assert_eq!(left(&counters, &customer, 1).await, Some(96));
         assert_eq!(left(&cluster.counters().await, &customer, 0).await, Some(96));
     }
 }
 
-/// At no step of a move is a message stored or leased twice, or lost: while its keys are here and there, nothing is
-/// done.
+/// At no step of a move is a message stored or leased twice, or lost: while its keys are on two nodes, operations fail.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn an_inbox_whose_slot_moves_does_nothing_until_it_has_moved() {
     for variable in SERVERS {
         let cluster = Cluster::start(variable).await;
-        // A connection that goes where it is told to ask.
+        // A connection that follows redirections.
         let inbox = RedisInbox::over(cluster.connection(2).await).with_timeout(Duration::from_secs(20));
         let message = |number: u32| incoming(&query(number, "Why?"), number);
         for number in 0..3 {

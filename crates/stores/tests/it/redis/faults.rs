@@ -15,14 +15,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_millis(100);
-/// What a busy machine may add to the time-out before a test calls the bound broken.
+/// The time beyond the time-out that a busy machine may need.
 const SLACK: Duration = Duration::from_secs(2);
 
 fn hour() -> Policy {
     policy(Algorithm::Fixed, Counting::Attempts, &[(3_600_000, 1_000)])
 }
 
-/// By client time, so that no hour ends meanwhile.
+/// Counters by client time, so that no hour ends during a test.
 fn counters(server: &Server) -> RedisCounters {
     counters_at(&server.url())
 }
@@ -42,7 +42,7 @@ async fn works(counters: &RedisCounters) {
     assert!(counters.charge(charge("A", hour(), 0, 1).unwrap()).await.unwrap().is_allowed());
 }
 
-/// Until the connection is there again.
+/// Waits until the connection works again.
 async fn works_again(counters: &RedisCounters) {
     let asked = Instant::now();
     while counters.charge(charge("recovered", hour(), 0, 1).unwrap()).await.is_err() {
@@ -51,7 +51,7 @@ async fn works_again(counters: &RedisCounters) {
     }
 }
 
-/// What the server has counted for the hour.
+/// The charges that the server has counted for the hour.
 async fn charged(server: &Server) -> u32 {
     let look = server.counters().with_client_time().charge(charge("A", hour(), 0, 0).unwrap()).await.unwrap();
     1_000 - look.remaining().unwrap()

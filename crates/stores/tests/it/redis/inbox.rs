@@ -1,4 +1,4 @@
-//! The inbox passes what every engine's passes, and keeps what it must over time and restarts.
+//! The inbox passes the suite of all engines, and keeps its records over time and restarts.
 
 use super::server::{SERVERS, Server};
 use crate::engines::{at, incoming, lease, owner, query};
@@ -47,7 +47,7 @@ async fn an_unreadable_entry_stands_in_nobodys_way() {
     }
 }
 
-/// Entries whose hash somebody deleted, or a full server evicted.
+/// Entries whose hash was deleted by hand or evicted by a full server.
 #[tokio::test]
 #[ignore = "needs redis-server and valkey-server"]
 async fn a_lost_entry_stands_in_nobodys_way() {
@@ -70,7 +70,7 @@ async fn a_lost_entry_stands_in_nobodys_way() {
     }
 }
 
-/// However many have come due at once, one call looks at a bounded number of them.
+/// One call reads a bounded number of the entries that are due.
 #[tokio::test]
 #[ignore = "needs redis-server and valkey-server"]
 async fn many_that_come_due_at_once_are_all_handed_out() {

@@ -1,4 +1,4 @@
-//! Between a client and its server, to lose answers.
+//! A proxy between a client and its server, which loses answers.
 
 use super::server::Server;
 use std::io::{Read, Write};
@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Hands on what both sides say, until told to keep the server's answers.
+/// Forwards both directions, until told to withhold the server's answers.
 pub(super) struct Proxy {
     pub(super) port: u16,
     pub(super) deaf: Arc<AtomicBool>,

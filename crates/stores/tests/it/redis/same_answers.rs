@@ -1,4 +1,4 @@
-//! Memory against script: the same requests, the same decisions.
+//! Memory and script make the same decisions on the same requests.
 
 use super::server::{SERVERS, Server};
 use super::{at, charge, policy};
@@ -6,7 +6,7 @@ use bankrail_rate_limit::{Algorithm, CounterStore, Counting, Policy, State, Wind
 use bankrail_values::StoreErrorKind;
 use std::sync::Arc;
 
-/// Splitmix64: traces that are the same on every run.
+/// Splitmix64, so that traces are the same in each run.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -42,7 +42,7 @@ fn some_policy(random: &mut Random, lengths: &[u64]) -> Policy {
     policy(algorithm, random.of(&[Counting::Attempts, Counting::Admitted]), &windows)
 }
 
-/// One customer's life: requests of any cost, at any step, under policies that change. Returns how many were decided.
+/// The requests of one customer: of any cost, at any step, under changing policies. Returns the number of decisions.
 async fn trace(counters: &impl CounterStore, seed: u64) -> usize {
     let mut random = Random(seed);
     let mut lengths = LENGTHS.to_vec();
@@ -69,7 +69,7 @@ async fn trace(counters: &impl CounterStore, seed: u64) -> usize {
     decided
 }
 
-/// Many customers' lives at once, by client time.
+/// The traces of many customers at once, by client time.
 pub(super) async fn traces(counters: impl CounterStore + 'static, seeds: std::ops::Range<u64>) -> usize {
     let counters = Arc::new(counters);
     let mut tasks = tokio::task::JoinSet::new();

@@ -1,4 +1,4 @@
-//! A server process of one's own.
+//! A server process for one test.
 
 use bankrail_stores::redis::RedisCounters;
 use redis::aio::MultiplexedConnection;
@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The two servers that every test here runs on.
+/// The two servers on which each test runs.
 pub(super) const SERVERS: [&str; 2] = ["BANKRAIL_REDIS_SERVER", "BANKRAIL_VALKEY_SERVER"];
 
 /// Killed when dropped.
@@ -39,20 +39,20 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    /// On the same port, with what it saved.
+    /// Restarts the server on the same port, with the data that it saved.
     pub(super) async fn restart(&mut self) {
         self.start_again(&[]);
         self.ready().await;
     }
 
-    /// The same, with further options, and without waiting until it is ready.
+    /// Restarts the server with further options, without waiting until it is ready.
     pub(super) fn start_again(&mut self, further: &[&str]) {
         let further = further.iter().map(|option| (*option).to_owned());
         let options: Vec<String> = self.options.iter().cloned().chain(further).collect();
         self.child = spawn(&self.program, self.port, self.directory.path(), &options);
     }
 
-    /// `STOP` or `CONT`.
+    /// Sends `STOP` or `CONT`.
     pub(super) fn signal(&self, name: &str) {
         let status = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status();
         assert!(status.unwrap().success());
@@ -63,7 +63,7 @@ impl Server {
     }
 
     pub(super) fn counters(&self) -> RedisCounters {
-        // Generous, so that a busy machine fails no test that is not about time-outs.
+        // Long, so that a busy machine fails only tests of time-outs.
         RedisCounters::open(&self.url()).unwrap().with_timeout(Duration::from_secs(20))
     }
 

@@ -1,4 +1,4 @@
-//! Used assertions, tokens and seen entries: the suites of every engine, then what is this engine's own.
+//! Used assertions, tokens and seen entries: the suites of all engines, then tests of this engine.
 
 mod faults;
 
@@ -18,9 +18,9 @@ use std::time::Duration;
 
 const HOUR: i64 = 3_600_000;
 
-/// Over a connection of its own.
+/// A store over a connection of its own.
 fn store(server: &Server) -> RedisStore {
-    // Generous, so that a busy machine fails no test that is not about time-outs.
+    // Long, so that a busy machine fails only tests of time-outs.
     RedisStore::open(&server.url()).unwrap().with_timeout(Duration::from_secs(20))
 }
 
@@ -49,7 +49,7 @@ where
     C: ConnectionLike + Clone + Send + Sync + 'static,
 {
     let mut names = 0..;
-    // Each case in a room of its own.
+    // Each case has a prefix of its own.
     let mut make = || store.clone().with_prefix(&format!("test-{}:", names.next().unwrap()));
     replay::once_until_it_expires(make()).await;
     replay::keys_are_apart(make()).await;
@@ -91,13 +91,13 @@ async fn in_cluster(cluster: &Cluster, retries: u32) -> RedisStore<ClusterConnec
     RedisStore::over(cluster.connection(retries).await).with_timeout(Duration::from_secs(20))
 }
 
-/// At no step of a move is an assertion used twice, a revoked token found or an entry taken for new.
+/// At no step of a move is an assertion used twice, a revoked token found or a known entry counted as new.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
     for variable in SERVERS {
         let cluster = Cluster::start(variable).await;
-        // One that goes where it is told to ask, and one that does not.
+        // One connection follows redirections, the other does not.
         let stores = [in_cluster(&cluster, 2).await, in_cluster(&cluster, 0).await];
         let store = &stores[0];
         assert!(store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
@@ -151,7 +151,7 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
     }
 }
 
-/// An error is no answer; every answer is the right one.
+/// Calls may fail, but each answer is right.
 async fn nothing_is_forgotten(store: &(impl ReplayStore + TokenStore + SeenEntries)) {
     if let Ok(first) = store.claim([1; 32], at(0), at(HOUR)).await {
         assert!(!first);
@@ -204,7 +204,7 @@ async fn the_server_drops_what_has_long_expired() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         let store = store(&server);
-        // Lifetimes by the callers' clock, whatever the server's says: those of `at` may lie before it or behind.
+        // Lifetimes are by the callers' clock. The instants of `at` may be before or after the server's time.
         assert!(store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
         assert!(store.claim([2; 32], at(HOUR), at(0)).await.unwrap());
         store.insert(TokenHash::from([3; 32]), grant(0, 2 * HOUR)).await.unwrap();
@@ -212,7 +212,7 @@ async fn the_server_drops_what_has_long_expired() {
             let left: i64 = server.run(&["PTTL", &name]).await;
             assert!((hours * HOUR - 60_000..=hours * HOUR).contains(&left), "{name}: {left}");
         }
-        // What has expired is claimed anew for as long as that takes.
+        // An expired assertion can be claimed again, with its new lifetime.
         assert!(store.claim([2; 32], at(1), at(HOUR)).await.unwrap());
         assert!(server.run::<i64>(&["PTTL", &key("replay", 2)]).await > HOUR + HOUR / 2);
     }
@@ -259,7 +259,7 @@ async fn a_page_that_does_not_fit_is_refused_as_a_whole() {
     }
 }
 
-/// More than one call takes, and more than a Lua function takes arguments.
+/// More entries than one call handles, and more than the arguments of a Lua function.
 #[tokio::test]
 #[ignore = "needs redis-server and valkey-server"]
 async fn an_account_of_many_entries_is_kept_and_forgotten() {

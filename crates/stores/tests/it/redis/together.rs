@@ -10,7 +10,7 @@ use std::time::Duration;
 const WINDOWS: usize = 40;
 const LIMIT: u32 = 25;
 const PROCESSES: usize = 4;
-/// More than the limit, so that whoever is first in a window fills it.
+/// More than the limit, so that the first process in a window fills it.
 const TRIES: usize = 30;
 const URL: &str = "BANKRAIL_TEST_WORKER_URL";
 
@@ -49,7 +49,7 @@ async fn four_processes_admit_the_limit_of_each_window() {
     }
 }
 
-/// The part of one process. Run by the test above, which says where the server is.
+/// One process, started by the test above, which names the server.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "run by four_processes_admit_the_limit_of_each_window"]
 async fn one_of_the_four() {
@@ -64,7 +64,7 @@ async fn one_of_the_four() {
             let counters = std::sync::Arc::clone(&counters);
             tasks.spawn(async move {
                 let decision = counters.charge(charge("A", policy, window * 1_000, 1).unwrap()).await.unwrap();
-                // Whoever is behind another process is judged in that one's window.
+                // A process that is behind another one is judged in the other's window.
                 let judged = decision.state().high_water().unwrap().unix_millis() / 1_000;
                 decision.is_allowed().then(|| usize::try_from(judged).unwrap())
             });

@@ -1,7 +1,8 @@
-//! A process that is killed in the middle of its work loses nothing that it was told was kept.
+//! A killed process loses no acknowledged operation.
 //!
-//! The parent starts this binary again as a child that works on a file and prints each acknowledged operation, kills
-//! it after a random number of lines, and looks for every line in the file. Ten times, or `BANKRAIL_KILLS`.
+//! The parent starts this binary again as a child that works on a file and prints each acknowledged operation. It kills
+//! the child after a random number of lines, and looks for each line's operation in the file: ten times, or
+//! `BANKRAIL_KILLS` times.
 
 use crate::engines::{at, incoming, lease, outgoing, query};
 use bankrail_client_assertion::ReplayStore;
@@ -38,7 +39,7 @@ async fn kills_lose_nothing() {
         }
         check(&path, &kept_now, &sent_now, &format!("round {round}")).await;
     }
-    // No later kill took anything of an earlier round.
+    // No later kill lost an operation of an earlier round.
     check(&path, &kept, &sent, "at the end").await;
     assert!(!sent.is_empty());
     let connection = rusqlite::Connection::open(&path).unwrap();
@@ -49,7 +50,7 @@ async fn kills_lose_nothing() {
     assert!(connection.query_row(sql, [], |row| row.get::<_, bool>(0)).unwrap());
 }
 
-/// What the child, whose numbers begin with `start`, printed before it was killed.
+/// The lines that the child printed before it was killed. Its numbers begin with `start`.
 fn run_and_kill(path: &Path, round: u32, start: u32) -> Vec<(String, u32)> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "sqlite::crash::child", "--ignored", "--nocapture"])
@@ -62,7 +63,7 @@ fn run_and_kill(path: &Path, round: u32, start: u32) -> Vec<(String, u32)> {
         .unwrap();
     let mut wanted = 1 + random() % 60;
     let mut printed = Vec::new();
-    // Reads on after the kill: what was printed before it counts too.
+    // Reading goes on after the kill: lines printed before it count, too.
     for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
         let Some((word @ ("kept" | "sent"), number)) = line.split_once(' ') else { continue };
         // The last line may be cut off.
@@ -77,7 +78,7 @@ fn run_and_kill(path: &Path, round: u32, start: u32) -> Vec<(String, u32)> {
     printed
 }
 
-/// Everything that was printed is in the file.
+/// Checks that each printed operation is in the file.
 async fn check(path: &Path, kept: &BTreeSet<u32>, sent: &BTreeSet<u32>, context: &str) {
     let store = SqliteStore::open(path).unwrap();
     for &number in kept {
@@ -85,11 +86,11 @@ async fn check(path: &Path, kept: &BTreeSet<u32>, sent: &BTreeSet<u32>, context:
     }
     for &number in sent {
         let entry = store.outbox().find(EntryId::new(number.into())).await.unwrap().unwrap();
-        assert_eq!(entry.state, OutboxState::Delivered, "{context}: the attempt at {number} is lost");
+        assert_eq!(entry.state, OutboxState::Delivered, "{context}: the delivery of {number} is lost");
     }
 }
 
-/// What was done for `number` before it was printed is there.
+/// Checks the records of `number`.
 async fn check_kept(store: &SqliteStore, number: u32, context: &str) {
     assert!(!ReplayStore::claim(store, key(number), at(0), at(1)).await.unwrap(), "{context}: the claim is lost");
     let grant = TokenStore::find(store, TokenHash::from(key(number)), at(0)).await.unwrap();
@@ -123,12 +124,12 @@ async fn child() {
     tokio::join!(worker(1), worker(2), worker(3), worker(4));
 }
 
-/// In one write, so that a line is whole or recognisably cut off.
+/// Prints in one write, so that a line is whole or recognisably cut off.
 fn print(line: String) {
     std::io::stdout().write_all(line.as_bytes()).unwrap();
 }
 
-/// Does all for `number`; false when an earlier child has begun it.
+/// Stores the records of `number`. False when an earlier child has begun it.
 async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
     let far = at(1_000_000_000);
     if !ReplayStore::claim(store, key(number), at(0), far).await.unwrap() {
@@ -145,7 +146,7 @@ async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
     true
 }
 
-/// Delivers what is due, also what a killed child had under lease.
+/// Delivers the due messages, also those that a killed child had leased.
 async fn send(store: &SqliteStore, name: u8, round: i64) -> Vec<u64> {
     let now = at(round * 1000);
     let lease = lease(name, (round + 1) * 1000);
@@ -167,7 +168,7 @@ fn key(number: u32) -> [u8; 32] {
 
 fn random() -> u32 {
     use std::hash::{BuildHasher, Hasher};
-    // The standard library's only source of randomness: a new hasher's keys.
+    // The keys of a new hasher are the standard library's only source of randomness.
     let hash = std::hash::RandomState::new().build_hasher().finish();
     u32::try_from(hash >> 32).unwrap()
 }

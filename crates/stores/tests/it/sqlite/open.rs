@@ -11,7 +11,7 @@ fn a_file_that_is_no_database_is_named_and_left_alone() {
     std::fs::write(&path, text).unwrap();
     let error = SqliteStore::open(&path).unwrap_err();
     assert!(matches!(&error, SqliteOpenError::NotADatabase { path: named } if *named == path), "{error:?}");
-    assert!(error.to_string().ends_with("notes.txt is not a SQLite database"), "{error}");
+    assert!(error.to_string().ends_with("notes.txt: expected a SQLite database"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }
 

@@ -60,8 +60,8 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Completed);
 }
 
-/// When the transaction is gone, and the note that the message was handled with it, nothing that the work goes on to
-/// write may stay: it would be written again.
+/// After the transaction is rolled back, and the completion with it, no later write of the work may stay: the work runs
+/// again.
 #[tokio::test]
 async fn work_that_goes_on_without_its_transaction_leaves_nothing() {
     let engine = sqlite_file();
@@ -127,7 +127,7 @@ async fn a_read_sees_what_was_answered_and_changes_nothing() {
         store.transaction(|t| t.connection().execute("INSERT INTO mine VALUES (1)", [])).await.unwrap();
         let count = |c: &rusqlite::Connection| c.query_row("SELECT count(*) FROM mine", [], |row| row.get::<_, i64>(0));
         assert_eq!(store.read(count).await.unwrap(), 1);
-        // A file's reader refuses; a database in memory undoes it.
+        // The reader of a file refuses the write; a database in memory undoes it.
         let _ = store.read(|c| c.execute("INSERT INTO mine VALUES (2)", [])).await;
         assert_eq!(rows(store).await, 1);
         let failed = store.read(|_| Err::<(), _>("no such row")).await;

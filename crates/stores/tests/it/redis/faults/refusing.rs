@@ -1,4 +1,4 @@
-//! A server that answers, but not with a decision.
+//! A server that answers with an error.
 
 use super::{charged, counters, counters_at, fails, hour, works, works_again};
 use crate::redis::charge;
@@ -16,7 +16,7 @@ async fn while_it_loads_what_it_saved() {
         let () = server.run(&["DEBUG", "POPULATE", "2000"]).await;
         let () = server.run(&["SAVE"]).await;
         server.kill();
-        // A millisecond a key, and between two bytes' worth of them it answers.
+        // Loads one key in a millisecond, and answers requests in between.
         server.start_again(&["--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024"]);
         let counters = counters(&server);
         let begun = Instant::now();

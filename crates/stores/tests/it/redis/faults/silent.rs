@@ -1,4 +1,4 @@
-//! Whoever takes the connection and gives no answer, or loses the answer on the way.
+//! A server that accepts the connection and gives no answer, or whose answer is lost.
 
 use super::{charged, counters_at, fails, works};
 use crate::redis::proxy::Proxy;
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 #[tokio::test]
 async fn a_black_hole_is_left_in_time_and_the_policy_holds() {
-    // The kernel accepts for it.
+    // The kernel accepts connections, and nothing answers.
     let hole = TcpListener::bind("127.0.0.1:0").unwrap();
     let counters = counters_at(&format!("redis://{}/", hole.local_addr().unwrap()));
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! A server that is away, hangs, forgets, loses an answer or holds something else: an error in bounded time, and no
+//! A server that is absent, hangs, forgets, loses an answer or holds other data: an error in bounded time, and no
 //! assertion used twice.
 
 use super::{HOUR, SERVERS, Server, account, count, entry, grant, key, store};
@@ -16,14 +16,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_millis(100);
-/// What a busy machine may add to the time-out before a test calls the bound broken.
+/// The time beyond the time-out that a busy machine may need.
 const SLACK: Duration = Duration::from_secs(2);
 
 fn impatient(url: &str) -> RedisStore {
     RedisStore::open(url).unwrap().with_timeout(TIMEOUT)
 }
 
-/// What each operation fails with, within its time.
+/// The error of each operation, within its maximum duration.
 async fn failures<C: ConnectionLike + Clone + Send + Sync>(store: &RedisStore<C>, number: u8) -> Vec<StoreErrorKind> {
     let (hash, own) = (TokenHash::from([number; 32]), account("A"));
     let mut kinds = Vec::new();
@@ -41,7 +41,7 @@ async fn failures<C: ConnectionLike + Clone + Send + Sync>(store: &RedisStore<C>
     kinds
 }
 
-/// Until the connection is there again.
+/// Waits until the connection works again.
 async fn works_again(store: &RedisStore) {
     let asked = Instant::now();
     while store.find(TokenHash::from([0; 32]), at(0)).await.is_err() {
@@ -52,11 +52,11 @@ async fn works_again(store: &RedisStore) {
 
 #[tokio::test]
 async fn without_a_server_everything_is_refused_in_time() {
-    // Nobody listens there any more.
+    // Nothing listens on this port any more.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let store = impatient(&format!("redis://127.0.0.1:{port}/"));
     assert_eq!(failures(&store, 1).await, [StoreErrorKind::Unavailable; 7]);
-    // The kernel accepts for it, and nobody answers.
+    // The kernel accepts connections, and nothing answers.
     let hole = TcpListener::bind("127.0.0.1:0").unwrap();
     let store = impatient(&format!("redis://{}/", hole.local_addr().unwrap()));
     assert_eq!(failures(&store, 1).await, [StoreErrorKind::Timeout; 7]);
@@ -84,7 +84,7 @@ async fn what_was_answered_survives_the_end_of_the_server() {
         assert!(!store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
         assert_eq!(store.find(TokenHash::from([1; 32]), at(0)).await.unwrap(), Some(grant(0, HOUR)));
         assert_eq!(count(&store, "A", 1).await, 2);
-        // What failed was not sent again behind the caller's back.
+        // The failed claim was not repeated.
         assert!(store.claim([9; 32], at(0), at(HOUR)).await.unwrap());
         assert_eq!(store.find(TokenHash::from([9; 32]), at(0)).await.unwrap(), None);
         assert_eq!(count(&store, "A", 9).await, 0);
@@ -135,7 +135,7 @@ async fn scripts_that_are_forgotten_are_sent_again() {
     }
 }
 
-/// Whoever gets no answer to a claim is not told that it was the first, and the assertion is used up.
+/// A claim without an answer is not reported as the first, and the assertion is used up.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn a_claim_whose_answer_is_lost_stays_taken() {
@@ -155,7 +155,7 @@ async fn a_claim_whose_answer_is_lost_stays_taken() {
     }
 }
 
-/// Says everything twice and hears the second answer, as a connection that tries again after it lost one.
+/// A connection that sends each request twice and returns the second answer, as after a lost answer.
 #[derive(Clone)]
 struct Twice(MultiplexedConnection);
 
