@@ -18,17 +18,17 @@ mod transactional;
 pub use decision::{KnownEntry, ReceiveDecision};
 pub use transactional::{Completion, TransactionalInbox};
 
-/// A message that was received, with the acknowledgement to keep should it be new.
+/// A message that was received, with the acknowledgement to keep if it is new.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "receivers make them")]
 pub struct Incoming {
-    /// What sort of message it is.
+    /// The kind of the message.
     pub kind: Kind,
-    /// What it is de-duplicated by.
+    /// The duplicate key.
     pub key: DuplicateKey,
-    /// Its content.
+    /// The fingerprint of the content.
     pub fingerprint: Fingerprint,
-    /// What the worker must know of the delivery, in the caller's own format: its headers for example.
+    /// The attributes of the delivery, in the caller's own format: its headers for example.
     pub attributes: OpaqueBytes,
     /// The message as it was received.
     pub body: OpaqueBytes,
@@ -36,7 +36,7 @@ pub struct Incoming {
     pub acknowledgement: OpaqueBytes,
 }
 
-/// What a message was to the inbox. In each case the acknowledgement is the one to answer with.
+/// How an inbox classified a message. In each case the acknowledgement is the one to answer with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a receiver must act on each")]
 pub enum ReceiveOutcome {
@@ -133,7 +133,7 @@ pub enum InboxState {
     Pending,
     /// Handled.
     Completed,
-    /// Given up: no worker gets it until [`Inbox::resend`].
+    /// Given up: not leased until [`Inbox::resend`].
     DeadLetter,
 }
 
@@ -148,7 +148,7 @@ impl InboxState {
         }
     }
 
-    /// The state of a stable name.
+    /// The state with this stable name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Pending, Self::Completed, Self::DeadLetter].into_iter().find(|state| state.as_str() == name)
@@ -159,11 +159,11 @@ impl InboxState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct InboxEntry {
-    /// The store's number, rising with the time of arrival.
+    /// The number of the entry, rising with the time of arrival.
     pub id: EntryId,
-    /// What sort of message it is.
+    /// The kind of the message.
     pub kind: Kind,
-    /// What the first delivery brought beside the message.
+    /// The attributes of the first delivery.
     pub attributes: OpaqueBytes,
     /// The message as it was received first.
     pub body: OpaqueBytes,
@@ -193,25 +193,26 @@ pub struct InboxCounts {
     pub dead_letters: u64,
 }
 
-/// Where a receiver keeps messages. Every answer is durable before it is given.
+/// A receiver's store of messages. Each operation is durable before it returns.
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
 /// - All hashes of a message's key are taken together, in one transaction with message and acknowledgement.
-/// - What a message is to the inbox, [`ReceiveDecision::of`] says.
-/// - A lease belongs to its owner strictly before `until`. From `until` on another may take the entry; until somebody
-///   does, the owner may still finish. Calls by anyone but the owner change nothing and answer `false`.
+/// - [`ReceiveDecision::of`] decides how a message is classified.
+/// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take the entry; as long as
+///   none has, the first owner may still finish. Calls by others change nothing and return `false`.
 /// - `now` is the caller's; a store never reads a clock.
 pub trait Inbox: Debug + Send + Sync {
     /// Stores message and acknowledgement in one step, unless they are there already.
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome>;
 
     /// As [`Inbox::receive`], and leases the entry to the caller when it is new, in conflict, or free again (released,
-    /// or its lease ran out). The owner's own repeated call answers as the first did: a lost answer is no duplicate.
+    /// or its lease ran out). A repeated call by the owner answers as the first did, so that a lost answer does not
+    /// make a duplicate.
     fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome>;
 
-    /// Leases up to `limit` pending entries that are due and free, of these kinds (none named: of all), in the order of
-    /// their arrival. Of many entries that came due again meanwhile an engine may see to the first thousand only; later
-    /// calls see to the rest.
+    /// Leases up to `limit` pending entries that are due and free, of these kinds (no kinds: all), in the order of
+    /// their arrival. If many entries became due again, an engine may consider only the first thousand of them; later
+    /// calls consider the rest.
     fn lease<'a>(
         &'a self,
         kinds: &'a [Kind],
@@ -243,8 +244,8 @@ pub trait Inbox: Debug + Send + Sync {
     /// Returns dead letters, after the entry `after`, in the order of their arrival.
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>>;
 
-    /// Makes a dead letter pending again, due at once, its attempts counted from zero. `false`: it is not a dead
-    /// letter.
+    /// Makes a dead letter pending again, due at once, with [`InboxEntry::attempts`] counted from zero. `false`: it is
+    /// not a dead letter.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Returns an entry.

@@ -1,4 +1,4 @@
-//! What a message is de-duplicated by, and what tells its content from another's.
+//! Duplicate keys and fingerprints of messages.
 
 use std::fmt;
 
@@ -37,8 +37,8 @@ hash! {
 }
 
 hash! {
-    /// The content of a message: a cryptographic hash of 32 bytes, which the caller computes. What may differ between
-    /// two deliveries of one message, such as the time of writing, is not part of it.
+    /// The content of a message: a cryptographic hash of 32 bytes, which the caller computes. Parts that may differ
+    /// between two deliveries of one message, such as the time of writing, are not included.
     Fingerprint
 }
 
@@ -51,7 +51,7 @@ pub struct DuplicateKey {
 }
 
 impl DuplicateKey {
-    /// A key of these hashes. A key without any is nobody's duplicate.
+    /// A key of these hashes. A message whose key has no hashes is never a duplicate.
     #[must_use]
     pub fn from_hashes(hashes: impl IntoIterator<Item = KeyHash>) -> Self {
         let mut hashes: Vec<KeyHash> = hashes.into_iter().collect();

@@ -1,11 +1,11 @@
-//! What sort of message an entry holds.
+//! The kind of message that an entry holds.
 
 use std::borrow::Cow;
 use std::fmt;
 
 /// The name of a kind of message: 1 to 64 of `a` to `z`, `0` to `9`, `_`, `-` and `.`.
 ///
-/// The mailbox gives it no meaning: workers lease by it, and engines store its text.
+/// The mailbox does not interpret it: workers lease by it, and engines store its text.
 ///
 /// ```
 /// use bankrail_mailbox::Kind;
@@ -18,10 +18,10 @@ use std::fmt;
 pub struct Kind(Cow<'static, str>);
 
 impl Kind {
-    /// A kind whose name is part of the program.
+    /// A kind with a constant name.
     ///
     /// # Panics
-    /// For a name that is none: at compile time in a constant.
+    /// For an invalid name; at compile time in a constant.
     #[must_use]
     pub const fn from_static(name: &'static str) -> Self {
         assert!(is_name(name.as_bytes()), "expected the name of a kind");
@@ -31,7 +31,7 @@ impl Kind {
     /// Checks a name.
     ///
     /// # Errors
-    /// [`KindError`] for a text that is no name of a kind.
+    /// [`KindError`] for a text that is not the name of a kind.
     pub fn parse(name: &str) -> Result<Self, KindError> {
         if is_name(name.as_bytes()) { Ok(Self(Cow::Owned(name.to_owned()))) } else { Err(KindError) }
     }
@@ -68,7 +68,7 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// A text that is no name of a kind.
+/// A text that is not the name of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected 1 to 64 lower-case letters, digits, '_', '-' and '.'")]
 #[non_exhaustive]

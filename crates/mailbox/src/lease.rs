@@ -1,4 +1,4 @@
-//! Entries, and whose they are for a while.
+//! Entry numbers and leases.
 
 use bankrail_values::Timestamp;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::fmt;
 pub struct EntryId(u64);
 
 impl EntryId {
-    /// The entry of this number.
+    /// The entry with this number.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self(number)
@@ -27,12 +27,12 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// Who holds a lease: sixteen random bytes, drawn anew for each run of a worker.
+/// The owner of a lease: 16 random bytes, new for each run of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LeaseOwner([u8; 16]);
 
 impl LeaseOwner {
-    /// The owner of sixteen bytes from a random generator.
+    /// An owner of 16 bytes from a random generator.
     #[must_use]
     pub const fn from_random_bytes(random: [u8; 16]) -> Self {
         Self(random)
@@ -51,11 +51,11 @@ impl fmt::Debug for LeaseOwner {
     }
 }
 
-/// A lease: until its end the entry belongs to its owner, from then on anybody may take it.
+/// A lease: until its end the entry belongs to its owner, from then on another owner may take it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "an owner and an end")]
 pub struct Lease {
-    /// Who holds it.
+    /// The owner.
     pub owner: LeaseOwner,
     /// The first instant at which another may take the entry.
     pub until: Timestamp,

@@ -1,7 +1,7 @@
 //! The sender's outbox: nothing enqueued is lost.
 //!
-//! The outbox keeps the message itself, not what is sent over the wire: a dead letter may be resent days later, when a
-//! text sealed at enqueue would no longer open. It therefore holds payload: protect it as the ledger is protected.
+//! The outbox keeps the message itself, not the sealed form: a dead letter may be resent days later, when a text sealed
+//! at enqueue would no longer open. It therefore holds payload: protect it like the ledger.
 
 mod record;
 
@@ -21,30 +21,30 @@ pub type EndpointId = BoundedText<1, 200>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "senders and engines make them")]
 pub struct Outgoing {
-    /// Where to.
+    /// The endpoint to deliver to.
     pub endpoint: EndpointId,
-    /// What sort of message it is.
+    /// The kind of the message.
     pub kind: Kind,
-    /// The sender's name for the message: the same at each delivery, and only one message of an endpoint has it.
+    /// The sender's identification of the message: the same in each delivery, and unique for the endpoint.
     pub message_id: HyphenatedUuid,
-    /// Its content.
+    /// The fingerprint of the content.
     pub fingerprint: Fingerprint,
-    /// What goes with the message, in the caller's own format: its headers for example.
+    /// The attributes of the message, in the caller's own format: its headers for example.
     pub attributes: OpaqueBytes,
     /// The message.
     pub body: OpaqueBytes,
 }
 
 impl Outgoing {
-    /// Whether both are one message, the second written anew perhaps: kind, fingerprint and attributes are equal. For
-    /// engines, of two messages with one [`Outgoing::message_id`].
+    /// Whether both are one message, even if the second was generated again: kind, fingerprint and attributes are
+    /// equal. Engines compare two messages with one [`Outgoing::message_id`].
     #[must_use]
     pub fn has_same_content(&self, other: &Self) -> bool {
         self.kind == other.kind && self.fingerprint == other.fingerprint && self.attributes == other.attributes
     }
 }
 
-/// What [`Outbox::enqueue`] did.
+/// The result of [`Outbox::enqueue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "stored now or before")]
 pub enum Enqueued {
@@ -87,7 +87,7 @@ impl OutboxState {
         }
     }
 
-    /// The state of a stable name.
+    /// The state with this stable name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Pending, Self::Delivered, Self::DeadLetter].into_iter().find(|state| state.as_str() == name)
@@ -98,7 +98,7 @@ impl OutboxState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct OutboxEntry {
-    /// The store's number, rising with the time of enqueueing.
+    /// The number of the entry, rising with the time of enqueueing.
     pub id: EntryId,
     /// The message.
     pub message: Outgoing,
@@ -106,37 +106,37 @@ pub struct OutboxEntry {
     pub state: OutboxState,
     /// When it was enqueued.
     pub enqueued_at: Timestamp,
-    /// When it is due; of no meaning unless pending.
+    /// When it is due, if it is pending.
     pub due: Timestamp,
-    /// How many deliveries were recorded since it was enqueued or resent. The schedule goes by it.
+    /// How many deliveries were recorded since it was enqueued or resent. The schedule uses it.
     pub deliveries: u32,
 }
 
-/// Which entries to lease.
+/// The entries to lease.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::exhaustive_structs, reason = "engines read them")]
 pub struct LeaseRequest<'a> {
     /// The lease that the entries get.
     pub lease: Lease,
-    /// The most entries.
+    /// The maximum number of entries.
     pub limit: u32,
-    /// The most entries of one endpoint under lease at once, those of other workers counted. Only leases that last
-    /// beyond now count. A delivery that outlives its lease may still be under way and no longer counts, so a worker
-    /// leases for longer than its deliveries can take.
+    /// The maximum number of leased entries of one endpoint, those of other workers included. Only leases that last
+    /// beyond now count. A delivery that outlives its lease is no longer counted, so a worker leases for longer than
+    /// its deliveries can take.
     pub per_endpoint: u32,
     /// Endpoints to leave out, such as those whose circuit is open.
     pub except: &'a [EndpointId],
 }
 
-/// An endpoint that takes no deliveries.
+/// A stopped endpoint, to which nothing is delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct StoppedEndpoint {
     /// The endpoint.
     pub endpoint: EndpointId,
-    /// Since when.
+    /// When it was stopped.
     pub since: Timestamp,
-    /// Why.
+    /// Why it was stopped.
     pub reason: String,
 }
 
@@ -152,25 +152,26 @@ pub struct OutboxCounts {
     pub dead_letters: u64,
 }
 
-/// Where a sender keeps messages until they are delivered. Every answer is durable before it is given.
+/// A sender's store of messages to deliver. Each operation is durable before it returns.
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
-/// - A lease belongs to its owner strictly before `until`. From `until` on another may take the entry; until somebody
-///   does, the owner may still record. Calls by anyone but the owner change nothing and answer `false`.
+/// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take the entry; as long as
+///   none has, the first owner may still record. Calls by others change nothing and return `false`.
 /// - Entries of a stopped endpoint are kept and not leased.
 /// - `now` is the caller's; a store never reads a clock.
 pub trait Outbox: Debug + Send + Sync {
-    /// Stores a message, due at once. Durable before it returns. A message for a stopped endpoint is stored too.
+    /// Stores a message, due at once. A message for a stopped endpoint is stored, too.
+    ///
     /// Another message ([`Outgoing::has_same_content`]) under a `message_id` that is stored for the endpoint is an
-    /// error of the kind
-    /// [`StoreErrorKind::Conflict`](bankrail_values::StoreErrorKind::Conflict): it would never be sent.
+    /// error of the kind [`StoreErrorKind::Conflict`](bankrail_values::StoreErrorKind::Conflict): it would never be
+    /// delivered.
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued>;
 
     /// Leases pending entries that are due and free, by due time and then in order of enqueueing.
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>>;
 
-    /// Records a delivery and what becomes of the entry, in one step, and ends the lease. `false`: the lease is no
-    /// longer the owner's, and nothing was recorded.
+    /// Records a delivery and the entry's new state in one step, and ends the lease. `false`: the lease is no longer
+    /// the owner's, and nothing was recorded.
     fn record<'a>(
         &'a self,
         id: EntryId,

@@ -1,4 +1,4 @@
-//! When to deliver or handle again: pure functions of what was done so far and a random number.
+//! When to deliver or handle again: pure functions of the deliveries so far and a random number.
 
 use crate::outbox::Disposition;
 use bankrail_values::Timestamp;
@@ -7,8 +7,8 @@ use std::time::Duration;
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
-/// The delays of the default schedule, each after the delivery before. Default: at once, 5 s, 5 min, 30 min, 2 h, 5 h,
-/// 10 h, 14 h, 20 h, 24 h.
+/// The delays of the default schedule, each after the previous delivery. Default: at once, 5 s, 5 min, 30 min, 2 h, 5
+/// h, 10 h, 14 h, 20 h, 24 h.
 pub const DEFAULT_DELAYS: [Duration; 10] = [
     Duration::ZERO,
     Duration::from_secs(5),
@@ -53,9 +53,9 @@ impl Schedule {
     /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most 100). There are as
     /// many deliveries as delays.
     ///
-    /// - The first delay is before the first delivery. Dispatchers and workers ignore it and begin at once; callers with
-    ///   a loop of their own may wait for it ([`Schedule::delay`] of 0).
-    /// - Each other delay begins when the delivery before it has failed.
+    /// - The first delay is before the first delivery. Dispatchers and workers ignore it and begin at once; callers
+    ///   with a loop of their own may wait for it ([`Schedule::delay`] of 0).
+    /// - Each other delay begins when the previous delivery has failed.
     #[must_use]
     pub fn new(delays: impl IntoIterator<Item = Duration>, jitter_percent: u8) -> Self {
         Self {
@@ -72,13 +72,13 @@ impl Schedule {
         self
     }
 
-    /// Returns what is granted of a `Retry-After`.
+    /// Returns the part of a `Retry-After` that is granted.
     #[must_use]
     pub fn granted(&self, asked: Duration) -> Duration {
         asked.min(self.longest_retry_after)
     }
 
-    /// How many deliveries there are before a message is given up.
+    /// The number of deliveries before a message becomes a dead letter.
     #[must_use]
     pub fn attempts(&self) -> usize {
         self.delays.len()
@@ -97,8 +97,8 @@ impl Schedule {
         Some(Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX)))
     }
 
-    /// Returns what becomes of a message whose delivery failed, the failed one counted in `made`. It is not due again
-    /// before `retry_after` has passed (RFC 9110 section 10.2.3).
+    /// Returns the disposition of a message whose delivery failed. `made` counts the failed delivery, too. It is not
+    /// due again before `retry_after` has passed (RFC 9110 section 10.2.3).
     #[must_use]
     pub fn after_failure(&self, made: u32, now: Timestamp, retry_after: Option<Duration>, random: u64) -> Disposition {
         match self.delay(made, random) {

@@ -3,8 +3,8 @@
 use crate::{Algorithm, Counting, Policy, Window};
 use std::fmt;
 
-/// States the call types: for each its documentation, its variant, its name and its windows, longest first. Everything
-/// else that has to know a call type comes from here.
+/// Declares the call types: for each its documentation, its variant, its name and its windows, longest first.
+/// Everything else about call types is derived from this list.
 macro_rules! call_types {
     ($($(#[$doc:meta])+ $variant:ident = $name:literal [$($window:expr),+];)+) => {
         /// A kind of call with limits of its own (Specification: "Limits", the table of default rate limits).
@@ -15,7 +15,7 @@ macro_rules! call_types {
         }
 
         impl CallType {
-            /// All of them, in the order of the specification's table.
+            /// All call types, in the order of the specification's table.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// A short name for keys, metrics and configuration, such as `mandate-creation`. It never changes.
@@ -101,7 +101,7 @@ impl std::str::FromStr for CallType {
     }
 }
 
-/// Not the name of a call type.
+/// A text that is not the name of a call type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected the name of a call type, found {found}")]
 #[non_exhaustive]

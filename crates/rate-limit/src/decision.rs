@@ -11,10 +11,10 @@ use std::time::Duration;
 /// A request is allowed if in every window `(current + cost) × length + previous × remaining ≤ limit × length`, the
 /// second term only under [`Algorithm::Sliding`]. [`Counting::Attempts`] charges every window, then compares;
 /// [`Counting::Admitted`] charges every window if the request is allowed and leaves the state untouched if not. A cost
-/// of 0 peeks: it charges nothing, leaves the state untouched, and is refused only where the rate is above the limit.
+/// of 0 charges nothing, leaves the state untouched, and is refused only where the rate is above the limit.
 ///
-/// A `now` before the highest time that charged this state is taken to be that time: a clock that steps back lets
-/// no key exceed the limit.
+/// A `now` before the highest time that charged this state is taken to be that time: when a clock steps back, no key
+/// can exceed the limit.
 ///
 /// ```
 /// use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
@@ -92,7 +92,7 @@ impl Decision {
     /// The decision that an engine elsewhere made: `after` is the key's state after it, for the windows of `policy`
     /// and as of the time that the engine took, and `refused` holds for each window whether it refused.
     ///
-    /// For engines of [`CounterStore`](crate::CounterStore); everybody else calls [`decide`].
+    /// For engines of [`CounterStore`](crate::CounterStore); other callers use [`decide`].
     #[must_use = "a refused request must not be served"]
     pub fn from_engine(after: State, charge: &crate::Charge<'_>, asked_at: Timestamp, refused: [bool; 3]) -> Self {
         let after = after.arranged(charge.policy(), asked_at, |_, now, length| elapsed(now, length), |_, _, _, _| ());
@@ -113,13 +113,13 @@ impl Decision {
         &self.policy
     }
 
-    /// What the request cost; 0 for a look.
+    /// The cost of the request; may be 0.
     #[must_use]
     pub const fn cost(&self) -> u32 {
         self.cost
     }
 
-    /// The time that was asked with, or the time of the store that decided.
+    /// The time of the request, or the time of the store that decided.
     #[must_use]
     pub const fn asked_at(&self) -> Timestamp {
         self.asked_at
@@ -147,15 +147,15 @@ impl Decision {
         self.windows().map(|status| status.remaining).min()
     }
 
-    /// The window that refused the request; of several, the one that holds out longest.
+    /// The window that refused the request; of several, the one that refuses longest.
     #[must_use]
     pub fn refused_by(&self) -> Option<Window> {
         let refused = self.windows().filter(|status| status.refused).map(|status| status.window);
         refused.max_by_key(|window| self.opening_of(*window, self.cost))
     }
 
-    /// When this request would be allowed, asked again: refused at every earlier millisecond, allowed at this one.
-    /// `None` if it was allowed.
+    /// When this request would be allowed: refused at every earlier millisecond, allowed at this one. `None` if it was
+    /// allowed.
     #[must_use]
     pub fn retry_at(&self) -> Option<Timestamp> {
         (!self.is_allowed()).then(|| self.opening(self.cost))
@@ -167,7 +167,7 @@ impl Decision {
         self.retry_at().map(|at| at.saturating_since(self.asked_at))
     }
 
-    /// [`Decision::retry_after`] in whole seconds, rounded up and at least 1, as `Retry-After` has it.
+    /// [`Decision::retry_after`] in whole seconds, rounded up and at least 1, for `Retry-After`.
     #[must_use]
     pub fn retry_after_seconds(&self) -> Option<u64> {
         self.retry_after().map(|wait| u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1))

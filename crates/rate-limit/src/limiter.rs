@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// [`Limits`] over counters, in this process or shared by several machines. The limits may change while requests are
 /// being judged.
 ///
-/// Without a runtime, or where nothing may be awaited, [`Limits::charge`] and
-/// [`MemoryCounters::charge`] do the same in two steps.
+/// Without a runtime, or where nothing may be awaited, [`Limits::charge`] and [`MemoryCounters::charge`] do the same in
+/// two steps.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, OnStoreError};
@@ -36,7 +36,7 @@ impl Limiter {
     }
 
     /// Decides on one request and charges it, under the policy in force for this customer and call type at `now`; see
-    /// [`decide`](crate::decide). A cost of 0 only looks.
+    /// [`decide`](crate::decide). A cost of 0 charges nothing.
     ///
     /// # Errors
     /// [`CheckError::Cost`] when `cost` is above the limit of a window: nothing is charged. [`CheckError::Store`] when
@@ -82,7 +82,7 @@ impl Default for Limiter {
     }
 }
 
-/// What became of a request.
+/// The result of [`Limiter::check`].
 #[derive(Debug)]
 #[non_exhaustive]
 #[must_use = "a refused request must not be served"]

@@ -64,7 +64,8 @@ impl Limits {
         Self { defaults, on_store_error: Default::default(), overrides: HashMap::default() }
     }
 
-    /// A request of `customer` under the policy in force at `now`, to be charged to counters. A cost of 0 only looks.
+    /// A request of `customer` under the policy in force at `now`, to be charged to counters. A cost of 0 charges
+    /// nothing.
     ///
     /// # Errors
     /// [`CostError`] when `cost` is above the limit of a window: it never fits.
@@ -89,14 +90,14 @@ impl Limits {
         self.agreed(customer, call_type, now).unwrap_or_else(|| self.default_policy(call_type))
     }
 
-    /// The policy of customers with whom nothing else was agreed.
+    /// The policy of customers without a policy of their own.
     #[must_use]
     #[inline]
     pub fn default_policy(&self, call_type: CallType) -> &Policy {
         self.defaults.get(call_type.index()).expect("the array has a place for every call type")
     }
 
-    /// Changes the policy of customers with whom nothing else was agreed.
+    /// Changes the policy of customers without a policy of their own.
     pub fn set_default(&mut self, call_type: CallType, policy: Policy) {
         *self.defaults.get_mut(call_type.index()).expect("the array has a place for every call type") = policy;
     }
@@ -123,7 +124,7 @@ impl Limits {
         self.override_of(customer, call_type).temporary = Some((policy, until));
     }
 
-    /// Takes back what was agreed with a customer for this call type, for good and for a time.
+    /// Removes a customer's own and temporary policies for this call type.
     pub fn clear(&mut self, customer: &str, call_type: CallType) {
         if let Some(agreed) = self.overrides.get_mut(customer) {
             agreed.retain(|entry| entry.call_type != call_type);

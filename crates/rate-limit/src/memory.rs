@@ -15,7 +15,7 @@ use table::hash_of;
 ///   windows of a key, so that a decision is atomic over them.
 /// - A key takes 64 bytes and a place in an index; a text of more than 18 bytes is stored beside them.
 /// - A key is forgotten once it has expired ([`State::expires_at`](crate::State::expires_at)): each call looks at a few
-///   others, [`MemoryCounters::forget_expired`] at all.
+///   other keys, [`MemoryCounters::forget_expired`] at all keys.
 /// - It reads no clock: [`Charge::now`] decides. Reading `SystemClock` takes about as long as a decision; `CoarseClock`
 ///   of `bankrail-values` (feature `coarse-clock`) takes a tenth of that and is some milliseconds late.
 ///
@@ -30,7 +30,7 @@ use table::hash_of;
 /// }
 /// let refused = counters.charge(&limits.charge("ACME", CallType::Statement, now, 1)?)?;
 /// assert!(!refused.is_allowed());
-/// // 26 attempts weigh 25 once 3600 ÷ 26 seconds of the next hour have passed, and one more must fit beside them.
+/// // 26 requests weigh 25 once 3600 ÷ 26 seconds of the next hour have passed, and one more must fit beside them.
 /// assert_eq!(refused.retry_at().unwrap().to_string(), "2021-07-29T02:04:36.924Z");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -44,7 +44,7 @@ pub struct MemoryCounters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capacity {
-    /// The most keys held. They are spread over shards by a hash, so a shard can be full a little earlier.
+    /// The maximum number of keys. They are spread over shards by a hash, so a shard can be full a little earlier.
     pub max_keys: usize,
     /// What happens to a new key when its shard is full of keys that still count.
     pub on_full: OnFull,
@@ -62,7 +62,7 @@ pub enum OnFull {
 }
 
 impl Capacity {
-    /// This many keys, and this when there is no room.
+    /// A capacity of this many keys, and the reaction to a new key when there is no room.
     #[must_use]
     pub const fn new(max_keys: usize, on_full: OnFull) -> Self {
         Self { max_keys, on_full }

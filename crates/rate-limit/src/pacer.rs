@@ -13,15 +13,15 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// Waits until a call may be made, so that the other side never has to refuse it.
+/// Waits until a call may be made, so that the provider does not refuse it.
 ///
-/// The pacer counts what was sent by itself, under the other side's policy and [`Counting::Admitted`]. What it cannot
-/// see is allowed for by a guard: no call is let go within the guard of a window's boundary, and each is judged as of
-/// the guard earlier. No call is refused, under either algorithm and way of counting, if both hold:
+/// The pacer counts what was sent by itself, under the provider's policy and [`Counting::Admitted`]. What it cannot see
+/// is allowed for by a guard: no call is let go within the guard of a window's boundary, and each is judged as of the
+/// guard earlier. No call is refused, under either algorithm and way of counting, if both hold:
 ///
-/// - each call reaches the other side when its clock shows the time at which this clock let the call go, give or take
-///   the guard;
-/// - nobody else spends the customer's limits.
+/// - each call reaches the provider when its clock shows the time at which this clock let the call go, give or take the
+///   guard;
+/// - no other client uses the customer's limits.
 ///
 /// Waiting is:
 ///

@@ -3,10 +3,10 @@
 use crate::Window;
 use std::fmt;
 
-/// The most windows in a policy: an hour, a minute and a second.
+/// The maximum number of windows in a policy: an hour, a minute and a second.
 pub const MAX_WINDOWS: usize = 3;
 
-/// How much of the past a window sees.
+/// How much of the past a window counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -24,11 +24,11 @@ pub enum Algorithm {
 #[non_exhaustive]
 pub enum Counting {
     /// Every request, refused ones too, in every window: the specification to the letter ("each request increments the
-    /// window counter"). A client that keeps trying above the limit is refused for as long as it keeps trying: at 12 a
-    /// minute against 10 a minute, for ever. Twenty tries within a second can use up an hour of ten.
+    /// window counter"). A client that keeps sending above the limit is refused for as long as it does: at 12 a minute
+    /// against 10 a minute, forever. Twenty requests within a second can use up an hour of ten.
     Attempts,
-    /// Admitted requests only, all or nothing: a refusal charges no window. A client that keeps trying gets the limit's
-    /// worth and no more. A client paces itself in this way, because a request that it does not send is not counted.
+    /// Admitted requests only, all or nothing: a refusal charges no window. A client that keeps sending gets exactly
+    /// the limit. A client paces itself in this way, because a request that it does not send is not counted.
     Admitted,
 }
 
@@ -54,7 +54,7 @@ pub struct Policy {
     counting: Counting,
 }
 
-/// What the unused places of `Policy::windows` hold.
+/// The value of the unused places of `Policy::windows`.
 const UNUSED: Window = match Window::from_millis(1, 1) {
     Ok(window) => window,
     Err(_) => panic!("1 per millisecond is within the bounds"),
@@ -92,7 +92,7 @@ impl Policy {
         self
     }
 
-    /// The same windows, counted otherwise.
+    /// The same windows with another counting.
     #[must_use]
     pub const fn with_counting(mut self, counting: Counting) -> Self {
         self.counting = counting;
@@ -157,14 +157,14 @@ impl fmt::Debug for Policy {
     }
 }
 
-/// Windows that make no policy.
+/// Windows that are not a valid policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
     /// More than [`MAX_WINDOWS`].
     #[error("expected at most 3 windows, found {found}")]
     TooMany {
-        /// How many.
+        /// The number of windows.
         found: usize,
     },
     /// Two windows of one length.

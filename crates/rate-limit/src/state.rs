@@ -4,11 +4,11 @@ use crate::{Algorithm, MAX_WINDOWS, Policy, Window};
 use bankrail_values::Timestamp;
 use std::fmt;
 
-/// What is remembered of one key under one policy, 44 bytes, no allocation.
+/// The counters of one key under one policy: 44 bytes, no allocation.
 ///
 /// It holds the highest time seen, and per window its length, the count of its current piece of time and of the one
-/// before. Because it knows the lengths that it counted, it may be used with another policy at any time: windows of
-/// the same length keep their counts, be the limit raised or lowered, others start empty.
+/// before. Because it knows the lengths that it counted, it may be used with another policy at any time: windows of the
+/// same length keep their counts, whether the limit is raised or lowered; others start empty.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct State {
     /// The highest time seen in milliseconds, as bytes so that the whole needs no padding.
@@ -40,7 +40,7 @@ const NEVER: i64 = i64::MIN;
 const EMPTY: Slot = Slot { length: 0, current: 0, previous: 0 };
 
 impl State {
-    /// Nothing seen, nothing counted.
+    /// A state without counts.
     #[must_use]
     pub const fn new() -> Self {
         Self { high_water: NEVER.to_ne_bytes(), slots: [EMPTY; MAX_WINDOWS] }
@@ -67,7 +67,7 @@ impl State {
         Some(state)
     }
 
-    /// The highest time seen: what happens earlier is taken to happen then. `None` before the first charge.
+    /// The highest time seen; earlier requests are judged as of this time. `None` before the first charge.
     #[must_use]
     pub fn high_water(&self) -> Option<Timestamp> {
         match self.high_water_millis() {
@@ -85,8 +85,8 @@ impl State {
         })
     }
 
-    /// The first instant from which this state is as good as a new one, because no counter weighs anything any more
-    /// under either algorithm. `None` if that holds at any time.
+    /// The first instant from which this state is equivalent to a new one, because no counter has any weight left under
+    /// either algorithm. `None` if that holds at any time.
     #[must_use]
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.expires_at_millis().map(Timestamp::saturating_from_unix_millis)
@@ -119,14 +119,14 @@ impl State {
         &mut self.slots
     }
 
-    /// An empty state that takes whatever happens before `millis` to happen then.
+    /// An empty state that judges requests before `millis` as of `millis`.
     pub(crate) fn starting_at(millis: i64) -> Self {
         Self { high_water: millis.to_ne_bytes(), ..Self::new() }
     }
 
     /// This state's counters in the order of `policy`, moved on to `now` or the highest time seen, the later of them.
-    /// `elapsed` says how much of the piece of time that holds an instant has passed for the window at a place; what
-    /// results is handed to `visit` with its place, its window, and what remains of that.
+    /// `elapsed` says how much of the piece of time that holds an instant has passed for the window at a place; `visit`
+    /// is called with the window's place, its counters, the window, and how much of it remains.
     #[inline]
     pub(crate) fn arranged(
         &self,

@@ -4,8 +4,8 @@ use crate::{CallType, CostError, Decision, Policy};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
 
-/// One request to be decided: whose it is, under which policy, when, and what it costs. The cost is at most the limit
-/// of each of the policy's windows. [`Limits::charge`](crate::Limits::charge) makes one under the policy in force.
+/// One request to be decided: its customer, call type, policy, time and cost. The cost is at most the limit of each of
+/// the policy's windows. [`Limits::charge`](crate::Limits::charge) makes one under the policy in force.
 #[derive(Clone, Copy, Debug)]
 pub struct Charge<'a> {
     customer: &'a str,
@@ -32,19 +32,19 @@ impl<'a> Charge<'a> {
         Ok(Self { customer, call_type, policy, now, cost })
     }
 
-    /// Whose request it is.
+    /// The customer.
     #[must_use]
     pub const fn customer(&self) -> &'a str {
         self.customer
     }
 
-    /// What kind of call it is. A customer's call types are counted apart.
+    /// The call type. A customer's call types are counted separately.
     #[must_use]
     pub const fn call_type(&self) -> CallType {
         self.call_type
     }
 
-    /// What is allowed.
+    /// The policy.
     #[must_use]
     pub const fn policy(&self) -> &Policy {
         &self.policy
@@ -56,7 +56,7 @@ impl<'a> Charge<'a> {
         self.now
     }
 
-    /// What it costs; 0 looks without charging.
+    /// The cost; 0 charges nothing.
     #[must_use]
     pub const fn cost(&self) -> u32 {
         self.cost
@@ -80,7 +80,7 @@ pub trait CounterStore: fmt::Debug + Send + Sync {
     /// Decides and charges in one atomic step.
     ///
     /// A failure with [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) may have charged, so it
-    /// must not be tried again blindly.
+    /// must not be repeated blindly.
     fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision>;
 }
 

@@ -74,25 +74,25 @@ impl Window {
         Ok(Self { millis, limit })
     }
 
-    /// How long it is.
+    /// The length.
     #[must_use]
     pub const fn length(self) -> Duration {
         Duration::from_millis(self.millis as u64)
     }
 
-    /// How much fits.
+    /// The limit.
     #[must_use]
     pub const fn limit(self) -> u32 {
         self.limit
     }
 
-    /// How long it is, in milliseconds.
+    /// The length in milliseconds.
     #[must_use]
     pub const fn millis(self) -> u32 {
         self.millis
     }
 
-    /// The value at which this window's counters stop counting: the lesser of 2^32 − 1 and 2^52 ÷ length.
+    /// The value at which this window's counters stop: the lesser of 2^32 − 1 and 2^52 ÷ length.
     #[must_use]
     pub fn ceiling(self) -> u32 {
         u32::try_from(MAX_PRODUCT / u64::from(self.millis)).unwrap_or(u32::MAX)
@@ -111,7 +111,7 @@ impl fmt::Display for Window {
     }
 }
 
-/// A window that cannot be.
+/// A length or limit outside the bounds of [`Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WindowError {

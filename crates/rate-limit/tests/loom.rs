@@ -34,7 +34,7 @@ fn allowed_under(counters: &Counters, policy: &Policy, millis: i64) -> u32 {
     u32::from(counters.counters.charge(&charge).unwrap().is_allowed())
 }
 
-/// Runs both, each on a thread of its own, and adds up what they say.
+/// Runs both, each on a thread of its own, and adds up their results.
 fn both(counters: &Arc<Counters>, one: fn(&Counters) -> u32, other: fn(&Counters) -> u32) -> u32 {
     let shared = Arc::clone(counters);
     let one = thread::spawn(move || one(&shared));
@@ -58,7 +58,7 @@ fn one_thread_rolls_the_window_over_while_the_other_is_late() {
         assert_eq!(allowed(&counters, 500), 1);
         let late = |counters: &Counters| allowed(counters, 999);
         let next = |counters: &Counters| allowed(counters, 1_000);
-        // The hour has one place left; whoever comes first gets it, and the late one cannot go back before the other.
+        // The hour has one place left. The first thread gets it, and the late one cannot be judged before the other.
         assert_eq!(both(&counters, late, next), 1);
         assert_eq!(allowed(&counters, 0), 0);
     });

@@ -1,4 +1,4 @@
-//! What a received message is to an inbox: the one rule that every engine follows.
+//! The classification of a received message: the rule that every engine follows.
 
 use super::{InboxState, ReceiveOutcome};
 use crate::key::Fingerprint;
@@ -28,13 +28,14 @@ pub struct KnownEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "engines act on each")]
 pub enum ReceiveDecision {
-    /// No entry holds it. Store it, pending and due, with the claim's lease if there is one, and answer
+    /// No entry holds the message. Store it, pending and due, with the claim's lease if there is one, and answer
     /// [`ReceiveOutcome::work`].
     Store {
         /// The entry that it contradicts.
         conflicts_with: Option<EntryId>,
     },
-    /// An entry holds it, and the claim gets that entry. Store the claim's lease in it, and answer the outcome.
+    /// An entry holds the message, and the claim gets that entry. Store the claim's lease in it, and answer the
+    /// outcome.
     Lease {
         /// What to answer.
         outcome: ReceiveOutcome,
@@ -42,16 +43,16 @@ pub enum ReceiveDecision {
         /// else 1.
         attempts: u32,
     },
-    /// An entry holds it. Change nothing, and answer this.
+    /// An entry holds the message. Change nothing, and answer this.
     Answer(ReceiveOutcome),
 }
 
 impl ReceiveDecision {
-    /// Decides on a message with this fingerprint, out of every entry that has a hash in common with it, in any
-    /// order. `claim` is the lease that the caller asks for, if it does.
+    /// Decides on a message with this fingerprint, from all entries that have a hash in common with it, in any order.
+    /// `claim` is the lease that the caller asks for, if any.
     ///
     /// - The earliest entry with the same fingerprint holds the message. If it is finished, the message is a duplicate.
-    ///   If it is pending, a claim gets it when no other owner's lease on it lasts; otherwise the message is in
+    ///   If it is pending, a claim gets it unless another owner's lease on it lasts; otherwise the message is in
     ///   progress.
     /// - If no entry holds it, it is new, or in conflict with the earliest of the entries.
     #[must_use]

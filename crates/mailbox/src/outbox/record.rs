@@ -1,4 +1,4 @@
-//! One delivery, and what becomes of the entry after it.
+//! One delivery, and the state of the entry after it.
 
 use bankrail_values::Timestamp;
 use std::time::Duration;
@@ -13,13 +13,13 @@ pub struct DeliveryRecord {
     pub duration: Duration,
     /// The HTTP status, if there was an answer.
     pub status: Option<u16>,
-    /// What went wrong or was odd.
+    /// A problem of the delivery, if there was one.
     pub note: Option<DeliveryNote>,
 }
 
 macro_rules! notes {
     ($( $(#[$doc:meta])* $name:ident = $text:literal, )*) => {
-        /// What went wrong with a delivery, or was odd about it.
+        /// A problem of a delivery.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum DeliveryNote { $( $(#[$doc])* $name, )* }
@@ -34,7 +34,7 @@ macro_rules! notes {
                 match self { $( Self::$name => $text, )* }
             }
 
-            /// The note of a stable name.
+            /// The note with this stable name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|note| note.as_str() == name)
@@ -56,11 +56,11 @@ notes! {
     Redirected = "redirected",
     /// A status other than 2xx.
     Refused = "refused",
-    /// 2xx, with a body that is no acknowledgement.
+    /// 2xx, with a body that is not an acknowledgement.
     Unacknowledged = "unacknowledged",
     /// 410: the endpoint is gone.
     Gone = "gone",
-    /// The message could not be sealed: a key is missing or refuses.
+    /// The message could not be sealed: a key is missing or fails.
     NotSealed = "not_sealed",
     /// Anything else.
     Other = "other",
@@ -74,6 +74,6 @@ pub enum Disposition {
     Delivered,
     /// It is due again at this instant.
     RetryAt(Timestamp),
-    /// It is given up.
+    /// It becomes a dead letter.
     DeadLetter,
 }

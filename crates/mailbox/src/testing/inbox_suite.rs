@@ -25,7 +25,7 @@ fn lease(number: u8, until: u64) -> Lease {
     Lease { owner: owner(number), until: at(until) }
 }
 
-/// A message with these keys and this content; `delivery` tells deliveries apart.
+/// A message with these keys and this content; `delivery` distinguishes deliveries.
 fn incoming(keys: &[u8], content: u8, delivery: u64) -> Incoming {
     Incoming {
         kind: KINDS[usize::from(content % 4)].clone(),
@@ -174,7 +174,7 @@ async fn poison_is_given_up(inbox: &impl Inbox) {
     for id in &ids {
         assert!(inbox.dead_letter(*id, owner(1), "unreadable", at(1)).await.expect("dead letter"));
     }
-    assert!(inbox.lease(&[], 9, lease(2, 99), at(50)).await.expect("lease").is_empty(), "no worker gets poison");
+    assert!(inbox.lease(&[], 9, lease(2, 99), at(50)).await.expect("lease").is_empty(), "a dead letter is not leased");
     let page = inbox.dead_letters(None, 2).await.expect("list");
     assert_eq!(page.iter().map(|entry| entry.id).collect::<Vec<_>>(), ids[..2], "listed in order");
     assert!(page.iter().all(|entry| entry.last_error.as_deref() == Some("unreadable")), "with the reason");
@@ -182,7 +182,7 @@ async fn poison_is_given_up(inbox: &impl Inbox) {
     assert_eq!(rest.iter().map(|entry| entry.id).collect::<Vec<_>>(), ids[2..], "page by page");
     let again = inbox.receive(&incoming(&[1], 1, 9), at(51)).await.expect("receive");
     assert!(matches!(again, ReceiveOutcome::Duplicate { .. }), "a dead letter is a duplicate");
-    assert!(inbox.resend(ids[0], at(52)).await.expect("resend"), "given up, it is sent again");
+    assert!(inbox.resend(ids[0], at(52)).await.expect("resend"), "a dead letter can be resent");
     assert!(!inbox.resend(ids[0], at(52)).await.expect("resend"), "once");
     let leased = inbox.lease(&[], 9, lease(2, 99), at(52)).await.expect("lease");
     assert_eq!(leased.iter().map(|entry| (entry.id, entry.attempts)).collect::<Vec<_>>(), [(ids[0], 1)]);

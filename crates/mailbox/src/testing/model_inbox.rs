@@ -1,4 +1,4 @@
-//! An inbox as plain as its rules, to compare engines with.
+//! A plain model of an inbox, to compare engines with.
 
 use crate::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KnownEntry, ReceiveDecision, ReceiveOutcome};
 use crate::key::{DuplicateKey, Fingerprint};
@@ -7,7 +7,7 @@ use crate::lease::{EntryId, Lease, LeaseOwner};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// An inbox in a list, searched from the start. Not for use beyond tests: it forgets at the end of the process.
+/// An inbox in a list, searched from the start. For tests only: it is lost at the end of the process.
 #[derive(Debug, Default)]
 pub struct ModelInbox(Mutex<State>);
 

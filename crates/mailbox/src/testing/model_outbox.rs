@@ -1,4 +1,4 @@
-//! An outbox as plain as its rules, to compare engines with.
+//! A plain model of an outbox, to compare engines with.
 
 use crate::lease::{EntryId, Lease, LeaseOwner};
 use crate::outbox::{
@@ -8,7 +8,7 @@ use crate::outbox::{
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// An outbox in a list, searched from the start. Not for use beyond tests: it forgets at the end of the process.
+/// An outbox in a list, searched from the start. For tests only: it is lost at the end of the process.
 #[derive(Debug, Default)]
 pub struct ModelOutbox(Mutex<State>);
 

@@ -82,7 +82,7 @@ async fn enqueued_once(outbox: &impl Outbox) {
     let Enqueued::New(id) = first else { panic!("a first message is new") };
     let again = outbox.enqueue(&outgoing(1, 1), at(6)).await.expect("enqueue");
     assert_eq!(again, Enqueued::Already(id), "a message id is enqueued once for an endpoint");
-    let anew = Outgoing { body: b"written anew".to_vec().into(), ..outgoing(1, 1) };
+    let anew = Outgoing { body: b"generated again".to_vec().into(), ..outgoing(1, 1) };
     let again = outbox.enqueue(&anew, at(6)).await.expect("enqueue");
     assert_eq!(again, Enqueued::Already(id), "the fingerprint says whether it is the same");
     let other = Outgoing { attributes: Vec::new().into(), ..outgoing(1, 1) };
@@ -192,7 +192,7 @@ async fn only_leases_that_last_count(outbox: &impl Outbox) {
     assert_eq!(ids(&leased), [stored[0]]);
     let leased = outbox.lease(request(1, 20), at(10)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[1]]);
-    // The second lease has ended, whatever became of its attempt: one place is free, for the entry that is due first.
+    // The second lease has ended, whatever its delivery did: one place is free, for the entry that is due first.
     let leased = outbox.lease(request(2, 30), at(20)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[1]], "the first lease lasts and counts");
     assert!(outbox.lease(request(3, 90), at(29)).await.expect("lease").is_empty(), "both places are taken again");
@@ -222,7 +222,7 @@ async fn dead_letters_are_sent_again(outbox: &impl Outbox) {
     assert!(!outbox.resend(stored[0], at(60)).await.expect("resend"), "once");
     let leased = outbox.lease(all(lease(2, 99)), at(60)).await.expect("lease");
     let leased: Vec<_> = leased.iter().map(|e| (e.id, e.deliveries, e.message.message_id)).collect();
-    assert_eq!(leased, [(stored[0], 0, outgoing(1, 1).message_id)], "counted anew, under the same message id");
+    assert_eq!(leased, [(stored[0], 0, outgoing(1, 1).message_id)], "counted from zero, under the same message id");
     assert_eq!(outbox.deliveries(stored[0]).await.expect("deliveries"), [delivery(1)], "what was recorded stays");
 }
 

@@ -1,6 +1,6 @@
 //! Reproducible choices.
 
-/// SplitMix64: small, even and the same everywhere.
+/// SplitMix64: small, evenly distributed and the same on every machine.
 #[derive(Debug)]
 pub(super) struct Random(u64);
 

@@ -1,4 +1,4 @@
-//! The suites run on their own models: what they ask for can be had. And on models with a fault put in: each is found.
+//! The suites pass on their own models, and find the fault in each faulty model.
 
 use bankrail_mailbox::testing::{ModelInbox, ModelOutbox, inbox_suite, outbox_suite, run_ready};
 use bankrail_mailbox::*;
@@ -24,7 +24,7 @@ enum Fault {
     FreshAcknowledgement,
     /// Only the first hash is stored and looked up.
     FirstHashOnly,
-    /// A conflict passes for a duplicate.
+    /// A conflict is answered as a duplicate.
     KeyAlone,
     /// Leases end a moment early.
     ShortLease,
@@ -32,7 +32,7 @@ enum Fault {
     LongLease,
     /// Entries are handed out before they are due.
     NotDue,
-    /// Completing twice is fine.
+    /// Completing twice succeeds.
     CompleteAlways,
     /// A claim is never taken over: a crash loses the message.
     NoTakeOver,

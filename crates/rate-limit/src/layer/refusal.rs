@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Why a request is not served.
+/// A request that is not served, and why.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LimitRefusal {
@@ -71,9 +71,9 @@ impl LimitRefusal {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusalBody {
-    /// Its media type; `None` for no body.
+    /// The media type; `None` for no body.
     pub content_type: Option<HeaderValue>,
-    /// Its bytes.
+    /// The bytes of the body.
     pub bytes: Bytes,
 }
 

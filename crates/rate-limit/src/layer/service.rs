@@ -17,11 +17,11 @@ use std::task::{Context, Poll};
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// Whose limit a request is charged to.
+/// The limit that a request is charged to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LimitKey {
-    /// The customer, or another text that the limit is kept for.
+    /// The customer, or another text that identifies the limit.
     pub customer: String,
     /// The kind of call.
     pub call_type: CallType,
@@ -42,8 +42,8 @@ type BodyOf = dyn Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync;
 ///
 /// - A refusal has the status and `Retry-After` of its [`LimitRefusal`]; its body is empty unless
 ///   [`LimitLayerOptions::body`] says otherwise.
-/// - `X-RequestKey` is the business of [`RequestKeyLayer`](bankrail_http::RequestKeyLayer), which belongs further out.
-/// - A request with a key is charged whatever the services further in answer.
+/// - `X-RequestKey` is handled by [`RequestKeyLayer`](bankrail_http::RequestKeyLayer), which belongs further out.
+/// - A request with a key is charged, whatever the inner services answer.
 /// - Put the layer behind a layer that proves who calls: a caller that can choose the key can use up the limit of
 ///   others.
 #[derive(Clone)]
@@ -90,7 +90,7 @@ impl LimitLayerOptions {
 }
 
 impl LimitLayer {
-    /// A layer that charges `limiter`. `key` says to whom and for what a request is charged; a request without a key
+    /// A layer that charges `limiter`. `key` returns the limit that a request is charged to; a request without one
     /// passes uncharged.
     pub fn new(
         limiter: Arc<Limiter>,
@@ -164,7 +164,7 @@ impl<S> Layer<S> for LimitLayer {
     }
 }
 
-/// What [`LimitLayer`] makes of a service.
+/// The service of a [`LimitLayer`].
 #[derive(Clone, Debug)]
 pub struct LimitService<S> {
     inner: S,

@@ -14,7 +14,7 @@ pub(super) struct Shard {
     turns: Turns,
     max_keys: usize,
     on_full: OnFull,
-    /// Where the next look for expired keys starts.
+    /// Where the next search for expired keys starts.
     cursor: usize,
     calls: u8,
     /// Every forgotten key had expired by then. A new key may be one of them after the clock stepped back, so a charge
@@ -22,9 +22,9 @@ pub(super) struct Shard {
     forgotten_until: i64,
 }
 
-/// Keys looked at in passing, by a new key and by every 64th call.
+/// Keys examined by a new key and by every 64th call.
 const LOOKS: usize = 4;
-/// Keys looked at before a new one is refused or another evicted.
+/// Keys examined before a new one is refused or another evicted.
 const LOOKS_WHEN_FULL: usize = 64;
 
 impl Shard {
@@ -99,7 +99,7 @@ impl Shard {
         }
     }
 
-    /// Looks at the next `looks` keys, from the end to the start so that filling a gap with the last key skips none.
+    /// Examines the next `looks` keys, from the end to the start so that filling a gap with the last key skips none.
     #[cold]
     fn look_for_expired(&mut self, looks: usize, now: Timestamp, hasher: &impl BuildHasher) {
         for _ in 0..looks.min(self.table.len()) {

@@ -5,8 +5,8 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::OccupiedEntry;
 use std::hash::{BuildHasher, Hasher};
 
-/// The keys of one shard lie side by side, a cache line each, and `index` finds them: the look for expired keys walks
-/// along memory, and growing moves no hash table of large slots.
+/// The keys of one shard, stored side by side in a cache line each and found by `index`: the search for expired keys is
+/// sequential in memory, and growing moves no hash table of large slots.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     index: HashTable<u32>,
@@ -24,7 +24,7 @@ struct Keys {
 struct Entry {
     state: State,
     call_type: CallType,
-    /// Of the customer's text in bytes; [`LONG`] if it does not fit in here.
+    /// The length of the customer's text in bytes; [`LONG`] if it does not fit into the entry.
     length: u8,
     /// The customer's text, or its place among the long ones.
     text: [u8; SHORT],
@@ -59,7 +59,7 @@ impl Table {
         self.index.find(hash, is).map(|at| *at as usize)
     }
 
-    /// Adds a key that is not there yet.
+    /// Adds a new key.
     pub(super) fn insert(
         &mut self,
         hash: u64,
@@ -133,7 +133,7 @@ impl Keys {
 
     #[inline]
     fn customer<'a>(&'a self, entry: &'a Entry) -> &'a [u8] {
-        // The mark of a long text is more than any short one's length.
+        // `LONG` is more than the length of any short text.
         entry.text.get(..usize::from(entry.length)).unwrap_or_else(|| self.long.get(LongTexts::read(&entry.text)))
     }
 }

@@ -49,7 +49,7 @@ impl PacerOptions {
         self
     }
 
-    /// The most that the two clocks may differ, the way to the other side included; at most a quarter of the shortest
+    /// The most that the two clocks may differ, the way to the provider included; at most a quarter of the shortest
     /// window is kept. Default: 100 ms.
     #[must_use]
     pub fn guard(mut self, guard: Duration) -> Self {

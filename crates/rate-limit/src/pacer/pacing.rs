@@ -4,7 +4,7 @@ use crate::CostError;
 use bankrail_values::{StoreError, Timestamp};
 use std::time::Duration;
 
-/// What happens to a call that the other side's limits do not allow yet.
+/// What happens to a call that the provider's limits do not allow yet.
 ///
 /// Calls that were answered with `Retry-After` are held back by it in the same way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,8 +12,8 @@ use std::time::Duration;
 pub enum Pacing {
     /// It waits as long as necessary and keeps the guard away from the boundaries of the limits' windows, so that a
     /// service whose clock is that much off does not count it in another window. Statements allow 25 calls an hour, so
-    /// that can be most of an hour: put a time-out around the call where that is too long; a call given up while it
-    /// waits has not been charged.
+    /// that can be most of an hour: put a time-out around the call where that is too long; a call that is dropped while
+    /// it waits has not been charged.
     #[default]
     Wait,
     /// It waits in the same way if that takes no longer than this, and fails as soon as it is known to take longer.

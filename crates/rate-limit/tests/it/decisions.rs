@@ -1,4 +1,4 @@
-//! Single decisions that peers are known to get wrong.
+//! Single decisions that other implementations get wrong.
 
 use crate::{at, policy};
 use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
@@ -92,8 +92,8 @@ fn a_limit_of_one_slides() {
     assert!(decide(&mut state, &policy, at(2_000), 1).unwrap().is_allowed());
 }
 
-/// What the crate's documentation says of trailing windows: the sliding counter bounds them by twice the limit less
-/// one, and reaches that.
+/// A sliding counter bounds trailing windows by twice the limit less one, and reaches that, as the crate's
+/// documentation says.
 #[test]
 fn a_sliding_counter_admits_two_limits_less_one_in_a_trailing_window() {
     const HOUR: i64 = 3_600_000;

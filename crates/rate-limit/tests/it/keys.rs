@@ -36,7 +36,7 @@ fn allowed(keys: &Keys, customer: &str, millis: i64) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever is forgotten in passing, every key is judged as if its state had been kept for ever.
+    /// Forgetting expired keys changes no decision.
     #[test]
     fn each_key_is_judged_as_by_a_state_of_its_own(
         shape in shapes(),
@@ -141,7 +141,7 @@ fn the_number_of_keys_stays_bounded_and_falls_in_passing() {
     let admitted = (0..5_000).filter(|n| limiter.check(&n.to_string(), PAYMENT, 0, 1).is_ok()).count();
     assert!((900..=1_000).contains(&admitted), "{admitted}");
     assert_eq!(limiter.counters.len(), admitted);
-    // Ten seconds later every newcomer clears a few away.
+    // Ten seconds later each new key removes a few expired ones.
     for n in 0..400 {
         assert!(allowed(&limiter, &format!("new {n}"), 10_000));
     }
@@ -184,7 +184,7 @@ fn what_was_agreed_with_a_customer_holds_while_running() {
     assert_eq!(error.to_string(), "a cost of 3 never fits a limit of 2 per 60s");
 }
 
-/// What a policy has no window for is not counted while it holds, and is forgotten.
+/// A count without a window in the policy in force is not kept, and later starts at zero.
 #[test]
 fn a_temporary_policy_keeps_the_windows_that_it_names() {
     let hour = |limit| Policy::new(Algorithm::Fixed, Counting::Admitted, &[Window::per_hour(limit).unwrap()]).unwrap();

@@ -1,4 +1,4 @@
-//! A reference that keeps every charge with its time and reckons in fractions.
+//! A reference that keeps each charge with its time and computes in fractions.
 
 use crate::{at, policy};
 use bankrail_rate_limit::{Algorithm, Counting, Policy, State, decide};

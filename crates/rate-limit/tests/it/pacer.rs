@@ -177,7 +177,7 @@ async fn a_bound_on_waiting_counts_the_wait_behind_others() {
     });
     tokio::task::yield_now().await;
     tokio::time::advance(Duration::from_secs(1)).await;
-    // Whoever is in front goes at 60.1 s, so this one cannot before; the place that is left is not taken out of turn.
+    // The call in front goes at 60.1 s, so this one cannot go before; the free place is not taken out of turn.
     let behind = pacer.acquire(1).await;
     assert!(matches!(behind, Err(PaceError::Held { until, .. }) if until == at(120_100)), "{behind:?}");
     in_front.await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! What makes a policy, and what does not.
+//! Valid and invalid policies.
 
 use bankrail_rate_limit::{Algorithm, Counting, Policy, PolicyError, Window};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What holds after any trace.
+//! Properties of any trace.
 
 use crate::oracle::{Shape, Step, shapes, steps};
 use crate::{at, policy};
@@ -100,7 +100,10 @@ proptest! {
     }
 
     #[test]
-    fn no_trailing_window_holds_twice_the_limit(gaps in proptest::collection::vec(0_i64..30, 1..300), limit in 1_u32..9) {
+    fn no_trailing_window_holds_twice_the_limit(
+        gaps in proptest::collection::vec(0_i64..30, 1..300),
+        limit in 1_u32..9,
+    ) {
         let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(50, limit)]);
         let (mut state, mut now, mut admitted) = (State::new(), 0, Vec::new());
         for gap in gaps {

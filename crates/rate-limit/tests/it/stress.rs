@@ -4,7 +4,7 @@ use crate::{at, policy};
 use bankrail_rate_limit::{Algorithm, CallType, Capacity, Charge, Counting, MemoryCounters, OnFull};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Lets two threads off at nearly the same moment, round after round.
+/// Starts two threads at nearly the same moment, in each round.
 struct SpinBarrier(AtomicUsize);
 
 impl SpinBarrier {
@@ -56,7 +56,7 @@ fn two_threads_never_both_get_the_only_place() {
     assert_eq!(wrong, 0);
 }
 
-/// Fresh keys race for their first place, old ones are forgotten meanwhile.
+/// Threads insert the same new keys while old ones are forgotten.
 #[test]
 fn threads_on_many_keys_admit_each_limit_exactly() {
     const THREADS: usize = 4;
@@ -67,7 +67,7 @@ fn threads_on_many_keys_admit_each_limit_exactly() {
         let workers: Vec<_> = (0..THREADS)
             .map(|_| {
                 scope.spawn(|| {
-                    let tries = (0..KEYS).flat_map(|key| std::iter::repeat_n(key, 5));
+                    let requests = (0..KEYS).flat_map(|key| std::iter::repeat_n(key, 5));
                     let allowed = |key: &usize| {
                         if key.is_multiple_of(50) {
                             counters.forget_expired(at(999));
@@ -76,7 +76,7 @@ fn threads_on_many_keys_admit_each_limit_exactly() {
                         let charge = Charge::new(&customer, CallType::Payment, policy, at(999), 1).unwrap();
                         counters.charge(&charge).unwrap().is_allowed()
                     };
-                    tries.filter(allowed).count()
+                    requests.filter(allowed).count()
                 })
             })
             .collect();

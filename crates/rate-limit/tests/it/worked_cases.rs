@@ -96,8 +96,8 @@ fn who_keeps_trying_is_refused_for_ever_or_gets_the_limit() {
         let policy = policy(Algorithm::Sliding, counting, &[(60_000, 10)]);
         let mut state = State::new();
         // Twelve a minute for ten hours; the last hour counts.
-        let tries = (0..7_200).map(|n| decide(&mut state, &policy, at(n * 5_000), 1).unwrap().is_allowed());
-        tries.skip(6_480).filter(|allowed| *allowed).count()
+        let requests = (0..7_200).map(|n| decide(&mut state, &policy, at(n * 5_000), 1).unwrap().is_allowed());
+        requests.skip(6_480).filter(|allowed| *allowed).count()
     };
     assert_eq!(served(Counting::Attempts), 0);
     assert_eq!(
