@@ -170,8 +170,8 @@ impl<'a> Line<'a> {
         self.transaction.map(Transaction::narrative).unwrap_or_default()
     }
 
-    /// The counterparty: the debtor of a credit, the creditor of a debit. For a reversal it is the other way round, because
-    /// its parties keep the roles that they had in the reversed payment.
+    /// The counterparty: the debtor of a credit, the creditor of a debit. For a reversal it is the other way round,
+    /// because its parties keep the roles that they had in the reversed payment.
     #[must_use]
     pub fn counterparty(&self) -> Option<&'a Party> {
         let parties = self.parties()?;

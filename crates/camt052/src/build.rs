@@ -10,7 +10,7 @@ use bankrail_camt::{Finding, FindingKind, NumberError};
 use bankrail_values::{Currency, MoneyError};
 use std::convert::Infallible;
 
-/// Why a report was not built.
+/// A report that could not be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {

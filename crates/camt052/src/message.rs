@@ -15,7 +15,7 @@ message! {
         group_header: 1..1 ~GroupHeader = "GrpHdr",
         /// The reports, each on one account.
         reports: 1..* Report = "Rpt",
-        /// What sender and receiver agreed on beyond the message.
+        /// Data that sender and receiver agreed on beyond the message.
         supplementary_data: 0..* SupplementaryData = "SplmtryData",
     }
     namespace: crate::NAMESPACE,
@@ -24,12 +24,13 @@ message! {
     header: group_header GroupHeader,
     groups: Report = "Rpt",
     units: Entry = "Ntry",
-    /// Reads a document of any size entry by entry: for each report its start, its entries and its end, then the end of the
-    /// message.
+    /// Reads a document of any size entry by entry: for each report its start, its entries and its end, then the end of
+    /// the message.
     ///
-    /// - What stands before the first entry of a report comes with its start. The mandatory parts (`Id`, `Acct`) must stand there;
-    ///   without them the first entry is an error that names them. Reading a whole document accepts them later, too.
-    /// - What stands after the entries, and what the summary disagrees about, comes with the end.
+    /// - The parts before the first entry of a report come with its start. The mandatory parts (`Id`, `Acct`) must be
+    ///   there; without them the first entry is an error that names them. Reading a whole document accepts them later,
+    ///   too.
+    /// - The parts after the entries, and the disagreements of the summary, come with the end.
     /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
     ///
     /// ```no_run
@@ -45,8 +46,8 @@ message! {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// It blocks while its source does. An async caller runs it on a thread of its own and receives the parts from a channel. The
-    /// capacity of the channel bounds what is read ahead, and dropping the receiver ends the reading:
+    /// It blocks while its source does. An async caller runs it on a thread of its own and receives the parts from a
+    /// channel. The capacity of the channel bounds what is read ahead, and dropping the receiver ends the reading:
     ///
     /// ```
     /// use bankrail_camt052::{EntryReader, ReadError, StreamItem};
@@ -104,7 +105,7 @@ record! {
         copy_duplicate: 0..1 CopyDuplicate = "CpyDplctInd",
         /// The system that the figures come from.
         source: 0..1 ReportingSource = "RptgSrc",
-        /// Whose balances and entries these are.
+        /// The account of these balances and entries.
         account: 1..1 Account = "Acct",
         /// An account that belongs to it, such as the one that it is pooled in.
         related_account: 0..1 Box<CounterpartyAccount> = "RltdAcct",
@@ -114,7 +115,7 @@ record! {
         balances: 0..* Balance = "Bal",
         /// Counts and sums over the entries, as the sender states them; reading compares.
         summary: 0..1 Box<Summary> = "TxsSummry",
-        /// What was booked or is expected, in the order of the message.
+        /// The booked and expected entries, in the order of the message.
         entries: 0..* Entry = "Ntry",
         /// Free text on the report, up to 500 characters.
         additional_information: 0..1 Text<500> = "AddtlRptInf",

@@ -13,9 +13,9 @@ message! {
     Document = "BankToCustomerStatementV06" {
         /// Identifies the message.
         group_header: 1..1 ~GroupHeader = "GrpHdr",
-        /// The reports, each on one account.
+        /// The statements, each on one account.
         statements: 1..* Statement = "Stmt",
-        /// What sender and receiver agreed on beyond the message.
+        /// Data that sender and receiver agreed on beyond the message.
         supplementary_data: 0..* SupplementaryData = "SplmtryData",
     }
     namespace: crate::NAMESPACE,
@@ -27,9 +27,9 @@ message! {
     /// Reads a document of any size entry by entry: for each statement its start, its entries and its end, then the end
     /// of the message.
     ///
-    /// - What stands before the first entry of a statement comes with its start. The mandatory parts (`Id`, `Acct`,
-    ///   `Bal`) must stand there; without them the first entry is an error that names them.
-    /// - What stands after the entries, and what the summary disagrees about, comes with the end.
+    /// - The parts before the first entry of a statement come with its start. The mandatory parts (`Id`, `Acct`, `Bal`)
+    ///   must be there; without them the first entry is an error that names them.
+    /// - The parts after the entries, and the disagreements of the summary, come with the end.
     /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
     ///
     /// ```
@@ -72,7 +72,7 @@ record! {
         copy_duplicate: 0..1 CopyDuplicate = "CpyDplctInd",
         /// The system that the figures come from.
         source: 0..1 ReportingSource = "RptgSrc",
-        /// Whose balances and entries these are.
+        /// The account of these balances and entries.
         account: 1..1 Account = "Acct",
         /// An account that belongs to it, such as the one that it is pooled in.
         related_account: 0..1 Box<CounterpartyAccount> = "RltdAcct",
@@ -82,7 +82,7 @@ record! {
         balances: 1..* Balance = "Bal",
         /// Counts and sums over the entries, as the sender states them; reading compares.
         summary: 0..1 Box<Summary> = "TxsSummry",
-        /// What was booked, in the order of the message.
+        /// The booked entries, in the order of the message.
         entries: 0..* Entry = "Ntry",
         /// Free text on the statement, up to 500 characters.
         additional_information: 0..1 Text<500> = "AddtlStmtInf",

@@ -1,4 +1,4 @@
-//! What is not as it should be in a model.
+//! Checking a model.
 
 use crate::extra::{ExtraPart, Extras};
 use crate::field::{Fault, Field, alternatives};
@@ -16,7 +16,7 @@ pub struct Checker {
     start: String,
     path: Vec<(Field, usize)>,
     only_missing: bool,
-    /// What the message's rules remember; `None` for a part of a document.
+    /// The memory of the message's rules; `None` for a part of a document.
     memory: Option<Memory>,
 }
 
@@ -30,7 +30,7 @@ impl Checker {
         Self { shape, findings: Vec::new(), start, path: Vec::new(), only_missing: false, memory }
     }
 
-    /// For the element at a path, of which only what is in it is asked about beyond the schema.
+    /// For the element at a path. Of the rules beyond the schema only those within it are asked.
     pub(crate) fn within(shape: &'static Shape, start: String) -> Self {
         Self { shape, findings: Vec::new(), start, path: Vec::new(), only_missing: false, memory: None }
     }

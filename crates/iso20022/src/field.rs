@@ -1,4 +1,4 @@
-//! What a statement says of one element: its name, its tags, how often it occurs, and how a value can be wrong.
+//! The properties of one element in a statement: its name, its tags, how often it occurs, and how a value can be wrong.
 
 /// An element of a sequence, or an alternative of a choice.
 #[derive(Clone, Copy, Debug)]

@@ -9,11 +9,11 @@ use bankrail_values::excerpt;
 use std::fmt;
 use std::fmt::Write as _;
 
-/// Something in a document that is not as it should be, and where.
+/// A deviation of a document from its schema or from a rule beyond the schema, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is.
+    /// The kind of the deviation.
     pub kind: FindingKind,
     /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; elements that may repeat carry their number, from
     /// 1.
@@ -34,7 +34,7 @@ pub struct Position {
     pub offset: u64,
 }
 
-/// What was found. [`FindingKind::is_schema`] tells what the schema refuses from the rules beyond it.
+/// The kind of a finding. [`FindingKind::is_schema`] distinguishes what the schema refuses from the rules beyond it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FindingKind {
@@ -105,7 +105,7 @@ pub enum FindingKind {
         /// The code points found.
         length: usize,
     },
-    /// A text that is not of its type's pattern.
+    /// A text that does not match its type's pattern.
     #[error("expected {expected}, found {found}")]
     Pattern {
         /// What was expected.
@@ -147,8 +147,8 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// True for what the schema refuses, and so [`Mode::Strict`](crate::Mode::Strict) does; false for what only
-    /// `deny_findings` refuses.
+    /// True for a finding that the schema refuses, and therefore [`Mode::Strict`](crate::Mode::Strict), too. False for
+    /// one that only `deny_findings` refuses.
     #[must_use]
     pub fn is_schema(&self) -> bool {
         !matches!(self, Self::IbanCheckDigits { .. } | Self::BicCountry { .. } | Self::Beyond(_))

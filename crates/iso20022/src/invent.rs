@@ -11,16 +11,16 @@ pub trait Invent: Sized {
     /// Invents a value.
     ///
     /// # Errors
-    /// When the bytes do not reach.
+    /// When there are too few bytes.
     fn invent(from: &mut Unstructured<'_>) -> Result<Self>;
 }
 
-/// What one field of a sequence holds: as many values as the schema allows.
+/// The content of a field of a sequence: as many values as the schema allows.
 pub trait InventField: Sized {
     /// Invents the content of a field.
     ///
     /// # Errors
-    /// When the bytes do not reach.
+    /// When there are too few bytes.
     fn invent_field(from: &mut Unstructured<'_>, field: Field) -> Result<Self>;
 }
 
@@ -32,7 +32,7 @@ impl<N: Node + Invent> InventField for N {
 
 impl<N: Node + Invent> InventField for Option<N> {
     fn invent_field(from: &mut Unstructured<'_>, field: Field) -> Result<Self> {
-        // What the schema demands is there, even where tolerant reading may miss it.
+        // Parts that the schema demands are present, even where tolerant reading may miss them.
         if field.min > 0 || (!from.is_empty() && from.ratio(1, 3)?) { N::invent(from).map(Some) } else { Ok(None) }
     }
 }

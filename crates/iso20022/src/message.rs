@@ -1,4 +1,4 @@
-//! A whole message: what `message!` states of it, and how it is read, streamed, written and checked.
+//! A whole message: the statement of `message!`, and how it is read, streamed, written and checked.
 
 pub(crate) mod check;
 pub(crate) mod read;
@@ -15,13 +15,13 @@ use std::fmt;
 
 /// A message, as `message!` states it.
 pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
-    /// What stands before the groups.
+    /// The part before the groups.
     type Header: Clone;
     /// A group of units.
     type Group: Node + Record;
-    /// What a group holds many of.
+    /// The repeated element of a group.
     type Unit: Node;
-    /// What the cursor has to know.
+    /// The names and types for the cursor.
     const SHAPE: &'static Shape;
     /// The document element.
     const DOCUMENT: &'static Tag;

@@ -1,5 +1,5 @@
-//! What statements make: the traits behind sequences, choices and simple values, and how the readers, the writer and
-//! the checker go through them.
+//! The result of statements: the traits behind sequences, choices and simple values, and how the readers, the writer
+//! and the checker go through them.
 
 mod alternative;
 mod content;
@@ -38,14 +38,14 @@ pub trait Node: Sized {
     #[inline]
     fn settle(&self, _: &mut impl Watch) {}
 
-    /// Writes the element with its tags, and what was kept beside the schema's parts.
+    /// Writes the element with its tags, and the parts kept beyond the schema.
     fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>);
 
-    /// True unless a part is missing that the schema demands, or one is kept that only reading it again can judge:
+    /// True unless a part that the schema demands is missing, or a part is kept that only reading it again can check:
     /// markup, attributes and text beyond the schema, supplementary data.
     fn is_plain(&self) -> bool;
 
-    /// Reports what is not as it should be.
+    /// Reports the findings.
     fn check(&self, to: &mut Checker);
 
     /// True when a name is that of this type in the schema, or of the type that a path of elements leads to from here.

@@ -1,9 +1,9 @@
 //! The fast reader's text: tags exactly as the writer writes them, compared without events.
 //!
-//! - Whatever it does not expect is `Odd`: another order, attributes, a value that breaks a facet, a limit. Then the
-//!   cursor reads the element again, over events, and says what is wrong.
+//! - Anything unexpected is `Odd`: another order, attributes, a value that breaks a facet, a limit. Then the cursor
+//!   reads the element again, over events, and reports the error or finding.
 //! - It knows no prefixes. They are removed from an element first.
-//! - Of what breaks a rule beyond the schema it notes the place.
+//! - It notes the place of an element that breaks a rule beyond the schema.
 
 use crate::read::{Limits, push_lines, resolve};
 
@@ -22,7 +22,7 @@ pub struct Scanner<'a> {
     elements: usize,
     /// The most bytes of a text, or of white space between tags.
     most: usize,
-    /// Something was asked for that scanning does not know.
+    /// A scanned element needs something that scanning does not support.
     odd: bool,
     /// Where the elements start that break a rule beyond the schema.
     doubts: Vec<usize>,

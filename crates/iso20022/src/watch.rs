@@ -1,4 +1,4 @@
-//! Rules beyond the schema: what they are asked about, what they remember, whom they report to.
+//! Rules beyond the schema: their input, their memory, and the reader or checker that they report to.
 
 use crate::finding::FindingKind;
 use std::any::Any;
@@ -6,15 +6,15 @@ use std::fmt;
 
 /// The reader or checker that a rule beyond the schema reports to.
 pub trait Watch {
-    /// What the rules of this message remember; `None` where nothing is remembered.
+    /// The memory of this message's rules; `None` if there is none.
     fn memory(&mut self) -> Option<&mut Memory>;
 
     /// Reports something about the current element.
     fn report(&mut self, kind: FindingKind);
 }
 
-/// What the rules of a message remember from one element to the next, such as running totals. The engine does not know
-/// its type; it is made when a rule first asks for it.
+/// The memory of a message's rules from one element to the next, such as running totals. The engine does not know its
+/// type; it is made when a rule first asks for it.
 #[derive(Default)]
 pub struct Memory(Option<Box<dyn Any + Send + Sync>>);
 

@@ -56,7 +56,7 @@ record! {
 }
 
 record! {
-    /// Who stands in for a tax debtor.
+    /// The representative of a tax debtor.
     TaxAuthorisation = "TaxAuthorisation1" {
         title: 0..1 Text<35> = "Titl",
         name: 0..1 Text<140> = "Nm",

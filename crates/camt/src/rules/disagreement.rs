@@ -1,4 +1,4 @@
-//! What a document states about its parts and what these contradict.
+//! Statements of a document about its parts that the parts contradict.
 
 use bankrail_iso20022::{Beyond, FindingKind};
 use bankrail_values::Decimal;
@@ -66,9 +66,9 @@ pub enum Disagreement {
     /// An entry in another currency than its account.
     #[error("expected the account's currency {account}, found {found}")]
     EntryCurrency {
-        /// The account's currency; cut and escaped when it is no code.
+        /// The account's currency; cut and escaped when it is not a code.
         account: String,
-        /// The entry's currency; cut and escaped when it is no code.
+        /// The entry's currency; cut and escaped when it is not a code.
         found: String,
     },
 }
@@ -89,7 +89,7 @@ pub enum Part {
 }
 
 impl Disagreement {
-    /// The disagreement that a finding is, if it is one.
+    /// The disagreement in a finding, if it is one.
     #[must_use]
     pub fn of(kind: &FindingKind) -> Option<&Self> {
         match kind {

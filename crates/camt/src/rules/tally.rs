@@ -39,8 +39,8 @@ struct Totals {
 }
 
 impl Tally {
-    /// The summary, which stands before the entries, names the codes whose entries are counted apart: as many as it
-    /// has, however many there are among the entries.
+    /// Starts the totals. The summary comes before the entries and names the codes whose entries are counted
+    /// separately, so memory grows with its codes, not with those of the entries.
     pub(super) fn expect(&mut self, summary: &Summary) {
         if self.all.count() > 0 {
             return;
@@ -153,7 +153,8 @@ fn compare(
     }
 }
 
-/// A key for a bank transaction code. Each part follows a character that XML does not have, so that keys are unambiguous.
+/// A key for a bank transaction code. Each part follows a character that XML does not have, so that keys are
+/// unambiguous.
 fn key(code: &BankTransactionCode) -> String {
     let mut key = String::new();
     if let Some(domain) = &code.domain {

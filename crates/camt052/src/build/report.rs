@@ -40,11 +40,11 @@ pub struct ReportBuilder {
     balance_sub_type: String,
     account_name: Option<String>,
     entries: Vec<Entry>,
-    /// Why the first entry that could not be built was refused.
+    /// The error of the first entry that could not be built.
     failed: Option<BuildError>,
 }
 
-/// The identifications that a report is built with.
+/// The identifications of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs)] // two values of one type, told apart by their names
 pub struct ReportIds {
@@ -55,14 +55,14 @@ pub struct ReportIds {
 }
 
 impl ReportBuilder {
-    /// With what every report has:
+    /// A builder with the mandatory values:
     ///
     /// - `ids`: the identifications of message and report
     /// - `source`: the system that the figures come from, `RptgSrc/Prtry`
     /// - `created_at`: the creation time, with fraction digits and offset
     /// - `account`: the account's identifier, `Acct/Id/Othr/Id`
     /// - `balance`: negative when overdrawn; its currency is the account's
-    /// - `balance_date`: as of when
+    /// - `balance_date`: the date of the balance
     #[must_use]
     pub fn new(
         ids: ReportIds,

@@ -1,10 +1,10 @@
-//! Any value of the model, whatever the schema says of it, is either refused by the writer or read again as it was.
+//! Any value of the model, valid or not, is either refused by the writer or read back unchanged.
 
 use crate::invented::{bytes, full, numbered};
 use bankrail_camt052::{Document, WriteError};
 use serde_json::{Value, json};
 
-/// Values that are tried.
+/// The number of values.
 const VALUES: u64 = 1_500;
 
 #[test]
@@ -19,7 +19,7 @@ fn what_is_written_is_read_again_or_refused() {
             let place = roll(places(&value));
             change(&mut value, &mut { place }, &mut roll);
         }
-        // Most changes still give a value of the model; the others are no business of the writer.
+        // Most changes still give a value of the model; the others are not for the writer.
         let Ok(document) = serde_json::from_value::<Document>(value.clone()) else { continue };
         match document.to_xml() {
             Ok(xml) => {

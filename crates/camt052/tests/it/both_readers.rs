@@ -1,4 +1,4 @@
-//! Both readers, the fast one and the one over events, give the same.
+//! The fast reader and the reader over events give the same result.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bankrail_camt052::{Document, Finding, Limits, ReadOptions, WriteOptions};
@@ -6,12 +6,12 @@ use bankrail_iso20022::__private::{parse_counting, read_counting};
 use proptest::prelude::*;
 use std::io::BufReader;
 
-/// An element whose end is not within so many bytes is not waited for.
+/// The reader does not wait for an element whose end is further away than this many bytes.
 const AHEAD: usize = 64 * 1024;
 
 type Outcome = Result<(Document, Vec<Finding>), String>;
 
-/// What reading a document came to, and how often the fast reader took an element or did not.
+/// The result of reading a document, and how many elements the fast reader took and declined.
 type Counted = (Outcome, usize, usize);
 
 fn outcome(
@@ -39,7 +39,7 @@ fn assert_same(xml: &str, options: ReadOptions) -> (usize, usize) {
     assert_eq!(with, in_pieces(xml, 1 << 20, options, false).0, "{xml}");
     // Pieces shorter than an element, most tags whole or not.
     assert_eq!(in_pieces(xml, 61, options, true).0, in_pieces(xml, 61, options, false).0, "{xml}");
-    // What lies whole in one piece of the source is scanned there, too.
+    // An element that is complete in one piece of the source is scanned, too.
     if with.is_ok() && declined == 0 && xml.len() < 16_384 {
         assert_eq!(scanned, streamed, "{xml}");
     }
@@ -54,7 +54,7 @@ fn invented(bytes: &[u8]) -> Document {
     Document::arbitrary(&mut Unstructured::new(bytes)).unwrap()
 }
 
-/// Replaces what stands at a place, given by a number, by markup and values that a hand would write.
+/// Replaces the text at a place, given by a number, by markup and values as written by hand.
 fn mutated(xml: &str, place: usize, change: usize) -> String {
     const CHANGES: [&str; 28] = [
         "<",
@@ -142,7 +142,7 @@ fn prefixed(xml: &str, root: usize) -> String {
     named.replacen(&format!(" xmlns={OURS}"), &format!(" xmlns:p={OURS}{others}"), 1)
 }
 
-/// Takes another prefix, or binds one anew, at one element.
+/// Uses another prefix, or binds one again, at one element.
 fn rebound(xml: &str, place: usize, change: usize) -> String {
     let tags: Vec<usize> = xml.match_indices("<p:").map(|(at, _)| at).collect();
     if tags.is_empty() {
@@ -195,8 +195,8 @@ const ENTRY: &str = "<Ntry><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd
 fn report(entries: &str) -> String {
     format!(
         "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\"><BkToCstmrAcctRpt><GrpHdr><MsgId>m</MsgId>\
-         <CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr><Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id>\
-         <Othr><Id>1</Id></Othr></Id><Ccy>AUD</Ccy></Acct>{entries}</Rpt></BkToCstmrAcctRpt></Document>"
+         <CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr><Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm>\
+         <Acct><Id><Othr><Id>1</Id></Othr></Id><Ccy>AUD</Ccy></Acct>{entries}</Rpt></BkToCstmrAcctRpt></Document>"
     )
 }
 
@@ -209,7 +209,7 @@ fn the_fast_reader_takes_what_this_crate_writes() {
     for root in 0..5 {
         let xml = prefixed(&xml, root);
         assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0), "{root}");
-        // One without the prefix, perhaps unknown then, takes events, and spoils none of its neighbours.
+        // An element without the prefix, perhaps unknown, is read over events and does not affect its neighbours.
         let mixed = xml.replacen("<p:Ntry>", "<Ntry>", 1).replacen("</p:Ntry>", "</Ntry>", 1);
         assert_eq!(assert_same(&mixed, ReadOptions::default()).0, 51, "{root}");
     }
@@ -231,11 +231,11 @@ fn an_entry_that_ends_in_a_later_piece_is_waited_for() {
         // Only where a piece ends within the start tag.
         assert!(scanned > 1_995 && declined == 0, "{scanned} {declined}");
     }
-    // An end that is there, however it is spelled, is not waited for.
+    // An end in memory, however it is spelled, is not waited for.
     let odd = report(&ENTRY.repeat(2_000).replace("</Ntry>", "</Ntry >"));
     let (outcome, scanned, _) = in_pieces(&odd, 1 << 20, ReadOptions::default(), true);
     assert!(outcome.is_ok() && scanned == 2);
-    // Nobody waits for an end that is too far away.
+    // The reader does not wait for an end that is too far away.
     let long = ENTRY.replace("</Ntry>", &format!("<AddtlNtryInf>{}</AddtlNtryInf></Ntry>", "x".repeat(2 * AHEAD)));
     let long = report(&(ENTRY.repeat(2) + &long + ENTRY));
     let (outcome, scanned, declined) = in_pieces(&long, 1 << 20, ReadOptions::default(), true);
@@ -312,7 +312,7 @@ fn what_is_wrong_beyond_the_schema_is_reported_by_the_fast_reader() {
     let forms = [plain.clone(), plain.replace("><", ">\n  <"), plain.replace("\n", "\r\n")];
     let named = forms.iter().flat_map(|xml| (0..5).map(|root| prefixed(xml, root)));
     for xml in forms.iter().cloned().chain(named) {
-        // What a comment or CDATA holds is no tag, and has no prefix.
+        // Text in a comment or CDATA is not a tag and has no prefix.
         let xml = xml.replace("Btch><", "Btch><!-- <p:x> --><").replace("BOOK", "<![CDATA[BOO]]>K");
         let (taken, declined) = assert_same(&xml, ReadOptions::default());
         assert_eq!((taken, declined), (7, 0), "{xml}");

@@ -1,4 +1,4 @@
-//! What is reported, where, and what strict reading refuses.
+//! Findings, their places, and what strict reading refuses.
 
 use bankrail_camt052::{
     AccountId, Amount, CounterpartyAccount, Disagreement, Document, Finding, FindingKind, Mode, NAMESPACE, Part,
@@ -29,7 +29,7 @@ fn only(xml: &str) -> Finding {
     found.into_iter().next().unwrap()
 }
 
-/// What a check of the model finds in a document that is in order.
+/// The findings of a check of the model, for a document whose elements are in order.
 fn checked(xml: &str) -> Vec<(FindingKind, String)> {
     let parsed = Document::parse(xml).unwrap();
     let found = kinds(parsed.document.check());
@@ -94,7 +94,7 @@ fn totals_of_bank_transaction_codes() {
         total("<NbOfNtries>1</NbOfNtries><FcstInd>true</FcstInd>", &code("DMCT")),
     ]);
     assert_eq!(checked(&booked), []);
-    // Two totals of one code are told apart by something that is not known here.
+    // Two totals of one code differ in a way that the check does not know, so they are not compared.
     let twice = total("<NbOfNtries>1</NbOfNtries>", &code("DMCT")).repeat(2);
     assert_eq!(checked(&summary(&[twice])), []);
     let net = "<TtlNetNtry><Amt>5</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>";
@@ -197,7 +197,8 @@ fn what_the_schema_refuses_is_kept_and_reported() {
             "wrong order",
             document(
                 ENTRY,
-                "<Bal><Tp><CdOrPrtry><Cd>ITAV</Cd></CdOrPrtry></Tp><Amt Ccy='AUD'>1</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>",
+                "<Bal><Tp><CdOrPrtry><Cd>ITAV</Cd></CdOrPrtry></Tp><Amt Ccy='AUD'>1</Amt><CdtDbtInd>CRDT</CdtDbtInd>\
+                 <Dt><Dt>2021-07-29</Dt></Dt></Bal>",
             ),
             "/Bal[1]",
         ),
@@ -249,7 +250,9 @@ fn unknown_parts_stay_in_their_place() {
     let entry = ENTRY.replace("<Amt Ccy=\"AUD\">5.00</Amt>", &format!("<First/>{amount}<Second z='1'/>"));
     let xml = document("", &entry);
     let written = Document::parse(&xml).unwrap().document.to_xml().unwrap();
-    assert!(written.contains("<Ntry><First/><Amt Ccy=\"AUD\" x=\"&lt;\" xmlns:p=\"urn:p\" p:y=\"2\">5.00<Note xmlns=\"urn:n\">?</Note></Amt><Second z='1'/><CdtDbtInd>"), "{written}");
+    let kept = "<Ntry><First/><Amt Ccy=\"AUD\" x=\"&lt;\" xmlns:p=\"urn:p\" p:y=\"2\">5.00\
+                <Note xmlns=\"urn:n\">?</Note></Amt><Second z='1'/><CdtDbtInd>";
+    assert!(written.contains(kept), "{written}");
 }
 
 /// Found by changing documents: the second `Nm`, kept as it was behind `Ccy`, came to stand before the first.
@@ -281,7 +284,8 @@ fn strict_reading_reports_every_finding() {
 fn codes_that_look_the_same_in_one_text_are_counted_apart() {
     let total = |code: &str, count: u32| {
         format!(
-            "<TtlNtriesPerBkTxCd><NbOfNtries>{count}</NbOfNtries><BkTxCd><Prtry>{code}</Prtry></BkTxCd></TtlNtriesPerBkTxCd>"
+            "<TtlNtriesPerBkTxCd><NbOfNtries>{count}</NbOfNtries><BkTxCd><Prtry>{code}</Prtry></BkTxCd>\
+             </TtlNtriesPerBkTxCd>"
         )
     };
     let (joined, issued) = ("<Cd>X@Y</Cd>", "<Cd>X</Cd><Issr>Y</Issr>");

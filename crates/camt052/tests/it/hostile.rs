@@ -1,7 +1,7 @@
-//! Documents made to cost more than they should: work and memory grow with their length, and no faster.
+//! Documents made to be expensive: work and memory grow with their length, and no faster.
 //!
-//! Where the limits would refuse one at once they are lifted: the work behind them has to be linear, too. The numbers
-//! are such that work that grows with the square would not end.
+//! The limits that would refuse a document at once are lifted, because the work behind them must be linear, too. With
+//! these numbers, quadratic work would not end.
 
 use crate::findings::document;
 use bankrail_camt052::{Document, EntryReader, LimitKind, Limits, Mode, Parsed, ReadError, ReadErrorKind, ReadOptions};
@@ -66,8 +66,8 @@ fn kept_markup_has_the_namespaces_it_had() {
     let parsed = read(&xml.replace("<Document", &format!("<Document{around}")), ReadOptions::default()).unwrap();
     let [extra] = parsed.document.reports[0].extras.parts() else { panic!("{parsed:?}") };
     let bankrail_camt052::ExtraPart::Xml(kept) = &extra.part else { panic!("{extra:?}") };
-    let declared = "xmlns:a=\"outer-a\" xmlns:c=\"outer-c\" xmlns:e=\"outer-e\" xmlns:f=\"outer-f\" xmlns:g=\"outer-g\" \
-                    xmlns:h=\"outer-h\"";
+    let declared = "xmlns:a=\"outer-a\" xmlns:c=\"outer-c\" xmlns:e=\"outer-e\" xmlns:f=\"outer-f\" \
+                    xmlns:g=\"outer-g\" xmlns:h=\"outer-h\"";
     assert!(kept.starts_with(&format!("<x {declared} xmlns:b='own' a:y='' b:y=''><c:z")), "{kept}");
     let again = Document::parse(parsed.document.to_xml().unwrap()).unwrap();
     assert_eq!(again.document, parsed.document);
@@ -181,7 +181,7 @@ fn documents_deep_within_supplementary_data() {
     }
 }
 
-/// A total is found at once, however many others are of the same code.
+/// A total is found in constant time, whatever the number of others of the same code.
 #[test]
 fn many_totals_of_one_code_and_many_entries() {
     let total = "<TxsSummry><TtlNtriesPerBkTxCd><NbOfNtries>7</NbOfNtries><BkTxCd/></TtlNtriesPerBkTxCd></TxsSummry>";
@@ -198,8 +198,8 @@ fn many_totals_of_one_code_and_many_entries() {
 fn elements_outside_of_entries_are_counted_together() {
     let options = ReadOptions::default().limits(Limits::default().entry_elements(60));
     assert!(read(&document("", &ENTRY.repeat(100)), options).is_ok());
-    let balance = "<Bal><Tp><CdOrPrtry><Cd>ITBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>\
-                   <Dt><Dt>2021-07-29</Dt></Dt></Bal>";
+    let balance = "<Bal><Tp><CdOrPrtry><Cd>ITBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">1.00</Amt>\
+                   <CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>";
     assert_eq!(limit(&document("", &format!("{ENTRY}{balance}").repeat(10)), options), LimitKind::EntryElements);
     assert_eq!(limit(&document("", &format!("{ENTRY}<x/>").repeat(60)), options), LimitKind::EntryElements);
     // Each report may have as many, and the message beside them.
@@ -212,7 +212,7 @@ fn elements_outside_of_entries_are_counted_together() {
     assert_eq!(limit(&odd, options), LimitKind::EntryElements);
 }
 
-/// The place of each finding is told from the one before, not from the beginning.
+/// The place of each finding is counted from the previous one, not from the beginning.
 #[test]
 fn many_findings_far_into_a_long_line() {
     let comment = format!("<!--{}-->", "c".repeat(1_000_000));
@@ -231,7 +231,8 @@ fn many_findings_far_into_a_long_line() {
 fn parts_kept_beside_many_elements_are_written_in_their_places() {
     let lines = numbered(30_000, |number, text| write!(text, "<Ustrd>a</Ustrd><x{number}/>").unwrap());
     let details = format!(
-        "<BkTxCd/><NtryDtls><TxDtls><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><RmtInf>{lines}</RmtInf></TxDtls></NtryDtls>"
+        "<BkTxCd/><NtryDtls><TxDtls><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>\
+         <RmtInf>{lines}</RmtInf></TxDtls></NtryDtls>"
     );
     let xml = document("", &ENTRY.replace("<BkTxCd/>", &details));
     let parsed = Document::parse(&xml).unwrap();
@@ -262,7 +263,7 @@ fn findings_without_room_are_counted() {
     let options = ReadOptions::default().limits(Limits::default().findings(2));
     let error = Document::parse_with(format!("{xml}<"), &options).unwrap_err();
     assert_eq!((error.findings().len(), error.further_findings()), (2, 6));
-    // Without any room, too, a finding refuses a document.
+    // A finding refuses a document also without room for findings.
     let options = ReadOptions::default().limits(Limits::default().findings(0));
     let deny = options.deny_findings(true);
     let error = Document::parse_with(xml.replace("<x/>", ""), &deny).unwrap_err();

@@ -1,4 +1,4 @@
-//! Invented documents: whatever the schema accepts.
+//! Invented documents: anything that the schema accepts.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bankrail_camt052::{
@@ -6,7 +6,7 @@ use bankrail_camt052::{
     Report, StructuredRemittance, Transaction,
 };
 
-/// Bytes out of a number, always the same.
+/// Bytes made from a number, always the same.
 pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     std::iter::repeat_with(|| {
@@ -34,7 +34,7 @@ pub(crate) fn strict() -> ReadOptions {
     ReadOptions::default().mode(Mode::Strict)
 }
 
-/// A document whose one transaction has every large part, each out of bytes of its own.
+/// A document whose one transaction has every large part, each made from bytes of its own.
 pub(crate) fn full(seed: u64) -> Document {
     let mut parts = 0;
     let mut more = || {

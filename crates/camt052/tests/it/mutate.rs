@@ -41,7 +41,7 @@ fn element(node: roxmltree::Node<'_, '_>, kind: &str, types: &Types) -> Element 
     let children: Vec<Element> = node.children().filter(roxmltree::Node::is_element).map(child).collect();
     let text = if children.is_empty() { node.text().unwrap_or_default().to_owned() } else { String::new() };
     let attributes = node.attributes().map(|a| (a.name().to_owned(), a.value().to_owned())).collect();
-    // What an envelope holds is not of the schema, but for a document of this message at any depth.
+    // In an envelope only a document of this message, at any depth, is of the schema.
     let children = match (node.tag_name().name(), node.range().start % 4) {
         ("Envlp", 0) => vec![document(types)],
         ("Envlp", 1) => vec![Element { children: vec![document(types)], ..any() }],
@@ -103,7 +103,7 @@ fn change_child(parent: &mut Element, index: usize, action: usize, pick: usize) 
         5 => attribute(["x", "xml:lang", "xsi:other"][pick % 3], "1"),
         6 => child.attributes.clear(),
         7 => child.attributes = vec![("Ccy".to_owned(), ["AUD", "aud", "", " AUD"][pick % 4].to_owned())],
-        // The schema knows nothing of what an envelope holds, so it may be whatever it says.
+        // The schema does not restrict the content of an envelope.
         8 if child.name != "any" => attribute("xsi:nil", ["true", "false", "0"][pick % 3]),
         // `~` stands for the document's prefix.
         18 | 19 if child.name != "any" => {

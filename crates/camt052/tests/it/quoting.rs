@@ -1,4 +1,4 @@
-//! What errors and findings quote of a document: little, and nothing that could forge a line of a log.
+//! Errors and findings quote little of a document, and nothing that could forge a line of a log.
 
 use crate::findings::document;
 use bankrail_camt052::{Document, Finding, FindingKind, ReadError, ReadErrorKind, ReadOptions};
@@ -79,7 +79,8 @@ fn findings_quote_little_of_a_document() {
     let value = format!("v&#10;forged line{}", "v".repeat(100_000));
     let total = format!(
         "<TtlNtriesPerBkTxCd><NbOfNtries>7</NbOfNtries><BkTxCd><Domn><Cd>{value}</Cd><Fmly><Cd>{value}</Cd>\
-                         <SubFmlyCd>{value}</SubFmlyCd></Fmly></Domn><Prtry><Cd>{value}</Cd><Issr>{value}</Issr></Prtry></BkTxCd>\
+                         <SubFmlyCd>{value}</SubFmlyCd></Fmly></Domn>\
+                         <Prtry><Cd>{value}</Cd><Issr>{value}</Issr></Prtry></BkTxCd>\
                          </TtlNtriesPerBkTxCd>"
     );
     let odd = ENTRY
@@ -103,7 +104,7 @@ fn findings_quote_little_of_a_document() {
     assert_error(&error);
 }
 
-/// Names and codes that fit are told as they are.
+/// Short names and codes are quoted unchanged.
 #[test]
 fn what_is_short_is_quoted_as_it_is() {
     let found = Document::parse(document("", "<Foo/>")).unwrap().findings;

@@ -11,7 +11,7 @@ fn with_source(source: &str) -> String {
     document(&format!("<RptgSrc><Prtry>{source}</Prtry></RptgSrc>"), "")
 }
 
-/// The reporting source of a document, which stands out of order there; only its text matters.
+/// The reporting source of a document, which is out of order; only its text matters.
 fn source(bytes: impl AsRef<[u8]>) -> String {
     let parsed = Document::parse(bytes).unwrap_or_else(|error| panic!("{error:?}"));
     match &parsed.document.reports[0].source {
@@ -257,7 +257,7 @@ fn blank_text_between_other_text_is_kept() {
     assert_eq!(Document::parse(parsed.document.to_xml().unwrap()).unwrap().document, parsed.document);
 }
 
-/// An unknown element inside one occurrence says nothing about another.
+/// An unknown element inside one occurrence does not affect another.
 #[test]
 fn a_choice_without_alternative_is_an_error_whatever_stands_in_the_one_before() {
     let entry = |quantities: &str| {

@@ -115,7 +115,7 @@ impl Respeller<'_> {
         }
     }
 
-    /// What says nothing between elements.
+    /// Markup without meaning between elements.
     fn between(&mut self) {
         self.xml.push_str(["", "", "", "\n", "\r\n\t ", "<!---->", " <?a?> ", "<!-- <a> & -->\n"][(self.roll)(8)]);
     }

@@ -1,4 +1,4 @@
-//! Whatever the schema accepts survives writing and reading, in every form.
+//! Every document that the schema accepts survives writing and reading, in every form.
 
 use crate::invented::{full, invented, strict};
 use crate::types::{Types, child_type, name_of, types};
@@ -41,7 +41,7 @@ proptest! {
     }
 }
 
-/// What has been written at least once: types, elements of types, codes of types.
+/// The parts that were written at least once: types, elements of types, codes of types.
 #[derive(Default)]
 struct Seen {
     types: BTreeSet<String>,
@@ -77,7 +77,7 @@ fn every_part_of_the_schema_round_trips() {
     let elements: BTreeSet<(String, String)> = types
         .iter()
         .flat_map(|(kind, (_, elements))| elements.iter().map(|(name, ..)| (kind.clone(), name.clone())))
-        // What an envelope holds is not of the schema.
+        // The content of an envelope is not of the schema.
         .filter(|(_, name)| name != "##any")
         .collect();
     let codes: BTreeSet<(String, String)> = types

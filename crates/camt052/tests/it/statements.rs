@@ -57,7 +57,7 @@ fn statements() -> Vec<Statement> {
     found
 }
 
-/// What a simple Rust type says of the schema's type and facets.
+/// The schema's type and facets of a simple Rust type.
 fn simple(kind: &str) -> Vec<String> {
     let facets =
         |names: &[&str], facets: &str| names.iter().map(|name| format!("{name} {facets}").trim().to_owned()).collect();

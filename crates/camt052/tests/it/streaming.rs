@@ -108,7 +108,7 @@ fn other_encodings_stream_as_they_parse() {
     }
 }
 
-/// Found by the fuzz target `entry_stream`: an byte that is no UTF-8, seen early in a large piece, took the place of
+/// Found by the fuzz target `entry_stream`: a byte that is not UTF-8, seen early in a large piece, took the place of
 /// the error before it.
 #[test]
 fn the_first_error_is_told_whatever_was_read_ahead() {

@@ -35,7 +35,7 @@ pub(crate) fn assert_same_leaves(name: &str, left: &str, right: &str) {
     assert_eq!(left.len(), right.len(), "{name}");
 }
 
-/// Attributes of XML Schema itself say nothing.
+/// Attributes of XML Schema itself are ignored.
 fn significant(xml: &str) -> Vec<(String, String)> {
     leaves(xml).into_iter().filter(|(path, _)| !path.ends_with("/@schemaLocation")).collect()
 }

@@ -1,4 +1,4 @@
-//! What writing guarantees beside the round trip.
+//! Guarantees of writing besides the round trip.
 
 use crate::findings::document;
 use bankrail_camt052::{AccountId, Document, Envelope, WriteError, WriteOptions};
@@ -64,9 +64,9 @@ fn what_would_not_be_read_back_is_refused() {
     assert!(refused(|document| {
         document.supplementary_data[0].envelope = Envelope::from_unchecked_xml("</Envlp></SplmtryData><Rpt/>");
     }));
-    // A choice of which nothing was kept.
+    // A choice without any alternative.
     assert!(refused(|document| document.reports[0].account.id = AccountId::Unknown));
-    // What stood after an entry that is no longer there.
+    // A part that stood after an entry that was removed.
     assert!(!refused(|document| document.reports[0].entries.clear()));
     let mut empty = read.clone();
     empty.supplementary_data[0].envelope = Envelope::from_unchecked_xml("");

@@ -1,4 +1,4 @@
-//! What is invented is written, read, streamed and checked alike.
+//! Invented documents are written, read, streamed and checked with the same result.
 
 use crate::documents::{changed, numbered, strict};
 use bankrail_camt053::{Document, EntryReader, FindingKind, ReadError, ReadErrorKind, StreamItem, WriteOptions};

@@ -4,12 +4,12 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A rule of a message, beyond the schema, that a document breaks. Which rules there are, the crate of the message or
-/// of its family says; [`Beyond::get`] gives its type back.
+/// A rule of a message, beyond the schema, that a document breaks. The crate of the message or of its family defines
+/// the rules; [`Beyond::get`] returns the rule's type.
 #[derive(Clone)]
 pub struct Beyond(Arc<dyn Rule>);
 
-/// What any broken rule can do.
+/// The operations of any broken rule.
 trait Rule: fmt::Debug + fmt::Display + Any + Send + Sync {
     fn equals(&self, other: &dyn Any) -> bool;
     fn as_any(&self) -> &dyn Any;

@@ -1,10 +1,10 @@
-//! What is not as it should be in a document.
+//! Checking a document.
 
 use super::Message;
 use crate::check::Checker;
 use crate::finding::Finding;
 
-/// Everything that is not as it should be.
+/// All findings of a document.
 pub fn check<M: Message>(document: &M) -> Vec<Finding> {
     checked(document, Checker::new(M::SHAPE))
 }

@@ -5,15 +5,15 @@ use crate::finding::Finding;
 use crate::read::{Cursor, Decoded, Halt, ReadError, ReadOptions, StreamTokens, TextTokens, Tokens, plain_text};
 use std::io::BufRead;
 
-/// A document and what was found in it.
+/// A document and its findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parsed<M> {
     /// The document.
     pub document: M,
-    /// What is not as it should be, in the order of the document; what counts and sums disagree about comes last.
+    /// The findings, in the order of the document; disagreements of counts and sums come last.
     pub findings: Vec<Finding>,
-    /// How many more were found than [`Limits::findings`](crate::Limits::findings) has room for.
+    /// The number of further findings, beyond those that [`Limits::findings`](crate::Limits::findings) has room for.
     pub further_findings: u64,
 }
 

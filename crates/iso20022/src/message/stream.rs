@@ -1,4 +1,4 @@
-//! Units one after the other, in memory bounded by the largest and by what stands outside of units.
+//! Units one after the other, in memory bounded by the largest unit and by the parts outside of units.
 
 use super::Message;
 use crate::field::Field;
@@ -27,13 +27,13 @@ pub struct UnitReader<M: Message, R> {
 #[allow(clippy::exhaustive_enums)] // the engine's own
 #[derive(Debug)]
 pub enum Part<M: Message> {
-    /// A group begins: what stands before its units.
+    /// A group begins: the parts before its units.
     GroupStart(Box<M::Group>),
     /// A unit of the group.
     Unit(Box<M::Unit>),
-    /// The group ends: all of it but its units.
+    /// The group ends: all of its parts except its units.
     GroupEnd(Box<M::Group>),
-    /// The message ends: all of it but its groups.
+    /// The message ends: all of its parts except its groups.
     MessageEnd(Box<M>),
 }
 
@@ -52,7 +52,7 @@ enum State {
 }
 
 impl<M: Message, R: BufRead> UnitReader<M, R> {
-    /// Reads as the options say.
+    /// Reads with these options.
     pub fn new(source: R, options: ReadOptions) -> Self {
         Self {
             cursor: Cursor::new(StreamTokens::new(Decoded::new(source, options.limits)), options, M::SHAPE),
@@ -195,12 +195,12 @@ impl<M: Message, R> UnitReader<M, R> {
         self.header.as_ref()
     }
 
-    /// What has been found since this was last asked.
+    /// The findings since the last call.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         self.cursor.findings.take()
     }
 
-    /// How many more have been found than there was room for.
+    /// The number of findings for which there was no room.
     pub fn further_findings(&self) -> u64 {
         self.cursor.findings.further()
     }

@@ -35,7 +35,7 @@ impl WriteOptions {
     }
 }
 
-/// Why a document was not written.
+/// A document that was not written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -52,14 +52,14 @@ pub enum WriteError {
         /// The first such character.
         found: char,
     },
-    /// Something beyond the schema that would not be read back as it is: supplementary data or a kept part that is no
+    /// Something beyond the schema that would not be read back as it is: supplementary data or a kept part that is not
     /// well-formed markup, or has no place in the document.
     #[error(
         "expected parts beyond the schema that can be read back as they are{}",
         .why.as_ref().map_or_else(String::new, |why| format!(": {why}"))
     )]
     Unfaithful {
-        /// Why what was written cannot be read, if so.
+        /// Why the written document cannot be read, if it cannot.
         why: Option<ReadError>,
     },
     /// The destination failed.
@@ -121,7 +121,8 @@ fn refuse<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteEr
     }
 }
 
-/// What the schema does not know is written as it is; only reading it again shows whether it stays so.
+/// Parts that the schema does not know are written as they are; only reading them again shows whether they are
+/// unchanged.
 #[cold]
 fn refuse_unfaithful<M: Message>(document: &M) -> Result<(), WriteError> {
     let mut text = String::new();

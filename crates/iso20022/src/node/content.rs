@@ -1,4 +1,4 @@
-//! What one field of a struct, or one alternative of a choice, holds, and how it is written and checked.
+//! The content of a field of a struct or of an alternative of a choice, and how it is written and checked.
 
 use super::Node;
 use crate::check::Checker;
@@ -43,7 +43,7 @@ impl<N: Node> Content for Vec<N> {
     }
 }
 
-/// Writes a sequence or choice with what was kept beside the schema's parts.
+/// Writes a sequence or choice with the parts kept beyond the schema.
 #[cold]
 pub fn write_kept(tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>, content: impl FnOnce(&mut Output<'_>)) {
     out.start(tag);

@@ -1,7 +1,8 @@
-//! Where the cursor lets the fast reader try: what stands in the message or in a group.
+//! Where the cursor calls the fast reader: for elements in the message or in a group.
 //!
-//! The fast reader takes an element whole or not at all. It takes what the writer writes; what it takes may break rules
-//! beyond the schema. It notes where that is, and the checker says what it is, so that both readers report the same.
+//! The fast reader takes an element whole or not at all, and only if it is as the writer writes it. The element may
+//! break rules beyond the schema: the fast reader notes the place and the checker reports the rule, so that both
+//! readers report the same.
 
 use crate::check::Checker;
 use crate::field::Tag;
@@ -15,7 +16,7 @@ const AHEAD: usize = 64 * 1024;
 /// No tag of a schema has more bytes.
 const TAG: usize = 64;
 
-/// What stands before the name of the next element.
+/// The text before the name of the next element.
 #[derive(Clone, Copy)]
 struct Next {
     /// Bytes of white space.

@@ -1,4 +1,4 @@
-//! What stands around a message: the document element, and what may stand beside it.
+//! The parts around a message: the document element, and what may be beside it.
 
 use super::attributes::malformed;
 use super::cursor::Cursor;

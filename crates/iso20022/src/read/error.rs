@@ -1,10 +1,10 @@
-//! Why a document was not read, and where.
+//! The error of reading a document, with its place.
 
 use crate::finding::{Finding, FindingKind, Position};
 use std::fmt;
 use std::io;
 
-/// Why a document was not read: what, in which element, and where. `Debug` prints what `Display` does, and the
+/// A document that was not read: the error, its element and its place. `Debug` prints the text of `Display` and the
 /// findings.
 pub struct ReadError(Box<Parts>);
 
@@ -16,7 +16,7 @@ struct Parts {
     further: u64,
 }
 
-/// What was wrong.
+/// The kind of the error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
@@ -131,7 +131,7 @@ impl ReadError {
         Self(Box::new(Parts { kind, path, position, findings, further }))
     }
 
-    /// What was wrong.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> &ReadErrorKind {
         &self.0.kind

@@ -1,4 +1,4 @@
-//! What a reader has found so far.
+//! The findings of a reader so far.
 
 use super::options::{Mode, ReadOptions};
 use crate::finding::{Finding, FindingKind};
@@ -44,12 +44,12 @@ impl Findings {
         self.found.push(finding);
     }
 
-    /// Takes what has been found since this was last asked.
+    /// Takes the findings since the last call.
     pub(crate) fn take(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.found)
     }
 
-    /// How many more have been found than there was room for.
+    /// The number of findings for which there was no room.
     pub(crate) fn further(&self) -> u64 {
         self.further
     }

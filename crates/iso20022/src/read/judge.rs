@@ -37,8 +37,8 @@ fn why(refused: &ReadError) -> String {
 }
 
 impl<T: Tokens> Cursor<T> {
-    /// Reads any content up to the end tag, and reports when it is not exactly one element, or holds a document that the
-    /// schema refuses. Returns its markup; none while a document is only judged.
+    /// Reads any content up to the end tag, and reports when it is not exactly one element, or holds a document that
+    /// the schema refuses. Returns its markup; none while a document is only judged.
     pub(crate) fn any_element(&mut self) -> Result<String, Halt> {
         let (xml, top) = match self.judging {
             Some(judge) => (String::new(), self.judge_content(judge)?),

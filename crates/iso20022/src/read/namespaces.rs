@@ -153,14 +153,18 @@ mod tests {
                 } else {
                     depth += 1;
                     for number in 0..count / 4 {
-                        let name = if prefix == 0 && number == 0 { String::new() } else { format!("p{}", (prefix + number) % 50) };
+                        let name = match (prefix, number) {
+                            (0, 0) => String::new(),
+                            _ => format!("p{}", (prefix + number) % 50),
+                        };
                         let uri = if (prefix + number) % 7 == 0 { NAMESPACE.to_owned() } else { format!("u{depth}") };
                         namespaces.bind(&name, &uri, depth);
                         model.push((depth, name, uri));
                     }
                 }
                 for name in (0..50).map(|number| format!("p{number}")).chain([String::new()]) {
-                    let expected = model.iter().rev().find(|(_, prefix, _)| *prefix == name).map(|(_, _, uri)| uri.as_str());
+                    let expected = model.iter().rev().find(|(_, prefix, _)| *prefix == name);
+                    let expected = expected.map(|(_, _, uri)| uri.as_str());
                     prop_assert_eq!(namespaces.get(&name), expected);
                     prop_assert_eq!(namespaces.is_ours(&name), expected.map(|uri| uri == NAMESPACE));
                     let ours = expected == Some(NAMESPACE) && !name.is_empty();

@@ -1,6 +1,6 @@
 //! How strictly and how much is read.
 
-/// What is done about what the schema refuses.
+/// How findings that the schema refuses are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
@@ -26,7 +26,7 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// What is done about what the schema refuses. Default: [`Mode::Tolerant`].
+    /// How findings that the schema refuses are treated. Default: [`Mode::Tolerant`].
     #[must_use]
     pub const fn mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
@@ -54,12 +54,12 @@ impl ReadOptions {
 /// Bounds with a default and a setter each.
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident: $Type:ty = $default:expr,)*) => {
-        /// Bounds on a document, which real documents never meet.
+        /// Bounds on a document, which real documents do not reach.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Limits { $(pub(crate) $name: $Type),* }
 
         impl Limits {
-            /// No bounds: for what has just been written.
+            /// No bounds: for documents that were just written.
             pub(crate) const NONE: Self = Self { $($name: <$Type>::MAX),* };
 
             $($(#[$doc])*

@@ -1,4 +1,4 @@
-//! Elements, texts and attributes that the schema does not have where they stand: reported and kept.
+//! Elements, texts and attributes that the schema does not have at their place: reported and kept.
 
 use super::attributes::malformed;
 use super::cursor::Cursor;

@@ -22,10 +22,10 @@
 /// ```
 ///
 /// - `namespace`, `root`: the namespace of the message, and its element in the document element `Document`.
-/// - `depth`: how many elements stand within each other at most.
-/// - `header`: the field that stands before the groups, and its type.
-/// - `groups`, `units`: the elements that are handed out one by one when the message is streamed. The groups stand in
-///   the message, the units in a group.
+/// - `depth`: the maximum nesting of elements.
+/// - `header`: the field before the groups, and its type.
+/// - `groups`, `units`: the elements that are handed out one by one when the message is streamed. The groups are in the
+///   message, the units in a group.
 /// - `stream`: the name of the reader, the name of its items, and those of the variants for the start of a group, a
 ///   unit and the end of a group.
 ///
@@ -77,8 +77,8 @@ macro_rules! message {
             /// Reads a document tolerantly, from text or bytes.
             ///
             /// # Errors
-            /// `ReadError` when the document is malformed, of another message, misses a mandatory
-            /// part, or holds an unreadable amount or date.
+            /// `ReadError` when the document is malformed, of another message, misses a mandatory part, or holds an
+            /// unreadable amount or date.
             pub fn parse(xml: impl AsRef<[u8]>) -> Result<Parsed, $crate::ReadError> {
                 Self::parse_bytes(xml.as_ref(), &$crate::ReadOptions::default())
             }
@@ -111,8 +111,8 @@ macro_rules! message {
             }
 
             /// Everything that is not as it should be in this document: what reading it strictly would report, whether
-            /// the schema refuses it (`FindingKind::is_schema`) or a rule beyond the
-            /// schema is broken: counts, sums, currencies, check digits.
+            /// the schema refuses it (`FindingKind::is_schema`) or a rule beyond the schema is broken: counts, sums,
+            /// currencies, check digits.
             ///
             /// Without a finding of the schema, [`to_xml`](Self::to_xml) gives a schema-valid document.
             #[must_use]
@@ -123,8 +123,7 @@ macro_rules! message {
             /// The document as compact XML in UTF-8, with the XML declaration.
             ///
             /// # Errors
-            /// `WriteError::Invalid` when a mandatory part is missing,
-            /// `WriteError::Character`,
+            /// `WriteError::Invalid` when a mandatory part is missing, `WriteError::Character`,
             /// `WriteError::Unfaithful`.
             pub fn to_xml(&self) -> Result<String, $crate::WriteError> {
                 self.to_xml_with($crate::WriteOptions::default())
@@ -142,8 +141,7 @@ macro_rules! message {
             ///
             /// # Errors
             /// As [`to_xml`](Self::to_xml): `Invalid` and `Unfaithful` before anything is written, `Character` when
-            /// part of the document may have been written. `WriteError::Io` when the
-            /// destination fails.
+            /// part of the document may have been written. `WriteError::Io` when the destination fails.
             pub fn write_to(
                 &self,
                 sink: &mut dyn std::io::Write,
@@ -209,8 +207,8 @@ macro_rules! message {
                 self.0.take_findings()
             }
 
-            /// How many more have been found, since the reader began, than
-            /// `Limits::findings` had room for until they were taken.
+            /// How many more have been found, since the reader began, than `Limits::findings` had room for until they
+            /// were taken.
             #[must_use]
             pub fn further_findings(&self) -> u64 {
                 self.0.further_findings()

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A code that the schema's list does not have, kept as read. Made by `from_code` of the list, which returns a variant of its
-/// own for each code that the list has.
+/// A code that the schema's list does not have, kept as read. Made by `from_code` of the list, which returns a variant
+/// of its own for each code that the list has.
 ///
 /// ```
 /// bankrail_iso20022::codes! {

@@ -301,7 +301,7 @@ impl DateTime {
     }
 }
 
-/// Not a date or time in the form of XML Schema.
+/// A text that is not a date or time in the form of XML Schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
 #[non_exhaustive]

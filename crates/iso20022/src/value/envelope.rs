@@ -11,8 +11,8 @@ use crate::scan::{Odd, Scanner};
 
 /// Supplementary data, verbatim: one element of any namespace.
 ///
-/// A document of the message within it, at any depth, has to be valid like any other. `xsi:type` of foreign elements is not
-/// judged.
+/// A document of the message within it, at any depth, has to be valid like any other. `xsi:type` of foreign elements is
+/// not judged.
 ///
 /// `SupplementaryDataEnvelope1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use bankrail_values::Currency;
 use std::fmt;
 
 text_type! {
-    /// An international bank account number: `[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}`. The check digits are no part of
-    /// the schema; see [`Iban::has_valid_check_digits`].
+    /// An international bank account number: `[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}`. The check digits are not part of the
+    /// schema; see [`Iban::has_valid_check_digits`].
     Iban, |text| {
         let fits = text.len() >= 5 && text.len() <= 34 && parts(text, &[(2, upper), (2, digit), (30, alphanumeric)]);
         pattern(fits, "an IBAN: two upper-case letters, two digits, 1 to 30 letters or digits")
@@ -76,7 +76,7 @@ text_type! {
 }
 
 impl CurrencyCode {
-    /// The currency; `None` when the text is no currency code.
+    /// The currency; `None` when the text is not a currency code.
     #[must_use]
     pub fn to_currency(&self) -> Option<Currency> {
         Currency::parse(self.as_str()).ok()

@@ -9,7 +9,8 @@ use std::fmt;
 
 /// An exact decimal of at most `DIGITS` digits, `FRACTION` of them after the point, not below zero if `UNSIGNED`.
 ///
-/// The scale is kept, so that `10.0000` stays so. Trailing zeros do not count as digits; those beyond 28 digits are cut.
+/// The scale is kept, so that `10.0000` stays so. Trailing zeros do not count as digits; those beyond 28 digits are
+/// cut.
 ///
 /// ```
 /// use bankrail_iso20022::{PlainDecimal, Rate};
@@ -61,7 +62,7 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Number<DIGITS
     }
 }
 
-/// Not a decimal within the schema's digits and sign.
+/// A text or value that is not a decimal within the schema's digits and sign.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected a decimal of at most {digits} digits, {fraction} after the point{}, found {found}",
@@ -85,7 +86,7 @@ impl NumberError {
     }
 }
 
-/// Reads an `xs:decimal` within the facets; `None` when it is none.
+/// Reads an `xs:decimal` within the facets; `None` for other texts.
 #[inline]
 pub(crate) fn read(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
     read_plain(text.as_bytes(), digits, fraction).or_else(|| read_any(text, digits, fraction, unsigned))

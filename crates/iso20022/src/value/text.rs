@@ -4,8 +4,8 @@ use crate::field::Fault;
 use compact_str::CompactString;
 use std::fmt;
 
-/// Defines a text type. A value may break the facet of its type, so that tolerant reading can keep it; the checker reports
-/// it.
+/// Defines a text type. A value may break the facet of its type, so that tolerant reading can keep it; the checker
+/// reports it.
 macro_rules! text_type {
     ($(#[$meta:meta])* $Type:ident $(<$(const $param:ident: usize),+>)? , $fault:expr $(, $doubt:path)?) => {
         $(#[$meta])*
