@@ -69,8 +69,8 @@ macro_rules! messages {
                 Self::ALL.into_iter().find(|kind| kind.as_str() == name)
             }
 
-            /// True for the outcomes, which answer a request and so require `X-RequestKey` (Specification: "Webhook
-            /// receivers").
+            /// True for the outcomes, which answer a request and so require `X-RequestKey`
+            /// (Specification: "Webhook receivers").
             #[must_use]
             pub const fn answers_a_request(self) -> bool {
                 match self { $( Self::$variant => $answers, )* }
