@@ -131,7 +131,7 @@ impl Extras {
     }
 }
 
-/// Orders parts so that those of one place stand together, before those of the elements within it. Within a place the
+/// Orders parts so that those of one place are together, before those of the elements within it. Within a place the
 /// order of the document stays.
 fn by_place(left: &Extra, right: &Extra) -> Ordering {
     (&left.inside, &left.after).cmp(&(&right.inside, &right.after))
@@ -207,7 +207,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Writes one child of this element and what stood after it.
+    /// Writes one child of this element and the parts after it.
     #[cold]
     pub(crate) fn field(
         &self,

@@ -97,8 +97,8 @@ impl Schedule {
         Some(Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX)))
     }
 
-    /// Returns the disposition of a message whose delivery failed. `made` counts the failed delivery, too. It is not
-    /// due again before `retry_after` has passed (RFC 9110 section 10.2.3).
+    /// Returns the disposition of a message whose delivery failed. `made` counts the failed delivery, too. The message
+    /// is not due again before `retry_after` has passed (RFC 9110 section 10.2.3).
     #[must_use]
     pub fn after_failure(&self, made: u32, now: Timestamp, retry_after: Option<Duration>, random: u64) -> Disposition {
         match self.delay(made, random) {

@@ -158,7 +158,7 @@ impl Pacer {
         let judged_at = now.saturating_sub(self.guard());
         let charge = Charge::new(&self.options.customer, self.call_type, self.policy, judged_at, cost)?;
         let decision = self.options.counters.charge(charge).await?;
-        // From now on, whatever clock judged.
+        // The wait is counted from now, whichever clock decided.
         Ok(decision.retry_after().map(|wait| now.saturating_add(wait)))
     }
 

@@ -187,21 +187,21 @@ impl SqliteOptions {
         }
     }
 
-    /// How long to wait for another process that is writing to the same file.
+    /// Sets how long to wait for another process that is writing to the same file. Default: 5 s.
     #[must_use]
     pub fn busy_timeout(mut self, wait: Duration) -> Self {
         self.busy_timeout = wait;
         self
     }
 
-    /// What an acknowledged write survives.
+    /// Sets what an acknowledged write survives. Default: [`Durability::PowerLoss`].
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// How long a transaction waits at most for more writes to share it. Zero: not at all.
+    /// Sets how long a transaction waits at most for more writes to share it. Zero: not at all. Default: 4 ms.
     ///
     /// It waits only if the previous transaction was shared, and stops after a millisecond without a new write, so a
     /// single writer never waits.
@@ -211,7 +211,8 @@ impl SqliteOptions {
         self
     }
 
-    /// The number of operations that may wait in the queue; further callers wait for room. At least one.
+    /// Sets the number of operations that may wait in the queue; further callers wait for room. At least one. Default:
+    /// 1024.
     #[must_use]
     pub fn queue(mut self, operations: usize) -> Self {
         self.queue = operations.max(1);

@@ -1,8 +1,8 @@
 //! Payment aliases (PayID) and the checksums of Australian business and company numbers.
 //!
 //! [`Alias::parse`] checks the specification's rule, which decides whether an alias is valid. [`Alias::parse_strict`]
-//! also checks the public pattern, which is stricter in places. Neither checks a checksum: [`is_abn`] and [`is_acn`]
-//! do.
+//! also checks the public pattern, which is stricter in places. Checksums are checked separately, by [`is_abn`] and
+//! [`is_acn`].
 
 mod checksum;
 mod pattern;

@@ -24,7 +24,7 @@ pub enum Amended<T> {
     Changed(T),
     /// The value was removed.
     Cleared,
-    /// The value was removed, marked by `-` where this crate writes another mark. Only reading a time makes it.
+    /// The value was removed, marked by `-` where this crate writes another mark. Made by reading a time.
     ClearedByDash,
 }
 

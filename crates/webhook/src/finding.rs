@@ -68,17 +68,18 @@ pub enum Severity {
     Error,
 }
 
-/// The class of a rule, which decides where a finding is a reason to refuse.
+/// The class of a rule, which decides where a finding is a reason to refuse. `checked`, the end of a builder's chain,
+/// refuses findings of any class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RuleClass {
-    /// The form of a value. Refused in builders, at enqueue, and on receipt under `deny_findings`.
+    /// The form of a value. Refused at enqueue and on receipt under `deny_findings`.
     Format,
     /// A code that this version does not know. Refused at enqueue and on receipt under `deny_findings`.
     UnknownCode,
     /// A member that this version does not know. Refused at enqueue and on receipt under `deny_findings`.
     UnknownMember,
-    /// Values that do not agree with each other. Reported, never a reason to refuse.
+    /// Values that contradict each other. Reported, and refused neither at enqueue nor on receipt.
     Consistency,
 }
 

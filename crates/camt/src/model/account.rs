@@ -61,7 +61,7 @@ choice! {
 }
 
 record! {
-    /// An account identification that is no IBAN.
+    /// An account identification that is not an IBAN.
     OtherAccountId = "GenericAccountIdentification1" {
         /// The identification, up to 34 characters.
         id: 1..1 Text<34> = "Id",

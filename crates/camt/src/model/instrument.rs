@@ -47,7 +47,7 @@ record! {
 }
 
 record! {
-    /// An identification of a security that is no ISIN.
+    /// An identification of a security that is not an ISIN.
     OtherSecurityId = "OtherIdentification1" {
         id: 1..1 Text<35> = "Id",
         suffix: 0..1 Text<16> = "Sfx",

@@ -80,7 +80,7 @@ choice! {
 }
 
 record! {
-    /// An identification of an organisation that is no BIC.
+    /// An identification of an organisation that is not a BIC.
     OtherOrganisationId = "GenericOrganisationIdentification1" {
         /// The identification, up to 35 characters.
         id: 1..1 Text<35> = "Id",

@@ -26,7 +26,7 @@ impl Attribute {
 /// Up to this many names are compared one by one; more are sorted.
 pub(crate) const FEW: usize = 16;
 
-/// Reads what stands between the name and the end of a start tag, `most` attributes at most.
+/// Reads the attributes between the name and the end of a start tag, `most` of them at most.
 pub(crate) fn parse(mut text: &str, most: usize, to: &mut Vec<Attribute>) -> Result<(), ReadErrorKind> {
     loop {
         let trimmed = text.trim_start_matches(is_space);
@@ -141,7 +141,7 @@ pub(crate) fn resolve(name: &str) -> Result<char, ReadErrorKind> {
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
         return Err(malformed("expected digits in a character reference"));
     }
-    // Any number of leading zeros is allowed; a number that does not fit is no character.
+    // Any number of leading zeros is allowed; a number that does not fit is not a character.
     let number = u32::from_str_radix(digits.trim_start_matches('0'), radix)
         .unwrap_or(if digits.bytes().all(|b| b == b'0') { 0 } else { u32::MAX });
     char::from_u32(number).filter(|c| is_xml_char(*c)).ok_or(ReadErrorKind::ForbiddenCharacter { found: number })

@@ -28,7 +28,7 @@ pub struct Shape {
     pub group: &'static str,
     /// The units, directly in a group.
     pub unit: &'static str,
-    /// How many elements stand within each other at most.
+    /// The maximum nesting of elements.
     pub depth: usize,
     /// True when a name is that of the type that the schema gives to the element below the message's.
     pub is_type: fn(below: &[&str], name: &str) -> bool,
@@ -45,13 +45,13 @@ impl Shape {
         self.root.first().map_or("", |root| root.wire)
     }
 
-    /// True for an element that is counted apart: a group or a unit. `around` is how many elements stand around it.
+    /// True for an element that is counted apart: a group or a unit. `around` is the number of elements around it.
     fn is_counted_apart(&self, around: usize, name: &str) -> bool {
         (around == AROUND && name == self.group) || (around == AROUND + 1 && name == self.unit)
     }
 
-    /// True for an element that the fast reader takes whole: one in the message that is no group, and one in a group.
-    /// `around` is how many elements stand around it.
+    /// True for an element that the fast reader takes whole: one in the message that is not a group, and one in a
+    /// group. `around` is the number of elements around it.
     pub(crate) fn is_scanned(&self, around: usize, name: &str) -> bool {
         (around == AROUND && name != self.group) || around == AROUND + 1
     }
@@ -232,8 +232,8 @@ impl<T: Tokens> Cursor<T> {
         Ok(choice)
     }
 
-    /// The element just begun stands once too often. It is kept as markup after the first one, so that it stays behind
-    /// it when the document is written in the order of the schema.
+    /// The element just begun exceeds its maximum number. It is kept as markup after the first one, so that it stays
+    /// behind it when the document is written in the order of the schema.
     #[cold]
     pub fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
         self.report(FindingKind::Repeated { name, max: 1 });

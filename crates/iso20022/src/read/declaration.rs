@@ -4,7 +4,7 @@ use super::attributes::{self, malformed};
 use super::error::ReadErrorKind;
 use crate::finding::shown;
 
-/// Checks `version`, `encoding` and `standalone`, in this order; the text is what stands after `xml`.
+/// Checks `version`, `encoding` and `standalone`, in this order; the text is the part after `xml`.
 pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
     let mut found = Vec::new();
     attributes::parse(text, usize::MAX, &mut found)?;

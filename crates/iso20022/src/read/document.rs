@@ -69,7 +69,7 @@ impl<T: Tokens> Cursor<T> {
         Ok(())
     }
 
-    /// Reads from the end of the message to the end of the document; what stood there beyond the schema.
+    /// Reads from the end of the message to the end of the document. Returns the parts there beyond the schema.
     pub(crate) fn close_document(&mut self) -> Result<Vec<Extra>, Halt> {
         self.leave_document()?;
         loop {
@@ -87,7 +87,7 @@ impl<T: Tokens> Cursor<T> {
     }
 }
 
-/// What may stand beside the document element: white space, comments, processing instructions.
+/// Accepts only what is allowed beside the document element: white space, comments, processing instructions.
 fn outside(event: Result<Event<'_>, quick_xml::Error>) -> Result<(), ReadErrorKind> {
     match event {
         Ok(Event::Text(text)) if is_blank(&text) => Ok(()),
@@ -101,7 +101,7 @@ fn outside(event: Result<Event<'_>, quick_xml::Error>) -> Result<(), ReadErrorKi
     }
 }
 
-/// The end of a namespace, where message and version stand, for an error text.
+/// The end of a namespace, with message and version, for an error text.
 fn shown_end(namespace: &str) -> String {
     const KEPT: usize = 60;
     let start = namespace.char_indices().nth_back(KEPT - 1).map_or(0, |(start, _)| start);

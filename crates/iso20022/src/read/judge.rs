@@ -13,8 +13,8 @@ use super::tokens::{TextTokens, Tokens};
 use crate::finding::FindingKind;
 use crate::xml::{is_blank, is_space};
 
-/// Why the schema refuses the content of an envelope, if it does: a document of the message is judged wherever it
-/// stands, within foreign elements too. `xml` is well-formed, with the namespaces it needs.
+/// Why the schema refuses the content of an envelope, if it does: a document of the message is judged at any depth,
+/// within foreign elements, too. `xml` is well-formed, with the namespaces it needs.
 pub(crate) fn refused_document(xml: &str, limits: Limits, shape: &'static Shape) -> Option<String> {
     if !xml.contains(shape.document) {
         return None;
@@ -65,8 +65,8 @@ impl<T: Tokens> Cursor<T> {
         Ok(())
     }
 
-    /// Reads everything between the start tag just read and its end tag, and judges the documents in it, in one pass
-    /// however deep they stand.
+    /// Reads everything between the start tag just read and its end tag, and judges the documents in it, in one pass at
+    /// any depth.
     fn judge_content(&mut self, judge: Judge<T>) -> Result<(usize, bool), Halt> {
         let (mut elements, mut stray) = (0, false);
         let outer = self.events.depth;
@@ -110,7 +110,7 @@ impl<T: Tokens> Cursor<T> {
         self.refuse_findings()
     }
 
-    /// True when `xsi:type` names the type that the current element has anyhow.
+    /// True when `xsi:type` names the current element's own type.
     pub(crate) fn is_own_type(&self, value: &str) -> bool {
         let name = value.trim_matches(is_space);
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// share the connection.
 ///
 /// - A used assertion is one key, claimed by one script: of two machines that claim it at the same time, only one is
-///   told that it was the first.
+///   the first.
 /// - A token is one key under its SHA-256.
 /// - The entries of an account are one hash and an index of their days, in one slot of a cluster, changed by one
 ///   script.

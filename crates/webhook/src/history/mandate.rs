@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MandateState {
-    /// No message has told the state.
+    /// Unknown so far.
     Unknown,
     /// `CRTD`: created, waiting for the payer.
     Created,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PaymentState {
-    /// No message has told the state.
+    /// Unknown so far.
     Unknown,
     /// `PDNG`: warehoused, another outcome follows.
     Warehoused,

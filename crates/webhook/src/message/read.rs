@@ -30,7 +30,7 @@ impl ReadOptions {
     }
 
     /// Whether to refuse messages with findings of form, unknown codes or unknown members. Findings of consistency are
-    /// never a reason to refuse. Off by default.
+    /// not a reason to refuse. Off by default.
     #[must_use]
     pub fn deny_findings(mut self, deny: bool) -> Self {
         self.deny_findings = deny;

@@ -1,4 +1,5 @@
-//! The rules of consistency: values of one message that must agree. A breach is reported, never a reason to refuse.
+//! The rules of consistency: values of one message that must agree. A breach is reported and does not refuse a received
+//! message.
 
 mod mandate;
 mod parties;
