@@ -35,16 +35,3 @@ impl PagePosition {
         Some(u64::from_be_bytes((*self.0).try_into().ok()?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_are_bounded() {
-        let longest = PagePosition::from_bytes(&[0; PagePosition::MAX_LENGTH]).unwrap();
-        assert_eq!((longest.as_bytes().len(), longest.as_number()), (1024, None));
-        assert!(PagePosition::from_bytes(&[]).is_none() && PagePosition::from_bytes(&[0; 1025]).is_none());
-        assert_eq!(PagePosition::from_number(7).as_number(), Some(7));
-    }
-}

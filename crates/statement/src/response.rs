@@ -108,35 +108,3 @@ impl StatementResponse {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn response(page: Page) -> StatementResponse {
-        let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse().unwrap();
-        StatementResponse::new(&AccountId::parse("1").unwrap(), key, page)
-    }
-
-    #[test]
-    fn there_is_a_cursor_exactly_if_there_is_more() {
-        let more = response(Page::More { cursor: Cursor::from_bytes(b"x").unwrap() }).to_json("");
-        assert!(more.ends_with(r#","cursor":"eA==","moreTransactionsAvailable":true}"#));
-        let last = response(Page::Last).to_json("");
-        assert!(last.ends_with(r#"","moreTransactionsAvailable":false}"#) && !last.contains("cursor"));
-    }
-
-    #[test]
-    fn the_order_stands_between_extract_and_payload() {
-        let mut ordered = response(Page::Last);
-        ordered.sort_order = Some(SortOrder::Backward);
-        assert!(ordered.to_json("").contains(r#""extract":"intraday","sortOrder":"backward","payload":"#));
-    }
-
-    #[test]
-    fn the_payload_is_unchanged() {
-        let xml = "<?xml version=\"1.0\"?>\r\n<a b='\\'>👍\u{7f}\u{2028}</a>\t";
-        let json: serde_json::Value = serde_json::from_str(&response(Page::Last).to_json(xml)).unwrap();
-        assert_eq!(json["payload"], xml);
-    }
-}

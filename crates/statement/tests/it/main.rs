@@ -2,8 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // as in tests; clippy does not know these helpers as tests
 
+mod accounts;
+mod cursors;
 mod deduplication;
 mod documents;
 mod entries;
+mod error_bodies;
+mod positions;
+mod replies;
+mod requests;
+mod responses;
 mod shared_samples;
 mod support;
+mod walking;

@@ -1,0 +1,16 @@
+//! Cursors as bytes and as text.
+
+use bankrail_statement::{Cursor, CursorError};
+
+#[test]
+fn octets_and_text() {
+    let cursor = Cursor::from_bytes(b"\xff\xfe").unwrap();
+    assert_eq!(cursor.as_str(), "//4=");
+    assert_eq!(cursor.to_bytes().unwrap(), b"\xff\xfe");
+    assert_eq!(Cursor::from_bytes(b""), Err(CursorError::Length { found: 0 }));
+    assert!(Cursor::parse(&"A".repeat(4097)).is_err());
+    for foreign in ["//4", "__4=", "//5=", "a b", "é"] {
+        let kept = Cursor::parse(foreign).unwrap();
+        assert_eq!((kept.as_str(), kept.to_bytes()), (foreign, Err(CursorError::NotBase64)));
+    }
+}

@@ -1,0 +1,121 @@
+//! What is received, and what is compared with the request.
+
+use crate::support::KEY;
+use bankrail_statement::{
+    AccountId, Cursor, ErrorCode, ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding, SortOrder, StatementReply,
+    StatementRequest,
+};
+
+fn read(more: &str) -> Result<ReceivedStatement, ReplyError> {
+    let body = format!(
+        r#"{{"accountId":"1","extract":"intraday","payload":"<a>\u00e9</a>","requestKey":"{KEY}",{more},"new":{{}}}}"#
+    );
+    match StatementReply::parse(200, body.as_bytes())? {
+        StatementReply::Statement(statement) => Ok(statement),
+        StatementReply::Error(error) => panic!("{error:?}"),
+    }
+}
+
+#[test]
+fn every_combination_of_more_and_cursor() {
+    let more = ReceivedPage::More { cursor: Cursor::parse("eA==").unwrap() };
+    let null = ReplyFinding::NullMember { member: "cursor" };
+    for (json, page, findings) in [
+        (r#""moreTransactionsAvailable":false"#, ReceivedPage::Last, vec![]),
+        (r#""moreTransactionsAvailable":true,"cursor":"eA==""#, more, vec![]),
+        (r#""moreTransactionsAvailable":true"#, ReceivedPage::MoreWithoutCursor, vec![ReplyFinding::MoreWithoutCursor]),
+        (
+            r#""moreTransactionsAvailable":true,"cursor":"""#,
+            ReceivedPage::MoreWithoutCursor,
+            vec![ReplyFinding::EmptyCursor, ReplyFinding::MoreWithoutCursor],
+        ),
+        (
+            r#""cursor":null,"moreTransactionsAvailable":true"#,
+            ReceivedPage::MoreWithoutCursor,
+            vec![null.clone(), ReplyFinding::MoreWithoutCursor],
+        ),
+        (r#""moreTransactionsAvailable":false,"cursor":null"#, ReceivedPage::Last, vec![null]),
+        (r#""moreTransactionsAvailable":false,"cursor":"""#, ReceivedPage::Last, vec![ReplyFinding::EmptyCursor]),
+        (
+            r#""moreTransactionsAvailable":false,"cursor":"x""#,
+            ReceivedPage::Last,
+            vec![ReplyFinding::CursorWithoutMore],
+        ),
+    ] {
+        let statement = read(json).unwrap();
+        assert_eq!((&statement.page, &statement.findings), (&page, &findings), "{json}");
+        assert_eq!(statement.payload, "<a>é</a>");
+        assert_eq!(statement.deny_findings().is_ok(), findings.is_empty());
+    }
+    let odd = read(r#""moreTransactionsAvailable":true,"cursor":"not base64""#).unwrap();
+    assert_eq!(odd.findings, [ReplyFinding::CursorNotBase64]);
+    assert_eq!(odd.page, ReceivedPage::More { cursor: Cursor::parse("not base64").unwrap() });
+}
+
+#[test]
+fn what_was_asked_is_compared() {
+    let mut request = StatementRequest::new(&AccountId::parse("1").unwrap());
+    let last = r#""moreTransactionsAvailable":false"#;
+    let checked = |request: &StatementRequest, more: &str| {
+        let mut statement = read(&format!("{last}{more}")).unwrap();
+        statement.check_against(request).map(|()| statement.findings)
+    };
+    assert_eq!(checked(&request, "").unwrap(), []);
+    request.sort_order = Some(SortOrder::Forward);
+    assert_eq!(checked(&request, "").unwrap(), [ReplyFinding::SortOrderAbsent]);
+    assert_eq!(checked(&request, r#","sortOrder":"backward""#).unwrap(), [ReplyFinding::SortOrderDiffers]);
+    let odd = checked(&request, r#","sortOrder":"random""#).unwrap();
+    assert!(matches!(odd[..], [ReplyFinding::UnknownSortOrder { .. }]));
+    let other = StatementRequest::new(&AccountId::parse("2").unwrap());
+    assert!(matches!(checked(&other, ""), Err(ReplyError::OtherAccount { .. })));
+}
+
+#[test]
+fn errors_are_found_under_any_status() {
+    let body = format!(r#"{{"requestKey":"{KEY}","error":{{"statusCode":"EC20001","title":"t","x":1}}}}"#);
+    for status in [200, 201, 400, 404, 500] {
+        let StatementReply::Error(error) = StatementReply::parse(status, body.as_bytes()).unwrap() else {
+            panic!("{status}")
+        };
+        assert!(error.is_account_not_found() && error.findings.is_empty());
+        assert_eq!((error.status, error.title.as_deref()), (status, Some("t")));
+    }
+    for (body, code, findings) in [
+        (r#"{"error":{}}"#, None, 2),
+        (r#"{"error":"invalid_token"}"#, None, 2),
+        (r#"{"error":[],"requestKey":1}"#, None, 3),
+        (r#"{"error":{"statusCode":7}}"#, None, 3),
+        (r#"{"error":{"statusCode":"EC000_002"}}"#, Some("EC000_002"), 1),
+        (r#"{"error":{"statusCode":"X1"}}"#, Some("X1"), 2),
+    ] {
+        let StatementReply::Error(error) = StatementReply::parse(401, body.as_bytes()).unwrap() else {
+            panic!("{body}")
+        };
+        assert_eq!(error.code.as_ref().map(ErrorCode::as_str), code, "{body}");
+        assert_eq!(error.findings.len(), findings, "{body} {:?}", error.findings);
+    }
+}
+
+#[test]
+fn what_is_no_answer() {
+    for status in [401, 429, 500] {
+        for body in ["", "<html>", "{}", r#"{"error":null}"#] {
+            assert_eq!(StatementReply::parse(status, body.as_bytes()), Err(ReplyError::Status { status }));
+        }
+    }
+    assert!(matches!(StatementReply::parse(200, b""), Err(ReplyError::Json(_))));
+    assert_eq!(StatementReply::parse(200, b"{}"), Err(ReplyError::Missing { member: "accountId" }));
+    for bad in [
+        r#""moreTransactionsAvailable":"true""#,
+        r#""moreTransactionsAvailable":null"#,
+        r#""payload":"""#,
+        r#""cursor":"x""#,
+    ] {
+        assert!(read(bad).is_err(), "{bad}");
+    }
+    let long = format!(r#""moreTransactionsAvailable":true,"cursor":"{}""#, "x".repeat(4097));
+    assert!(matches!(read(&long), Err(ReplyError::Cursor(_))));
+    let body =
+        br#"{"accountId":"1","extract":"intraday","payload":"","requestKey":"x","moreTransactionsAvailable":false}"#;
+    assert!(matches!(StatementReply::parse(200, body), Err(ReplyError::RequestKey { .. })));
+}
