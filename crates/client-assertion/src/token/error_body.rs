@@ -139,37 +139,3 @@ impl TokenErrorBody {
 #[error("expected a JSON object with an error code")]
 #[non_exhaustive]
 pub struct ErrorBodyError;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_code_has_its_text_and_status() {
-        for (code, text, status) in CODES {
-            assert_eq!((code.as_str(), code.status()), (text, status));
-            let read = TokenErrorBody::from_json(format!(r#"{{"error":"{text}","x":[1]}}"#).as_bytes());
-            assert_eq!(read.unwrap().error, code);
-        }
-        let other = TokenErrorBody::from_json(br#"{"error":"slow\u005fdown","error_description":"a\"b"}"#).unwrap();
-        assert_eq!(other.error, TokenErrorCode::Other("slow_down".into()));
-        assert_eq!(other.error.status(), 400);
-        assert_eq!(other.to_json(), r#"{"error":"slow_down","error_description":"a?b"}"#);
-    }
-
-    #[test]
-    fn other_bodies_are_refused() {
-        for bad in [
-            "",
-            "{}",
-            "[]",
-            r#"["a",null]"#,
-            "<html>",
-            r#"{"error":1}"#,
-            r#"{"error":"a","error":"b"}"#,
-            r#"{"error":"a"} x"#,
-        ] {
-            assert!(TokenErrorBody::from_json(bad.as_bytes()).is_err(), "{bad}");
-        }
-    }
-}
