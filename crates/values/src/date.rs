@@ -92,19 +92,3 @@ impl<'de> serde::Deserialize<'de> for Date {
         Self::parse(&text).map_err(serde::de::Error::custom)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_real_days_in_one_spelling() {
-        for good in ["2021-07-29", "2024-02-29", "0000-01-01", "9999-12-31"] {
-            assert_eq!(Date::parse(good).unwrap().to_string(), good);
-        }
-        for bad in ["2021-02-29", "20210729", "2021-7-29", "2021-07-29Z", " 2021-07-29", "2021-13-01", "٢٠٢١-07-29", ""]
-        {
-            assert!(Date::parse(bad).is_err(), "{bad:?}");
-        }
-    }
-}

@@ -131,28 +131,3 @@ impl<'de, const MIN: usize, const MAX: usize> serde::Deserialize<'de> for Bounde
         Self::try_from(String::deserialize(from)?).map_err(serde::de::Error::custom)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_bound_counts_code_points(text in "\\PC{0,12}") {
-            let length = text.chars().count();
-            prop_assert_eq!(BoundedText::<3, 7>::parse(&text).is_ok(), (3..=7).contains(&length));
-            prop_assert_eq!(BoundedText::<0, 3>::parse(&text).is_ok(), length <= 3);
-        }
-    }
-
-    #[test]
-    fn the_error_counts_and_the_excerpt_cuts() {
-        assert_eq!(
-            BoundedText::<1, 2>::parse("👍👍👍").unwrap_err().to_string(),
-            "expected 1 to 2 characters, found 3"
-        );
-        assert_eq!(excerpt("a\n"), "\"a\\n\"");
-        assert_eq!(excerpt(&"x".repeat(41)), format!("\"{}\"…", "x".repeat(40)));
-    }
-}

@@ -2,5 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests say what they expect like tests do
 
+#[cfg(feature = "coarse-clock")]
+mod coarse_clock;
+mod currencies;
+mod dates;
+mod decimals;
 #[cfg(feature = "json")]
 mod json;
+mod money;
+mod secrets;
+mod texts;
+mod time_uuids;
+mod timestamps;
+mod uuids;

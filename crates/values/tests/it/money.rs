@@ -1,0 +1,29 @@
+//! Amounts of money.
+
+use bankrail_values::{Currency, Decimal, Money, MoneyError};
+
+fn money(text: &str) -> Money {
+    text.parse().unwrap()
+}
+
+#[test]
+fn sums_are_exact_and_of_one_currency() {
+    assert_eq!(money("0.1 AUD").checked_add(&money("0.20 AUD")).unwrap().to_string(), "0.30 AUD");
+    assert_eq!(
+        money("1 AUD").checked_sub(&money("1 USD")),
+        Err(MoneyError::CurrencyMismatch { left: Currency::AUD, right: Currency::USD })
+    );
+    let most = Money::new(Decimal::MAX, Currency::AUD);
+    assert_eq!(most.checked_add(&money("1 AUD")), Err(MoneyError::Overflow));
+}
+
+#[test]
+fn minor_units_lose_nothing() {
+    assert_eq!(money("5 AUD").rescale_to_minor_units().unwrap().to_string(), "5.00 AUD");
+    assert_eq!(money("10.0000 AUD").rescale_to_minor_units().unwrap().to_string(), "10.00 AUD");
+    assert_eq!(money("5.0 VND").rescale_to_minor_units().unwrap().to_string(), "5 VND");
+    assert!(money("5.1 VND").rescale_to_minor_units().is_err());
+    assert!(money("5 XXX").rescale_to_minor_units().is_err());
+    assert_eq!(Money::new(Decimal::MAX, Currency::AUD).rescale_to_minor_units(), Err(MoneyError::Overflow));
+    assert_eq!(money("-0.005 AUD").rounded_for_display().to_string(), "-0.01 AUD");
+}
