@@ -40,34 +40,3 @@ pub const fn encoded_len(bytes: usize) -> usize {
         _ => 0,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn only_the_canonical_encoding_is_read() {
-        assert_eq!(decode("-_8").unwrap(), [0xfb, 0xff]);
-        assert!(decode("").unwrap().is_empty());
-        for text in ["-_8=", "+/8", "-_9", "-_8\n", " -_8", "-_8.", "-", "é", "-_\u{0}8"] {
-            assert_eq!(decode(text), Err(Base64Error), "{text:?}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn bytes_survive_the_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
-            let text = encode(&bytes);
-            prop_assert_eq!(text.len(), encoded_len(bytes.len()));
-            prop_assert_eq!(decode(&text).unwrap(), bytes);
-        }
-
-        #[test]
-        fn what_decodes_is_encoded_to_the_same_text(text in "[A-Za-z0-9_=+/-]{0,20}") {
-            if let Ok(bytes) = decode(&text) {
-                prop_assert_eq!(encode(&bytes), text);
-            }
-        }
-    }
-}
