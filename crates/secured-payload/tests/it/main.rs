@@ -1,11 +1,17 @@
 //! The public API: messages sealed, opened, attacked; on every back end that is compiled in.
-#![cfg(any(feature = "aws-lc", feature = "josekit"))]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod envelopes;
+
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod hostile;
 #[cfg(feature = "josekit")]
 mod josekit_partner;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod messages;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod remote;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod shared;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod vectors;
