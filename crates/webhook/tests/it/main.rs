@@ -8,6 +8,8 @@
     reason = "tests say what they expect"
 )]
 
+mod checksums;
+mod findings;
 mod headers;
 mod history;
 mod hostile;
