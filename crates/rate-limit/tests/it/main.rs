@@ -2,6 +2,7 @@
 #![cfg(not(loom))]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)] // helpers outside of test functions
 
+mod call_types;
 mod decisions;
 mod keys;
 #[cfg(feature = "tower")]
@@ -12,6 +13,7 @@ mod oracle;
 mod pacer;
 mod policies;
 mod properties;
+mod states;
 mod stress;
 mod windows;
 mod worked_cases;

@@ -1,0 +1,42 @@
+//! Call types: their names and default limits.
+
+use bankrail_rate_limit::{CallType, default_limits};
+
+/// Specification: "Limits". `0` stands for n/a.
+#[test]
+fn the_table_row_by_row() {
+    let table: [(CallType, u32, u32, u32); 12] = [
+        (CallType::GraphQl, 10_000, 0, 5),
+        (CallType::Token, 10, 0, 2),
+        (CallType::FxQuote, 500, 0, 10),
+        (CallType::FastPayment, 0, 30, 2),
+        (CallType::MandateStatusChange, 0, 0, 10),
+        (CallType::MandateCreation, 0, 0, 10),
+        (CallType::PaymentInstruction, 0, 0, 5),
+        (CallType::MandateDetails, 0, 0, 5),
+        (CallType::QueryResolution, 0, 0, 5),
+        (CallType::Payment, 0, 30, 2),
+        (CallType::PaymentEnquiry, 0, 90, 2),
+        (CallType::Statement, 25, 0, 0),
+    ];
+    assert_eq!(table.map(|row| row.0), CallType::ALL);
+    for (call_type, hour, minute, second) in table {
+        let expected: Vec<(u64, u32)> =
+            [(3_600, hour), (60, minute), (1, second)].into_iter().filter(|(_, limit)| *limit > 0).collect();
+        let policy = default_limits(call_type);
+        let found: Vec<(u64, u32)> =
+            policy.windows().iter().map(|window| (window.length().as_secs(), window.limit())).collect();
+        assert_eq!(found, expected, "{call_type}");
+    }
+}
+
+#[test]
+fn names_are_distinct_and_read_back() {
+    for call_type in CallType::ALL {
+        assert_eq!(call_type.as_str().parse(), Ok(call_type));
+    }
+    assert_eq!(
+        "Statement".parse::<CallType>().unwrap_err().to_string(),
+        "expected the name of a call type, found \"Statement\""
+    );
+}
