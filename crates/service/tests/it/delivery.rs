@@ -1,9 +1,11 @@
 //! Deliveries from an outbox in memory to a receiver that answers by script.
 
 mod circuit;
+mod endpoints;
 mod https;
 mod retries;
 mod running;
+mod urls;
 mod world;
 
 use self::world::{Reply, World, fresh_headers};
