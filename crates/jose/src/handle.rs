@@ -48,9 +48,43 @@ impl KeyOptions {
     }
 }
 
-/// Constructors of a public key handle from PEM, DER, JWK and certificate, all through `from_public_key`.
+/// The name of a handle.
+macro_rules! named {
+    ($handle:ident) => {
+        impl $handle {
+            /// The same key under a name: the `kid` of headers.
+            #[must_use]
+            pub fn with_kid(mut self, kid: impl AsRef<str>) -> Self {
+                self.kid = Some(Arc::from(kid.as_ref()));
+                self
+            }
+
+            /// The name of the key, if it has one.
+            #[must_use]
+            pub fn kid(&self) -> Option<&str> {
+                self.kid.as_deref()
+            }
+
+            #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+            fn with_kid_of(mut self, jwk: &Jwk) -> Self {
+                self.kid = jwk.kid().map(Arc::from);
+                self
+            }
+        }
+
+        impl crate::Keyed for $handle {
+            fn kid(&self) -> Option<&str> {
+                self.kid()
+            }
+        }
+    };
+}
+
+/// Constructors of a handle on a public key: from PEM, DER, JWK, certificate, all through `from_public_key`.
 macro_rules! public_constructors {
     ($handle:ident, $role:expr) => {
+        crate::handle::named!($handle);
+
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
         impl $handle {
             /// Reads a PEM block `PUBLIC KEY`, `RSA PUBLIC KEY` or, with the feature `x509`, `CERTIFICATE` (without
@@ -84,29 +118,12 @@ macro_rules! public_constructors {
             /// [`KeyError`] if `use`, `key_ops`, `alg` or the key's size do not allow it.
             pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
                 jwk.allows($role)?;
-                let key = Self::from_public_key(jwk.public_key().clone(), options)?;
-                Ok(match jwk.kid() {
-                    Some(kid) => key.with_kid(kid),
-                    None => key,
-                })
+                Self::from_public_key(jwk.public_key().clone(), options).map(|key| key.with_kid_of(jwk))
             }
         }
 
         impl $handle {
-            /// Sets the `kid`, which selects the key and is written to headers.
-            #[must_use]
-            pub fn with_kid(mut self, kid: impl AsRef<str>) -> Self {
-                self.kid = Some(Arc::from(kid.as_ref()));
-                self
-            }
-
-            /// The `kid`, if the key has one.
-            #[must_use]
-            pub fn kid(&self) -> Option<&str> {
-                self.kid.as_deref()
-            }
-
-            /// The key without `kid` and use.
+            /// The key without its name and use.
             #[must_use]
             pub fn public_key(&self) -> &PublicKey {
                 &self.inner.public
@@ -131,12 +148,6 @@ macro_rules! public_constructors {
             }
         }
 
-        impl crate::Keyed for $handle {
-            fn kid(&self) -> Option<&str> {
-                self.kid()
-            }
-        }
-
         impl std::fmt::Debug for $handle {
             fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 out.debug_struct(stringify!($handle)).field("kid", &self.kid).field("key", self.public_key()).finish()
@@ -148,6 +159,8 @@ macro_rules! public_constructors {
 /// Constructors of a private key handle.
 macro_rules! private_constructors {
     ($handle:ident, $role:expr) => {
+        crate::handle::named!($handle);
+
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
         impl $handle {
             /// Reads a PEM block `PRIVATE KEY` (PKCS#8) or `RSA PRIVATE KEY` (PKCS#1), with the default
@@ -182,11 +195,7 @@ macro_rules! private_constructors {
             pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
                 jwk.allows($role)?;
                 let key = jwk.private_key().ok_or(KeyError::NotAllowed { name: "d", role: $role })?;
-                let key = Self::from_private_key(key, options)?;
-                Ok(match jwk.kid() {
-                    Some(kid) => key.with_kid(kid),
-                    None => key,
-                })
+                Self::from_private_key(key, options).map(|key| key.with_kid_of(jwk))
             }
 
             /// Generates a key with the default [`KeyOptions`].
@@ -211,20 +220,7 @@ macro_rules! private_constructors {
         }
 
         impl $handle {
-            /// Sets the `kid`, which selects the key and is written to headers.
-            #[must_use]
-            pub fn with_kid(mut self, kid: impl AsRef<str>) -> Self {
-                self.kid = Some(Arc::from(kid.as_ref()));
-                self
-            }
-
-            /// The `kid`, if the key has one.
-            #[must_use]
-            pub fn kid(&self) -> Option<&str> {
-                self.kid.as_deref()
-            }
-
-            /// The SHA-256 thumbprint (RFC 7638) of the public half in base64url.
+            /// The SHA-256 thumbprint (RFC 7638), base64url: that of the public half.
             #[must_use]
             pub fn thumbprint(&self) -> String {
                 self.inner.public.thumbprint()
@@ -248,12 +244,6 @@ macro_rules! private_constructors {
             }
         }
 
-        impl crate::Keyed for $handle {
-            fn kid(&self) -> Option<&str> {
-                self.kid()
-            }
-        }
-
         impl std::fmt::Debug for $handle {
             fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 out.debug_struct(stringify!($handle)).field("kid", &self.kid).finish_non_exhaustive()
@@ -262,4 +252,4 @@ macro_rules! private_constructors {
     };
 }
 
-use {private_constructors, public_constructors};
+use {named, private_constructors, public_constructors};
