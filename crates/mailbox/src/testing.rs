@@ -16,6 +16,8 @@ pub use model_inbox::ModelInbox;
 pub use model_outbox::ModelOutbox;
 pub use outbox_suite::{outbox_against_model, outbox_suite};
 
+use crate::lease::{Lease, LeaseOwner};
+use bankrail_values::{StoreFuture, Timestamp};
 use std::future::Future;
 use std::task::{Context, Poll, Waker};
 
@@ -28,4 +30,20 @@ pub fn run_ready<T>(future: impl Future<Output = T>) -> T {
             return value;
         }
     }
+}
+
+fn at(millis: u64) -> Timestamp {
+    Timestamp::saturating_from_unix_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+fn owner(number: u8) -> LeaseOwner {
+    LeaseOwner::from_random_bytes([number; 16])
+}
+
+fn lease(number: u8, until: u64) -> Lease {
+    Lease { owner: owner(number), until: at(until) }
+}
+
+fn ready<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
+    Box::pin(std::future::ready(Ok(value)))
 }

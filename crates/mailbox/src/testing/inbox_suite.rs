@@ -2,30 +2,18 @@
 
 use super::model_inbox::ModelInbox;
 use super::random::Random;
+use super::{at, lease, owner};
 use crate::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, ReceiveOutcome};
 use crate::key::{DuplicateKey, Fingerprint, KeyHash};
 use crate::kind::Kind;
-use crate::lease::{EntryId, Lease, LeaseOwner};
+use crate::lease::EntryId;
 use crate::opaque::OpaqueBytes;
-use bankrail_values::Timestamp;
 use std::collections::HashMap;
 
 const KINDS: [Kind; 4] =
     [Kind::from_static("a"), Kind::from_static("b.b"), Kind::from_static("c_c"), Kind::from_static("d-4")];
 
-fn at(millis: u64) -> Timestamp {
-    Timestamp::saturating_from_unix_millis(i64::try_from(millis).unwrap_or(i64::MAX))
-}
-
-fn owner(number: u8) -> LeaseOwner {
-    LeaseOwner::from_random_bytes([number; 16])
-}
-
-fn lease(number: u8, until: u64) -> Lease {
-    Lease { owner: owner(number), until: at(until) }
-}
-
-/// A message with these keys and this content; `delivery` distinguishes deliveries.
+/// A message with these keys and this content; `delivery` tells deliveries apart.
 fn incoming(keys: &[u8], content: u8, delivery: u64) -> Incoming {
     Incoming {
         kind: KINDS[usize::from(content % 4)].clone(),
@@ -212,16 +200,16 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
     let mut now = 0;
     for step in 0..steps {
         now += random.below(4);
-        let who = u8::try_from(random.below(3)).unwrap_or(0);
+        let who = random.small(3);
         let lease = lease(who, now + random.below(12));
         let id = random.pick(&known).unwrap_or(EntryId::new(0));
         let theirs = numbers.get(&id).copied().unwrap_or(id);
         let due = at(now + random.below(6));
-        let mut keys = vec![u8::try_from(random.below(6)).unwrap_or(0)];
+        let mut keys = vec![random.small(6)];
         if random.below(2) == 0 {
-            keys.push(u8::try_from(random.below(6)).unwrap_or(0));
+            keys.push(random.small(6));
         }
-        let message = incoming(&keys, u8::try_from(random.below(5)).unwrap_or(0), u64::from(step));
+        let message = incoming(&keys, random.small(5), u64::from(step));
         let limit = u32::try_from(random.below(4)).unwrap_or(0);
         let kinds = &KINDS[..usize::try_from(random.below(3)).unwrap_or(0)];
         let context = format!("seed {seed}, step {step}");

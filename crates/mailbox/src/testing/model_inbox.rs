@@ -1,5 +1,6 @@
 //! A plain model of an inbox, to compare engines with.
 
+use super::ready;
 use crate::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KnownEntry, ReceiveDecision, ReceiveOutcome};
 use crate::key::{DuplicateKey, Fingerprint};
 use crate::kind::Kind;
@@ -108,10 +109,6 @@ impl ModelInbox {
             is_owner
         })
     }
-}
-
-fn ready<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
-    Box::pin(std::future::ready(Ok(value)))
 }
 
 impl Inbox for ModelInbox {

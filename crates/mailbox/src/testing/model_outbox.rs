@@ -1,5 +1,6 @@
 //! A plain model of an outbox, to compare engines with.
 
+use super::ready;
 use crate::lease::{EntryId, Lease, LeaseOwner};
 use crate::outbox::{
     DeliveryRecord, Disposition, EndpointId, Enqueued, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxState,
@@ -51,10 +52,6 @@ impl ModelOutbox {
             is_owner
         })
     }
-}
-
-fn ready<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
-    Box::pin(std::future::ready(Ok(value)))
 }
 
 impl Outbox for ModelOutbox {

@@ -2,28 +2,17 @@
 
 use super::model_outbox::ModelOutbox;
 use super::random::Random;
+use super::{at, lease, owner};
 use crate::key::Fingerprint;
 use crate::kind::Kind;
-use crate::lease::{EntryId, Lease, LeaseOwner};
+use crate::lease::{EntryId, Lease};
 use crate::outbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, LeaseRequest, Outbox, OutboxCounts, OutboxEntry,
     OutboxState, Outgoing,
 };
-use bankrail_values::{HyphenatedUuid, StoreErrorKind, Timestamp};
+use bankrail_values::{HyphenatedUuid, StoreErrorKind};
 use std::collections::HashMap;
 use std::time::Duration;
-
-fn at(millis: u64) -> Timestamp {
-    Timestamp::saturating_from_unix_millis(i64::try_from(millis).unwrap_or(i64::MAX))
-}
-
-fn owner(number: u8) -> LeaseOwner {
-    LeaseOwner::from_random_bytes([number; 16])
-}
-
-fn lease(number: u8, until: u64) -> Lease {
-    Lease { owner: owner(number), until: at(until) }
-}
 
 fn endpoint(number: u8) -> EndpointId {
     EndpointId::parse(&format!("endpoint {number}")).expect("a short name")
@@ -252,14 +241,13 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
     let mut now = 0;
     for step in 0..steps {
         now += random.below(4);
-        let small = |random: &mut Random, bound| u8::try_from(random.below(bound)).unwrap_or(0);
-        let lease = lease(small(&mut random, 3), now + random.below(12));
+        let lease = lease(random.small(3), now + random.below(12));
         let id = random.pick(&known).unwrap_or(EntryId::new(0));
         let theirs = numbers.get(&id).copied().unwrap_or(id);
         let due = at(now + random.below(6));
-        let to = endpoint(small(&mut random, 3));
+        let to = endpoint(random.small(3));
         let content = if random.below(6) == 0 { b'!' } else { b'.' };
-        let message = outgoing_with(small(&mut random, 3), small(&mut random, 40), content);
+        let message = outgoing_with(random.small(3), random.small(40), content);
         let limit = u32::try_from(random.below(5)).unwrap_or(0);
         let except = if random.below(3) == 0 { vec![endpoint(2)] } else { Vec::new() };
         let delivery = delivery(u64::from(step));

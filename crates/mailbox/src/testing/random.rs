@@ -22,6 +22,11 @@ impl Random {
         self.next() % bound
     }
 
+    /// Below `bound`, which is not 0 and fits.
+    pub(super) fn small(&mut self, bound: u8) -> u8 {
+        u8::try_from(self.below(bound.into())).unwrap_or(0)
+    }
+
     pub(super) fn pick<T: Clone>(&mut self, from: &[T]) -> Option<T> {
         let length = u64::try_from(from.len()).ok().filter(|length| *length > 0)?;
         from.get(usize::try_from(self.below(length)).ok()?).cloned()
