@@ -1,7 +1,7 @@
 //! Errors of a statement call.
 
 use crate::token::TokenError;
-use crate::transport::{ExchangeError, cause};
+use crate::transport::{ExchangeError, after_comma, cause};
 use bankrail_camt052::ReadError;
 use bankrail_rate_limit::PaceError;
 use bankrail_statement::{AccountId, AccountIdError, ErrorCode, ReplyError, WalkError};
@@ -42,7 +42,7 @@ pub enum StatementError {
     #[error("no answer from the statement endpoint")]
     Transport(#[source] ExchangeError),
     /// The service refused the token, and the one that was fetched after it (401).
-    #[error("the statement endpoint refused the token and its successor with status 401{}", text(code))]
+    #[error("the statement endpoint refused the token and its successor with status 401{}", after_comma(code))]
     #[non_exhaustive]
     Unauthorized {
         /// The error code, if there was one.
@@ -51,7 +51,7 @@ pub enum StatementError {
         request_key: Option<HyphenatedUuid>,
     },
     /// The service counted too many calls: 429.
-    #[error("the statement endpoint answered that there were too many calls{}", text(code))]
+    #[error("the statement endpoint answered that there were too many calls{}", after_comma(code))]
     #[non_exhaustive]
     TooManyCalls {
         /// The time of the service's `Retry-After`. Calls of this client are held back until then.
@@ -61,8 +61,8 @@ pub enum StatementError {
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// The service's own error, with any HTTP status (Specification: "Statement error response").
-    #[error("the service answered an error with status {status}{}", text(code))]
+    /// The service's own error, whatever HTTP status it came under (Specification: "Statement error response").
+    #[error("the service answered an error under status {status}{}", after_comma(code))]
     #[non_exhaustive]
     Service {
         /// The HTTP status.
@@ -254,11 +254,7 @@ impl Error for UnreadablePayload {
     }
 }
 
-fn text(code: &Option<ErrorCode>) -> String {
-    code.as_ref().map(|code| format!(", {}", bankrail_values::excerpt(code.as_str()))).unwrap_or_default()
-}
-
-/// Cuts a peer's text after 200 characters.
+/// A peer's text, bounded.
 pub(super) fn shortened(text: &str) -> String {
     text.chars().take(200).collect()
 }

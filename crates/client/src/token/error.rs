@@ -1,6 +1,6 @@
 //! Errors of a token call.
 
-use crate::transport::{ExchangeError, cause};
+use crate::transport::{ExchangeError, after_comma, cause};
 use bankrail_client_assertion::token::{TokenErrorCode, TokenResponseError};
 use bankrail_rate_limit::PaceError;
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -37,7 +37,7 @@ pub enum TokenError {
     #[error("no answer from the token endpoint")]
     Transport(#[source] ExchangeError),
     /// The service refused: 401 for the assertion, 400 for the request (Specification: "Obtain access token").
-    #[error("the token endpoint refused with status {status}{}", text(code))]
+    #[error("the token endpoint refused with status {status}{}", after_comma(code))]
     #[non_exhaustive]
     Refused {
         /// The HTTP status.
@@ -157,9 +157,4 @@ impl From<PaceError> for TokenError {
             other => Self::Counters(cause(other)),
         }
     }
-}
-
-fn text(code: &Option<TokenErrorCode>) -> String {
-    // An unknown code is a text of the peer, so it is cut and escaped.
-    code.as_ref().map(|code| format!(", {}", bankrail_values::excerpt(code.as_str()))).unwrap_or_default()
 }

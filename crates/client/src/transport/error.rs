@@ -1,6 +1,7 @@
 //! Errors of an HTTP exchange.
 
 use bankrail_http::BodyError;
+use bankrail_values::excerpt;
 use http::StatusCode;
 use std::error::Error;
 use std::sync::Arc;
@@ -13,7 +14,12 @@ pub(crate) fn cause(error: impl Into<Box<dyn Error + Send + Sync>>) -> Cause {
     Arc::from(error.into())
 }
 
-/// There was no complete answer. No variant and no cause shows an address, a header or a body.
+/// The end of an error's text: the code, if there is one. A code that is in no list is the peer's text.
+pub(crate) fn after_comma(code: &Option<impl ToString>) -> String {
+    code.as_ref().map(|code| format!(", {}", excerpt(&code.to_string()))).unwrap_or_default()
+}
+
+/// No complete answer came. No variant and no cause shows an address, a header or a body.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExchangeError {
