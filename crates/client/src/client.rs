@@ -5,7 +5,7 @@ mod options;
 pub use options::{ClientOptions, ClientOptionsError};
 
 use crate::endpoint::Endpoint;
-use crate::statement::StatementClient;
+use crate::statement::{self, StatementClient};
 use crate::token::{Exchange, TokenSource};
 use crate::transport::Transport;
 use bankrail_client_assertion::token::TokenResponse;
@@ -98,15 +98,15 @@ impl Client {
             pacer: pacer(CallType::Token, options.token_limits),
             limit: TokenResponse::MAX_BYTES,
         });
-        let statements = StatementClient::new(
+        let statements = StatementClient::new(statement::Parts {
             transport,
-            base.join("accounts/v2.0/statement"),
+            endpoint: base.join("accounts/v2.0/statement"),
             api_key,
-            tokens.clone(),
-            pacer(CallType::Statement, options.statement_limits),
-            options.max_statement_bytes,
-            options.read,
-        );
+            tokens: tokens.clone(),
+            pacer: pacer(CallType::Statement, options.statement_limits),
+            limit: options.max_statement_bytes,
+            read: options.read,
+        });
         Ok(Self(Arc::new(Parts { tokens, statements })))
     }
 

@@ -31,27 +31,19 @@ use std::sync::Arc;
 pub struct StatementClient(Arc<Parts>);
 
 #[derive(Debug)]
-struct Parts {
-    transport: Transport,
-    endpoint: Endpoint,
-    api_key: HeaderValue,
-    tokens: TokenSource,
-    pacer: Pacer,
-    limit: usize,
-    read: ReadOptions,
+pub(crate) struct Parts {
+    pub(crate) transport: Transport,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) api_key: HeaderValue,
+    pub(crate) tokens: TokenSource,
+    pub(crate) pacer: Pacer,
+    pub(crate) limit: usize,
+    pub(crate) read: ReadOptions,
 }
 
 impl StatementClient {
-    pub(crate) fn new(
-        transport: Transport,
-        endpoint: Endpoint,
-        api_key: HeaderValue,
-        tokens: TokenSource,
-        pacer: Pacer,
-        limit: usize,
-        read: ReadOptions,
-    ) -> Self {
-        Self(Arc::new(Parts { transport, endpoint, api_key, tokens, pacer, limit, read }))
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
     }
 
     /// Fetches one page. Dropping the future is safe, but the service may have counted the call.
