@@ -4,11 +4,11 @@ mod refusal;
 mod report;
 
 use self::refusal::{BearerFault, Refusal};
+use crate::Customer;
 use crate::answer::{self, Exchange, json};
 use crate::cursor::{Owner, Walk};
 use crate::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
 use crate::shared::Shared;
-use crate::{ApiKeyHash, Customer};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -51,8 +51,7 @@ async fn serve(
     if parts.method != Method::POST {
         return Err(Refusal::Method);
     }
-    let key = ApiKeyHash::of_request(&parts.headers).ok_or(Refusal::ApiKey)?;
-    let customer = shared.directory.customer_by_api_key(key).await.map_err(Refusal::Store)?.ok_or(Refusal::ApiKey)?;
+    let customer = shared.customer_of(&parts.headers).await.map_err(Refusal::Store)?.ok_or(Refusal::ApiKey)?;
     exchange.customer = Some(customer.code.clone());
     let now = shared.options.clock.now();
     let grant = grant(shared, &customer, &parts.headers, now).await?;

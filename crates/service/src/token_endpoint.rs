@@ -1,8 +1,8 @@
 //! `POST /v1.0/auth`: exchanges an assertion for an access token (Specification: "Obtain access token").
 
+use crate::Customer;
 use crate::answer::{self, Exchange, allow_post, body_status, json};
 use crate::shared::Shared;
-use crate::{ApiKeyHash, Customer};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -48,7 +48,7 @@ async fn serve(
     if parts.method != Method::POST {
         return Err(Refusal::Method);
     }
-    let customer = customer(shared, &parts.headers).await?;
+    let customer = shared.customer_of(&parts.headers).await.map_err(Refusal::Store)?.ok_or(Refusal::ApiKey)?;
     exchange.customer = Some(customer.code.clone());
     let now = shared.options.clock.now();
     let decision = shared.limiter.admit(customer.code.as_str(), CallType::Token, now).await;
@@ -79,13 +79,7 @@ async fn after_limit(
     issue(shared, customer, &granted, now).await
 }
 
-async fn customer(shared: &Shared, headers: &HeaderMap) -> Result<Arc<Customer>, Refusal> {
-    let key = ApiKeyHash::of_request(headers).ok_or(Refusal::ApiKey)?;
-    let found = shared.directory.customer_by_api_key(key).await.map_err(Refusal::Store)?;
-    found.ok_or(Refusal::ApiKey)
-}
-
-/// Checks that the assertion is valid and is the same customer's as the API key.
+/// Proves the assertion to be the API key's customer's.
 fn authenticate(
     shared: &Shared,
     customer: &Customer,
