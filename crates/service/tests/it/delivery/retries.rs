@@ -120,7 +120,7 @@ async fn retry_after_is_honoured_up_to_a_day() {
 async fn a_retry_after_pauses_all_deliveries_to_the_endpoint() {
     for (status, rests) in [(429, true), (503, true), (500, false)] {
         let world = World::with(|options| options.per_endpoint(2));
-        world.receiver.script([Reply::Asking(status, "3600".to_owned()), Reply::Good]);
+        world.receiver.script_for(&world.acme, [Reply::Asking(status, "3600".to_owned()), Reply::Good]);
         let ids = [world.enqueue_one().await, world.enqueue_one().await, world.enqueue_one().await];
         let other = world.enqueue_to(&world.beta.clone()).await;
         assert_eq!(world.dispatcher.run_once().await.unwrap(), 3);

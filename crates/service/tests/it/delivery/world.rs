@@ -50,6 +50,8 @@ pub(super) enum Reply {
 #[derive(Debug)]
 pub(super) struct Receiver {
     script: Mutex<VecDeque<Reply>>,
+    /// The beginning of the addresses that the script is for; `None` for all.
+    scripted: Mutex<Option<String>>,
     always: Mutex<Reply>,
     requests: Mutex<Vec<TransportRequest>>,
     pub(super) gate: Semaphore,
@@ -58,6 +60,12 @@ pub(super) struct Receiver {
 impl Receiver {
     pub(super) fn script(&self, replies: impl IntoIterator<Item = Reply>) {
         self.script.lock().unwrap().extend(replies);
+    }
+
+    /// Replies for one endpoint's requests, which arrive in any order with those of others.
+    pub(super) fn script_for(&self, endpoint: &EndpointId, replies: impl IntoIterator<Item = Reply>) {
+        *self.scripted.lock().unwrap() = Some(format!("https://{endpoint}.example/"));
+        self.script(replies);
     }
 
     pub(super) fn always(&self, reply: Reply) {
@@ -80,9 +88,11 @@ impl Receiver {
 impl Transport for Receiver {
     fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
         Box::pin(async move {
+            let url = request.url.to_string();
+            let scripted = self.scripted.lock().unwrap().as_ref().is_none_or(|base| url.starts_with(base));
             self.requests.lock().unwrap().push(request);
             self.gate.acquire().await.unwrap().forget();
-            let next = self.script.lock().unwrap().pop_front();
+            let next = if scripted { self.script.lock().unwrap().pop_front() } else { None };
             let reply = next.unwrap_or_else(|| self.always.lock().unwrap().clone());
             let mut headers = HeaderMap::new();
             let (status, body) = match reply {
@@ -123,6 +133,7 @@ impl World {
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
         let receiver = Arc::new(Receiver {
             script: Mutex::default(),
+            scripted: Mutex::default(),
             always: Mutex::new(Reply::Good),
             requests: Mutex::default(),
             gate: Semaphore::new(Semaphore::MAX_PERMITS / 2),
