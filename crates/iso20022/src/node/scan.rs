@@ -6,13 +6,26 @@ use crate::finding::FindingKind;
 use crate::scan::{Odd, Scanner};
 use crate::watch::{Memory, Watch};
 
+/// Whether an element of some name is next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Begins,
+    /// Written as one tag.
+    IsEmpty,
+    IsAnother,
+}
+
 // The functions that take a tag are always inlined, so that the tag is a constant and comparing it takes two
 // instructions.
 impl Scanner<'_> {
     /// An element that must be there.
     #[inline(always)]
     pub fn one<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<N, Odd> {
-        if self.begins::<N>(tag) { self.element(tag) } else { self.empty(tag) }
+        match self.next::<N>(tag) {
+            Next::Begins => self.element(tag),
+            Next::IsEmpty => self.empty(tag),
+            Next::IsAnother => Err(Odd),
+        }
     }
 
     /// An element that must be there; where it is missing, the reader over events reports it.
@@ -24,19 +37,23 @@ impl Scanner<'_> {
     /// An element that may be there.
     #[inline(always)]
     pub fn maybe<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<Option<N>, Odd> {
-        if self.begins::<N>(tag) { self.element(tag).map(Some) } else { Ok(None) }
+        match self.next::<N>(tag) {
+            Next::Begins => self.element(tag).map(Some),
+            Next::IsEmpty => self.empty(tag).map(Some),
+            Next::IsAnother => Ok(None),
+        }
     }
 
     /// Any number of elements up to `max`.
     #[inline(always)]
     pub fn many<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
-        if self.begins::<N>(tag) { self.several(tag, max) } else { Ok(Vec::new()) }
+        if self.next::<N>(tag) == Next::IsAnother { Ok(Vec::new()) } else { self.several(tag, max) }
     }
 
     /// One or more elements.
     #[inline(always)]
     pub fn some<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
-        if self.begins::<N>(tag) { self.several(tag, max) } else { Err(Odd) }
+        if self.next::<N>(tag) == Next::IsAnother { Err(Odd) } else { self.several(tag, max) }
     }
 
     #[inline(always)]
@@ -44,8 +61,8 @@ impl Scanner<'_> {
         // Most lists of a transaction have one element.
         let mut items = Vec::with_capacity(1);
         loop {
-            items.push(self.element(tag)?);
-            if !self.begins::<N>(tag) {
+            items.push(self.one(tag, max)?);
+            if self.next::<N>(tag) == Next::IsAnother {
                 break;
             }
         }
@@ -54,12 +71,13 @@ impl Scanner<'_> {
     }
 
     #[inline(always)]
-    fn begins<N: Node>(&self, tag: &'static Tag) -> bool {
-        let bytes = self.rest().as_bytes();
-        if N::HAS_ATTRIBUTE {
-            bytes.starts_with(tag.start.as_bytes()) && bytes.get(tag.start.len()) == Some(&b' ')
-        } else {
-            bytes.starts_with(tag.open.as_bytes())
+    fn next<N: Node>(&self, tag: &'static Tag) -> Next {
+        let Some(after) = self.rest().as_bytes().strip_prefix(tag.start.as_bytes()) else { return Next::IsAnother };
+        match after {
+            [b'>', ..] if !N::HAS_ATTRIBUTE => Next::Begins,
+            [b' ', ..] if N::HAS_ATTRIBUTE => Next::Begins,
+            [b'/', ..] => Next::IsEmpty,
+            _ => Next::IsAnother,
         }
     }
 
