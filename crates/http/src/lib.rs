@@ -4,6 +4,7 @@
 
 mod body;
 pub mod content;
+mod cpu_pool;
 pub mod names;
 mod request_key;
 mod retry_after;
@@ -11,5 +12,6 @@ mod retry_after;
 pub mod tls;
 
 pub use body::{BodyError, BodyReader, Sender};
+pub use cpu_pool::CpuPool;
 pub use request_key::{RequestKey, RequestKeyFuture, RequestKeyLayer, RequestKeyService};
 pub use retry_after::RetryAfter;

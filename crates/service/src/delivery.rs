@@ -15,11 +15,11 @@
 //! [`Outbox::forget`](bankrail_mailbox::Outbox::forget). The outbox holds messages as plain JSON. Each delivery seals
 //! its message anew with the endpoint's current keys.
 
-mod attempt;
 mod breaker;
 mod dispatcher;
 mod endpoint;
 mod https;
+mod post;
 mod transport;
 mod url;
 
@@ -31,4 +31,5 @@ pub use self::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };
 pub use self::url::{EndpointUrl, EndpointUrlError};
+pub use bankrail_http::CpuPool;
 pub use bankrail_http::tls::TlsRoots;

@@ -8,12 +8,12 @@ use super::shared::Shared;
 use super::worker::Worker;
 use axum::Router;
 use axum::routing::post_service;
+use bankrail_http::CpuPool;
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::Opener;
 use bankrail_values::SecretString;
 use bankrail_webhook::MessageKind;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// The receivers of one customer. Cheap to clone.
@@ -31,9 +31,8 @@ impl Receivers {
         inbox: Arc<dyn Inbox>,
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
-        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let at_once = options.concurrency.unwrap_or_else(|| cores().saturating_add(cores().get()));
-        Self::with(Opening::here(opener.leave_json_unread(), at_once), api_key.into(), inbox, options)
+        let pool = options.concurrency.map_or_else(CpuPool::default, CpuPool::new);
+        Self::with(Opening::here(opener.leave_json_unread(), pool), api_key.into(), inbox, options)
     }
 
     /// Receivers whose decryption keys are remote, such as in a key service. If a key does not answer within 15 s, the

@@ -1,20 +1,19 @@
 //! Opening payloads without blocking the asynchronous threads.
 
+use bankrail_http::CpuPool;
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::DEFAULT_TIME_OUT;
 use bankrail_secured_payload::{OpenError, Opened, Opener};
 use std::fmt;
 use std::future::Future;
-use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// How payloads are opened.
 #[derive(Clone)]
 pub(super) enum Opening {
     /// A key in memory. The private-key operation takes most of a millisecond of one core.
-    Here { opener: Arc<Opener>, places: Arc<Semaphore> },
+    Here { opener: Arc<Opener>, pool: CpuPool },
     /// A remote key.
     Elsewhere(Arc<dyn OpenRemote>),
 }
@@ -32,10 +31,9 @@ impl<U: RemoteDecrypter + Clone> OpenRemote for Opener<U> {
 }
 
 impl Opening {
-    /// A key in memory, for at most `at_once` payloads at once.
-    pub(super) fn here(opener: Opener, at_once: NonZeroUsize) -> Self {
-        let places = at_once.get().min(Semaphore::MAX_PERMITS);
-        Self::Here { opener: Arc::new(opener), places: Arc::new(Semaphore::new(places)) }
+    /// A key in memory.
+    pub(super) fn here(opener: Opener, pool: CpuPool) -> Self {
+        Self::Here { opener: Arc::new(opener), pool }
     }
 
     /// Opens a payload. `None` if the runtime is shutting down, opening panicked, or a remote key did not answer while
@@ -46,14 +44,9 @@ impl Opening {
                 let opened = tokio::time::timeout(DEFAULT_TIME_OUT, opener.open(&compact)).await;
                 opened.inspect_err(|_| tracing::error!("the decryption key did not answer in time")).ok()
             }
-            Self::Here { opener, places } => {
-                let (opener, place) = (opener.clone(), places.clone().acquire_owned().await.ok()?);
-                let opening = move || {
-                    let opened = opener.open(&compact);
-                    drop(place);
-                    opened
-                };
-                tokio::task::spawn_blocking(opening).await.ok()
+            Self::Here { opener, pool } => {
+                let opener = opener.clone();
+                pool.run(move || opener.open(&compact)).await
             }
         }
     }

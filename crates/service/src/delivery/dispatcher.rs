@@ -6,9 +6,10 @@ mod pauses;
 pub use options::{DispatcherOptions, Unacknowledged};
 
 use self::pauses::Pauses;
-use super::attempt::{Outcome, Stored, Terms, attempt};
 use super::endpoint::{Endpoints, Health, Known};
+use super::post::{Outcome, Stored, Terms, post};
 use super::transport::Transport;
+use bankrail_http::CpuPool;
 use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Lease, LeaseOwner, LeaseRequest, Outbox,
     OutboxEntry,
@@ -36,6 +37,7 @@ struct Shared {
     outbox: Arc<dyn Outbox>,
     endpoints: Endpoints,
     transport: Arc<dyn Transport>,
+    pool: CpuPool,
     clock: Arc<dyn Clock>,
     options: DispatcherOptions,
     owner: LeaseOwner,
@@ -57,7 +59,8 @@ impl Dispatcher {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|_| NoRandomness)?;
         let owner = LeaseOwner::from_random_bytes(random);
-        let shared = Shared { outbox, endpoints, transport, clock, options, owner, wake: Notify::new() };
+        let (pool, wake) = (CpuPool::default(), Notify::new());
+        let shared = Shared { outbox, endpoints, transport, pool, clock, options, owner, wake };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -211,7 +214,7 @@ impl Shared {
             Err(due) => return self.give_back(&entry, due).await,
         };
         let started = Instant::now();
-        let outcome = self.attempt(&known, &entry, now).await;
+        let outcome = self.post(&known, &entry, now).await;
         let ended = self.clock.now();
         begun.end(outcome.health, ended, &self.options.breaker);
         if let Some(asked) = outcome.rest() {
@@ -225,7 +228,7 @@ impl Shared {
             endpoint = %entry.message.endpoint,
             kind = entry.message.kind.as_str(),
             message_id = %entry.message.message_id,
-            attempt = entry.deliveries.saturating_add(1),
+            delivery = entry.deliveries.saturating_add(1),
             status = outcome.status,
             note = outcome.note.map(DeliveryNote::as_str),
             delivered = next == Disposition::Delivered,
@@ -240,7 +243,7 @@ impl Shared {
         }
     }
 
-    async fn attempt(&self, known: &Known, entry: &OutboxEntry, now: Timestamp) -> Outcome {
+    async fn post(&self, known: &Known, entry: &OutboxEntry, now: Timestamp) -> Outcome {
         let terms = Terms {
             timeout: self.options.timeout,
             max_response: self.options.max_response,
@@ -254,7 +257,7 @@ impl Shared {
             return Outcome::without_answer(DeliveryNote::Other, Health::Unknown);
         };
         let stored = Stored { kind, headers, body: &entry.message.body };
-        let made = attempt(&known.endpoint, &stored, &*self.transport, &terms, now);
+        let made = post(&known.endpoint, &stored, &*self.transport, &self.pool, &terms, now);
         // A panic of the caller's transport or sealer must not leave the circuit's trial running.
         AssertUnwindSafe(made).catch_unwind().await.unwrap_or_else(|_| {
             tracing::error!(entry = %entry.id, "a delivery panicked");
@@ -277,7 +280,7 @@ impl Shared {
         let made = entry.deliveries.saturating_add(1);
         let next = self.options.schedule.after_failure(made, now, outcome.retry_after, random());
         if next == Disposition::DeadLetter {
-            tracing::error!(entry = %entry.id, endpoint = %endpoint, attempts = made, "a message became a dead letter");
+            tracing::error!(entry = %entry.id, endpoint = %endpoint, deliveries = made, "a message became a dead letter");
         }
         next
     }

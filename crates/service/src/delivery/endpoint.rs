@@ -2,6 +2,7 @@
 
 use super::breaker::{Breaker, BreakerPolicy, Passage};
 use super::url::EndpointUrl;
+use bankrail_http::CpuPool;
 use bankrail_http::names::API_KEY;
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
@@ -23,19 +24,19 @@ pub type SealFuture<'a> = Pin<Box<dyn Future<Output = Result<String, SealError>>
 pub trait SealPayload: fmt::Debug + Send + Sync {
     /// Seals one JSON text and returns the compact JWE. The future is dropped if it takes longer than
     /// [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then delivered later.
-    fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a>;
+    ///
+    /// `pool` is the dispatcher's, for work that occupies a core.
+    fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a>;
 }
 
-/// Runs on a thread for blocking work, because the RSA operations take most of a millisecond of one core.
+/// Runs in the pool, because the RSA operations take most of a millisecond of one core.
 impl SealPayload for Sealer {
-    fn seal<'a>(&'a self, json: &'a [u8]) -> SealFuture<'a> {
+    fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a> {
         let (sealer, json) = (self.clone(), json.to_vec());
         Box::pin(async move {
-            let sealed = tokio::task::spawn_blocking(move || Sealer::seal(&sealer, &json)).await;
-            sealed.unwrap_or_else(|ended| match ended.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => Err(SignError::Remote(RemoteError::retryable("the runtime is shutting down")).into()),
-            })
+            let sealed = pool.run(move || Sealer::seal(&sealer, &json)).await;
+            let ended = || SignError::Remote(RemoteError::retryable("sealing panicked or the runtime shut down"));
+            sealed.unwrap_or_else(|| Err(ended().into()))
         })
     }
 }

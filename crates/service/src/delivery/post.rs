@@ -2,7 +2,7 @@
 
 use super::endpoint::{Endpoint, Health};
 use super::transport::{Transport, TransportErrorKind, TransportRequest, TransportResponse};
-use bankrail_http::RetryAfter;
+use bankrail_http::{CpuPool, RetryAfter};
 use bankrail_mailbox::DeliveryNote;
 use bankrail_secured_payload::SecuredPayload;
 use bankrail_values::Timestamp;
@@ -51,14 +51,15 @@ impl Outcome {
 }
 
 /// Makes a delivery. Sealing and sending are each cut off after the time-out of the terms.
-pub(super) async fn attempt(
+pub(super) async fn post(
     endpoint: &Endpoint,
     message: &Stored<'_>,
     transport: &dyn Transport,
+    pool: &CpuPool,
     terms: &Terms,
     now: Timestamp,
 ) -> Outcome {
-    let Some(request) = request(endpoint, message, terms).await else {
+    let Some(request) = request(endpoint, message, pool, terms).await else {
         return Outcome::without_answer(DeliveryNote::NotSealed, Health::Unknown);
     };
     let sent = tokio::time::timeout(terms.timeout, transport.post(request)).await;
@@ -72,8 +73,8 @@ pub(super) async fn attempt(
 }
 
 /// The request, with the headers of the specification's table, the receiver's API key, the media types, and no others.
-async fn request(endpoint: &Endpoint, message: &Stored<'_>, terms: &Terms) -> Option<TransportRequest> {
-    let sealed = match tokio::time::timeout(terms.timeout, endpoint.sealer().seal(message.body)).await {
+async fn request(endpoint: &Endpoint, message: &Stored<'_>, pool: &CpuPool, terms: &Terms) -> Option<TransportRequest> {
+    let sealed = match tokio::time::timeout(terms.timeout, endpoint.sealer().seal(message.body, pool)).await {
         Ok(Ok(sealed)) => sealed,
         Err(_) => {
             tracing::error!(endpoint = %endpoint.id(), "a message was not sealed in time");

@@ -2,7 +2,7 @@
 
 use super::world::{Reply, World, sealed_by};
 use bankrail_mailbox::{DEFAULT_DELAYS, DeliveryNote, EntryId, Outbox as _, OutboxState};
-use bankrail_service::delivery::{BreakerPolicy, SealFuture, SealPayload, TransportErrorKind};
+use bankrail_service::delivery::{BreakerPolicy, CpuPool, SealFuture, SealPayload, TransportErrorKind};
 use bankrail_values::Clock as _;
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ async fn a_receiver_that_never_answers_is_cut_off() {
 struct Hangs;
 
 impl SealPayload for Hangs {
-    fn seal<'a>(&'a self, _json: &'a [u8]) -> SealFuture<'a> {
+    fn seal<'a>(&'a self, _json: &'a [u8], _pool: &'a CpuPool) -> SealFuture<'a> {
         Box::pin(std::future::pending())
     }
 }

@@ -1,0 +1,221 @@
+//! Threads for work that occupies a core.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// A bounded number of threads for work that occupies a core, such as RSA operations, so that it does not delay the
+/// asynchronous threads. Cheap to clone: the clones share the threads.
+///
+/// - The threads are the runtime's own for blocking work. A thread takes the next job by itself: starting a thread for
+///   each job leaves a core idle in between, which costs a fifth of the deliveries per second.
+/// - Jobs start in the order of the calls. A job whose caller no longer waits does not start.
+#[derive(Clone)]
+pub struct CpuPool(Arc<Inner>);
+
+struct Inner {
+    size: NonZeroUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Job>,
+    threads: usize,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Twice as many threads as there are cores, so that no core waits for the next job.
+impl Default for CpuPool {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Self::new(cores.saturating_add(cores.get()))
+    }
+}
+
+impl CpuPool {
+    /// At most `threads` jobs at once.
+    #[must_use]
+    pub fn new(threads: NonZeroUsize) -> Self {
+        Self(Arc::new(Inner { size: threads, state: Mutex::default() }))
+    }
+
+    /// Does the work on one of the threads. `None` if it panicked or if the runtime is shutting down.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(move || {
+            if !reply.is_closed() {
+                // The caller may have gone during the work.
+                let _ = reply.send(work());
+            }
+        });
+        if let Some(thread) = self.add(job) {
+            tokio::task::spawn_blocking(move || thread.work());
+        }
+        answer.await.ok()
+    }
+
+    /// Queues a job. Returns a thread to start if there are fewer than allowed.
+    fn add(&self, job: Job) -> Option<Thread> {
+        let mut state = self.0.lock();
+        state.waiting.push_back(job);
+        (state.threads < self.0.size.get()).then(|| {
+            state.threads += 1;
+            Thread { pool: self.0.clone(), ended: false }
+        })
+    }
+}
+
+impl fmt::Debug for CpuPool {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("CpuPool").field("threads", &self.0.size).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counted as a thread of the pool until it ends.
+struct Thread {
+    pool: Arc<Inner>,
+    ended: bool,
+}
+
+impl Thread {
+    fn work(mut self) {
+        while let Some(job) = self.next() {
+            // After a panic the job's reply is dropped, which tells its caller.
+            let _ = catch_unwind(AssertUnwindSafe(job));
+        }
+    }
+
+    /// The next job. Without one the thread ends under the same lock, so that no job is queued in between and left.
+    fn next(&mut self) -> Option<Job> {
+        let mut state = self.pool.lock();
+        let job = state.waiting.pop_front();
+        if job.is_none() {
+            state.threads -= 1;
+            self.ended = true;
+        }
+        job
+    }
+}
+
+impl Drop for Thread {
+    /// The runtime shut down before the thread started. If it was the only one, nobody else takes the waiting jobs, so
+    /// they are dropped, which tells their callers.
+    fn drop(&mut self) {
+        if !self.ended {
+            let mut state = self.pool.lock();
+            state.threads -= 1;
+            let dropped = if state.threads == 0 { std::mem::take(&mut state.waiting) } else { VecDeque::new() };
+            drop(state);
+            drop(dropped);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::Future as _;
+    use std::sync::mpsc;
+    use std::task::{Context, Waker};
+
+    fn pool(threads: usize) -> CpuPool {
+        CpuPool::new(threads.try_into().unwrap())
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap()
+    }
+
+    #[test]
+    fn every_job_is_done_by_at_most_so_many_threads() {
+        let (pool, at_once) = (pool(3), Arc::new(Mutex::new((0, 0))));
+        let run = |number: u32| {
+            let (pool, at_once) = (pool.clone(), at_once.clone());
+            async move {
+                let work = move || {
+                    let count = |change: i32| {
+                        let mut at_once = at_once.lock().unwrap();
+                        at_once.0 += change;
+                        at_once.1 = at_once.1.max(at_once.0);
+                    };
+                    count(1);
+                    std::thread::yield_now();
+                    count(-1);
+                    number
+                };
+                pool.run(work).await
+            }
+        };
+        let runtime = runtime();
+        runtime.block_on(async {
+            let tasks: Vec<_> = (0..1000).map(|number| (number, tokio::spawn(run(number)))).collect();
+            for (number, task) in tasks {
+                assert_eq!(task.await.unwrap(), Some(number));
+            }
+        });
+        // Waits for the threads, of which one may still be ending.
+        drop(runtime);
+        let (now, most) = *at_once.lock().unwrap();
+        assert!(now == 0 && (1..=3).contains(&most), "{most}");
+        assert_eq!(pool.0.lock().threads, 0);
+    }
+
+    #[test]
+    fn a_panic_ends_its_own_job_only() {
+        let pool = pool(1);
+        runtime().block_on(async {
+            assert_eq!(pool.run(|| -> u8 { panic!("on purpose") }).await, None);
+            assert_eq!(pool.run(|| 7).await, Some(7));
+        });
+    }
+
+    #[test]
+    fn a_job_whose_caller_is_gone_does_not_start() {
+        let pool = pool(1);
+        runtime().block_on(async {
+            let (go, wait) = mpsc::channel::<()>();
+            let busy = pool.clone();
+            let first = tokio::spawn(async move { busy.run(move || wait.recv().is_ok()).await });
+            while pool.0.lock().threads == 0 {
+                tokio::task::yield_now().await;
+            }
+            let mut second = Box::pin(pool.run(|| -> u8 { panic!("nobody waits") }));
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(second.as_mut().poll(&mut context).is_pending());
+            drop(second);
+            go.send(()).unwrap();
+            assert_eq!(first.await.unwrap(), Some(true));
+            assert_eq!(pool.run(|| 7).await, Some(7));
+        });
+    }
+
+    #[test]
+    fn a_runtime_that_shuts_down_leaves_no_job_behind() {
+        let pool = pool(1);
+        let first = runtime();
+        let handle = first.handle().clone();
+        first.shutdown_background();
+        let refused = {
+            let _inside = handle.enter();
+            pool.add(Box::new(|| ())).map(|thread| tokio::task::spawn_blocking(move || thread.work()))
+        };
+        drop(refused);
+        assert_eq!(pool.0.lock().threads, 0);
+        assert!(pool.0.lock().waiting.is_empty());
+        assert_eq!(runtime().block_on(pool.run(|| 7)), Some(7));
+    }
+}
