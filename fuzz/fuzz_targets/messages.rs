@@ -73,7 +73,7 @@ impl Plan<'_> {
         Uetr::from_uuid(uuid.to_hyphenated()).expect("version 4")
     }
 
-    fn money(&self, at: usize) -> Amount {
+    fn money(&self, at: usize) -> MessageAmount {
         let (units, scale, letters) = self.amounts[at];
         let code: String = letters.iter().map(|b| char::from(b'A' + b % 26)).collect();
         Money::new(Decimal::new(units, u32::from(scale % 29)), code.parse().expect("three letters")).into()

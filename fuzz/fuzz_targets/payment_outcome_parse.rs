@@ -2,14 +2,14 @@
 //! order.
 
 use bankrail_webhook::history::{Observation, PaymentHistory};
-use bankrail_webhook::{PaymentOutcome, ReadOptions, Rule, WebhookMessage};
+use bankrail_webhook::{PaymentOutcome, MessageReadOptions, Rule, WebhookMessage};
 
 fuzz_target!(|json: &[u8]| {
     let parsed = match PaymentOutcome::from_json(json) {
         Ok(parsed) => parsed,
         Err(error) => return drop((error.to_string(), error.pointer().map(str::len))),
     };
-    let strict = PaymentOutcome::from_json_with(json, &ReadOptions::new().deny_findings(true));
+    let strict = PaymentOutcome::from_json_with(json, &MessageReadOptions::new().deny_findings(true));
     assert!(
         strict.is_err() || parsed.findings.iter().all(|f| f.rule.class() == bankrail_webhook::RuleClass::Consistency)
     );

@@ -1,13 +1,13 @@
 //! Takes bytes as a query. Reading never panics, and what is read is written and read again equal.
 
-use bankrail_webhook::{Message, MessageKind, QueryNotification, ReadOptions, Rule, RuleClass, WebhookMessage};
+use bankrail_webhook::{Message, MessageKind, QueryNotification, MessageReadOptions, Rule, RuleClass, WebhookMessage};
 
 fuzz_target!(|json: &[u8]| {
     let parsed = match QueryNotification::from_json(json) {
         Ok(parsed) => parsed,
         Err(error) => return drop((error.to_string(), error.pointer().map(str::len))),
     };
-    let strict = QueryNotification::from_json_with(json, &ReadOptions::new().deny_findings(true));
+    let strict = QueryNotification::from_json_with(json, &MessageReadOptions::new().deny_findings(true));
     assert!(strict.is_err() || parsed.findings.iter().all(|f| f.rule.class() == RuleClass::Consistency));
     let message = parsed.message;
     let written = message.to_json();

@@ -2,7 +2,7 @@
 //! JSON string, is read again as the same document.
 
 use arbitrary::{Arbitrary, Unstructured};
-use bankrail_camt052::{Document, Finding, Limits, Mode, ReadOptions, WriteError, WriteOptions};
+use bankrail_camt052::{Document, Finding, ReadLimits, Mode, ReadOptions, WriteError, WriteOptions};
 
 /// How many findings reading keeps.
 const MOST_FINDINGS: usize = 1_000;
@@ -26,7 +26,7 @@ fn assert_same_back(document: &Document) {
 
 /// An invented document is what the schema accepts, and checking it finds what reading it finds.
 fn assert_valid(document: &Document) {
-    let strict = ReadOptions::default().mode(Mode::Strict).limits(Limits::default().findings(MOST_FINDINGS));
+    let strict = ReadOptions::default().mode(Mode::Strict).limits(ReadLimits::default().findings(MOST_FINDINGS));
     let xml = document.to_xml().expect("an invented document is complete");
     let parsed = Document::parse_with(&xml, &strict).expect("an invented document is schema-valid");
     let facts = |findings: Vec<Finding>| findings.into_iter().map(|finding| (finding.kind, finding.path));

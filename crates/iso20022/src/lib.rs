@@ -23,12 +23,12 @@ mod value;
 mod watch;
 mod xml;
 
+pub use bankrail_values::UnknownCode;
 pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
 pub use finding::{Beyond, Finding, FindingKind, Position};
 pub use message::{Parsed, WriteError, WriteOptions};
-pub use read::{LimitKind, Limits, Mode, ReadError, ReadErrorKind, ReadOptions};
+pub use read::{LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions};
 pub use value::amount::Amount;
-pub use value::code::UnknownCode;
 pub use value::date::{Date, DateFormatError, DateTime, Offset, YearMonth};
 pub use value::envelope::Envelope;
 pub use value::identifier::{AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, PhoneNumber};
@@ -56,7 +56,6 @@ pub mod __private {
     pub use crate::output::Output;
     pub use crate::read::{Cursor, Halt, Mark, Shape, TextTokens, Tokens};
     pub use crate::scan::{Odd, Scanner};
-    pub use crate::value::code::unknown_code;
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]
     pub use arbitrary::{self, Result as Invented, Unstructured};

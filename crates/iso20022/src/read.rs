@@ -30,7 +30,7 @@ pub(crate) use events::push_lines;
 pub use halt::Halt;
 pub(crate) use judge::{is_number_type, is_text_type, refused_document};
 pub(crate) use keep::Sequence;
-pub use options::{Limits, Mode, ReadOptions};
+pub use options::{Mode, ReadLimits, ReadOptions};
 pub(crate) use path::Step;
 pub(crate) use strip::{ends_name, strip};
 pub(crate) use tokens::StreamTokens;

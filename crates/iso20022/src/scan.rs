@@ -5,7 +5,7 @@
 //! - It knows no prefixes. They are removed from an element first.
 //! - It notes the place of an element that breaks a rule beyond the schema.
 
-use crate::read::{Limits, push_lines, resolve};
+use crate::read::{ReadLimits, push_lines, resolve};
 
 /// Not as the writer writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Scanner<'a> {
 // instructions.
 impl<'a> Scanner<'a> {
     #[inline]
-    pub(crate) fn new(rest: &'a str, limits: &Limits) -> Self {
+    pub(crate) fn new(rest: &'a str, limits: &ReadLimits) -> Self {
         let most = limits.text_bytes.min(limits.token_bytes);
         Self { rest, length: rest.len(), elements: 0, most, odd: false, doubts: Vec::new() }
     }

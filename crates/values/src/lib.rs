@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod clock;
+mod code;
 mod currency;
 mod date;
 mod decimal;
@@ -20,6 +21,7 @@ mod uuids;
 #[cfg(feature = "coarse-clock")]
 pub use clock::CoarseClock;
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use code::UnknownCode;
 pub use currency::{Currency, CurrencyError};
 pub use date::{Date, DateError};
 pub use decimal::{DecimalError, parse_decimal};

@@ -1,6 +1,6 @@
 //! Members of an amendment: absent, changed or cleared.
 
-use crate::{Amount, CountPerPeriod, PointInTime, TimeOfDay};
+use crate::{CountPerPeriod, MessageAmount, PointInTime, TimeOfDay};
 use bankrail_values::Date;
 use bankrail_values::json::JsonValue;
 
@@ -114,7 +114,7 @@ impl Clearable for TimeOfDay {
     }
 }
 
-impl Clearable for Amount {
+impl Clearable for MessageAmount {
     const CLEARED: &'static str = r#"{"currency":"ZZZ"}"#;
 
     fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {

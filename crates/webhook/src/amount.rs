@@ -8,7 +8,7 @@ wire_object! {
     ///
     /// Any plain decimal that fits 96 bits is read, and its scale is kept. Default: up to 16 digits, a point and 2
     /// digits.
-    pub struct Amount {
+    pub struct MessageAmount {
         /// ISO 4217 code.
         required currency: Currency = "currency",
         /// The decimal.
@@ -16,7 +16,7 @@ wire_object! {
     }
 }
 
-impl Amount {
+impl MessageAmount {
     /// The amount as money, for arithmetic.
     #[must_use]
     pub fn money(&self) -> Money {
@@ -24,7 +24,7 @@ impl Amount {
     }
 }
 
-impl From<Money> for Amount {
+impl From<Money> for MessageAmount {
     fn from(money: Money) -> Self {
         Self { currency: money.currency(), amount: money.amount(), extra: ExtraMembers::default() }
     }

@@ -4,27 +4,9 @@ use crate::amended::Clearable;
 use crate::error::MessageError;
 use crate::finding::Rule;
 use crate::json::{Bound, Context, Output, Wire};
-use bankrail_values::excerpt;
 use bankrail_values::json::JsonValue;
+use bankrail_values::{UnknownCode, excerpt};
 use std::fmt;
-
-/// A code that this version does not know. Only reading makes one, so it never holds a known code.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct UnknownCode(Box<str>);
-
-impl UnknownCode {
-    /// The code.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for UnknownCode {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, out)
-    }
-}
 
 macro_rules! codes {
     ($( $(#[$doc:meta])* $name:ident { $( $(#[$code_doc:meta])* $variant:ident = $code:literal, )* } )*) => {$(
@@ -61,7 +43,7 @@ macro_rules! codes {
             fn from(code: &str) -> Self {
                 match code {
                     $( $code => Self::$variant, )*
-                    other => Self::Unknown(UnknownCode(other.into())),
+                    other => Self::Unknown(UnknownCode::unlisted(other)),
                 }
             }
         }

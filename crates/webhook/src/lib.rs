@@ -24,7 +24,8 @@ pub mod samples;
 
 pub use acknowledgement::Acknowledgement;
 pub use amended::Amended;
-pub use amount::Amount;
+pub use amount::MessageAmount;
+pub use bankrail_values::UnknownCode;
 pub use codes::*;
 pub use counts::{CountPerPeriod, PointInTime};
 pub use error::{FindingsError, MessageError};
@@ -41,5 +42,5 @@ pub use message::parties::{AmendedDebtor, CreditorInformation, DebtorInformation
 pub use message::payment_information::{AmendedPaymentInformation, PaymentInformation};
 pub use message::payment_outcome::{OriginalTransaction, PaymentOutcome};
 pub use message::query_notification::{MandateDetails, PaymentDetails, QueryNotification};
-pub use message::{Message, MessageKind, Parsed, ReadOptions, WebhookMessage};
+pub use message::{Message, MessageKind, MessageReadOptions, ParsedMessage, WebhookMessage};
 pub use time_of_day::{TimeOfDay, TimeOfDayError};

@@ -11,7 +11,7 @@ pub mod query_notification;
 mod read;
 mod rules;
 
-pub use read::{Parsed, ReadOptions, WebhookMessage};
+pub use read::{MessageReadOptions, ParsedMessage, WebhookMessage};
 
 use crate::error::MessageError;
 use crate::finding::MessageFinding;
@@ -107,12 +107,12 @@ macro_rules! messages {
             fn read_as(
                 kind: MessageKind,
                 value: &JsonValue<'_>,
-                options: &ReadOptions,
-            ) -> Result<Parsed<Self>, MessageError> {
+                options: &MessageReadOptions,
+            ) -> Result<ParsedMessage<Self>, MessageError> {
                 match kind { $(
                     MessageKind::$variant => {
-                        let Parsed { message, findings } = $message::from_value(value, options)?;
-                        Ok(Parsed { message: message.into(), findings })
+                        let ParsedMessage { message, findings } = $message::from_value(value, options)?;
+                        Ok(ParsedMessage { message: message.into(), findings })
                     }
                 )* }
             }
@@ -162,15 +162,19 @@ impl Message {
     ///
     /// # Errors
     /// [`MessageError`]; [`MessageError::WrongKind`] for a message that can only be read as another kind.
-    pub fn from_json(kind: MessageKind, json: &[u8]) -> Result<Parsed<Self>, MessageError> {
-        Self::from_json_with(kind, json, &ReadOptions::default())
+    pub fn from_json(kind: MessageKind, json: &[u8]) -> Result<ParsedMessage<Self>, MessageError> {
+        Self::from_json_with(kind, json, &MessageReadOptions::default())
     }
 
     /// Reads a message as a receiver of `kind`, with options.
     ///
     /// # Errors
     /// [`MessageError`]; [`MessageError::WrongKind`] for a message that can only be read as another kind.
-    pub fn from_json_with(kind: MessageKind, json: &[u8], options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
+    pub fn from_json_with(
+        kind: MessageKind,
+        json: &[u8],
+        options: &MessageReadOptions,
+    ) -> Result<ParsedMessage<Self>, MessageError> {
         let value = options.read(json)?;
         let read = Self::read_as(kind, &value, options);
         if matches!(read, Err(MessageError::Missing { .. })) {

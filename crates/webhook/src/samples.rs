@@ -17,7 +17,7 @@ fn created() -> Timestamp {
     constant("2021-07-29T01:02:03.450Z")
 }
 
-fn amount(text: &str) -> Amount {
+fn amount(text: &str) -> MessageAmount {
     constant::<Money>(text).into()
 }
 

@@ -1,7 +1,7 @@
 //! The fast reader and the reader over events give the same result.
 
 use arbitrary::{Arbitrary, Unstructured};
-use bankrail_camt052::{Document, Finding, Limits, ReadOptions, WriteOptions};
+use bankrail_camt052::{Document, Finding, ReadLimits, ReadOptions, WriteOptions};
 use bankrail_iso20022::__private::{parse_counting, read_counting};
 use proptest::prelude::*;
 use std::io::BufReader;
@@ -119,7 +119,7 @@ proptest! {
         let xml = invented(&bytes).to_xml().unwrap();
         let named = prefixed(&xml, limit);
         for which in 0..4 {
-            let limits = Limits::default();
+            let limits = ReadLimits::default();
             let options = ReadOptions::default().limits(match which {
                 0 => limits.depth(limit % 20),
                 1 => limits.entry_elements(limit),

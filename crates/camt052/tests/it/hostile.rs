@@ -4,11 +4,13 @@
 //! these numbers, quadratic work would not end.
 
 use crate::findings::document;
-use bankrail_camt052::{Document, EntryReader, LimitKind, Limits, Mode, Parsed, ReadError, ReadErrorKind, ReadOptions};
+use bankrail_camt052::{
+    Document, EntryReader, LimitKind, Mode, Parsed, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
+};
 use std::fmt::Write as _;
 
 fn unlimited() -> ReadOptions {
-    ReadOptions::default().limits(Limits::default().attributes(usize::MAX))
+    ReadOptions::default().limits(ReadLimits::default().attributes(usize::MAX))
 }
 
 /// `count` texts, each made of its number.
@@ -99,7 +101,7 @@ fn attributes_are_limited_and_a_long_tag_is_refused_before_it_is_read() {
         limit(&document("", &format!("<x{}/>", declarations(257))), ReadOptions::default()),
         LimitKind::Attributes
     );
-    let options = ReadOptions::default().limits(Limits::default().attributes(usize::MAX).token_bytes(1_000_000));
+    let options = ReadOptions::default().limits(ReadLimits::default().attributes(usize::MAX).token_bytes(1_000_000));
     let twice = document("", &format!("<x a='' a=''{}/>", " ".repeat(1_000_000)));
     assert_eq!(limit(&twice, options), LimitKind::TokenBytes);
 }
@@ -116,7 +118,7 @@ fn text_between_elements_is_bounded_as_any_text_is() {
 
 #[test]
 fn what_is_kept_beyond_the_schema_is_bounded() {
-    let options = ReadOptions::default().limits(Limits::default().attributes(usize::MAX).kept_bytes(20_000));
+    let options = ReadOptions::default().limits(ReadLimits::default().attributes(usize::MAX).kept_bytes(20_000));
     let xml = |odd: &str| document("", odd);
     let comment = format!("<!-- {} -->", "c".repeat(90));
     for (odd, what) in [
@@ -141,7 +143,7 @@ fn what_is_kept_beyond_the_schema_is_bounded() {
 /// Three bytes may stand for a namespace of any length, in each entry again.
 #[test]
 fn namespaces_that_kept_parts_take_along_are_bounded_in_all_of_a_document() {
-    let options = ReadOptions::default().limits(Limits::default().kept_bytes(100_000));
+    let options = ReadOptions::default().limits(ReadLimits::default().kept_bytes(100_000));
     let declared = |bytes: usize| format!("<Document xmlns:long='{}'", "u".repeat(bytes));
     for odd in [ENTRY.replace("<Sts>", "<long:x/><Sts>"), ENTRY.replace("<Sts>", "<Sts long:x=''>")] {
         let entries = |bytes: usize| document("", &odd.repeat(200)).replace("<Document", &declared(bytes));
@@ -196,7 +198,7 @@ fn many_totals_of_one_code_and_many_entries() {
 
 #[test]
 fn elements_outside_of_entries_are_counted_together() {
-    let options = ReadOptions::default().limits(Limits::default().entry_elements(60));
+    let options = ReadOptions::default().limits(ReadLimits::default().entry_elements(60));
     assert!(read(&document("", &ENTRY.repeat(100)), options).is_ok());
     let balance = "<Bal><Tp><CdOrPrtry><Cd>ITBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">1.00</Amt>\
                    <CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>";
@@ -218,7 +220,7 @@ fn many_findings_far_into_a_long_line() {
     let comment = format!("<!--{}-->", "c".repeat(1_000_000));
     let odd = format!("{}{ENTRY}<x/>{}", comment.repeat(4), "<é/>".repeat(30_000));
     let xml = document("", "").replace("\n</Rpt>", &format!("{odd}</Rpt>"));
-    let options = ReadOptions::default().limits(Limits::default().findings(100_000));
+    let options = ReadOptions::default().limits(ReadLimits::default().findings(100_000));
     let parsed = Document::parse_with(&xml, &options).unwrap();
     assert_eq!(parsed.findings.len(), 30_001);
     let at = xml.rfind("<é/>").unwrap();
@@ -242,7 +244,7 @@ fn parts_kept_beside_many_elements_are_written_in_their_places() {
 #[test]
 fn findings_without_room_are_counted() {
     let counted = |findings: usize, streamed: bool, xml: &str| {
-        let options = ReadOptions::default().limits(Limits::default().findings(findings));
+        let options = ReadOptions::default().limits(ReadLimits::default().findings(findings));
         if !streamed {
             let parsed = Document::parse_with(xml, &options).unwrap();
             return (parsed.findings.len(), parsed.further_findings);
@@ -260,11 +262,11 @@ fn findings_without_room_are_counted() {
         assert_eq!(counted(3, streamed, &xml), (3, 5));
         assert_eq!(counted(0, streamed, &xml), (0, 8));
     }
-    let options = ReadOptions::default().limits(Limits::default().findings(2));
+    let options = ReadOptions::default().limits(ReadLimits::default().findings(2));
     let error = Document::parse_with(format!("{xml}<"), &options).unwrap_err();
     assert_eq!((error.findings().len(), error.further_findings()), (2, 6));
     // A finding refuses a document also without room for findings.
-    let options = ReadOptions::default().limits(Limits::default().findings(0));
+    let options = ReadOptions::default().limits(ReadLimits::default().findings(0));
     let deny = options.deny_findings(true);
     let error = Document::parse_with(xml.replace("<x/>", ""), &deny).unwrap_err();
     assert!(matches!(error.kind(), ReadErrorKind::Refused(_)), "{error:?}");

@@ -1,7 +1,7 @@
 //! What reading accepts and refuses beside the schema: XML, encodings, limits.
 
 use crate::findings::document;
-use bankrail_camt052::{Document, LimitKind, Limits, ReadError, ReadErrorKind, ReadOptions};
+use bankrail_camt052::{Document, LimitKind, ReadError, ReadErrorKind, ReadLimits, ReadOptions};
 
 fn error(bytes: impl AsRef<[u8]>) -> ReadError {
     Document::parse(bytes).map(|parsed| panic!("{parsed:?}")).unwrap_err()
@@ -129,11 +129,12 @@ fn encodings_are_those_declared_or_marked() {
 fn limits_are_kept() {
     let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
     let xml = document("", &format!("{}<Foo>{}</Foo>", entry.repeat(3), "x".repeat(200)));
-    let limited =
-        |set: fn(Limits) -> Limits| Document::parse_with(&xml, &ReadOptions::default().limits(set(Limits::default())));
+    let limited = |set: fn(ReadLimits) -> ReadLimits| {
+        Document::parse_with(&xml, &ReadOptions::default().limits(set(ReadLimits::default())))
+    };
     assert!(limited(|limits| limits).is_ok());
     for (set, what) in [
-        ((|limits| limits.document_bytes(500)) as fn(Limits) -> Limits, "500 bytes in a document"),
+        ((|limits| limits.document_bytes(500)) as fn(ReadLimits) -> ReadLimits, "500 bytes in a document"),
         (|limits| limits.depth(4), "4 nested elements"),
         (|limits| limits.entry_elements(4), "4 elements in an entry"),
         (|limits| limits.token_bytes(100), "100 bytes in a tag or run of text"),
@@ -144,7 +145,7 @@ fn limits_are_kept() {
     }
     let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
     assert!(matches!(error(with_source(&deep)).kind(), ReadErrorKind::Limit { .. }));
-    let options = ReadOptions::default().limits(Limits::default().findings(2));
+    let options = ReadOptions::default().limits(ReadLimits::default().findings(2));
     let many = document("", &entry.replace("BOOK", "FUTR").repeat(10));
     assert_eq!(Document::parse_with(&many, &options).unwrap().findings.len(), 2);
 }
@@ -219,7 +220,7 @@ fn a_document_cut_by_its_limit_says_so_wherever_it_is_cut() {
     let wide: Vec<u8> = format!("\u{feff}{xml}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     for bytes in [xml.as_bytes(), &wide] {
         for most in 0..bytes.len() {
-            let options = ReadOptions::default().limits(Limits::default().document_bytes(most as u64));
+            let options = ReadOptions::default().limits(ReadLimits::default().document_bytes(most as u64));
             let error = Document::parse_with(bytes, &options).unwrap_err();
             let limit = LimitKind::DocumentBytes;
             assert!(matches!(error.kind(), ReadErrorKind::Limit { limit: l, .. } if *l == limit), "{most} {error:?}");

@@ -2,13 +2,13 @@
 
 use crate::invented::{full, numbered};
 use crate::types::{Types, child_type, name_of, types};
-use bankrail_camt052::{Document, FindingKind, Limits, ReadOptions};
+use bankrail_camt052::{Document, FindingKind, ReadLimits, ReadOptions};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn each_leaf_takes_its_own_type_alone() {
     let Some(types) = types() else { return };
-    let options = ReadOptions::default().limits(Limits::default().findings(usize::MAX));
+    let options = ReadOptions::default().limits(ReadLimits::default().findings(usize::MAX));
     let mut elements = BTreeSet::new();
     let mut all = BTreeSet::new();
     for document in (0..8).map(full).chain((0..40).map(numbered)) {

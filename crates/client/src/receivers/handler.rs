@@ -3,8 +3,8 @@
 use bankrail_mailbox::{Completion, EntryId, InboxEntry, LeaseOwner, TransactionalInbox};
 use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, MandateActionOutcome, MandateNotification, MessageFinding, MessageKind, Parsed,
-    PaymentOutcome, QueryNotification, ReadOptions, WebhookMessage,
+    Acknowledgement, DeliveryHeaders, MandateActionOutcome, MandateNotification, MessageFinding, MessageKind,
+    MessageReadOptions, ParsedMessage, PaymentOutcome, QueryNotification, WebhookMessage,
 };
 use std::error::Error;
 use std::fmt;
@@ -260,9 +260,9 @@ impl Handlers {
 
 fn received<M: WebhookMessage>(entry: InboxEntry) -> Result<Delivery<M>, HandlerError> {
     // Its length was bounded when it was received. Another version of this crate may have stored it.
-    let options = ReadOptions::default().max_bytes(entry.body.len());
+    let options = MessageReadOptions::default().max_bytes(entry.body.len());
     let unreadable = || HandlerError::poison("the stored message is unreadable");
-    let Parsed { message, findings, .. } = M::from_json_with(&entry.body, &options).map_err(|_| unreadable())?;
+    let ParsedMessage { message, findings, .. } = M::from_json_with(&entry.body, &options).map_err(|_| unreadable())?;
     let (headers, header_findings) = DeliveryHeaders::from_attributes(&entry.attributes).ok_or_else(unreadable)?;
     Ok(Delivery {
         id: entry.id,

@@ -2,7 +2,7 @@
 
 use bankrail_http::names::API_KEY;
 use bankrail_values::{Clock, SecretString, SystemClock};
-use bankrail_webhook::{MessageKind, ReadOptions};
+use bankrail_webhook::{MessageKind, MessageReadOptions};
 use http::HeaderName;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct ReceiversOptions {
     pub(super) paths: [String; MessageKind::ALL.len()],
     pub(super) max_bytes: usize,
     pub(super) body_timeout: Duration,
-    pub(super) read: ReadOptions,
+    pub(super) read: MessageReadOptions,
     pub(super) concurrency: Option<NonZeroUsize>,
 }
 
@@ -32,7 +32,7 @@ impl Default for ReceiversOptions {
             paths: MessageKind::ALL.map(|kind| kind.default_path().to_owned()),
             max_bytes: 256 * 1024,
             body_timeout: Duration::from_secs(15),
-            read: ReadOptions::default(),
+            read: MessageReadOptions::default(),
             concurrency: None,
         }
     }
@@ -91,7 +91,7 @@ impl ReceiversOptions {
 
     /// How messages are read. Default: tolerant.
     #[must_use]
-    pub fn read_options(mut self, options: ReadOptions) -> Self {
+    pub fn read_options(mut self, options: MessageReadOptions) -> Self {
         self.read = options;
         self
     }

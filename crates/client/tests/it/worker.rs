@@ -5,7 +5,7 @@ use bankrail_mailbox::{EntryId, Inbox, InboxState, Schedule};
 use bankrail_stores::memory::{MemoryInbox, MemoryStore};
 use bankrail_values::{HyphenatedUuid, ManualClock, StoreError, StoreErrorKind};
 use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, Message, MessageKind, PaymentOutcome, QueryNotification, ReadOptions,
+    Acknowledgement, DeliveryHeaders, Message, MessageKind, MessageReadOptions, PaymentOutcome, QueryNotification,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -272,7 +272,7 @@ async fn a_message_that_was_taken_under_raised_bounds_reaches_its_handler() {
     let worker = failing(&receivers, &calls, || async { Ok(()) });
     let mut body = message(KIND).into_bytes();
     body.resize(2 << 20, b' ');
-    let raised = ReadOptions::default().max_bytes(4 << 20);
+    let raised = MessageReadOptions::default().max_bytes(4 << 20);
     let read = Message::from_json_with(KIND, &body, &raised).unwrap().message;
     let headers = DeliveryHeaders::new(HyphenatedUuid::from_random_bytes([1; 16]));
     let incoming = read.incoming("", &headers, &[], body, &Acknowledgement::from_random_bytes([2; 16]));
@@ -335,7 +335,7 @@ async fn old_handled_messages_are_forgotten() {
 #[tokio::test]
 async fn findings_in_the_headers_are_refused_if_findings_are() {
     let (inbox, _, _) = setup();
-    let strict = ReadOptions::default().deny_findings(true);
+    let strict = MessageReadOptions::default().deny_findings(true);
     let receivers = receivers_with(inbox.clone(), options().read_options(strict));
     let mut request = delivery(KIND, seal(&message(KIND)));
     request.headers_mut().insert("priority", "URGENT".parse().unwrap());

@@ -4,7 +4,7 @@ use super::{Message, check, read};
 use crate::extra::Kept;
 use crate::finding::Finding;
 use crate::output::Output;
-use crate::read::{Limits, ReadError, ReadOptions};
+use crate::read::{ReadError, ReadLimits, ReadOptions};
 use std::io;
 
 /// How a document is written. The default is compact.
@@ -127,7 +127,7 @@ fn refuse<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteEr
 fn refuse_unfaithful<M: Message>(document: &M) -> Result<(), WriteError> {
     let mut text = String::new();
     push(document, Output::plain(&mut text))?;
-    let why = match read::parse::<M>(text.as_bytes(), &ReadOptions::default().limits(Limits::NONE.findings(0))) {
+    let why = match read::parse::<M>(text.as_bytes(), &ReadOptions::default().limits(ReadLimits::NONE.findings(0))) {
         Ok(again) if again.document == *document => return Ok(()),
         Ok(_) => None,
         Err(error) => Some(error),

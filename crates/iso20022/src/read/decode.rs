@@ -2,7 +2,7 @@
 
 use super::declaration::declared_encoding;
 use super::error::{LimitKind, ReadErrorKind};
-use super::options::Limits;
+use super::options::ReadLimits;
 use crate::finding::{Position, shown};
 use encoding_rs::{DecoderResult, ISO_8859_15, UTF_16BE, UTF_16LE};
 use std::fmt;
@@ -23,7 +23,7 @@ pub(crate) struct Decoded<R> {
     failure: Option<ReadErrorKind>,
     /// All text before the failure has been consumed. Only then is it reported, although it may have been seen earlier.
     met: bool,
-    limits: Limits,
+    limits: ReadLimits,
     /// Bytes read from the source.
     read: u64,
     /// Bytes of text consumed since the last `begin_token`.
@@ -49,7 +49,7 @@ const PIECE: usize = 32 * 1024;
 const DECLARATION: usize = 1024;
 
 impl<R: BufRead> Decoded<R> {
-    pub(crate) fn new(source: R, limits: Limits) -> Self {
+    pub(crate) fn new(source: R, limits: ReadLimits) -> Self {
         Self {
             source,
             encoding: Encoding::Unknown,
@@ -350,7 +350,7 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
 }
 
 /// The text of a document that is UTF-8 and holds only characters that XML allows; `None` for the decoder's cases.
-pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &Limits) -> Option<&'a str> {
+pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &ReadLimits) -> Option<&'a str> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.document_bytes {
         return None;
     }
@@ -368,7 +368,7 @@ pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &Limits) -> Option<&'a str
     if forbidden(bytes).is_some() { None } else { Some(text) }
 }
 
-pub(crate) fn token_limit(limits: &Limits) -> ReadErrorKind {
+pub(crate) fn token_limit(limits: &ReadLimits) -> ReadErrorKind {
     ReadErrorKind::Limit { limit: LimitKind::TokenBytes, max: number(limits.token_bytes) }
 }
 

@@ -87,7 +87,7 @@ pub enum ReadErrorKind {
     /// The attribute `xsi:nil`, which no element of the schema may have.
     #[error("expected content, found xsi:nil")]
     Nil,
-    /// A bound of [`Limits`](crate::Limits) is exceeded.
+    /// A bound of [`ReadLimits`](crate::ReadLimits) is exceeded.
     #[error("expected at most {max} {limit}")]
     Limit {
         /// Which bound.
@@ -100,7 +100,7 @@ pub enum ReadErrorKind {
     Refused(#[source] FindingKind),
 }
 
-/// Which bound of [`Limits`](crate::Limits) is exceeded.
+/// Which bound of [`ReadLimits`](crate::ReadLimits) is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LimitKind {
@@ -174,7 +174,7 @@ impl ReadError {
         &self.0.findings
     }
 
-    /// How many more were found than [`Limits::findings`](crate::Limits::findings) has room for.
+    /// How many more were found than [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
     #[must_use]
     pub fn further_findings(&self) -> u64 {
         self.0.further

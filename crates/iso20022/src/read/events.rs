@@ -5,7 +5,7 @@ use super::decode::token_limit;
 use super::error::{LimitKind, ReadErrorKind};
 use super::halt::Halt;
 use super::namespaces::{Namespaces, XML, XMLNS, XSI};
-use super::options::Limits;
+use super::options::ReadLimits;
 use super::start::StartTag;
 use super::tokens::{Mark, Tokens};
 use crate::finding::{Position, shown};
@@ -18,7 +18,7 @@ use quick_xml::events::Event;
 #[derive(Debug)]
 pub(crate) struct Events<T> {
     pub(crate) tokens: T,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ReadLimits,
     pub(crate) namespaces: Namespaces,
     /// The last start tag.
     pub(crate) tag: StartTag,
@@ -46,7 +46,7 @@ pub(crate) enum Token {
 }
 
 impl<T: Tokens> Events<T> {
-    pub(crate) fn new(tokens: T, limits: Limits, namespace: &'static str) -> Self {
+    pub(crate) fn new(tokens: T, limits: ReadLimits, namespace: &'static str) -> Self {
         Self {
             tokens,
             limits,

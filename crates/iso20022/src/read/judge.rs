@@ -8,19 +8,19 @@ use super::cursor::{Cursor, Judge, Shape};
 use super::error::{ReadError, ReadErrorKind};
 use super::events::Token;
 use super::halt::Halt;
-use super::options::{Limits, Mode, ReadOptions};
+use super::options::{Mode, ReadLimits, ReadOptions};
 use super::tokens::{TextTokens, Tokens};
 use crate::finding::FindingKind;
 use crate::xml::{is_blank, is_space};
 
 /// Why the schema refuses the content of an envelope, if it does: a document of the message is judged at any depth,
 /// within foreign elements, too. `xml` is well-formed, with the namespaces it needs.
-pub(crate) fn refused_document(xml: &str, limits: Limits, shape: &'static Shape) -> Option<String> {
+pub(crate) fn refused_document(xml: &str, limits: ReadLimits, shape: &'static Shape) -> Option<String> {
     if !xml.contains(shape.document) {
         return None;
     }
     // Documents within documents are read recursively, so the depth bounds the stack.
-    let limits = Limits { depth: limits.depth.min(Limits::default().depth), ..limits };
+    let limits = ReadLimits { depth: limits.depth.min(ReadLimits::default().depth), ..limits };
     let options = ReadOptions { mode: Mode::Strict, deny_findings: false, limits };
     let xml = format!("<any xmlns=\"{}\">{xml}</any>", shape.namespace);
     let mut cursor = Cursor::new(TextTokens::new(&xml), options, shape);

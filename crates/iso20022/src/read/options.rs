@@ -15,14 +15,14 @@ pub enum Mode {
 /// How a document is read. The default is tolerant, with the default limits.
 ///
 /// ```
-/// use bankrail_iso20022::{Limits, Mode, ReadOptions};
-/// let options = ReadOptions::default().mode(Mode::Strict).limits(Limits::default().depth(20));
+/// use bankrail_iso20022::{ReadLimits, Mode, ReadOptions};
+/// let options = ReadOptions::default().mode(Mode::Strict).limits(ReadLimits::default().depth(20));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     pub(crate) mode: Mode,
     pub(crate) deny_findings: bool,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ReadLimits,
 }
 
 impl ReadOptions {
@@ -46,7 +46,7 @@ impl ReadOptions {
 
     /// How much is read.
     #[must_use]
-    pub const fn limits(self, limits: Limits) -> Self {
+    pub const fn limits(self, limits: ReadLimits) -> Self {
         Self { limits, ..self }
     }
 }
@@ -56,9 +56,9 @@ macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident: $Type:ty = $default:expr,)*) => {
         /// Bounds on a document, which real documents do not reach.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct Limits { $(pub(crate) $name: $Type),* }
+        pub struct ReadLimits { $(pub(crate) $name: $Type),* }
 
-        impl Limits {
+        impl ReadLimits {
             /// No bounds: for documents that were just written.
             pub(crate) const NONE: Self = Self { $($name: <$Type>::MAX),* };
 
@@ -69,7 +69,7 @@ macro_rules! limits {
             })*
         }
 
-        impl Default for Limits {
+        impl Default for ReadLimits {
             fn default() -> Self {
                 Self { $($name: $default),* }
             }

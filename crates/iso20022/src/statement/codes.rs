@@ -41,7 +41,7 @@ macro_rules! codes {
             pub fn from_code(code: &str) -> Self {
                 match code {
                     $($code => Self::$Variant,)*
-                    _ => Self::Other($crate::__private::unknown_code(code)),
+                    _ => Self::Other($crate::UnknownCode::unlisted(code)),
                 }
             }
         }

@@ -207,7 +207,7 @@ macro_rules! message {
                 self.0.take_findings()
             }
 
-            /// How many more have been found, since the reader began, than `Limits::findings` had room for until they
+            /// How many more have been found, since the reader began, than `ReadLimits::findings` had room for until they
             /// were taken.
             #[must_use]
             pub fn further_findings(&self) -> u64 {

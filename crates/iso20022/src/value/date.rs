@@ -76,6 +76,8 @@ impl fmt::Display for Offset {
 
 /// A calendar date with an optional offset (`ISODate`, `xs:date`).
 ///
+/// [`bankrail_values::Date`] is the date without an offset that JSON messages use.
+///
 /// Years have at most nine digits, here and in the other types; XML Schema sets no bound.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Date {

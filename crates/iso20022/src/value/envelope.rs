@@ -6,7 +6,7 @@ use crate::field::Tag;
 use crate::finding::FindingKind;
 use crate::node::Node;
 use crate::output::Output;
-use crate::read::{Cursor, Halt, Limits, Tokens, is_one_element, refused_document};
+use crate::read::{Cursor, Halt, ReadLimits, Tokens, is_one_element, refused_document};
 use crate::scan::{Odd, Scanner};
 
 /// Supplementary data, verbatim: one element of any namespace.
@@ -71,7 +71,7 @@ impl Node for Envelope {
         }
         if !is_one_element(&self.0) {
             to.report(FindingKind::Envelope);
-        } else if let Some(why) = refused_document(&self.0, Limits::default(), to.shape()) {
+        } else if let Some(why) = refused_document(&self.0, ReadLimits::default(), to.shape()) {
             to.report(FindingKind::EnvelopeDocument { why });
         }
     }

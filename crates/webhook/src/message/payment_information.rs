@@ -4,7 +4,7 @@ use crate::codes::{AmountType, PaymentFrequency};
 use crate::counts::{CountPerPeriod, PointInTime};
 use crate::json::{ExtraMembers, wire_object};
 use crate::time_of_day::TimeOfDay;
-use crate::{Amended, Amount};
+use crate::{Amended, MessageAmount};
 use bankrail_values::Date;
 
 wire_object! {
@@ -22,13 +22,13 @@ wire_object! {
         /// How the amount of each payment is set.
         optional payment_amount_type: AmountType = "payment_amount_type",
         /// The first payment's amount.
-        optional first_payment_amount: Amount = "first_payment_amount",
+        optional first_payment_amount: MessageAmount = "first_payment_amount",
         /// The last payment's amount.
-        optional last_payment_amount: Amount = "last_payment_amount",
+        optional last_payment_amount: MessageAmount = "last_payment_amount",
         /// Each payment's amount.
-        optional amount: Amount = "amount",
+        optional amount: MessageAmount = "amount",
         /// The maximum amount of a payment.
-        optional maximum_amount: Amount = "maximum_amount",
+        optional maximum_amount: MessageAmount = "maximum_amount",
     }
 }
 
@@ -48,15 +48,15 @@ wire_object! {
         /// The day of the first payment.
         amended first_payment_date: Date = "first_payment_date",
         /// The first payment's amount.
-        amended first_payment_amount: Amount = "first_payment_amount",
+        amended first_payment_amount: MessageAmount = "first_payment_amount",
         /// The day of the last payment.
         amended last_payment_date: Date = "last_payment_date",
         /// The last payment's amount.
-        amended last_payment_amount: Amount = "last_payment_amount",
+        amended last_payment_amount: MessageAmount = "last_payment_amount",
         /// Each payment's amount.
-        amended amount: Amount = "amount",
+        amended amount: MessageAmount = "amount",
         /// The maximum amount of a payment.
-        amended maximum_amount: Amount = "maximum_amount",
+        amended maximum_amount: MessageAmount = "maximum_amount",
     }
 }
 

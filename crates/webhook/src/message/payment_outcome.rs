@@ -2,7 +2,7 @@
 //! (Specification: "MPIRActionOutcome message").
 
 use super::{MessageKind, MpsUserId, Text35, WebhookMessage, message_type, rules};
-use crate::Amount;
+use crate::MessageAmount;
 use crate::codes::TransactionStatus;
 use crate::duplicate::KeyParts;
 use crate::ids::{MandateId, Uetr};
@@ -45,7 +45,7 @@ wire_object! {
         /// The biller's own identification of the instruction.
         optional original_instruction_identification: String = "original_instruction_identification",
         /// The amount instructed.
-        optional instructed_amount: Amount = "instructed_amount",
+        optional instructed_amount: MessageAmount = "instructed_amount",
         /// The mandate.
         optional mandate_identification: MandateId = "mandate_identification",
         /// Default: 1 to 140 printable ASCII characters.

@@ -3,7 +3,7 @@
 use super::parties::{CreditorInformation, DebtorInformation};
 use super::payment_information::PaymentInformation;
 use super::{MessageKind, MpsUserId, WebhookMessage, message_type, rules};
-use crate::Amount;
+use crate::MessageAmount;
 use crate::codes::{CaseType, EstablishmentScheme, InvestigationType, MandatePurpose};
 use crate::duplicate::KeyParts;
 use crate::ids::MandateId;
@@ -53,7 +53,7 @@ wire_object! {
         /// The day of the transaction.
         optional transaction_date: Date = "transaction_date",
         /// The amount of the transaction.
-        optional original_transaction_amount: Amount = "original_transaction_amount",
+        optional original_transaction_amount: MessageAmount = "original_transaction_amount",
     }
 }
 

@@ -11,18 +11,18 @@ use bankrail_values::{HyphenatedUuid, Timestamp};
 
 /// Options for reading a message.
 #[derive(Clone, Copy, Debug)]
-pub struct ReadOptions {
+pub struct MessageReadOptions {
     deny_findings: bool,
     max_bytes: usize,
 }
 
-impl Default for ReadOptions {
+impl Default for MessageReadOptions {
     fn default() -> Self {
         Self { deny_findings: false, max_bytes: 1024 * 1024 }
     }
 }
 
-impl ReadOptions {
+impl MessageReadOptions {
     /// The defaults: findings are not refused, at most 1 MiB.
     #[must_use]
     pub fn new() -> Self {
@@ -48,7 +48,7 @@ impl ReadOptions {
         Ok(bankrail_values::json::read(json, &json::LIMITS.max_bytes(self.max_bytes))?)
     }
 
-    /// The value of [`ReadOptions::deny_findings`].
+    /// The value of [`MessageReadOptions::deny_findings`].
     #[must_use]
     pub fn denies_findings(&self) -> bool {
         self.deny_findings
@@ -58,7 +58,7 @@ impl ReadOptions {
 /// A message that was read, with its findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Parsed<T> {
+pub struct ParsedMessage<T> {
     /// The message.
     pub message: T,
     /// The findings of reading, then those of [`WebhookMessage::validate`].
@@ -89,21 +89,21 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
     ///
     /// # Errors
     /// [`MessageError`].
-    fn from_json(json: &[u8]) -> Result<Parsed<Self>, MessageError> {
-        Self::from_json_with(json, &ReadOptions::default())
+    fn from_json(json: &[u8]) -> Result<ParsedMessage<Self>, MessageError> {
+        Self::from_json_with(json, &MessageReadOptions::default())
     }
 
     /// Reads a message with options.
     ///
     /// # Errors
     /// [`MessageError`].
-    fn from_json_with(json: &[u8], options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
+    fn from_json_with(json: &[u8], options: &MessageReadOptions) -> Result<ParsedMessage<Self>, MessageError> {
         Self::from_value(&options.read(json)?, options)
     }
 
     /// Reads a message from parsed JSON.
     #[doc(hidden)]
-    fn from_value(value: &JsonValue<'_>, options: &ReadOptions) -> Result<Parsed<Self>, MessageError> {
+    fn from_value(value: &JsonValue<'_>, options: &MessageReadOptions) -> Result<ParsedMessage<Self>, MessageError> {
         let mut at = Context::default();
         let message = Self::read(value, &mut at)?;
         let mut findings = at.findings;
@@ -111,7 +111,7 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
         if options.deny_findings && findings.iter().any(|finding| finding.rule.class() != RuleClass::Consistency) {
             return Err(MessageError::Findings { findings });
         }
-        Ok(Parsed { message, findings })
+        Ok(ParsedMessage { message, findings })
     }
 
     /// Writes the message: the specification's names in a stable order, no nulls, unknown members last.
@@ -145,7 +145,7 @@ macro_rules! message_type {
             ///
             /// # Errors
             /// [`MessageError`](crate::MessageError).
-            pub fn from_json(json: &[u8]) -> Result<$crate::Parsed<Self>, $crate::MessageError> {
+            pub fn from_json(json: &[u8]) -> Result<$crate::ParsedMessage<Self>, $crate::MessageError> {
                 <Self as $crate::WebhookMessage>::from_json(json)
             }
 

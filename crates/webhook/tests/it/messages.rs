@@ -4,7 +4,7 @@ use bankrail_values::json::JsonFault;
 use bankrail_webhook::*;
 
 /// Parses, compares, writes and parses again.
-fn round_trip(kind: MessageKind, json: &str) -> Parsed<Message> {
+fn round_trip(kind: MessageKind, json: &str) -> ParsedMessage<Message> {
     let first = Message::from_json(kind, json.as_bytes()).unwrap_or_else(|e| panic!("{json}: {e}"));
     let written = first.message.to_json();
     let second = Message::from_json(kind, &written).unwrap();
@@ -48,7 +48,7 @@ fn every_sample_is_without_findings_and_survives() {
         let parsed = round_trip(message.kind(), std::str::from_utf8(&message.to_json()).unwrap());
         assert_eq!(parsed.findings, [], "{message:?}");
         assert_eq!(parsed.message, message);
-        let options = ReadOptions::new().deny_findings(true);
+        let options = MessageReadOptions::new().deny_findings(true);
         assert!(Message::from_json_with(message.kind(), &message.to_json(), &options).is_ok());
         samples::headers(message.kind()).check(message.kind()).unwrap();
     }
@@ -217,7 +217,7 @@ fn what_is_not_json_or_too_much_is_refused() {
     assert_eq!(read(b"\xef\xbb\xbf{}").to_string(), "byte 0: expected a value", "a byte order mark");
     assert_eq!(read(b"{\"a\":\"\xff\"}").to_string(), "byte 6: expected UTF-8");
     assert_eq!(read(b"[]").to_string(), ": expected an object, found an array");
-    let options = ReadOptions::new().max_bytes(10);
+    let options = MessageReadOptions::new().max_bytes(10);
     let long = Message::from_json_with(MessageKind::Query, b"{          }", &options);
     let fault = |error: MessageError| match error {
         MessageError::Json(error) => error.fault(),
@@ -282,7 +282,7 @@ fn what_is_odd_is_kept_and_reported() {
     for (kind, json, finding) in cases {
         let parsed = round_trip(kind, &json);
         assert_eq!(parsed.findings.iter().map(ToString::to_string).collect::<Vec<_>>(), [finding], "{json}");
-        let denied = Message::from_json_with(kind, json.as_bytes(), &ReadOptions::new().deny_findings(true));
+        let denied = Message::from_json_with(kind, json.as_bytes(), &MessageReadOptions::new().deny_findings(true));
         let consistency = parsed.findings[0].rule.class() == RuleClass::Consistency;
         assert_eq!(denied.is_ok(), consistency, "consistency never refuses: {json}");
     }

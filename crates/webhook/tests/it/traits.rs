@@ -9,7 +9,7 @@ struct Values {
     payment: PaymentOutcome,
     query: QueryNotification,
     message: Message,
-    parsed: Parsed<Message>,
+    parsed: ParsedMessage<Message>,
     acknowledgement: Acknowledgement,
     headers: DeliveryHeaders,
     finding: MessageFinding,

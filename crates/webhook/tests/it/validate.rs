@@ -20,7 +20,7 @@ fn notification(trigger: Trigger) -> MandateNotification {
     samples::mandate_notification(&trigger).unwrap()
 }
 
-fn amount(text: &str) -> Amount {
+fn amount(text: &str) -> MessageAmount {
     text.parse::<Money>().unwrap().into()
 }
 

@@ -1,0 +1,43 @@
+//! Codes that a list does not have.
+
+use std::fmt;
+
+/// A code that a list of codes does not have, kept as read.
+///
+/// Only reading makes one, and each code that the list has is a variant of its own, so this is never the text of a known
+/// code.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnknownCode(Box<str>);
+
+impl UnknownCode {
+    /// For the crates that define lists of codes: the caller has checked that its list does not have the code.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn unlisted(code: &str) -> Self {
+        Self(code.into())
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for UnknownCode {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl fmt::Display for UnknownCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for UnknownCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), out)
+    }
+}
