@@ -8,8 +8,8 @@ fuzz_target!(|bytes: &[u8]| {
     match (Document::parse_with(bytes, &options), tolerant) {
         (Ok(strict), Ok(tolerant)) => {
             assert_eq!(strict, tolerant, "the modes differ in what they refuse only");
-            // Checking the model finds what reading found: nothing of the schema, the same of counts and sums, up to the
-            // default limit.
+            // Checking the model finds what reading found: nothing of the schema, the same of counts and sums, up to
+            // the default limit.
             let kinds = |findings: Vec<Finding>| findings.into_iter().map(|finding| (finding.kind, finding.path));
             assert!(kinds(strict.document.check()).take(1_000).eq(kinds(strict.findings)));
         }

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// A code that a list of codes does not have, kept as read.
 ///
-/// Only reading makes one, and each code that the list has is a variant of its own, so this is never the text of a known
-/// code.
+/// Only reading makes one, and each code that the list has is a variant of its own, so this is never the text of a
+/// known code.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownCode(Box<str>);
 

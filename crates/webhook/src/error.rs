@@ -13,8 +13,8 @@ use std::borrow::Cow;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// Not JSON as [`bankrail_values::json`] reads it, longer than [`crate::MessageReadOptions`] allow, or with more levels or
-    /// values than any message.
+    /// Not JSON as [`bankrail_values::json`] reads it, longer than [`crate::MessageReadOptions`] allow, or with more
+    /// levels or values than any message.
     #[error(transparent)]
     Json(#[from] JsonError),
     /// A required member is absent.
@@ -51,7 +51,8 @@ pub enum MessageError {
         /// The number of variants found.
         found: usize,
     },
-    /// [`crate::MessageReadOptions::deny_findings`] is set and the message has findings other than those of consistency.
+    /// [`crate::MessageReadOptions::deny_findings`] is set and the message has findings other than those of
+    /// consistency.
     #[error("expected a message without findings, found {}", findings.len())]
     Findings {
         /// All findings.

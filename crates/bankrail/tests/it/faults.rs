@@ -1,5 +1,6 @@
-//! An endpoint that fails, times out, answers late or twice, at random, and a sender that dies: nothing that was enqueued
-//! is lost, and each effect within the inbox's transaction happens once. Time is virtual: a clock that the test moves.
+//! An endpoint that fails, times out, answers late or twice, at random, and a sender that dies: nothing that was
+//! enqueued is lost, and each effect within the inbox's transaction happens once. Time is virtual: a clock that the
+//! test moves.
 
 use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;

@@ -1,10 +1,10 @@
-//! Sender and receiver are processes of their own that talk HTTPS on loopback, each with its SQLite file, and are killed
-//! in the middle of their work: nothing that was enqueued is lost, and each effect within the inbox's transaction
-//! happens once.
+//! Sender and receiver are processes of their own that talk HTTPS on loopback, each with its SQLite file, and are
+//! killed in the middle of their work: nothing that was enqueued is lost, and each effect within the inbox's
+//! transaction happens once.
 //!
-//! The parent starts this binary again as the two, reads what they print, and kills one of them, or both, after a random
-//! number of lines. Ten times, or `BANKRAIL_KILLS`. The children's clock is a minute further with each start, so that what
-//! the dead had under lease is free.
+//! The parent starts this binary again as the two, reads what they print, and kills one of them, or both, after a
+//! random number of lines. Ten times, or `BANKRAIL_KILLS`. The children's clock is a minute further with each start, so
+//! that what the dead had under lease is free.
 
 mod receiver;
 mod sender;

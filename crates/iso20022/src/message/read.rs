@@ -13,7 +13,8 @@ pub struct Parsed<M> {
     pub document: M,
     /// The findings, in the order of the document; disagreements of counts and sums come last.
     pub findings: Vec<Finding>,
-    /// The number of further findings, beyond those that [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
+    /// The number of further findings, beyond those that [`ReadLimits::findings`](crate::ReadLimits::findings) has room
+    /// for.
     pub further_findings: u64,
 }
 

@@ -207,8 +207,8 @@ macro_rules! message {
                 self.0.take_findings()
             }
 
-            /// How many more have been found, since the reader began, than `ReadLimits::findings` had room for until they
-            /// were taken.
+            /// How many more have been found, since the reader began, than `ReadLimits::findings` had room for until
+            /// they were taken.
             #[must_use]
             pub fn further_findings(&self) -> u64 {
                 self.0.further_findings()

@@ -280,7 +280,7 @@ impl Shared {
         let made = entry.deliveries.saturating_add(1);
         let next = self.options.schedule.after_failure(made, now, outcome.retry_after, random());
         if next == Disposition::DeadLetter {
-            tracing::error!(entry = %entry.id, endpoint = %endpoint, deliveries = made, "a message became a dead letter");
+            tracing::error!(entry = %entry.id, %endpoint, deliveries = made, "a message became a dead letter");
         }
         next
     }
