@@ -29,11 +29,10 @@ struct State {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Twice as many threads as there are cores, so that no core waits for the next job.
+/// As many threads as there are cores. With more of them, the asynchronous threads and the stores' wait for a core.
 impl Default for CpuPool {
     fn default() -> Self {
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Self::new(cores.saturating_add(cores.get()))
+        Self::new(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
     }
 }
 

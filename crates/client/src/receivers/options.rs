@@ -96,8 +96,8 @@ impl ReceiversOptions {
         self
     }
 
-    /// The most payloads that are decrypted at once. Default: twice as many as there are cores, so that no core waits
-    /// for the next one. It has no effect on remote keys.
+    /// The most payloads that are decrypted at once. Default: as many as there are cores. It has no effect on
+    /// remote keys.
     #[must_use]
     pub fn concurrency(mut self, payloads: NonZeroUsize) -> Self {
         self.concurrency = Some(payloads);
