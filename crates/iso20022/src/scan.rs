@@ -100,10 +100,11 @@ impl<'a> Scanner<'a> {
     #[inline(never)]
     fn skip_gap(&mut self) {
         loop {
-            let rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
-            if self.rest.len() - rest.len() > self.most {
+            let blank = blank_length(self.rest.as_bytes());
+            if blank > self.most {
                 return;
             }
+            let (_, rest) = self.rest.split_at_checked(blank).unwrap_or_default();
             self.rest = rest;
             match comment(rest).filter(|(comment, _)| comment.len() <= self.most) {
                 Some((_, after)) => self.rest = after,
@@ -157,6 +158,20 @@ impl<'a> Scanner<'a> {
             left = left.checked_sub(self.rest.len() - after.len()).ok_or(Odd)?;
             push_lines(literal, &mut text);
             self.rest = after;
+        }
+    }
+}
+
+/// How many bytes of white space come first. Indenting is spaces, so eight of them are passed at a time.
+#[inline]
+fn blank_length(bytes: &[u8]) -> usize {
+    let mut length = 0;
+    loop {
+        let rest = bytes.get(length..).unwrap_or_default();
+        match rest {
+            _ if rest.starts_with(b"        ") => length += 8,
+            [b' ' | b'\t' | b'\r' | b'\n', ..] => length += 1,
+            _ => return length,
         }
     }
 }
