@@ -27,6 +27,8 @@ pub trait ReplayStore: fmt::Debug + Send + Sync {
     /// Claims `key` until `expires`. Returns true for the first caller, and false for every later one until `expires`
     /// of the first has passed. The step is atomic, also among several processes.
     ///
+    /// - An engine keeps the claim for [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) beyond `expires`, so that a
+    ///   caller whose `now` lags behind another's by less than that cannot claim it again.
     /// - Claim before the token is issued.
     /// - If the store fails, issue no token: after a timeout the key may be claimed.
     /// - A customer that retries after a failure must sign a new assertion, because the earlier one may be used up.

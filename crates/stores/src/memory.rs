@@ -2,7 +2,8 @@
 //!
 //! [`MemoryStore::with_capacity`] bounds each kind of record. When the store is full of records that are still needed,
 //! a new one is refused with [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full), because to forget a used
-//! assertion or a pending message would be worse. Expired records are dropped with later writes.
+//! assertion or a pending message would be worse. Expired records are dropped with later writes,
+//! [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after their expiry.
 
 use std::fmt;
 use std::sync::Arc;

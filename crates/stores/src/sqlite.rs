@@ -13,7 +13,8 @@
 //!   the inbox's transaction.
 //! - Access tokens are stored as hashes only. Message bodies are stored as they were received, in clear: protect the
 //!   file like the data in it.
-//! - Expired rows are deleted a few at a time with each write: no sweeper is needed.
+//! - Expired rows are deleted a few at a time with each write, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after
+//!   their expiry: no sweeper is needed.
 
 #[cfg(any(feature = "client-assertion", feature = "mailbox"))]
 use bankrail_values::Timestamp;

@@ -27,7 +27,7 @@ pub use date::{Date, DateError};
 pub use decimal::{DecimalError, parse_decimal};
 pub use money::{Money, MoneyError};
 pub use secret::SecretString;
-pub use store::{StoreError, StoreErrorKind, StoreFuture};
+pub use store::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture};
 pub use text::{BoundedText, TextError, excerpt};
 pub use time_uuid::TimeUuidGenerator;
 pub use timestamp::{Timestamp, TimestampError};

@@ -3,6 +3,14 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
+
+/// The time for which each engine keeps a used assertion, a token or a shared counter after its expiry. Default: one
+/// hour.
+///
+/// The caller's `now` decides what has expired. A caller whose clock steps back, or is behind another caller's, by less
+/// than this still finds the record.
+pub const EXPIRY_GRACE: Duration = Duration::from_secs(3_600);
 
 /// The return type of a store's methods: a boxed future, so that a store can be a trait object.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

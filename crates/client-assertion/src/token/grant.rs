@@ -37,7 +37,8 @@ impl TokenGrant {
 ///
 /// An engine may drop a grant once `now` has reached its `expires_at`.
 pub trait TokenStore: fmt::Debug + Send + Sync {
-    /// Stores a grant. An earlier grant under this hash is replaced.
+    /// Stores a grant. An earlier grant under this hash is replaced. An engine keeps the grant for
+    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) beyond its expiry.
     fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()>;
 
     /// The grant under this hash, if it is valid at `now` ([`TokenGrant::is_valid_at`]).

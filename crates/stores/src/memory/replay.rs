@@ -2,7 +2,7 @@
 
 use super::{MemoryStore, expiring::Expiring, lock};
 use bankrail_client_assertion::ReplayStore;
-use bankrail_values::{StoreError, StoreFuture, Timestamp};
+use bankrail_values::{EXPIRY_GRACE, StoreError, StoreFuture, Timestamp};
 
 pub(super) type Claims = Expiring<[u8; 32], ()>;
 
@@ -19,7 +19,8 @@ fn claim(
     now: Timestamp,
     expires: Timestamp,
 ) -> Result<bool, StoreError> {
-    claims.sweep(|expires| expires < now);
+    let before = now.saturating_sub(EXPIRY_GRACE);
+    claims.sweep(|expires| expires < before);
     if claims.get(&key).is_some_and(|&(until, ())| until >= now) {
         return Ok(false);
     }

@@ -2,7 +2,7 @@
 
 use super::{MemoryStore, expiring::Expiring, lock};
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
-use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 
 pub(super) type Grants = Expiring<TokenHash, TokenGrant>;
 
@@ -10,7 +10,8 @@ impl TokenStore for MemoryStore {
     fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let mut grants = lock(&self.parts.tokens);
-            grants.sweep(|expires| expires <= grant.issued_at);
+            let before = grant.issued_at.saturating_sub(EXPIRY_GRACE);
+            grants.sweep(|expires| expires < before);
             grants.insert(hash, grant.expires_at, grant, self.parts.capacity)
         })
     }

@@ -1,6 +1,7 @@
 -- Decides on one request and charges it; see bankrail_rate_limit::decide. Integers below 2^53 throughout.
 -- KEYS[1]  the state: "1 high_water length current previous ...", absent when nothing is counted
 -- ARGV     now in milliseconds or "" for the server's time, cost, "sliding"|"fixed", "attempts"|"admitted",
+--          the milliseconds for which the key is kept after the counters have any weight,
 --          then length in milliseconds and limit of each window, longest first
 -- returns  the time asked at, refused windows as bits, high water, then current and previous of each window
 local cost = tonumber(ARGV[2])
@@ -35,7 +36,7 @@ if before and before > now then now = before end
 local windows = {}
 local refused = 0
 local bit = 1
-for at = 5, #ARGV, 2 do
+for at = 6, #ARGV, 2 do
   local length, limit = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
   local start = now - now % length
   local current, previous = 0, 0
@@ -64,8 +65,8 @@ if cost > 0 and (refused == 0 or attempts) then
     words[#words + 1] = string.format('%.0f %.0f %.0f', length, window[2], window[3])
     spent = math.max(spent, window[4] + length)
   end
-  -- A minute longer than the counters have any weight, for clocks that step back.
-  redis.call('SET', KEYS[1], table.concat(words, ' '), 'PX', string.format('%.0f', spent - asked + 60000))
+  -- Longer than the counters have any weight, for clocks that step back.
+  redis.call('SET', KEYS[1], table.concat(words, ' '), 'PX', string.format('%.0f', spent - asked + tonumber(ARGV[5])))
 end
 
 local answer = {asked, refused, now}

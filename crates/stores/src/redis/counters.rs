@@ -2,7 +2,7 @@
 
 use super::script::{RedisUrlError, Script, kind_of, manager};
 use bankrail_rate_limit::{Algorithm, Charge, CounterStore, Counting, Counts, Decision, MAX_WINDOWS, State};
-use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::{ConnectionLike, ConnectionManager};
 use redis::{Cmd, RedisError};
 use std::fmt;
@@ -91,6 +91,7 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
         command.arg(charge.cost());
         command.arg(if charge.policy().algorithm() == Algorithm::Fixed { "fixed" } else { "sliding" });
         command.arg(if charge.policy().counting() == Counting::Attempts { "attempts" } else { "admitted" });
+        command.arg(i64::try_from(EXPIRY_GRACE.as_millis()).unwrap_or(i64::MAX));
         for window in charge.policy().windows() {
             command.arg(window.millis()).arg(window.limit());
         }

@@ -28,8 +28,8 @@ use std::time::Duration;
 /// - The entries of an account are one hash and an index of their days, in one slot of a cluster, changed by one
 ///   script.
 /// - The callers' `now` decides what has expired, as with each engine. The server drops a used assertion or a token by
-///   itself, an hour after its lifetime as counted from the write, so the callers' clocks need not agree with the
-///   server's.
+///   itself, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after its lifetime as counted from the write, so the
+///   callers' clocks need not agree with the server's.
 /// - Entries stay until [`forget_before`](bankrail_statement::SeenEntries::forget_before), up to
 ///   [`RedisStore::with_seen_capacity`] for each account. The server drops them only under
 ///   [`RedisStore::with_idle_retention`].

@@ -3,7 +3,7 @@
 use super::SqliteStore;
 use super::connection::Fault;
 use bankrail_client_assertion::ReplayStore;
-use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 use rusqlite::{Connection, params};
 
 /// A row can be claimed again only after its `expires`, not at that instant itself.
@@ -23,7 +23,8 @@ impl ReplayStore for SqliteStore {
 }
 
 fn claim(connection: &Connection, key: [u8; 32], now: Timestamp, expires: Timestamp) -> Result<bool, Fault> {
-    connection.prepare_cached(SWEEP)?.execute(params![now.unix_millis(), super::SWEPT])?;
+    let before = now.saturating_sub(EXPIRY_GRACE);
+    connection.prepare_cached(SWEEP)?.execute(params![before.unix_millis(), super::SWEPT])?;
     let claimed = connection.prepare_cached(CLAIM)?.execute(params![key, now.unix_millis(), expires.unix_millis()])?;
     Ok(claimed == 1)
 }

@@ -4,7 +4,7 @@ use super::connection::Fault;
 use super::{SqliteStore, instant};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
-use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 const INSERT: &str = "INSERT OR REPLACE INTO bankrail_token (hash, customer, scopes, issued, expires)
@@ -13,7 +13,7 @@ const INSERT: &str = "INSERT OR REPLACE INTO bankrail_token (hash, customer, sco
 const FIND: &str = "SELECT customer, scopes, issued, expires FROM bankrail_token WHERE hash = ?1 AND expires > ?2";
 
 const SWEEP: &str = "DELETE FROM bankrail_token WHERE hash IN
-    (SELECT hash FROM bankrail_token WHERE expires <= ?1 ORDER BY expires LIMIT ?2)";
+    (SELECT hash FROM bankrail_token WHERE expires < ?1 ORDER BY expires LIMIT ?2)";
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[INSERT, FIND, SWEEP];
@@ -37,7 +37,8 @@ impl TokenStore for SqliteStore {
 
 fn insert(connection: &Connection, hash: TokenHash, grant: &TokenGrant) -> Result<(), Fault> {
     // Swept first, so that a grant that has already expired stays until the next insertion, as in memory.
-    connection.prepare_cached(SWEEP)?.execute(params![grant.issued_at.unix_millis(), super::SWEPT])?;
+    let before = grant.issued_at.saturating_sub(EXPIRY_GRACE);
+    connection.prepare_cached(SWEEP)?.execute(params![before.unix_millis(), super::SWEPT])?;
     connection.prepare_cached(INSERT)?.execute(params![
         hash.as_bytes(),
         grant.customer.as_str(),

@@ -1,8 +1,15 @@
 use crate::engines::{at, suite};
 use bankrail_client_assertion::ReplayStore;
+use bankrail_values::EXPIRY_GRACE;
 use std::sync::Arc;
 
-suite!(once_until_it_expires, keys_are_apart, one_of_many_callers_is_the_first, a_backlog_of_expired_ones_shrinks);
+suite!(
+    once_until_it_expires,
+    a_clock_that_lags_sets_nothing_free,
+    keys_are_apart,
+    one_of_many_callers_is_the_first,
+    a_backlog_of_expired_ones_shrinks,
+);
 
 pub(crate) async fn once_until_it_expires<S: ReplayStore>(store: S) {
     assert!(store.claim([1; 32], at(0), at(1000)).await.unwrap());
@@ -12,6 +19,16 @@ pub(crate) async fn once_until_it_expires<S: ReplayStore>(store: S) {
     assert!(store.claim([1; 32], at(1001), at(2000)).await.unwrap(), "free once its instant has passed");
     assert!(!store.claim([1; 32], at(1001), at(9000)).await.unwrap());
     assert!(!store.claim([1; 32], at(500), at(9000)).await.unwrap(), "a clock that steps back frees nothing");
+}
+
+/// Other callers' claims drop what has expired. The record outlives its expiry by the grace period.
+pub(crate) async fn a_clock_that_lags_sets_nothing_free<S: ReplayStore>(store: S) {
+    let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
+    assert!(store.claim([1; 32], at(0), at(1000)).await.unwrap());
+    for (key, now) in [(2, 1001), (3, 2000), (4, 1000 + grace)] {
+        assert!(store.claim([key; 32], at(now), at(now + 1000)).await.unwrap());
+        assert!(!store.claim([1; 32], at(999), at(5000)).await.unwrap(), "two milliseconds or more behind {now}");
+    }
 }
 
 pub(crate) async fn keys_are_apart<S: ReplayStore>(store: S) {
@@ -45,8 +62,9 @@ pub(crate) async fn a_backlog_of_expired_ones_shrinks<S: ReplayStore>(store: S) 
         assert!(store.claim([key; 32], at(0), at(i64::from(key))).await.unwrap());
     }
     // Each can be claimed again, swept or not.
+    let now = 1000 + i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
     for key in (0..200).rev() {
-        assert!(store.claim([key; 32], at(1000), at(2000)).await.unwrap());
+        assert!(store.claim([key; 32], at(now), at(now + 1000)).await.unwrap());
     }
 }
 
@@ -58,5 +76,8 @@ async fn memory_refuses_when_full_of_what_is_still_needed() {
     let full = store.claim([3; 32], at(10), at(30)).await.unwrap_err();
     assert_eq!(full.kind(), bankrail_values::StoreErrorKind::Full);
     assert!(!store.claim([1; 32], at(10), at(30)).await.unwrap(), "known ones are still answered");
-    assert!(store.claim([3; 32], at(11), at(30)).await.unwrap(), "room once one has expired");
+    let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
+    let full = store.claim([3; 32], at(10 + grace), at(30 + grace)).await.unwrap_err();
+    assert_eq!(full.kind(), bankrail_values::StoreErrorKind::Full, "a clock may lag");
+    assert!(store.claim([3; 32], at(11 + grace), at(30 + grace)).await.unwrap(), "room after the grace period");
 }

@@ -1,7 +1,14 @@
 use crate::engines::{at, suite};
 use bankrail_client_assertion::token::{AccessToken, TokenGrant, TokenHash, TokenStore};
+use bankrail_values::EXPIRY_GRACE;
 
-suite!(found_until_it_expires, replaced_by_a_later_grant, revoked_at_once, expired_ones_go_in_passing);
+suite!(
+    found_until_it_expires,
+    a_clock_that_lags_finds_them,
+    replaced_by_a_later_grant,
+    revoked_at_once,
+    expired_ones_go_in_passing,
+);
 
 fn grant(customer: &str, from: i64, until: i64) -> TokenGrant {
     TokenGrant::new(customer.parse().unwrap(), "WRITE READ".parse().unwrap(), at(from), at(until))
@@ -15,6 +22,17 @@ pub(crate) async fn found_until_it_expires<S: TokenStore>(store: S) {
     assert_eq!(store.find(hash, at(3_599_999)).await.unwrap(), Some(given));
     assert_eq!(store.find(hash, at(3_600_000)).await.unwrap(), None);
     assert_eq!(store.find(TokenHash::from([0; 32]), at(0)).await.unwrap(), None);
+}
+
+/// Grants of another caller, whose clock is ahead, drop what has expired, and only after the grace period.
+pub(crate) async fn a_clock_that_lags_finds_them<S: TokenStore>(store: S) {
+    let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
+    store.insert(TokenHash::from([1; 32]), grant("A", 0, 100)).await.unwrap();
+    for (key, now) in [(2, 100), (3, 5000), (4, 100 + grace)] {
+        store.insert(TokenHash::from([key; 32]), grant("B", now, now + 100)).await.unwrap();
+        assert_eq!(store.find(TokenHash::from([1; 32]), at(99)).await.unwrap(), Some(grant("A", 0, 100)), "at {now}");
+        assert_eq!(store.find(TokenHash::from([1; 32]), at(100)).await.unwrap(), None, "at {now}");
+    }
 }
 
 pub(crate) async fn replaced_by_a_later_grant<S: TokenStore>(store: S) {
@@ -39,8 +57,9 @@ pub(crate) async fn expired_ones_go_in_passing<S: TokenStore>(store: S) {
         store.insert(TokenHash::from([n; 32]), grant("A", 0, 100)).await.unwrap();
     }
     // The interface does not fix the number per write, but all twenty are gone after twenty writes.
+    let later = 101 + i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
     for n in 100..120 {
-        store.insert(TokenHash::from([n; 32]), grant("A", 100, 200)).await.unwrap();
+        store.insert(TokenHash::from([n; 32]), grant("A", later, later + 100)).await.unwrap();
     }
     for n in 0..20 {
         assert!(!store.revoke(TokenHash::from([n; 32])).await.unwrap(), "{n} is gone");

@@ -1,13 +1,8 @@
 //! Records that the server drops by itself.
 
 use super::RedisStore;
-use bankrail_values::Timestamp;
+use bankrail_values::{EXPIRY_GRACE, Timestamp};
 use std::fmt;
-use std::time::Duration;
-
-/// How much longer than needed a record is kept. Clocks that step, or differ from the server's, by less than this do
-/// not free a record early.
-const GRACE: Duration = Duration::from_secs(3_600);
 
 impl<C> RedisStore<C> {
     /// The key of a record that is stored under a hash.
@@ -19,7 +14,7 @@ impl<C> RedisStore<C> {
 /// The milliseconds from `now` for which the server keeps a record that is needed until `expires`.
 pub(super) fn kept_for(now: Timestamp, expires: Timestamp) -> i64 {
     let useful = expires.unix_millis().saturating_sub(now.unix_millis()).max(0);
-    useful.saturating_add(i64::try_from(GRACE.as_millis()).unwrap_or(i64::MAX))
+    useful.saturating_add(i64::try_from(EXPIRY_GRACE.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// Lower-case hexadecimal digits.

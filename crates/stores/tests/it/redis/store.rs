@@ -52,10 +52,12 @@ where
     // Each case has a prefix of its own.
     let mut make = || store.clone().with_prefix(&format!("test-{}:", names.next().unwrap()));
     replay::once_until_it_expires(make()).await;
+    replay::a_clock_that_lags_sets_nothing_free(make()).await;
     replay::keys_are_apart(make()).await;
     replay::one_of_many_callers_is_the_first(make()).await;
     replay::a_backlog_of_expired_ones_shrinks(make()).await;
     tokens::found_until_it_expires(make()).await;
+    tokens::a_clock_that_lags_finds_them(make()).await;
     tokens::replaced_by_a_later_grant(make()).await;
     tokens::revoked_at_once(make()).await;
     seen::counts_are_the_highest_recorded(make()).await;
