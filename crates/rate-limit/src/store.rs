@@ -71,8 +71,8 @@ impl<'a> Charge<'a> {
     }
 }
 
-/// An engine that keeps counters: in this process ([`MemoryCounters`](crate::MemoryCounters)) or on a server that
-/// several machines share.
+/// An engine that keeps counters: in this process ([`MemoryCounters`](crate::MemoryCounters)), in a file that outlives
+/// it, or on a server that several machines share.
 ///
 /// Every engine answers as [`decide`](crate::decide) does on a [`State`](crate::State) kept for each customer and call
 /// type.

@@ -16,7 +16,7 @@
 //! - Expired rows are deleted a few at a time with each write, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after
 //!   their expiry: no sweeper is needed.
 
-#[cfg(any(feature = "client-assertion", feature = "mailbox"))]
+#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "rate-limit"))]
 use bankrail_values::Timestamp;
 #[cfg(feature = "mailbox")]
 use bankrail_values::{StoreError, StoreFuture};
@@ -25,6 +25,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 mod connection;
+#[cfg(feature = "rate-limit")]
+mod counters;
 #[cfg(feature = "mailbox")]
 mod inbox;
 #[cfg(feature = "mailbox")]
@@ -50,7 +52,7 @@ pub use rusqlite;
 use connection::Database;
 
 /// The maximum number of expired rows that one write deletes. More than one, so that a backlog shrinks.
-#[cfg(feature = "client-assertion")]
+#[cfg(any(feature = "client-assertion", feature = "rate-limit"))]
 const SWEPT: u32 = 8;
 
 /// The maximum number of entries that one transaction deletes.
@@ -60,6 +62,8 @@ const FORGOTTEN: u32 = 500;
 /// The statements of each kind of record, for the test of their query plans.
 #[cfg(test)]
 const DAILY: &[&[&str]] = &[
+    #[cfg(feature = "rate-limit")]
+    counters::DAILY,
     #[cfg(feature = "client-assertion")]
     replay::DAILY,
     #[cfg(feature = "client-assertion")]
@@ -160,7 +164,7 @@ impl SqliteStore {
 }
 
 /// Reads an instant in milliseconds. A number out of range is a corrupt record.
-#[cfg(any(feature = "client-assertion", feature = "mailbox"))]
+#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "rate-limit"))]
 fn instant(millis: i64) -> Result<Timestamp, connection::Fault> {
     let none = || connection::Fault::corrupt(format!("expected an instant in milliseconds, found {millis}"));
     Timestamp::from_unix_millis(millis).ok_or_else(none)

@@ -35,10 +35,10 @@ impl TokenGrant {
 
 /// An issuer's store of grants, by the hash of the token, until they expire.
 ///
-/// An engine may drop a grant once `now` has reached its `expires_at`.
+/// An engine drops a grant once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since its `expires_at`, so
+/// that a caller whose clock lags behind another's finds what is valid at its `now`.
 pub trait TokenStore: fmt::Debug + Send + Sync {
-    /// Stores a grant. An earlier grant under this hash is replaced. An engine keeps the grant for
-    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) beyond its expiry.
+    /// Stores a grant. An earlier grant under this hash is replaced.
     fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()>;
 
     /// The grant under this hash, if it is valid at `now` ([`TokenGrant::is_valid_at`]).

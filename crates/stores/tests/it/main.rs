@@ -11,6 +11,8 @@
 
 #[cfg(any(feature = "sqlite", feature = "redis"))]
 mod alike;
+#[cfg(any(feature = "sqlite", feature = "redis"))]
+mod counters;
 mod engines;
 mod inbox;
 mod outbox;

@@ -1,8 +1,7 @@
 //! A cluster of three nodes. Each key is on one of them, so only the connection differs.
 
-use super::same_answers::traces;
 use super::server::{SERVERS, Server, free_port};
-use super::{charge, policy};
+use crate::counters::{charge, policy, traces};
 use crate::engines::{at, incoming, lease, owner, query};
 use bankrail_mailbox::{EntryId, Inbox, ReceiveOutcome};
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting, Policy};
@@ -110,7 +109,8 @@ async fn left(counters: &impl CounterStore, customer: &str, cost: u32) -> Option
 async fn three_nodes_answer_like_memory_and_share_the_keys() {
     for variable in SERVERS {
         let cluster = Cluster::start(variable).await;
-        assert!(traces(cluster.counters().await, 0..600).await > 4_000);
+        let counters = Arc::new(cluster.counters().await);
+        assert!(traces(move || Arc::clone(&counters), 0..600).await > 4_000);
         for node in &cluster.nodes {
             assert!(node.run::<usize>(&["DBSIZE"]).await > 50);
         }

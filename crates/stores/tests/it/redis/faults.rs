@@ -5,7 +5,7 @@ mod refusing;
 mod silent;
 
 use super::server::{SERVERS, Server};
-use super::{charge, policy};
+use crate::counters::{at, charge, policy};
 use bankrail_rate_limit::{
     Algorithm, Answer, CallType, CheckError, CounterStore, Counting, Limiter, Limits, OnStoreError, Policy,
 };
@@ -165,9 +165,9 @@ async fn what_happens_without_the_store_is_chosen_per_call_type() {
         let mut limits = Limits::default();
         limits.set_on_store_error(CallType::GraphQl, OnStoreError::Allow);
         let limiter = Limiter::new(limits, Arc::new(counters(&server)));
-        let refused = limiter.check("A", CallType::Payment, super::at(0), 1).await;
+        let refused = limiter.check("A", CallType::Payment, at(0), 1).await;
         assert!(matches!(refused, Err(CheckError::Store(_))));
-        let allowed = limiter.check("A", CallType::GraphQl, super::at(0), 1).await.unwrap();
+        let allowed = limiter.check("A", CallType::GraphQl, at(0), 1).await.unwrap();
         assert!(matches!(allowed, Answer::Unchecked { .. }));
     }
 }

@@ -1,7 +1,7 @@
 //! Four processes on one server: together they admit each window's limit, exactly.
 
 use super::server::{SERVERS, Server};
-use super::{charge, policy};
+use crate::counters::{charge, policy};
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
 use bankrail_stores::redis::RedisCounters;
 use std::process::{Command, Stdio};

@@ -2,6 +2,7 @@ use crate::engines::{at, incoming, lease, outgoing, owner, query};
 use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_mailbox::{DeliveryNote, DeliveryRecord, Disposition, Inbox, LeaseRequest, Outbox, ReceiveOutcome};
+use bankrail_rate_limit::{CallType, Charge, CounterStore, default_limits};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
 use bankrail_stores::sqlite::SqliteStore;
 use std::time::Duration;
@@ -25,6 +26,9 @@ async fn everything_is_there_after_a_restart() {
     assert!(ReplayStore::claim(&store, [1; 32], at(0), at(100)).await.unwrap());
     TokenStore::insert(&store, TokenHash::from([2; 32]), grant.clone()).await.unwrap();
     store.record_seen(&account).await;
+    for used in 0..10 {
+        assert!(tokens_at(&store, used * 1000).await, "{used}");
+    }
     let outcome = store.inbox().receive(&received, at(1)).await.unwrap();
     let leased = store.inbox().lease(&[], 1, lease(1, 50), at(2)).await.unwrap();
     let enqueued = store.outbox().enqueue(&to, at(3)).await.unwrap();
@@ -40,6 +44,7 @@ async fn everything_is_there_after_a_restart() {
     assert!(!ReplayStore::claim(&store, [1; 32], at(100), at(200)).await.unwrap());
     assert_eq!(TokenStore::find(&store, TokenHash::from([2; 32]), at(0)).await.unwrap(), Some(grant));
     assert_eq!(store.counts_seen(&account).await, 3);
+    assert!(!tokens_at(&store, 20_000).await, "the eleventh token of the hour");
     let again = store.inbox().receive(&received, at(9)).await.unwrap();
     assert!(matches!(&again, ReceiveOutcome::InProgress { id, .. } if *id == outcome.id()));
     assert_eq!(again.acknowledgement(), outcome.acknowledgement());
@@ -51,6 +56,12 @@ async fn everything_is_there_after_a_restart() {
     assert_eq!(store.outbox().deliveries(enqueued.id()).await.unwrap(), [delivery]);
     assert_eq!(store.outbox().stopped_endpoints().await.unwrap()[0].reason, "gone");
     assert!(store.outbox().next_due().await.unwrap().is_none());
+}
+
+/// Whether the customer may have a token `millis` after the start, by the specification's limits.
+async fn tokens_at(store: &SqliteStore, millis: i64) -> bool {
+    let policy = default_limits(CallType::Token);
+    store.charge(Charge::new("CUSTOMER-7", CallType::Token, policy, at(millis), 1).unwrap()).await.unwrap().is_allowed()
 }
 
 #[tokio::test]

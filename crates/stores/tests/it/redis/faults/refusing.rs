@@ -1,7 +1,7 @@
 //! A server that answers with an error.
 
 use super::{charged, counters, counters_at, fails, hour, works, works_again};
-use crate::redis::charge;
+use crate::counters::charge;
 use crate::redis::server::{SERVERS, Server};
 use bankrail_rate_limit::CounterStore;
 use bankrail_values::StoreErrorKind;

@@ -20,8 +20,8 @@ async fn a_black_hole_is_left_in_time_and_the_policy_holds() {
     let mut limits = Limits::default();
     limits.set_on_store_error(CallType::GraphQl, OnStoreError::Allow);
     let limiter = Limiter::new(limits, Arc::new(counters));
-    assert!(limiter.check("A", CallType::GraphQl, crate::redis::at(0), 1).await.unwrap().is_allowed());
-    assert!(limiter.check("A", CallType::Payment, crate::redis::at(0), 1).await.is_err());
+    assert!(limiter.check("A", CallType::GraphQl, crate::counters::at(0), 1).await.unwrap().is_allowed());
+    assert!(limiter.check("A", CallType::Payment, crate::counters::at(0), 1).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,198 @@
+//! Counters: every engine decides as [`decide`] does.
+
+use bankrail_rate_limit::{
+    Algorithm, CallType, Charge, CostError, CounterStore, Counting, Policy, State, Window, decide,
+};
+use bankrail_values::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) fn at(millis: i64) -> Timestamp {
+    Timestamp::from_unix_millis(millis).unwrap()
+}
+
+pub(crate) fn policy(algorithm: Algorithm, counting: Counting, windows: &[(u64, u32)]) -> Policy {
+    let windows: Vec<Window> =
+        windows.iter().map(|(millis, limit)| Window::new(Duration::from_millis(*millis), *limit).unwrap()).collect();
+    Policy::new(algorithm, counting, &windows).unwrap()
+}
+
+pub(crate) fn charge(customer: &str, policy: Policy, millis: i64, cost: u32) -> Result<Charge<'_>, CostError> {
+    Charge::new(customer, CallType::Payment, policy, at(millis), cost)
+}
+
+/// Splitmix64, so that traces are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.below(choices.len() as u64)).unwrap()]
+    }
+}
+
+const LENGTHS: [u64; 12] = [1, 2, 3, 7, 10, 16, 60, 1_000, 60_000, 3_600_000, 86_400_000, 4_294_967_295];
+
+fn some_policy(random: &mut Random, lengths: &[u64]) -> Policy {
+    let huge = random.below(12) == 0;
+    let windows: Vec<(u64, u32)> = lengths
+        .iter()
+        .map(|length| {
+            let ceiling = Window::new(Duration::from_millis(*length), 1).unwrap().ceiling();
+            let limit = u32::try_from(1 + random.below(11)).unwrap();
+            (*length, if huge { ceiling - limit } else { limit })
+        })
+        .collect();
+    let algorithm = random.of(&[Algorithm::Fixed, Algorithm::Sliding, Algorithm::Sliding]);
+    policy(algorithm, random.of(&[Counting::Attempts, Counting::Admitted]), &windows)
+}
+
+/// The requests of one customer: of any cost, at any step, under changing policies. Returns the number of decisions.
+async fn trace(counters: &impl CounterStore, seed: u64) -> usize {
+    let mut random = Random(seed);
+    let mut lengths = LENGTHS.to_vec();
+    while lengths.len() > 1 + usize::try_from(seed % 3).unwrap() {
+        lengths.swap_remove(usize::try_from(random.below(lengths.len() as u64)).unwrap());
+    }
+    let policies = [some_policy(&mut random, &lengths), some_policy(&mut random, &lengths[..1])];
+    let customer = format!("C{seed}");
+    let mut now = random.of(&[0, -5, 1_627_520_523_450, 1_795_229_204_283]);
+    let (mut state, mut decided) = (State::new(), 0);
+    for _ in 0..4 + random.below(16) {
+        let length = i64::try_from(random.of(&lengths)).unwrap();
+        let step = random.of(&[0, 0, 0, 1, length - 1, length, length + 1, 2 * length, -1, -length, length / 3]);
+        now += step;
+        let policy = policies[usize::from(random.below(6) == 0)];
+        let most = policy.windows().iter().map(|window| window.limit()).min().unwrap();
+        let cost = random.of(&[0, 1, 1, 1, 1, 2, 3, most, most / 2]);
+        let Ok(charge) = charge(&customer, policy, now, cost) else { continue };
+        let expected = decide(&mut state, &policy, at(now), cost).unwrap();
+        let found = counters.charge(charge).await.unwrap();
+        assert_eq!(found, expected, "trace {seed}, request {decided}");
+        decided += 1;
+    }
+    decided
+}
+
+/// The traces of many customers at once, by client time, each in counters that `make` creates.
+pub(crate) async fn traces<S: CounterStore + 'static>(
+    make: impl Fn() -> S + Send + Sync + 'static,
+    seeds: std::ops::Range<u64>,
+) -> usize {
+    let make = Arc::new(make);
+    let mut tasks = tokio::task::JoinSet::new();
+    const TASKS: u64 = 16;
+    for task in 0..TASKS {
+        let (make, seeds) = (Arc::clone(&make), seeds.clone());
+        tasks.spawn(async move {
+            let mut decided = 0;
+            for seed in seeds.filter(|seed| seed % TASKS == task) {
+                decided += trace(&make(), seed).await;
+            }
+            decided
+        });
+    }
+    tasks.join_all().await.into_iter().sum()
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use super::{at, charge, policy, traces};
+    use crate::engines::{sqlite_file, sqlite_memory};
+    use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
+    use bankrail_stores::sqlite::{SqliteStore, rusqlite};
+    use bankrail_values::{EXPIRY_GRACE, StoreErrorKind};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn requests_are_decided_as_in_memory() {
+        // Each in a file of its own: others' later charges drop what has expired.
+        let decided = traces(|| sqlite_memory().store, 0..300).await;
+        assert!(decided >= 2_000, "{decided}");
+    }
+
+    #[tokio::test]
+    async fn customers_and_call_types_are_counted_apart() {
+        let store = sqlite_file().store;
+        let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]);
+        for customer in ["A", "B", "a", "", "\u{0}", "A "] {
+            assert!(store.charge(charge(customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
+            assert!(!store.charge(charge(customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
+        }
+    }
+
+    /// Two processes that share the file admit the limit together.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn two_handles_of_one_file_admit_the_limit_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bankrail.db");
+        let stores = [SqliteStore::open(&path).unwrap(), SqliteStore::open(&path).unwrap()];
+        let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(3_600_000, 10), (1_000, 10)]);
+        let tasks = stores.map(|store| {
+            tokio::spawn(async move {
+                let mut admitted = 0;
+                for _ in 0..10 {
+                    let decision = store.charge(charge("A", policy, 5, 1).unwrap()).await.unwrap();
+                    admitted += u32::from(decision.is_allowed());
+                }
+                admitted
+            })
+        });
+        let mut admitted = 0;
+        for task in tasks {
+            admitted += task.await.unwrap();
+        }
+        assert_eq!(admitted, 10);
+    }
+
+    #[tokio::test]
+    async fn expired_counters_go_in_passing_after_the_grace_period() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bankrail.db");
+        let store = SqliteStore::open(&path).unwrap();
+        let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(1_000, 5)]);
+        let beside = rusqlite::Connection::open(&path).unwrap();
+        let rows =
+            || -> u32 { beside.query_row("SELECT count(*) FROM bankrail_counter", [], |row| row.get(0)).unwrap() };
+        for customer in 0..20 {
+            let customer = customer.to_string();
+            assert!(store.charge(charge(&customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+        }
+        // What was charged at 0 weighs something until 2 s.
+        let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
+        for (now, expected) in [(2_000 + grace, 21), (2_001 + grace, 13), (2_001 + grace, 5), (2_001 + grace, 1)] {
+            assert!(store.charge(charge("last", policy, now, 1).unwrap()).await.unwrap().is_allowed());
+            assert_eq!(rows(), expected, "at {now}");
+        }
+        assert!(
+            store.charge(charge("last", policy, at(9 * grace).unix_millis(), 0).unwrap()).await.unwrap().is_allowed()
+        );
+        assert_eq!(rows(), 1, "a look writes nothing");
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bankrail.db");
+        let store = SqliteStore::open(&path).unwrap();
+        let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 5)]);
+        assert!(store.charge(charge("A", policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+        let beside = rusqlite::Connection::open(&path).unwrap();
+        for counts in ["", "garbage", "60000 1", "0 1 1"] {
+            beside.execute("UPDATE bankrail_counter SET counts = ?1", [counts]).unwrap();
+            for cost in [0, 1] {
+                let error = store.charge(charge("A", policy, 0, cost).unwrap()).await.unwrap_err();
+                assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{counts:?}");
+            }
+        }
+    }
+}
