@@ -10,16 +10,18 @@
 //!   that keeps sessions.
 //! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.
 //! - Message bodies are stored as they were received, in clear: protect the database like the data in it.
+//! - Errors keep of the server's answer the SQLSTATE and the names of constraint and table ([`DatabaseError`]), because
+//!   the server's text may quote row values.
 //! - An answer is as durable as the server's `synchronous_commit` makes it; leave it on.
 
 use bankrail_values::{StoreError, StoreErrorKind};
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Config, NoTls, Socket};
 
+mod error;
 mod inbox;
 mod outbox;
 mod pool;
@@ -27,6 +29,7 @@ mod schema;
 mod transaction;
 mod values;
 
+pub use error::DatabaseError;
 pub use inbox::PostgresInbox;
 pub use outbox::PostgresOutbox;
 pub use transaction::{InTransaction, Work, WorkFuture};
@@ -134,7 +137,7 @@ impl PostgresOptions {
         T::TlsConnect: Send,
         <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
     {
-        let config: Config = config.parse().map_err(ConnectError::failed)?;
+        let config: Config = config.parse().map_err(ConnectError::database)?;
         let pool = Pool::new(config, tls, self.connections, self.timeout);
         let connecting = async {
             let mut client = pool.take().await.map_err(|fault| ConnectError::failed(StoreError::from(fault)))?;
@@ -168,7 +171,7 @@ pub enum ConnectError {
     /// Anything else: a bad connection string, no server, no permission, no answer in time.
     #[error("cannot connect to the database")]
     Failed {
-        /// The cause.
+        /// The cause: a [`DatabaseError`] unless the time was over.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
@@ -177,13 +180,18 @@ impl ConnectError {
     fn failed(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Failed { source: source.into() }
     }
+
+    fn database(error: tokio_postgres::Error) -> Self {
+        Self::failed(DatabaseError::from(error))
+    }
 }
 
 /// Why an operation failed.
+#[derive(Debug)]
 enum Fault {
     /// The operation did not begin.
-    Connect(tokio_postgres::Error),
-    Sql(tokio_postgres::Error),
+    Connect(DatabaseError),
+    Sql(DatabaseError),
     Corrupt(Box<dyn std::error::Error + Send + Sync>),
     /// Another worker was faster; a retry shows the new state.
     Lost(&'static str),
@@ -200,13 +208,14 @@ impl Fault {
 
 impl From<tokio_postgres::Error> for Fault {
     fn from(error: tokio_postgres::Error) -> Self {
-        Self::Sql(error)
+        Self::Sql(error.into())
     }
 }
 
 impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
         use tokio_postgres::error::SqlState;
+        let is = |code: &str, states: &[SqlState]| states.iter().any(|state| state.code() == code);
         match fault {
             Fault::Connect(error) => Self::new(StoreErrorKind::Unavailable, error),
             Fault::Lost(cause) => Self::new(StoreErrorKind::Unavailable, cause),
@@ -214,48 +223,17 @@ impl From<Fault> for StoreError {
             Fault::Conflict => StoreErrorKind::Conflict.into(),
             Fault::Sql(error) => {
                 let kind = match error.code() {
-                    Some(&SqlState::DISK_FULL) => StoreErrorKind::Full,
-                    Some(&SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED) => StoreErrorKind::Corrupt,
+                    Some(code) if is(code, &[SqlState::DISK_FULL]) => StoreErrorKind::Full,
+                    Some(code) if is(code, &[SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED]) => {
+                        StoreErrorKind::Corrupt
+                    }
                     // The server answered: the operation was undone.
                     Some(_) => StoreErrorKind::Unavailable,
                     // The connection was lost: the operation may have been committed.
                     None => StoreErrorKind::Timeout,
                 };
-                Self::new(kind, refused(error))
+                Self::new(kind, error)
             }
-        }
-    }
-}
-
-/// An error that the server answered: only its code and the name of a constraint, because the server's text may quote
-/// values.
-#[derive(Debug, thiserror::Error)]
-#[error("the database answered {code}{}", constraint.as_deref().map(|name| format!(" ({name})")).unwrap_or_default())]
-struct Refused {
-    /// SQLSTATE.
-    code: String,
-    constraint: Option<String>,
-    source: tokio_postgres::Error,
-}
-
-/// An error of the client, reduced to code and constraint if it is the server's answer.
-fn refused(error: tokio_postgres::Error) -> Box<dyn std::error::Error + Send + Sync> {
-    match error.as_db_error() {
-        None => Box::new(error),
-        Some(answer) => {
-            let (code, constraint) = (answer.code().code().to_owned(), answer.constraint().map(str::to_owned));
-            Box::new(Refused { code, constraint, source: error })
-        }
-    }
-}
-
-impl fmt::Debug for Fault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Connect(error) | Self::Sql(error) => fmt::Debug::fmt(error, out),
-            Self::Corrupt(cause) => fmt::Debug::fmt(cause, out),
-            Self::Lost(cause) => out.write_str(cause),
-            Self::Conflict => out.write_str("conflict"),
         }
     }
 }

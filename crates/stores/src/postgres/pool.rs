@@ -1,6 +1,6 @@
 //! A few connections, opened when needed.
 
-use super::Fault;
+use super::{DatabaseError, Fault};
 use std::fmt;
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
@@ -48,7 +48,7 @@ where
         Box::pin(async move {
             let (client, connection) = self.config.connect(self.tls.clone()).await?;
             tokio::spawn(async move {
-                if let Err(error) = connection.await {
+                if let Err(error) = connection.await.map_err(DatabaseError::from) {
                     tracing::warn!(%error, "a database connection was lost");
                 }
             });
@@ -86,7 +86,7 @@ impl Pool {
         };
         let client = match idle {
             Some(client) => client,
-            None => self.connector.connect().await.map_err(Fault::Connect)?,
+            None => self.connector.connect().await.map_err(|error| Fault::Connect(error.into()))?,
         };
         Ok(Pooled { client, pool: self, _permit: permit })
     }

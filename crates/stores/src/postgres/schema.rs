@@ -12,22 +12,22 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_sche
 /// Brings the tables up to date in one transaction.
 pub(super) async fn migrate(client: &mut Client) -> Result<(), ConnectError> {
     let known = u32::try_from(STEPS.len()).unwrap_or(u32::MAX);
-    let transaction = client.transaction().await.map_err(ConnectError::failed)?;
-    transaction.batch_execute(LOCK).await.map_err(ConnectError::failed)?;
+    let transaction = client.transaction().await.map_err(ConnectError::database)?;
+    transaction.batch_execute(LOCK).await.map_err(ConnectError::database)?;
     let table = "CREATE TABLE IF NOT EXISTS bankrail_schema (version INTEGER NOT NULL)";
-    transaction.batch_execute(table).await.map_err(ConnectError::failed)?;
+    transaction.batch_execute(table).await.map_err(ConnectError::database)?;
     let sql = "SELECT coalesce(max(version), 0) FROM bankrail_schema";
-    let found: i32 = transaction.query_one(sql, &[]).await.map_err(ConnectError::failed)?.get(0);
+    let found: i32 = transaction.query_one(sql, &[]).await.map_err(ConnectError::database)?.get(0);
     let found = u32::try_from(found).map_err(ConnectError::failed)?;
     if found > known {
         return Err(ConnectError::NewerSchema { found, known });
     }
     if found < known {
         for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(usize::MAX)) {
-            transaction.batch_execute(step).await.map_err(ConnectError::failed)?;
+            transaction.batch_execute(step).await.map_err(ConnectError::database)?;
         }
         let sql = format!("DELETE FROM bankrail_schema; INSERT INTO bankrail_schema (version) VALUES ({known})");
-        transaction.batch_execute(&sql).await.map_err(ConnectError::failed)?;
+        transaction.batch_execute(&sql).await.map_err(ConnectError::database)?;
     }
-    transaction.commit().await.map_err(ConnectError::failed)
+    transaction.commit().await.map_err(ConnectError::database)
 }

@@ -1,6 +1,6 @@
 //! The store's operations inside the caller's transaction.
 
-use super::{Fault, PostgresInbox, inbox, outbox, refused};
+use super::{DatabaseError, Fault, PostgresInbox, inbox, outbox};
 use bankrail_mailbox::{
     Completion, Enqueued, EntryId, Incoming, Lease, LeaseOwner, Outgoing, ReceiveOutcome, TransactionalInbox,
 };
@@ -102,7 +102,7 @@ impl TransactionalInbox for PostgresInbox {
                 Completion::LeaseLost
             } else if let Err(error) = (work.0)(&transaction).await {
                 Completion::Undone(match error.downcast::<tokio_postgres::Error>() {
-                    Ok(error) => refused(*error),
+                    Ok(error) => DatabaseError::from(*error).into(),
                     Err(error) => error,
                 })
             } else if let Some(failed) = failed_before(&transaction).await? {
@@ -137,6 +137,7 @@ async fn failed_before(transaction: &Transaction<'_>) -> Result<Option<Box<dyn E
 ///
 /// After a failed statement the server accepts no further statements in the transaction: return the error. If a failure
 /// is expected, set a savepoint before the statement and roll back to it. Work that does not return an error is undone.
+/// An error of the client that the work returns comes back as a [`DatabaseError`].
 ///
 /// ```
 /// use bankrail_stores::postgres::Work;

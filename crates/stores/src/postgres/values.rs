@@ -1,6 +1,6 @@
 //! Values in tables. A value that cannot be read back is a corrupt record.
 
-use super::Fault;
+use super::{DatabaseError, Fault};
 use bankrail_mailbox::{EntryId, Fingerprint, Kind, OpaqueBytes};
 use bankrail_values::Timestamp;
 use tokio_postgres::Row;
@@ -8,7 +8,7 @@ use tokio_postgres::types::FromSql;
 
 /// Reads a column.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, Fault> {
-    row.try_get(column).map_err(Fault::corrupt)
+    row.try_get(column).map_err(|error| Fault::corrupt(DatabaseError::from(error)))
 }
 
 pub(super) fn instant(millis: i64) -> Result<Timestamp, Fault> {

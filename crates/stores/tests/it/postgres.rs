@@ -5,8 +5,9 @@ use bankrail_mailbox::{
     Completion, Enqueued, Inbox, InboxState, LeaseRequest, Outbox, ReceiveOutcome, TransactionalInbox,
 };
 use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
-use bankrail_stores::postgres::{ConnectError, InTransaction, PostgresOptions, PostgresStore, Work};
+use bankrail_stores::postgres::{ConnectError, DatabaseError, InTransaction, PostgresOptions, PostgresStore, Work};
 use bankrail_values::StoreErrorKind;
+use std::error::Error;
 use std::time::Duration;
 
 async fn client(config: &str) -> Client {
@@ -90,7 +91,10 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
     let Completion::Undone(told) = store.inbox().complete_with(id, owner(1), honest, at(1)).await.unwrap() else {
         panic!()
     };
-    assert_eq!(told.to_string(), "the database answered 23505 (effect_pkey)", "what, and no value");
+    assert_eq!(told.to_string(), "the database answered 23505 (constraint effect_pkey of table effect)");
+    assert!(!everything_shown(&*told).contains("4711"), "what, and no value");
+    let told = told.downcast::<DatabaseError>().unwrap();
+    assert_eq!((told.code(), told.constraint(), told.table()), (Some("23505"), Some("effect_pkey"), Some("effect")));
     let careful = Work::new(|transaction| {
         Box::pin(async move {
             transaction.batch_execute("INSERT INTO effect VALUES (1); SAVEPOINT here").await?;
@@ -103,6 +107,43 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
     let done = store.inbox().complete_with(id, owner(1), careful, at(1)).await.unwrap();
     assert!(matches!(done, Completion::Committed), "{done:?}");
     assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Completed);
+}
+
+/// An error with its causes, as a program may show or log it.
+fn everything_shown(error: &dyn Error) -> String {
+    let mut shown = format!("{error} {error:?} {error:#?}");
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        shown += &format!(" {inner} {inner:?}");
+        cause = inner.source();
+    }
+    shown
+}
+
+/// The server's detail quotes the failing row.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn an_error_shows_code_constraint_and_table_and_no_value() {
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config).await.unwrap();
+    let client = client(&config).await;
+    let refuse = "ALTER TABLE bankrail_outbox ADD CONSTRAINT refuses CHECK (endpoint <> 'jane-doe');
+        ALTER TABLE bankrail_inbox ADD CONSTRAINT refuses CHECK (received < 0)";
+    client.batch_execute(refuse).await.unwrap();
+    let enqueued = store.outbox().enqueue(&outgoing("jane-doe", 1), at(0)).await.unwrap_err();
+    let received = store.inbox().receive(&incoming(&query(1, "jane-doe"), 1), at(0)).await.unwrap_err();
+    let body = incoming(&query(1, "jane-doe"), 1).body;
+    let body: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
+    for (error, table) in [(enqueued, "bankrail_outbox"), (received, "bankrail_inbox")] {
+        assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+        let cause = error.source().unwrap().to_string();
+        assert_eq!(cause, format!("the database answered 23514 (constraint refuses of table {table})"));
+        let shown = everything_shown(&error);
+        assert!(!shown.contains("jane-doe") && !shown.contains(&body) && !shown.contains("row"), "{shown}");
+    }
+    let refused = PostgresStore::connect(&format!("{config} dbname=jane-doe")).await.unwrap_err();
+    let shown = everything_shown(&refused);
+    assert!(shown.contains("3D000") && !shown.contains("jane-doe"), "{shown}");
 }
 
 /// The isolation level does not depend on the database's defaults.

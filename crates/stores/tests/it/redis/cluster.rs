@@ -9,6 +9,7 @@ use bankrail_stores::redis::{RedisCounters, RedisInbox};
 use bankrail_values::StoreErrorKind;
 use redis::cluster::ClusterClientBuilder;
 use redis::cluster_async::ClusterConnection;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const SLOTS: [(&str, &str); 3] = [("0", "5460"), ("5461", "10922"), ("10923", "16383")];
