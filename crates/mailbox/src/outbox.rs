@@ -4,12 +4,14 @@
 //! at enqueue would no longer open. It therefore holds payload: protect it like the ledger.
 
 mod record;
+mod request;
 
 pub use record::{DeliveryNote, DeliveryRecord, Disposition};
+pub use request::{LeaseCandidate, LeaseRequest};
 
 use crate::key::Fingerprint;
 use crate::kind::Kind;
-use crate::lease::{EntryId, Lease, LeaseOwner};
+use crate::lease::{EntryId, LeaseOwner};
 use crate::opaque::OpaqueBytes;
 use bankrail_values::{BoundedText, HyphenatedUuid, StoreFuture, Timestamp};
 use std::fmt::Debug;
@@ -112,22 +114,6 @@ pub struct OutboxEntry {
     pub deliveries: u32,
 }
 
-/// The entries to lease.
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "engines read them")]
-pub struct LeaseRequest<'a> {
-    /// The lease that the entries get.
-    pub lease: Lease,
-    /// The maximum number of entries.
-    pub limit: u32,
-    /// The maximum number of leased entries of one endpoint, those of other workers included. Only leases that last
-    /// beyond now count. A delivery that outlives its lease is no longer counted, so a worker leases for longer than
-    /// its deliveries can take.
-    pub per_endpoint: u32,
-    /// Endpoints to leave out, such as those whose circuit is open.
-    pub except: &'a [EndpointId],
-}
-
 /// A stopped endpoint, to which nothing is delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
@@ -167,7 +153,8 @@ pub trait Outbox: Debug + Send + Sync {
     /// delivered.
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued>;
 
-    /// Leases pending entries that are due and free, by due time and then in order of enqueueing.
+    /// Leases pending entries that are due and free. The endpoints take turns, as [`LeaseRequest`] says; the answer is in
+    /// that order, entries of slow endpoints last.
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>>;
 
     /// Records a delivery and the entry's new state in one step, and ends the lease. `false`: the lease is no longer

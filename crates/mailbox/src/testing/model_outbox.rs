@@ -86,20 +86,38 @@ impl Outbox for ModelOutbox {
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
         let mut state = self.state();
         let held = |stored: &Stored| stored.lease.is_some_and(|lease| !lease.is_over(now));
-        let mut order: Vec<usize> = (0..state.stored.len()).collect();
-        order.sort_by_key(|index| state.stored.get(*index).map(|stored| (stored.entry.due, stored.entry.id)));
-        let mut leased = Vec::new();
-        for index in order {
-            let Some(stored) = state.stored.get(index) else { continue };
-            let endpoint = &stored.entry.message.endpoint;
-            let in_flight = state.stored.iter().filter(|s| s.entry.message.endpoint == *endpoint && held(s)).count();
-            let free = stored.entry.state == OutboxState::Pending && stored.entry.due <= now && !held(stored);
+        let of = |endpoint: &EndpointId, counts: &dyn Fn(&Stored) -> bool| {
+            let count = state.stored.iter().filter(|s| s.entry.message.endpoint == *endpoint && counts(s)).count();
+            u32::try_from(count).unwrap_or(u32::MAX)
+        };
+        let free = |s: &Stored| s.entry.state == OutboxState::Pending && s.entry.due <= now && !held(s);
+        let mut candidates = Vec::new();
+        for entry in state.stored.iter().filter(|stored| free(stored)).map(|stored| &stored.entry) {
+            let endpoint = &entry.message.endpoint;
             let barred = request.except.contains(endpoint) || state.stopped.iter().any(|s| s.endpoint == *endpoint);
-            let full = |count: usize, limit: u32| u64::try_from(count).is_ok_and(|count| count >= u64::from(limit));
-            if !free || barred || full(in_flight, request.per_endpoint) || full(leased.len(), request.limit) {
-                continue;
+            let leased = of(endpoint, &held);
+            let before = of(endpoint, &|s| free(s) && (s.entry.due, s.entry.id) < (entry.due, entry.id));
+            let full = leased >= request.per_endpoint;
+            let over = leased.saturating_add(before) >= request.per_endpoint && !request.lease.is_over(now);
+            if !barred && !full && !over {
+                let slow = request.slow.contains(endpoint);
+                let last = if slow { request.slow_after } else { request.after };
+                let in_this_round = last.is_none_or(|last| endpoint > last);
+                candidates.push((slow, leased.saturating_add(before), !in_this_round, endpoint.clone(), entry.id));
             }
-            if let Some(stored) = state.stored.get_mut(index) {
+        }
+        candidates.sort_unstable();
+        let mut chosen: Vec<(bool, EntryId)> = Vec::new();
+        for (slow, turn, _, _, id) in candidates {
+            let limit = if slow { request.slow_limit } else { request.limit };
+            let taken = u32::try_from(chosen.iter().filter(|(other, _)| *other == slow).count()).unwrap_or(u32::MAX);
+            if taken < limit && limit - taken > turn.saturating_mul(request.reserve) {
+                chosen.push((slow, id));
+            }
+        }
+        let mut leased = Vec::new();
+        for (_, id) in chosen {
+            if let Some(stored) = state.stored.iter_mut().find(|stored| stored.entry.id == id) {
                 stored.lease = Some(request.lease);
                 leased.push(stored.entry.clone());
             }

@@ -41,7 +41,7 @@ fn delivery(number: u64) -> DeliveryRecord {
 }
 
 fn all(lease: Lease) -> LeaseRequest<'static> {
-    LeaseRequest { lease, limit: 100, per_endpoint: 100, except: &[] }
+    LeaseRequest::new(lease, 100)
 }
 
 fn ids(entries: &[OutboxEntry]) -> Vec<EntryId> {
@@ -58,6 +58,9 @@ pub async fn outbox_suite<O: Outbox>(mut make: impl AsyncFnMut() -> O) {
     deliveries_are_recorded(&make().await).await;
     endpoints_have_bounds(&make().await).await;
     only_leases_that_last_count(&make().await).await;
+    endpoints_take_turns(&make().await).await;
+    the_round_goes_on_after_the_last_one(&make().await).await;
+    slow_endpoints_have_a_limit_of_their_own(&make().await).await;
     dead_letters_are_sent_again(&make().await).await;
     delivered_entries_are_forgotten(&make().await).await;
     for seed in 0..4 {
@@ -146,10 +149,14 @@ async fn endpoints_have_bounds(outbox: &impl Outbox) {
         stored.push(outbox.enqueue(&outgoing(to, number), at(now)).await.expect("enqueue").id());
     }
     let except = [endpoint(3)];
-    let request = LeaseRequest { lease: lease(1, 50), limit: 100, per_endpoint: 2, except: &except };
-    let leased = outbox.lease(request, at(10)).await.expect("lease");
-    assert_eq!(ids(&leased), [stored[2], stored[1], stored[3]], "by due time, two of an endpoint, none left out");
-    let more = outbox.lease(LeaseRequest { lease: lease(2, 50), ..request }, at(10)).await.expect("lease");
+    let request = |number| all(lease(number, 50)).per_endpoint(2);
+    let leased = outbox.lease(request(1).except(&except), at(10)).await.expect("lease");
+    assert_eq!(
+        ids(&leased),
+        [stored[2], stored[3], stored[1]],
+        "in turns, by due time, two of an endpoint, none left out"
+    );
+    let more = outbox.lease(request(2).except(&except), at(10)).await.expect("lease");
     assert!(more.is_empty(), "other workers' leases count");
     outbox.stop_endpoint(&endpoint(1), "gone", at(11)).await.expect("stop");
     outbox.stop_endpoint(&endpoint(1), "again", at(12)).await.expect("stop");
@@ -161,7 +168,7 @@ async fn endpoints_have_bounds(outbox: &impl Outbox) {
     );
     outbox.enqueue(&outgoing(1, 6), at(12)).await.expect("a stopped endpoint's messages are kept");
     assert_eq!(outbox.next_due().await.expect("next due"), Some(at(5)), "a stopped endpoint is never due");
-    let leased = outbox.lease(LeaseRequest { limit: 1, except: &[], ..request }, at(60)).await.expect("lease");
+    let leased = outbox.lease(LeaseRequest::new(lease(1, 50), 1).per_endpoint(2), at(60)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[3]], "up to the limit, nothing of a stopped endpoint");
     assert!(outbox.resume_endpoint(&endpoint(1)).await.expect("resume"));
     assert!(!outbox.resume_endpoint(&endpoint(1)).await.expect("resume"), "once");
@@ -176,8 +183,8 @@ async fn only_leases_that_last_count(outbox: &impl Outbox) {
     for number in 1..=4_u8 {
         stored.push(outbox.enqueue(&outgoing(1, number), at(number.into())).await.expect("enqueue").id());
     }
-    let request = |number, until| LeaseRequest { per_endpoint: 2, ..all(lease(number, until)) };
-    let leased = outbox.lease(LeaseRequest { limit: 1, ..request(1, 40) }, at(10)).await.expect("lease");
+    let request = |number, until| all(lease(number, until)).per_endpoint(2);
+    let leased = outbox.lease(LeaseRequest::new(lease(1, 40), 1).per_endpoint(2), at(10)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[0]]);
     let leased = outbox.lease(request(1, 20), at(10)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[1]]);
@@ -191,6 +198,62 @@ async fn only_leases_that_last_count(outbox: &impl Outbox) {
     );
     let leased = outbox.lease(request(3, 90), at(40)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[0], stored[1]], "both have ended");
+}
+
+async fn endpoints_take_turns(outbox: &impl Outbox) {
+    let mut stored = Vec::new();
+    // The first endpoint's backlog is the oldest, the third one's message is the youngest.
+    for (to, number) in [(1, 1), (1, 2), (1, 3), (1, 4), (2, 5), (2, 6), (3, 7)] {
+        stored.push(outbox.enqueue(&outgoing(to, number), at(number.into())).await.expect("enqueue").id());
+    }
+    let request = |number, limit| LeaseRequest::new(lease(number, 90), limit);
+    let leased = outbox.lease(request(1, 4), at(50)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[0], stored[4], stored[6], stored[1]], "each endpoint's first, then a second");
+    stored.push(outbox.enqueue(&outgoing(3, 8), at(51)).await.expect("enqueue").id());
+    let leased = outbox.lease(request(2, 2), at(51)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[5], stored[7]], "those with fewer leases, other workers' counted");
+    let leased = outbox.lease(request(3, 8).reserve(4), at(52)).await.expect("lease");
+    assert!(leased.is_empty(), "beside two leases, eight places have to stay free");
+    let leased = outbox.lease(request(3, 8).reserve(3), at(52)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[2]], "six have to stay free beside two leases, nine beside three");
+    assert_eq!(ids(&outbox.lease(request(3, 9), at(52)).await.expect("lease")), [stored[3]]);
+}
+
+async fn the_round_goes_on_after_the_last_one(outbox: &impl Outbox) {
+    for (to, number) in [(1, 1), (1, 2), (1, 3), (2, 4), (2, 5), (2, 6), (3, 7), (3, 8), (3, 9)] {
+        outbox.enqueue(&outgoing(to, number), at(0)).await.expect("enqueue");
+    }
+    // Each delivery ends before the next lease, so that all turns are equal.
+    let mut last = None;
+    let mut order = Vec::new();
+    for now in 1..=9 {
+        let request = LeaseRequest::new(lease(1, 90), 1).after(last.as_ref());
+        let entry = outbox.lease(request, at(now)).await.expect("lease").remove(0);
+        let recorded = outbox.record(entry.id, owner(1), &delivery(now), Disposition::Delivered, at(now)).await;
+        assert!(recorded.expect("record"));
+        order.push(entry.message.endpoint.clone());
+        last = Some(entry.message.endpoint);
+    }
+    let round = [endpoint(1), endpoint(2), endpoint(3)];
+    assert_eq!(order, round.iter().cycle().take(9).cloned().collect::<Vec<_>>(), "no backlog is emptied first");
+}
+
+async fn slow_endpoints_have_a_limit_of_their_own(outbox: &impl Outbox) {
+    let mut stored = Vec::new();
+    for (to, number) in [(1, 1), (1, 2), (2, 3), (2, 4), (3, 5), (3, 6)] {
+        stored.push(outbox.enqueue(&outgoing(to, number), at(number.into())).await.expect("enqueue").id());
+    }
+    let (slow, first) = ([endpoint(1), endpoint(2)], endpoint(1));
+    let request =
+        |number, limit, slow_limit| LeaseRequest::new(lease(number, 90), limit).slow(&slow, slow_limit, Some(&first));
+    let leased = outbox.lease(request(1, 0, 3), at(50)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[2], stored[0], stored[3]], "in a round of their own, none of the others");
+    assert!(outbox.lease(request(1, 0, 0), at(50)).await.expect("lease").is_empty(), "no place");
+    let leased = outbox.lease(request(1, 9, 0), at(50)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[4], stored[5]], "none of the slow ones");
+    let leased = outbox.lease(request(1, 9, 9).except(&slow), at(50)).await.expect("lease");
+    assert!(leased.is_empty(), "what is left out is left out");
+    assert_eq!(ids(&outbox.lease(request(1, 0, 1), at(50)).await.expect("lease")), [stored[1]]);
 }
 
 async fn dead_letters_are_sent_again(outbox: &impl Outbox) {
@@ -269,7 +332,13 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
             }
             4..=5 => {
                 let per_endpoint = u32::try_from(random.below(3)).unwrap_or(0);
-                let request = LeaseRequest { lease, limit, per_endpoint, except: &except };
+                let slow = if random.below(2) == 0 { vec![endpoint(1), endpoint(2)] } else { Vec::new() };
+                let slow_limit = u32::try_from(random.below(4)).unwrap_or(0);
+                let reserve = u32::try_from(random.below(3)).unwrap_or(0);
+                let request = LeaseRequest::new(lease, limit).per_endpoint(per_endpoint).except(&except);
+                let (after, slow_after) = (endpoint(random.small(3)), endpoint(random.small(3)));
+                let after = (random.below(3) > 0).then_some(&after);
+                let request = request.after(after).slow(&slow, slow_limit, Some(&slow_after)).reserve(reserve);
                 let got = outbox.lease(request, now).await.expect("store");
                 let want = model.lease(request, now).await.expect("store");
                 assert_eq!(got, entries(want, &numbers), "lease, {context}");

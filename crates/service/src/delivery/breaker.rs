@@ -9,11 +9,17 @@ pub struct BreakerPolicy {
     failures: u32,
     first_pause: Duration,
     longest_pause: Duration,
+    slow_answer: Duration,
 }
 
 impl Default for BreakerPolicy {
     fn default() -> Self {
-        Self { failures: 5, first_pause: Duration::from_secs(30), longest_pause: Duration::from_secs(600) }
+        Self {
+            failures: 5,
+            first_pause: Duration::from_secs(30),
+            longest_pause: Duration::from_secs(600),
+            slow_answer: Duration::from_secs(10),
+        }
     }
 }
 
@@ -45,6 +51,30 @@ impl BreakerPolicy {
         self.longest_pause = pause;
         self
     }
+
+    /// The duration of a delivery, sealing included, from which on its answer counts as a failure of the endpoint. The
+    /// message itself is delivered or not, as the answer says. Default: 10 seconds, two thirds of the time-out.
+    #[must_use]
+    pub fn slow_answer(mut self, duration: Duration) -> Self {
+        self.slow_answer = duration;
+        self
+    }
+
+    /// The health that a delivery shows, its duration included.
+    pub(super) fn judge(&self, health: Health, took: Duration) -> Health {
+        if health == Health::Good && took >= self.slow_answer { Health::Bad } else { health }
+    }
+}
+
+/// What a delivery shows about its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Health {
+    /// The receiver answers, even if it refuses the message.
+    Good,
+    /// The receiver does not answer, not like a receiver, or late; or a message for it was not sealed in time.
+    Bad,
+    /// Nothing.
+    Unknown,
 }
 
 /// The circuit of one endpoint.
@@ -170,6 +200,16 @@ mod tests {
             assert_eq!(breaker.ask(at(now)), Passage::Free);
             breaker.failed(at(now), &policy);
         }
+    }
+
+    #[test]
+    fn a_late_answer_is_a_failure() {
+        let policy = BreakerPolicy::new().slow_answer(Duration::from_secs(2));
+        let health = |health, millis| policy.judge(health, Duration::from_millis(millis));
+        assert_eq!(health(Health::Good, 1_999), Health::Good);
+        assert_eq!(health(Health::Good, 2_000), Health::Bad);
+        assert_eq!(health(Health::Bad, 0), Health::Bad);
+        assert_eq!(health(Health::Unknown, 2_000), Health::Unknown);
     }
 
     #[test]

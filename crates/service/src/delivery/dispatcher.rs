@@ -2,11 +2,14 @@
 
 mod options;
 mod pauses;
+mod places;
 
 pub use options::{DispatcherOptions, Unacknowledged};
 
 use self::pauses::Pauses;
-use super::endpoint::{Endpoints, Health, Known};
+use self::places::{Free, Places};
+use super::breaker::Health;
+use super::endpoint::{Endpoints, Known};
 use super::post::{Outcome, Stored, Terms, post};
 use super::transport::Transport;
 use bankrail_http::CpuPool;
@@ -19,10 +22,11 @@ use bankrail_webhook::{DeliveryHeaders, Message, MessageKind, OutgoingError};
 use futures_util::FutureExt as _;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::Instant;
 
 /// Delivers each message of an [`Outbox`] at least once (Specification: "Events", delivery rules).
 ///
@@ -42,6 +46,14 @@ struct Shared {
     options: DispatcherOptions,
     owner: LeaseOwner,
     wake: Notify,
+    /// The endpoints whose entries were leased last.
+    last: Mutex<LastLeased>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct LastLeased {
+    quick: Option<EndpointId>,
+    slow: Option<EndpointId>,
 }
 
 impl Dispatcher {
@@ -59,8 +71,8 @@ impl Dispatcher {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|_| NoRandomness)?;
         let owner = LeaseOwner::from_random_bytes(random);
-        let (pool, wake) = (CpuPool::default(), Notify::new());
-        let shared = Shared { outbox, endpoints, transport, pool, clock, options, owner, wake };
+        let (pool, wake, last) = (CpuPool::default(), Notify::new(), Mutex::default());
+        let shared = Shared { outbox, endpoints, transport, pool, clock, options, owner, wake, last };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -124,6 +136,7 @@ impl Dispatcher {
     pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
         let mut stop = std::pin::pin!(stop);
         let mut under_way: JoinSet<()> = JoinSet::new();
+        let mut places = Places::new(&self.shared.options);
         let mut pauses = Pauses::new(&self.shared.options);
         // Runs beside the deliveries and ends with this function.
         let mut forgetting = JoinSet::new();
@@ -133,13 +146,15 @@ impl Dispatcher {
         }
         loop {
             // One lease for all the places that have become free, because each lease is a write to the outbox.
-            while under_way.try_join_next().is_some() {}
-            let room = self.shared.options.concurrency.max(1).saturating_sub(under_way.len());
-            let pause = self.shared.lease_into(&mut under_way, room, &mut pauses).await;
+            while let Some(ended) = under_way.try_join_next_with_id() {
+                places.leave(task_of(ended));
+            }
+            let pause = self.shared.lease_into(&mut under_way, &mut places, &mut pauses).await;
+            let pause = places.until_slow(Instant::now()).map_or(pause, |left| left.min(pause));
             tokio::select! {
                 biased;
                 () = &mut stop => break,
-                Some(_) = under_way.join_next() => {}
+                Some(ended) = under_way.join_next_with_id() => places.leave(task_of(ended)),
                 () = self.shared.wake.notified() => {}
                 () = tokio::time::sleep(pause) => {}
             }
@@ -147,14 +162,16 @@ impl Dispatcher {
         while under_way.join_next().await.is_some() {}
     }
 
-    /// Makes one delivery of each message that is due, at most [`DispatcherOptions::concurrency`] of them, and returns
-    /// how many there were. For tests, and for callers with their own loop.
+    /// Makes one delivery of each message that is due, at most [`DispatcherOptions::concurrency`] of them and
+    /// [`DispatcherOptions::slow_concurrency`] to slow endpoints, and returns how many there were when the last has
+    /// ended. For tests, and for callers with their own loop.
     ///
     /// # Errors
     /// [`StoreError`] if the outbox cannot lease messages.
     pub async fn run_once(&self) -> Result<usize, StoreError> {
-        let entries = self.shared.lease(self.shared.options.concurrency.max(1)).await?;
-        let made = futures_util::future::join_all(entries.into_iter().map(|entry| self.shared.deliver(entry))).await;
+        let leased = self.shared.lease(Places::new(&self.shared.options).free()).await?;
+        let made =
+            futures_util::future::join_all(leased.into_iter().map(|(_, entry)| self.shared.deliver(entry))).await;
         Ok(made.len())
     }
 }
@@ -163,19 +180,34 @@ impl Dispatcher {
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 impl Shared {
-    /// Starts at most `room` deliveries, and returns the pause until the outbox is asked again.
-    async fn lease_into(self: &Arc<Self>, under_way: &mut JoinSet<()>, room: usize, pauses: &mut Pauses) -> Duration {
-        if room == 0 {
+    /// Starts as many deliveries as there are places for, and returns the pause until the outbox is asked again.
+    async fn lease_into(
+        self: &Arc<Self>,
+        under_way: &mut JoinSet<()>,
+        places: &mut Places,
+        pauses: &mut Pauses,
+    ) -> Duration {
+        for endpoint in places.move_slow(Instant::now()) {
+            if let Some(known) = self.endpoints.get(&endpoint) {
+                known.set_slow(true);
+            }
+        }
+        let free = places.free();
+        if free == (Free { quick: 0, slow: 0 }) {
             return pauses.longest();
         }
-        match self.lease(room).await {
+        match self.lease(free).await {
             Ok(entries) => {
-                let (full, leased) = (entries.len() >= room, !entries.is_empty());
-                for entry in entries {
-                    let shared = Arc::clone(self);
-                    under_way.spawn(async move { shared.deliver(entry).await });
+                let leased = !entries.is_empty();
+                for (slow, entry) in entries {
+                    let (shared, endpoint) = (Arc::clone(self), entry.message.endpoint.clone());
+                    let task = under_way.spawn(async move { shared.deliver(entry).await }).id();
+                    places.take(task, endpoint, slow, Instant::now());
                 }
-                if full { pauses.longest() } else { pauses.after_look(leased, self.until_next().await) }
+                if places.free().quick == 0 {
+                    return pauses.longest();
+                }
+                pauses.after_look(leased, self.until_next().await)
             }
             Err(error) => {
                 tracing::error!(error = %error, "the outbox failed");
@@ -184,16 +216,28 @@ impl Shared {
         }
     }
 
-    async fn lease(&self, room: usize) -> Result<Vec<OutboxEntry>, StoreError> {
+    /// Leases entries for the free places; `true`: the entry takes a slow one.
+    async fn lease(&self, free: Free) -> Result<Vec<(bool, OutboxEntry)>, StoreError> {
         let now = self.clock.now();
-        let except = self.endpoints.open_circuits(now);
-        let request = LeaseRequest {
-            lease: Lease { owner: self.owner, until: now.saturating_add(self.options.lease()) },
-            limit: u32::try_from(room).unwrap_or(u32::MAX),
-            per_endpoint: self.options.per_endpoint.max(1),
-            except: &except,
-        };
-        self.outbox.lease(request, now).await
+        let (except, slow) = (self.endpoints.open_circuits(now), self.endpoints.slow());
+        let lease = Lease { owner: self.owner, until: now.saturating_add(self.options.lease()) };
+        let [quick_limit, slow_limit] = [free.quick, free.slow].map(|free| u32::try_from(free).unwrap_or(u32::MAX));
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let request = LeaseRequest::new(lease, quick_limit)
+            .after(last.quick.as_ref())
+            .per_endpoint(self.options.per_endpoint.max(1))
+            .except(&except)
+            .slow(&slow, slow_limit, last.slow.as_ref())
+            .reserve(self.options.reserve());
+        let mut leased = Vec::new();
+        for entry in self.outbox.lease(request, now).await? {
+            let is_slow = slow.contains(&entry.message.endpoint);
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            let last = if is_slow { &mut last.slow } else { &mut last.quick };
+            *last = Some(entry.message.endpoint.clone());
+            leased.push((is_slow, entry));
+        }
+        Ok(leased)
     }
 
     /// How long until the next entry is due; `None` if there is none or the outbox failed.
@@ -215,13 +259,13 @@ impl Shared {
         };
         let started = Instant::now();
         let outcome = self.post(&known, &entry, now).await;
-        let ended = self.clock.now();
-        begun.end(outcome.health, ended, &self.options.breaker);
+        let (took, ended) = (started.elapsed(), self.clock.now());
+        known.set_slow(took >= self.options.slow_after);
+        begun.end(self.options.breaker.judge(outcome.health, took), ended, &self.options.breaker);
         if let Some(asked) = outcome.rest() {
             known.rest(ended.saturating_add(self.options.schedule.granted(asked)));
         }
-        let record =
-            DeliveryRecord { started_at: now, duration: started.elapsed(), status: outcome.status, note: outcome.note };
+        let record = DeliveryRecord { started_at: now, duration: took, status: outcome.status, note: outcome.note };
         let next = self.next(&entry, &outcome, ended).await;
         tracing::info!(
             entry = %entry.id,
@@ -300,6 +344,14 @@ impl Shared {
         if let Err(error) = self.outbox.release(entry.id, self.owner, due).await {
             tracing::error!(entry = %entry.id, error = %error, "an entry could not be given back");
         }
+    }
+}
+
+/// The task of a delivery that has ended, also by a panic.
+fn task_of(ended: Result<(Id, ()), JoinError>) -> Id {
+    match ended {
+        Ok((task, ())) => task,
+        Err(error) => error.id(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The customers' receivers.
 
-use super::breaker::{Breaker, BreakerPolicy, Passage};
+use super::breaker::{Breaker, BreakerPolicy, Health, Passage};
 use super::url::EndpointUrl;
 use bankrail_http::CpuPool;
 use bankrail_http::names::API_KEY;
@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// The return type of [`SealPayload::seal`].
@@ -23,7 +24,8 @@ pub type SealFuture<'a> = Pin<Box<dyn Future<Output = Result<String, SealError>>
 /// Seals a message for one receiver: [`Sealer`], or an adapter around a signing key in a key service.
 pub trait SealPayload: fmt::Debug + Send + Sync {
     /// Seals one JSON text and returns the compact JWE. The future is dropped if it takes longer than
-    /// [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then delivered later.
+    /// [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then delivered later, and
+    /// the circuit counts a failure.
     ///
     /// `pool` is the dispatcher's, for work that occupies a core.
     fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a>;
@@ -155,11 +157,12 @@ pub struct Endpoints {
     known: Arc<RwLock<HashMap<EndpointId, Arc<Known>>>>,
 }
 
-/// A receiver with the state of its circuit.
+/// A receiver with the state of its circuit, and whether it is slow.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) endpoint: Endpoint,
     circuit: Mutex<Breaker>,
+    slow: AtomicBool,
 }
 
 impl Endpoints {
@@ -173,7 +176,7 @@ impl Endpoints {
     /// delivery uses it, and its circuit is closed.
     pub fn insert(&self, endpoint: Endpoint) {
         let id = endpoint.id.clone();
-        let known = Arc::new(Known { endpoint, circuit: Mutex::default() });
+        let known = Arc::new(Known { endpoint, circuit: Mutex::default(), slow: AtomicBool::new(false) });
         self.known.write().unwrap_or_else(PoisonError::into_inner).insert(id, known);
     }
 
@@ -196,6 +199,13 @@ impl Endpoints {
         known.values().filter(|known| known.lock().is_open(now)).map(|known| known.endpoint.id.clone()).collect()
     }
 
+    /// The receivers whose last delivery was slow, or one under way is
+    /// ([`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after)).
+    pub(super) fn slow(&self) -> Vec<EndpointId> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.values().filter(|known| known.is_slow()).map(|known| known.endpoint.id.clone()).collect()
+    }
+
     pub(super) fn get(&self, id: &EndpointId) -> Option<Arc<Known>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
@@ -215,6 +225,14 @@ impl Known {
 
     pub(super) fn close(&self) {
         *self.lock() = Breaker::default();
+    }
+
+    pub(super) fn is_slow(&self) -> bool {
+        self.slow.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_slow(&self, slow: bool) {
+        self.slow.store(slow, Ordering::Relaxed);
     }
 
     pub(super) fn rest(&self, until: Timestamp) {
@@ -250,15 +268,4 @@ impl Drop for Begun<'_> {
             known.lock().abandoned();
         }
     }
-}
-
-/// What a delivery shows about its receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Health {
-    /// The receiver answers, even if it refuses the message.
-    Good,
-    /// The receiver does not answer, or not like a receiver.
-    Bad,
-    /// Nothing.
-    Unknown,
 }

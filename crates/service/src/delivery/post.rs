@@ -1,6 +1,7 @@
 //! One delivery: seal, send, judge the answer.
 
-use super::endpoint::{Endpoint, Health};
+use super::breaker::Health;
+use super::endpoint::Endpoint;
 use super::transport::{Transport, TransportErrorKind, TransportRequest, TransportResponse};
 use bankrail_http::{CpuPool, RetryAfter};
 use bankrail_mailbox::DeliveryNote;
@@ -59,8 +60,9 @@ pub(super) async fn post(
     terms: &Terms,
     now: Timestamp,
 ) -> Outcome {
-    let Some(request) = request(endpoint, message, pool, terms).await else {
-        return Outcome::without_answer(DeliveryNote::NotSealed, Health::Unknown);
+    let request = match request(endpoint, message, pool, terms).await {
+        Ok(request) => request,
+        Err(health) => return Outcome::without_answer(DeliveryNote::NotSealed, health),
     };
     let sent = tokio::time::timeout(terms.timeout, transport.post(request)).await;
     match sent.unwrap_or_else(|_| Err(TransportErrorKind::Timeout.into())) {
@@ -73,29 +75,35 @@ pub(super) async fn post(
 }
 
 /// The request, with the headers of the specification's table, the receiver's API key, the media types, and no others.
-async fn request(endpoint: &Endpoint, message: &Stored<'_>, pool: &CpuPool, terms: &Terms) -> Option<TransportRequest> {
+/// If there is none, what that shows about the receiver: a sealer that hangs is a failure like a receiver that hangs.
+async fn request(
+    endpoint: &Endpoint,
+    message: &Stored<'_>,
+    pool: &CpuPool,
+    terms: &Terms,
+) -> Result<TransportRequest, Health> {
     let sealed = match tokio::time::timeout(terms.timeout, endpoint.sealer().seal(message.body, pool)).await {
         Ok(Ok(sealed)) => sealed,
         Err(_) => {
             tracing::error!(endpoint = %endpoint.id(), "a message was not sealed in time");
-            return None;
+            return Err(Health::Bad);
         }
         Ok(Err(error)) => {
             tracing::error!(endpoint = %endpoint.id(), error = %error, "a message could not be sealed");
-            return None;
+            return Err(Health::Unknown);
         }
     };
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     for (name, value) in message.headers.pairs() {
-        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
-        headers.insert(name, HeaderValue::try_from(value).ok()?);
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Health::Unknown)?;
+        headers.insert(name, HeaderValue::try_from(value).map_err(|_| Health::Unknown)?);
     }
     if let Some((name, value)) = endpoint.api_key() {
         headers.insert(name.clone(), value.clone());
     }
-    Some(TransportRequest {
+    Ok(TransportRequest {
         url: endpoint.url(message.kind),
         headers,
         body: SecuredPayload::new(sealed).to_json().into(),

@@ -2,6 +2,7 @@
 
 mod circuit;
 mod endpoints;
+mod fair;
 mod https;
 mod retries;
 mod running;

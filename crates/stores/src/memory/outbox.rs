@@ -2,8 +2,8 @@
 
 use super::{Parts, lock};
 use bankrail_mailbox::{
-    DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Lease, LeaseOwner, LeaseRequest, Outbox, OutboxCounts,
-    OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
+    DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Lease, LeaseCandidate, LeaseOwner, LeaseRequest,
+    Outbox, OutboxCounts, OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -29,6 +29,15 @@ struct Stored {
     deliveries: Vec<DeliveryRecord>,
     lease: Option<Lease>,
     finished: Timestamp,
+}
+
+/// The entries of one endpoint that may be leased.
+struct Queue {
+    /// The turn of the next one.
+    turn: u32,
+    /// How many more may be candidates.
+    open: u32,
+    slow: bool,
 }
 
 impl Outbox for MemoryOutbox {
@@ -175,31 +184,37 @@ impl Messages {
     }
 
     fn lease(&mut self, request: LeaseRequest<'_>, now: Timestamp) -> Vec<OutboxEntry> {
-        let mut taken: HashMap<EndpointId, u32> = HashMap::new();
+        let mut leased: HashMap<&EndpointId, u32> = HashMap::new();
         for stored in self.pending().filter(|stored| stored.lease.is_some_and(|lease| !lease.is_over(now))) {
-            *taken.entry(stored.entry.message.endpoint.clone()).or_default() += 1;
+            *leased.entry(&stored.entry.message.endpoint).or_default() += 1;
         }
-        let limit = usize::try_from(request.limit).unwrap_or(usize::MAX);
-        let mut chosen = Vec::new();
+        let queue_of = |endpoint: &EndpointId| {
+            let leased = leased.get(endpoint).copied().unwrap_or(0);
+            let slow = request.slow.contains(endpoint);
+            let limit = if slow { request.slow_limit } else { request.limit };
+            let open = match request.per_endpoint.saturating_sub(leased) {
+                // A lease that is already over does not count.
+                1.. if request.lease.is_over(now) => limit,
+                slots => slots.min(limit),
+            };
+            let barred = self.stopped.contains_key(endpoint.as_str()) || request.except.contains(endpoint);
+            Queue { turn: leased, open: if barred { 0 } else { open }, slow }
+        };
+        let mut queues: HashMap<&EndpointId, Queue> = HashMap::new();
+        let mut candidates = Vec::new();
         for (_, id) in self.pending.iter().take_while(|(due, _)| *due <= now) {
-            if chosen.len() == limit {
-                break;
-            }
             let Some(stored) = self.entries.get(id) else { continue };
             let endpoint = &stored.entry.message.endpoint;
-            let leased = stored.lease.is_some_and(|lease| !lease.is_over(now));
-            if leased || self.is_stopped(stored) || request.except.contains(endpoint) {
-                continue;
-            }
-            let taken = taken.entry(endpoint.clone()).or_default();
-            if *taken < request.per_endpoint {
-                // A lease that is already over does not count.
-                *taken += u32::from(!request.lease.is_over(now));
-                chosen.push(*id);
+            let queue = queues.entry(endpoint).or_insert_with(|| queue_of(endpoint));
+            if queue.open > 0 && stored.lease.is_none_or(|lease| lease.is_over(now)) {
+                let (turn, slow) = (queue.turn, queue.slow);
+                candidates.push(LeaseCandidate { id: *id, endpoint: endpoint.as_str().to_owned(), turn, slow });
+                queue.turn = queue.turn.saturating_add(1);
+                queue.open -= 1;
             }
         }
-        let mut entries = Vec::with_capacity(chosen.len());
-        for id in chosen {
+        let mut entries = Vec::new();
+        for id in request.choose(candidates) {
             if let Some(stored) = self.entries.get_mut(&id) {
                 stored.lease = Some(request.lease);
                 entries.push(stored.entry.clone());

@@ -61,10 +61,14 @@ impl Outbox for SqliteOutbox {
     }
 
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        let LeaseRequest { lease, limit, per_endpoint, except } = request;
-        let except = except.to_vec();
-        let work = lease::Work { lease, limit, per_endpoint, except, now };
-        Box::pin(self.store.database.write(move |connection| work.run(connection)))
+        let (except, slow) = (request.except.to_vec(), request.slow.to_vec());
+        let (after, slow_after) = (request.after.cloned(), request.slow_after.cloned());
+        let LeaseRequest { lease, limit, per_endpoint, slow_limit, reserve, .. } = request;
+        Box::pin(self.store.database.write(move |connection| {
+            let request = LeaseRequest::new(lease, limit).after(after.as_ref()).per_endpoint(per_endpoint);
+            let request = request.except(&except).slow(&slow, slow_limit, slow_after.as_ref()).reserve(reserve);
+            lease::run(connection, &request, now)
+        }))
     }
 
     fn record<'a>(

@@ -63,7 +63,7 @@ pub(crate) async fn one_of_many_enqueues_stores_it<O: Outbox + 'static>(outbox: 
 }
 
 fn request(number: u8, limit: u32, per_endpoint: u32) -> LeaseRequest<'static> {
-    LeaseRequest { lease: lease(number, 100), limit, per_endpoint, except: &[] }
+    LeaseRequest::new(lease(number, 100), limit).per_endpoint(per_endpoint)
 }
 
 pub(crate) async fn every_entry_goes_to_one_worker<O: Outbox + 'static>(outbox: O) {

@@ -259,7 +259,7 @@ async fn what_another_transaction_holds_is_skipped() {
         (SELECT id FROM bankrail_outbox ORDER BY id LIMIT 1 FOR UPDATE)";
     transaction.query_one(held, &[]).await.unwrap();
     assert_eq!(store.inbox().lease(&[], 9, lease(1, 10), at(1)).await.unwrap().len(), 1);
-    let request = LeaseRequest { lease: lease(1, 10), limit: 9, per_endpoint: 9, except: &[] };
+    let request = LeaseRequest::new(lease(1, 10), 9);
     assert_eq!(store.outbox().lease(request, at(1)).await.unwrap().len(), 1);
 }
 

@@ -38,7 +38,7 @@ pub(crate) async fn stands_in_no_outboxs_way(outbox: &impl Outbox, spoil: impl A
     }
     spoil(ids[0]).await;
     spoil(ids[2]).await;
-    let request = LeaseRequest { lease: lease(1, 10), limit: 9, per_endpoint: 9, except: &[] };
+    let request = LeaseRequest::new(lease(1, 10), 9);
     let leased = outbox.lease(request, at(1)).await.unwrap();
     assert_eq!(leased.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[1], ids[3]]);
     let counts = outbox.counts(None).await.unwrap();

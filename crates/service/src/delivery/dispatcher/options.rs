@@ -22,6 +22,8 @@ pub struct DispatcherOptions {
     pub(in crate::delivery) schedule: Schedule,
     pub(in crate::delivery) timeout: Duration,
     pub(in crate::delivery) concurrency: usize,
+    pub(in crate::delivery) slow_concurrency: usize,
+    pub(in crate::delivery) slow_after: Duration,
     pub(in crate::delivery) per_endpoint: u32,
     pub(in crate::delivery) breaker: BreakerPolicy,
     pub(in crate::delivery) unacknowledged: Unacknowledged,
@@ -38,6 +40,8 @@ impl Default for DispatcherOptions {
             schedule: Schedule::default(),
             timeout: DEFAULT_TIME_OUT,
             concurrency: 64,
+            slow_concurrency: 64,
+            slow_after: Duration::from_millis(500),
             per_endpoint: 4,
             breaker: BreakerPolicy::default(),
             unacknowledged: Unacknowledged::default(),
@@ -71,10 +75,32 @@ impl DispatcherOptions {
         self
     }
 
-    /// The most deliveries that this worker makes at once; at least one. Default: 64.
+    /// The most deliveries that this worker makes at once, without the slow ones; at least one. Default: 64.
+    ///
+    /// The endpoints take turns. Beside each delivery that an endpoint has under way it leaves places free for endpoints
+    /// with fewer: a quarter of all places, divided by [`DispatcherOptions::per_endpoint`].
     #[must_use]
     pub fn concurrency(mut self, deliveries: usize) -> Self {
         self.concurrency = deliveries;
+        self
+    }
+
+    /// The most slow deliveries that this worker makes at once, beside those of [`DispatcherOptions::concurrency`]; at
+    /// least one. Default: 64, half of all.
+    ///
+    /// A delivery that takes longer than [`DispatcherOptions::slow_after`] moves to one of these places. Its endpoint is
+    /// slow from then on, and its next deliveries start in these places, until one of them takes less. While all of
+    /// these places are taken, slow endpoints get no further delivery, and a delivery that becomes slow keeps its place.
+    #[must_use]
+    pub fn slow_concurrency(mut self, deliveries: usize) -> Self {
+        self.slow_concurrency = deliveries;
+        self
+    }
+
+    /// The duration from which on a delivery is slow, sealing included. Default: 500 milliseconds.
+    #[must_use]
+    pub fn slow_after(mut self, duration: Duration) -> Self {
+        self.slow_after = duration;
         self
     }
 
@@ -135,6 +161,12 @@ impl DispatcherOptions {
     pub fn retention(mut self, retention: Duration) -> Self {
         self.retention = Some(retention);
         self
+    }
+
+    /// The number of places that an endpoint leaves free beside each of its deliveries.
+    pub(super) fn reserve(&self) -> u32 {
+        let quarter = u32::try_from(self.concurrency / 4).unwrap_or(u32::MAX);
+        quarter / self.per_endpoint.max(1)
     }
 
     /// The length of a lease: enough for a delivery with sealing and recording. After a crash, the next delivery waits

@@ -33,20 +33,31 @@ macro_rules! with_open_endpoints {
     };
 }
 
-/// A lease that is already over does not count towards the bound.
+/// Chooses as `LeaseRequest::choose` does. A lease that is already over does not count towards an endpoint's bound.
+/// Once an entry does not fit into a limit, no later one does, so the places of those that fit have no gaps.
 const LEASE: &str = with_open_endpoints!(
     ", free AS MATERIALIZED (
-        SELECT entry.id, entry.due FROM open
-        CROSS JOIN LATERAL (SELECT greatest($5 - count(*), 0) AS slots FROM bankrail_outbox
+        SELECT entry.id, entry.due, name, leased, is_slow, most FROM open
+        CROSS JOIN LATERAL (SELECT count(*) AS leased FROM bankrail_outbox
             WHERE owner IS NOT NULL AND endpoint = name AND until > $3) AS bound
+        CROSS JOIN LATERAL (SELECT name = ANY ($7) AS is_slow) AS slowness
+        CROSS JOIN LATERAL (SELECT CASE WHEN is_slow THEN $8 ELSE $4 END AS most) AS bounds
         CROSS JOIN LATERAL (SELECT id, due FROM bankrail_outbox
             WHERE state = 'pending' AND endpoint = name AND due <= $3 AND (until IS NULL OR until <= $3)
             ORDER BY due, id
-            LIMIT CASE WHEN slots > 0 AND $2 <= $3 THEN $4 ELSE least($4, slots) END
+            LIMIT CASE WHEN leased < $5 AND $2 <= $3 THEN most ELSE least(most, greatest($5 - leased, 0)) END
             FOR UPDATE SKIP LOCKED) AS entry
-        WHERE name <> ALL ($6))
-    UPDATE bankrail_outbox SET owner = $1, until = $2
-    WHERE id IN (SELECT id FROM free ORDER BY due, id LIMIT $4) RETURNING "
+        WHERE name <> ALL ($6)),
+    turns AS (
+        SELECT id, name, is_slow, most, leased - 1 + row_number() OVER (PARTITION BY name ORDER BY due, id) AS turn,
+            name <= CASE WHEN is_slow THEN $11 ELSE $10 END AS next_round
+        FROM free),
+    places AS (
+        SELECT id AS chosen, is_slow, most, turn,
+            row_number() OVER (PARTITION BY is_slow ORDER BY turn, next_round, name) AS place
+        FROM turns)
+    UPDATE bankrail_outbox SET owner = $1, until = $2 FROM places
+    WHERE id = chosen AND place + turn * $9 <= most RETURNING is_slow, place, "
 );
 
 const GIVE_UP: &str =
@@ -60,23 +71,33 @@ pub(super) const NEXT_DUE: &str = with_open_endpoints!(
     FROM open"
 );
 
-pub(super) async fn lease(
+pub(super) async fn lease<'a>(
     client: &mut Client,
-    request: LeaseRequest<'_>,
+    request: LeaseRequest<'a>,
     now: Timestamp,
 ) -> Result<Vec<OutboxEntry>, Fault> {
-    let except: Vec<&str> = request.except.iter().map(EndpointId::as_str).collect();
-    let parameters: [Typed<'_>; 6] = [
+    let names = |endpoints: &'a [EndpointId]| endpoints.iter().map(EndpointId::as_str).collect::<Vec<_>>();
+    let (except, slow) = (names(request.except), names(request.slow));
+    // No name is empty: after this one comes the first.
+    let name = |endpoint: Option<&'a EndpointId>| endpoint.map_or("", EndpointId::as_str);
+    let parameters: [Typed<'_>; 11] = [
         (&request.lease.owner.as_bytes().as_slice(), Type::BYTEA),
         (&request.lease.until.unix_millis(), Type::INT8),
         (&now.unix_millis(), Type::INT8),
         (&i64::from(request.limit), Type::INT8),
         (&i64::from(request.per_endpoint), Type::INT8),
         (&except, Type::TEXT_ARRAY),
+        (&slow, Type::TEXT_ARRAY),
+        (&i64::from(request.slow_limit), Type::INT8),
+        (&i64::from(request.reserve), Type::INT8),
+        (&name(request.after), Type::TEXT),
+        (&name(request.slow_after), Type::TEXT),
     ];
     let transaction = client.transaction().await?;
     transaction.batch_execute(LOCK).await?;
-    let rows = transaction.query_typed(&format!("{LEASE}{COLUMNS}"), &parameters).await?;
+    let mut rows = transaction.query_typed(&format!("{LEASE}{COLUMNS}"), &parameters).await?;
+    // An update returns its rows in no particular order.
+    rows.sort_by_cached_key(|row| (row.try_get::<_, bool>("is_slow").ok(), row.try_get::<_, i64>("place").ok()));
     let mut entries = Vec::with_capacity(rows.len());
     for row in &rows {
         match readable(row, entry)? {
@@ -89,7 +110,5 @@ pub(super) async fn lease(
         }
     }
     transaction.commit().await?;
-    // An update returns its rows in no particular order.
-    entries.sort_unstable_by_key(|entry| (entry.due, entry.id));
     Ok(entries)
 }

@@ -6,8 +6,8 @@
 use super::{COLUMNS, entry};
 use crate::sqlite::connection::Fault;
 use crate::sqlite::instant;
-use crate::sqlite::values::{Unreadable, readable};
-use bankrail_mailbox::{EndpointId, Lease, OutboxEntry};
+use crate::sqlite::values::{Unreadable, entry_id, number, readable};
+use bankrail_mailbox::{EndpointId, LeaseCandidate, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -19,7 +19,7 @@ const IS_STOPPED: &str = "SELECT 1 FROM bankrail_stopped WHERE endpoint = ?1";
 
 const LEASED: &str = "SELECT count(*) FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = ?1 AND until > ?2";
 
-const FREE: &str = "SELECT due, id FROM bankrail_outbox WHERE state = 'pending' AND endpoint = ?1 AND due <= ?2
+const FREE: &str = "SELECT id FROM bankrail_outbox WHERE state = 'pending' AND endpoint = ?1 AND due <= ?2
     AND (until IS NULL OR until <= ?2) ORDER BY due, id LIMIT ?3";
 
 const TAKE: &str = "UPDATE bankrail_outbox SET owner = ?2, until = ?3 WHERE id = ?1 RETURNING ";
@@ -37,58 +37,48 @@ pub(in crate::sqlite) const DAILY: &[&str] =
     &[TAKE, GIVE_UP, NEXT_ENDPOINT, IS_STOPPED, LEASED, FREE, FIRST_FREE, FIRST_LEASED];
 
 /// One call of [`bankrail_mailbox::Outbox::lease`].
-pub(super) struct Work {
-    pub(super) lease: Lease,
-    pub(super) limit: u32,
-    pub(super) per_endpoint: u32,
-    pub(super) except: Vec<EndpointId>,
-    pub(super) now: Timestamp,
-}
-
-impl Work {
-    pub(super) fn run(self, connection: &Connection) -> Result<Vec<OutboxEntry>, Fault> {
-        let mut free: Vec<(i64, i64)> = Vec::new();
-        each_open_endpoint(connection, |endpoint| {
-            if self.except.iter().any(|except| except.as_str() == endpoint) {
-                return Ok(());
-            }
-            let slots = self.limit.min(self.slots(connection, endpoint)?);
-            let mut statement = connection.prepare_cached(FREE)?;
-            let rows = statement.query_map(params![endpoint, self.now.unix_millis(), slots], |row| row.try_into())?;
-            for row in rows {
-                free.push(row?);
-            }
-            Ok(())
-        })?;
-        free.sort_unstable();
-        free.truncate(usize::try_from(self.limit).unwrap_or(usize::MAX));
-        let mut take = connection.prepare_cached(&format!("{TAKE}{COLUMNS}"))?;
-        let mut entries = Vec::with_capacity(free.len());
-        for (_, id) in free {
-            let parameters = params![id, self.lease.owner.as_bytes(), self.lease.until.unix_millis()];
-            let taken = take.query_and_then(parameters, |row| readable(row, entry))?.next().transpose()?;
-            match taken {
-                Some(Ok(entry)) => entries.push(entry),
-                // Otherwise each lease would find it again.
-                Some(Err(Unreadable(id))) => {
-                    connection.prepare_cached(GIVE_UP)?.execute(params![id, self.now.unix_millis()])?;
-                }
-                None => {}
-            }
+pub(super) fn run(
+    connection: &Connection,
+    request: &LeaseRequest<'_>,
+    now: Timestamp,
+) -> Result<Vec<OutboxEntry>, Fault> {
+    let mut candidates = Vec::new();
+    each_open_endpoint(connection, |endpoint| {
+        let is = |other: &EndpointId| other.as_str() == endpoint;
+        if request.except.iter().any(is) {
+            return Ok(());
         }
-        Ok(entries)
-    }
-
-    /// The number of further entries of an endpoint that may be leased.
-    fn slots(&self, connection: &Connection, endpoint: &str) -> Result<u32, Fault> {
+        let slow = request.slow.iter().any(is);
         let mut leased = connection.prepare_cached(LEASED)?;
-        let leased: u32 = leased.query_row(params![endpoint, self.now.unix_millis()], |row| row.get(0))?;
-        Ok(match self.per_endpoint.saturating_sub(leased) {
+        let leased: u32 = leased.query_row(params![endpoint, now.unix_millis()], |row| row.get(0))?;
+        let slots = match request.per_endpoint.saturating_sub(leased) {
             // A lease that is already over does not count.
-            1.. if self.lease.until <= self.now => u32::MAX,
+            1.. if request.lease.is_over(now) => u32::MAX,
             slots => slots,
-        })
+        };
+        let most = slots.min(if slow { request.slow_limit } else { request.limit });
+        let mut free = connection.prepare_cached(FREE)?;
+        let rows = free.query_map(params![endpoint, now.unix_millis(), most], |row| row.get::<_, i64>(0))?;
+        for (turn, row) in (leased..=u32::MAX).zip(rows) {
+            candidates.push(LeaseCandidate { id: entry_id(row?)?, endpoint: endpoint.to_owned(), turn, slow });
+        }
+        Ok(())
+    })?;
+    let mut take = connection.prepare_cached(&format!("{TAKE}{COLUMNS}"))?;
+    let mut entries = Vec::new();
+    for id in request.choose(candidates) {
+        let parameters = params![number(id), request.lease.owner.as_bytes(), request.lease.until.unix_millis()];
+        let taken = take.query_and_then(parameters, |row| readable(row, entry))?.next().transpose()?;
+        match taken {
+            Some(Ok(entry)) => entries.push(entry),
+            // Otherwise each lease would find it again.
+            Some(Err(Unreadable(id))) => {
+                connection.prepare_cached(GIVE_UP)?.execute(params![id, now.unix_millis()])?;
+            }
+            None => {}
+        }
     }
+    Ok(entries)
 }
 
 pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Fault> {

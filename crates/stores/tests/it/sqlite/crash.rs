@@ -150,7 +150,7 @@ async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
 async fn send(store: &SqliteStore, name: u8, round: i64) -> Vec<u64> {
     let now = at(round * 1000);
     let lease = lease(name, (round + 1) * 1000);
-    let request = LeaseRequest { lease, limit: 2, per_endpoint: 1000, except: &[] };
+    let request = LeaseRequest::new(lease, 2);
     let mut sent = Vec::new();
     for entry in store.outbox().lease(request, now).await.unwrap() {
         let delivery = DeliveryRecord { started_at: now, duration: Duration::ZERO, status: Some(200), note: None };

@@ -32,7 +32,7 @@ async fn everything_is_there_after_a_restart() {
     let outcome = store.inbox().receive(&received, at(1)).await.unwrap();
     let leased = store.inbox().lease(&[], 1, lease(1, 50), at(2)).await.unwrap();
     let enqueued = store.outbox().enqueue(&to, at(3)).await.unwrap();
-    let request = LeaseRequest { lease: lease(1, 50), limit: 1, per_endpoint: 1, except: &[] };
+    let request = LeaseRequest::new(lease(1, 50), 1);
     let pending = store.outbox().lease(request, at(4)).await.unwrap();
     assert!(
         store.outbox().record(enqueued.id(), owner(1), &delivery, Disposition::RetryAt(at(90)), at(5)).await.unwrap()

@@ -1,0 +1,136 @@
+//! Which entries are leased: the endpoints take turns.
+
+use super::EndpointId;
+use crate::lease::{EntryId, Lease};
+
+/// Which entries to lease.
+///
+/// - The endpoints take turns. An entry's turn is the number of its endpoint's leases that last beyond now, those of
+///   other workers counted, plus the number of the endpoint's due and free entries before it, by due time and then in
+///   order of enqueueing. Lower turns go first.
+/// - Within a turn the endpoints go round in the order of their names, from the one after [`LeaseRequest::after`] on.
+///   So no backlog, however long and old, keeps another endpoint's first entry waiting for more than one round.
+/// - Slow endpoints have a limit and a round of their own ([`LeaseRequest::slow`]).
+/// - An entry of a later turn is leased only if enough of the limit stays free ([`LeaseRequest::reserve`]).
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct LeaseRequest<'a> {
+    /// The lease that the entries get.
+    pub lease: Lease,
+    /// The most entries of endpoints that are not slow.
+    pub limit: u32,
+    /// The endpoint that was leased last.
+    pub after: Option<&'a EndpointId>,
+    /// The most entries of one endpoint under lease at once.
+    pub per_endpoint: u32,
+    /// Endpoints to leave out.
+    pub except: &'a [EndpointId],
+    /// Endpoints with a limit of their own.
+    pub slow: &'a [EndpointId],
+    /// The most entries of these.
+    pub slow_limit: u32,
+    /// The endpoint that was leased last of these.
+    pub slow_after: Option<&'a EndpointId>,
+    /// How many entries of a limit stay free for each turn before an entry's own.
+    pub reserve: u32,
+}
+
+impl<'a> LeaseRequest<'a> {
+    /// At most `limit` entries of any endpoints, under this lease.
+    #[must_use]
+    pub fn new(lease: Lease, limit: u32) -> Self {
+        Self {
+            lease,
+            limit,
+            after: None,
+            per_endpoint: u32::MAX,
+            except: &[],
+            slow: &[],
+            slow_limit: 0,
+            slow_after: None,
+            reserve: 0,
+        }
+    }
+
+    /// The endpoint whose entry was leased last: the round goes on after it. Default: the round begins with the first
+    /// name.
+    #[must_use]
+    pub fn after(mut self, endpoint: Option<&'a EndpointId>) -> Self {
+        self.after = endpoint;
+        self
+    }
+
+    /// The most entries of one endpoint under lease at once, those of other workers counted. Only leases that last
+    /// beyond now count. A delivery that outlives its lease may still be under way and no longer counts, so a worker
+    /// leases for longer than its deliveries can take. Default: no bound.
+    #[must_use]
+    pub fn per_endpoint(mut self, entries: u32) -> Self {
+        self.per_endpoint = entries;
+        self
+    }
+
+    /// Endpoints to leave out, such as those whose circuit is open. Default: none.
+    #[must_use]
+    pub fn except(mut self, endpoints: &'a [EndpointId]) -> Self {
+        self.except = endpoints;
+        self
+    }
+
+    /// Endpoints whose entries count against a limit of their own and not against that of [`LeaseRequest::new`], and
+    /// the one of them whose entry was leased last. Default: none.
+    #[must_use]
+    pub fn slow(mut self, endpoints: &'a [EndpointId], limit: u32, after: Option<&'a EndpointId>) -> Self {
+        self.slow = endpoints;
+        self.slow_limit = limit;
+        self.slow_after = after;
+        self
+    }
+
+    /// Leases an entry of turn `n`, counted from 0, only if `n` times so many entries of its limit stay free after it.
+    /// What stays free is there for endpoints with fewer entries under lease. Default: 0.
+    #[must_use]
+    pub fn reserve(mut self, entries: u32) -> Self {
+        self.reserve = entries;
+        self
+    }
+
+    /// Chooses among the candidates, for engines: the entries to lease, in their order, those of slow endpoints last.
+    ///
+    /// The candidates are, of each endpoint that is neither stopped nor left out, its first due and free entries: as
+    /// many as [`LeaseRequest::per_endpoint`] allows beside its leases, or as the limit does. A lease that is
+    /// already over does not count, so an endpoint below its bound may have any number of candidates.
+    #[must_use]
+    pub fn choose(&self, mut candidates: Vec<LeaseCandidate>) -> Vec<EntryId> {
+        let is_next_round = |entry: &LeaseCandidate| {
+            let after = if entry.slow { self.slow_after } else { self.after };
+            after.is_some_and(|after| entry.endpoint.as_str() <= after.as_str())
+        };
+        candidates.sort_by(|a, b| {
+            let key = |entry: &LeaseCandidate| (entry.slow, entry.turn, is_next_round(entry));
+            key(a).cmp(&key(b)).then_with(|| a.endpoint.cmp(&b.endpoint))
+        });
+        let (mut quick, mut slow) = (0_u64, 0_u64);
+        candidates.retain(|entry| {
+            let (taken, limit) = if entry.slow { (&mut slow, self.slow_limit) } else { (&mut quick, self.limit) };
+            let reserved = u64::from(entry.turn) * u64::from(self.reserve);
+            let fits = (*taken + 1).saturating_add(reserved) <= u64::from(limit);
+            *taken += u64::from(fits);
+            fits
+        });
+        candidates.iter().map(|entry| entry.id).collect()
+    }
+}
+
+/// A pending entry that is due and free, for [`LeaseRequest::choose`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct LeaseCandidate {
+    /// The entry.
+    pub id: EntryId,
+    /// Its endpoint's name.
+    pub endpoint: String,
+    /// Its turn, counted from 0: see [`LeaseRequest`].
+    pub turn: u32,
+    /// Whether its endpoint is one of [`LeaseRequest::slow`].
+    pub slow: bool,
+}
