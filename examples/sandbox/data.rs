@@ -1,7 +1,7 @@
 //! The files that `serve` keeps between runs, some of them for the customer's programs.
 
 use crate::bank::CUSTOMER;
-use crate::files::write_private;
+use crate::files::{make_private_folder, write_private};
 use crate::keys::Keys;
 use crate::tls::Certificates;
 use bankrail::client_assertion::{AssertionBuilder, AssertionOptions, Audience};
@@ -22,7 +22,7 @@ pub(crate) struct Data {
 impl Data {
     /// Opens the folder, and makes the files that are missing.
     pub(crate) fn open(folder: &Path) -> Result<Self, Box<dyn Error>> {
-        fs::create_dir_all(folder)?;
+        make_private_folder(folder)?;
         let folder = folder.canonicalize()?;
         let keys = Keys::in_folder(&folder)?;
         let certificates = Certificates::in_folder(&folder)?;

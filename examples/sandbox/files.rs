@@ -1,4 +1,4 @@
-//! Files that only their owner may read.
+//! Files and folders that only their owner may read.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,4 +10,13 @@ pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)?.write_all(text.as_bytes())
+}
+
+/// Makes a folder, and those above it, unless it is there.
+pub(crate) fn make_private_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }

@@ -12,7 +12,7 @@
 //! - Tables are named `bankrail_…`. The caller's tables may be in the same file, so that a handler's effect can share
 //!   the inbox's transaction.
 //! - Access tokens are stored as hashes only. Message bodies are stored as they were received, in clear: protect the
-//!   file like the data in it.
+//!   file like the data in it. On Unix a new file is readable and writable for its owner only.
 //! - Expired rows are deleted a few at a time with each write, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after
 //!   their expiry: no sweeper is needed.
 
@@ -95,7 +95,9 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens or creates the file, and brings its tables up to date. Blocks until that is done.
+    /// Opens or creates the file, and brings its tables up to date. Blocks until that is done. On Unix a file that it
+    /// creates is readable and writable for its owner only, and so is the log beside it; an existing file keeps its
+    /// mode.
     ///
     /// # Errors
     /// [`SqliteOpenError`] if the file is not a database, was written by a newer version, is locked, or cannot be

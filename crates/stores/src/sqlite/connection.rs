@@ -31,6 +31,7 @@ impl Database {
     pub(super) fn open(path: Option<&Path>, options: &SqliteOptions) -> Result<Self, SqliteOpenError> {
         let shown = path.unwrap_or(Path::new(":memory:"));
         let failed = |error| open_error(shown, error);
+        path.into_iter().for_each(make_private);
         let mut connection = match path {
             Some(path) => Connection::open(path),
             None => Connection::open_in_memory(),
@@ -157,6 +158,22 @@ fn kind_of(error: &rusqlite::Error) -> StoreErrorKind {
         _ => StoreErrorKind::Unavailable,
     }
 }
+
+/// Makes the file where there is none, for its owner only: it holds messages in clear. Its log gets the same mode from
+/// SQLite. What is wrong with the path, SQLite finds itself.
+#[cfg(unix)]
+fn make_private(path: &Path) {
+    use std::os::unix::fs::OpenOptionsExt;
+    let text = path.as_os_str().as_encoded_bytes();
+    // These are no names of files to SQLite.
+    if !text.is_empty() && text != b":memory:" && !text.starts_with(b"file:") {
+        let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    }
+}
+
+/// The folder decides who may read the file.
+#[cfg(not(unix))]
+fn make_private(_: &Path) {}
 
 fn open_error(path: &Path, error: rusqlite::Error) -> SqliteOpenError {
     let path = path.to_owned();

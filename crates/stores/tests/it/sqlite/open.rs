@@ -1,3 +1,5 @@
+use crate::engines::at;
+use bankrail_client_assertion::ReplayStore;
 use bankrail_stores::sqlite::{SqliteOpenError, SqliteOptions, SqliteStore};
 use std::error::Error;
 use std::time::Duration;
@@ -13,6 +15,31 @@ fn a_file_that_is_no_database_is_named_and_left_alone() {
     assert!(matches!(&error, SqliteOpenError::NotADatabase { path: named } if *named == path), "{error:?}");
     assert!(error.to_string().ends_with("notes.txt: expected a SQLite database"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_new_file_and_its_log_are_their_owners_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = tempfile::tempdir().unwrap();
+    let open = async |name| {
+        let store = SqliteStore::open(folder.path().join(name)).unwrap();
+        assert!(store.claim([1; 32], at(0), at(1)).await.unwrap());
+        store
+    };
+    let store = open("new.db").await;
+    let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(files.len() >= 2, "{files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+    drop(store);
+    let shared = folder.path().join("shared.db");
+    std::fs::write(&shared, "").unwrap();
+    std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o660)).unwrap();
+    drop(open("shared.db").await);
+    assert_eq!(mode(&shared), 0o660, "what was chosen stays");
 }
 
 #[test]
