@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::serve::stopped;
 use crate::server::Server;
-use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions};
+use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
 use bankrail::secured_payload::{OpenOptions, Opener};
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::webhook::{MandateActionOutcome, MandateNotification, MessageKind, PaymentOutcome, QueryNotification};
@@ -18,14 +18,14 @@ pub(crate) async fn run(folder: &Path, port: u16, api_key: &str) -> Result<(), B
     let inbox = Arc::new(SqliteStore::open(data.path("customer.sqlite"))?.inbox());
     let opener = Opener::new(data.keys.decryption.clone(), data.keys.signing.verifying_key())
         .with_options(OpenOptions::customer());
-    let receivers = Receivers::new(opener, api_key, inbox, ReceiversOptions::new())?;
+    let options = ReceiversOptions::new().retention(Duration::from_secs(90 * 86_400));
+    let receivers = Receivers::new(opener, api_key, inbox, options)?;
     let handlers = Handlers::new()
         .mandate_outcome(mandate_outcome)
         .mandate_notification(mandate_notification)
         .payment_outcome(payment_outcome)
         .query(query);
-    let options = WorkerOptions::new().retention(Duration::from_secs(90 * 86_400));
-    let worker = receivers.worker(handlers).with_options(options);
+    let worker = receivers.worker(handlers);
     let server = Server::start(receivers.router(), &data.certificates, port)?;
     println!("receivers at   {}", server.base_url());
     for kind in MessageKind::ALL {

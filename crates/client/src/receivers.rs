@@ -48,9 +48,10 @@
 //! ```
 //!
 //! Handled messages are kept so that a duplicate is recognised. They are kept for ever, unless
-//! [`WorkerOptions::retention`] or a retention of the inbox is set, or the caller runs
+//! [`ReceiversOptions::retention`] or a retention of the inbox is set, or the caller runs
 //! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Keep them longer than a sender delivers a message: published
-//! schedules take some three days, and a sender may resend dead letters later. Dead letters of the inbox stay until
+//! schedules take some three days, and a sender may resend dead letters later. Messages that are older than the
+//! retention are refused, because the inbox would take a forgotten one for new. Dead letters of the inbox stay until
 //! they are resent.
 
 mod all;

@@ -11,6 +11,7 @@ use crate::lease::{EntryId, Lease, LeaseOwner};
 use crate::opaque::OpaqueBytes;
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt::Debug;
+use std::time::Duration;
 
 mod decision;
 mod transactional;
@@ -257,4 +258,11 @@ pub trait Inbox: Debug + Send + Sync {
 
     /// Returns how many entries there are.
     fn counts(&self) -> StoreFuture<'_, InboxCounts>;
+
+    /// How long the engine keeps completed entries before it forgets them by itself, without
+    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE), for which it keeps them too. `None`, the default: until
+    /// [`Inbox::forget`]. An inbox that wraps another returns the other's: receivers refuse older messages.
+    fn retention(&self) -> Option<Duration> {
+        None
+    }
 }

@@ -56,7 +56,8 @@ impl Receivers {
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
         let key_header = options.checked(&api_key)?;
-        Ok(Self(Arc::new(Shared { opening, key_header, api_key, inbox, options, arrived: Arc::default() })))
+        let max_age = options.checked_max_age(inbox.retention())?;
+        Ok(Self(Arc::new(Shared { opening, key_header, api_key, inbox, options, max_age, arrived: Arc::default() })))
     }
 
     /// A receiver for each kind of message, on its path.
@@ -74,6 +75,8 @@ impl Receivers {
     /// A worker that handles what these receivers store. Several workers may share an inbox.
     #[must_use]
     pub fn worker(&self, handlers: Handlers) -> Worker {
-        Worker::new(self.0.inbox.clone(), handlers, self.0.options.clock.clone(), self.0.arrived.clone())
+        let options = &self.0.options;
+        let arrived = self.0.arrived.clone();
+        Worker::new(self.0.inbox.clone(), handlers, options.clock.clone(), arrived, options.retention)
     }
 }

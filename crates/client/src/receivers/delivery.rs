@@ -49,11 +49,16 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
             return answer::refused();
         }
     };
+    let now = shared.options.clock.now();
+    if shared.max_age.is_some_and(|most| now.saturating_since(parsed.message.creation_date_time()) > most) {
+        tracing::warn!(%kind, %message_id, "delivery of a message that is too old");
+        return answer::refused();
+    }
     let findings = header_findings.len() + parsed.findings.len();
     let acknowledgement = Acknowledgement::received(uuid::Uuid::new_v4().into());
     let body = opened.json().to_vec();
     let incoming = parsed.message.incoming(&shared.options.scope, &delivery, &header_findings, body, &acknowledgement);
-    match shared.inbox.receive(&incoming, shared.options.clock.now()).await {
+    match shared.inbox.receive(&incoming, now).await {
         Ok(received) => {
             log(kind, &delivery, &received, findings);
             if received.is_work() {

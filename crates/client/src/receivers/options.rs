@@ -1,6 +1,8 @@
 //! Options of the receivers.
 
 use bankrail_http::names::API_KEY;
+#[cfg(doc)]
+use bankrail_mailbox::Inbox;
 use bankrail_values::{Clock, SecretString, SystemClock};
 use bankrail_webhook::{MessageKind, MessageReadOptions};
 use http::HeaderName;
@@ -20,6 +22,15 @@ pub struct ReceiversOptions {
     pub(super) body_timeout: Duration,
     pub(super) read: MessageReadOptions,
     pub(super) concurrency: Option<NonZeroUsize>,
+    pub(super) retention: Option<Duration>,
+    max_age: MaxAge,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum MaxAge {
+    AsRetention,
+    Any,
+    Of(Duration),
 }
 
 impl Default for ReceiversOptions {
@@ -34,6 +45,8 @@ impl Default for ReceiversOptions {
             body_timeout: Duration::from_secs(15),
             read: MessageReadOptions::default(),
             concurrency: None,
+            retention: None,
+            max_age: MaxAge::AsRetention,
         }
     }
 }
@@ -104,11 +117,47 @@ impl ReceiversOptions {
         self
     }
 
-    /// The clock of arrival times and leases. Default: the system's.
+    /// How long messages are kept after they were handled. Default: for ever, unless the inbox has a retention
+    /// ([`Inbox::retention`]).
+    ///
+    /// Once an hour, a worker forgets those that were handled longer ago than this and
+    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) ([`Inbox::forget`]). A forgotten message that is delivered again
+    /// counts as new, unless it is too old ([`ReceiversOptions::max_age`]).
+    #[must_use]
+    pub fn retention(mut self, retention: Duration) -> Self {
+        self.retention = Some(retention);
+        self
+    }
+
+    /// The maximum age of a message: one whose `creation_date_time` is longer ago is refused with 400. At most the
+    /// retention, so that a forgotten message cannot be handled again. `None`: messages of any age are accepted.
+    ///
+    /// Default: the shorter of [`ReceiversOptions::retention`] and [`Inbox::retention`]; without either, any age. A
+    /// sender that resends a message later regenerates it, with a new `creation_date_time`.
+    #[must_use]
+    pub fn max_age(mut self, age: Option<Duration>) -> Self {
+        self.max_age = age.map_or(MaxAge::Any, MaxAge::Of);
+        self
+    }
+
+    /// The clock of arrival times, ages and leases. Default: the system's.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
+    }
+
+    /// The maximum age of a message with an inbox of this retention; `None` for any age.
+    pub(super) fn checked_max_age(&self, inbox: Option<Duration>) -> Result<Option<Duration>, ReceiversOptionsError> {
+        let retention = [self.retention, inbox].into_iter().flatten().min();
+        match (self.max_age, retention) {
+            (MaxAge::Any, _) => Ok(None),
+            (MaxAge::AsRetention, retention) => Ok(retention),
+            (MaxAge::Of(found), Some(retention)) if found > retention => {
+                Err(ReceiversOptionsError::MaxAge { retention, found })
+            }
+            (MaxAge::Of(age), _) => Ok(Some(age)),
+        }
     }
 
     /// Checks the options with this key, and returns the header of the API key.
@@ -137,6 +186,14 @@ pub enum ReceiversOptionsError {
     HeaderName {
         /// The text, cut and escaped.
         found: String,
+    },
+    /// The maximum age of a message exceeds the retention: a forgotten message would be accepted.
+    #[error("expected a maximum age of at most the retention of {retention:?}, found {found:?}")]
+    MaxAge {
+        /// The shorter of [`ReceiversOptions::retention`] and [`Inbox::retention`].
+        retention: Duration,
+        /// [`ReceiversOptions::max_age`].
+        found: Duration,
     },
     /// An API key is empty, which an empty header would match.
     #[error("expected an API key, found an empty text")]

@@ -6,6 +6,7 @@ use bankrail_mailbox::Inbox;
 use bankrail_values::SecretString;
 use http::HeaderName;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Notify;
 
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(super) struct Shared {
     pub(super) api_key: SecretString,
     pub(super) inbox: Arc<dyn Inbox>,
     pub(super) options: ReceiversOptions,
+    /// The maximum age of a message.
+    pub(super) max_age: Option<Duration>,
     /// Wakes the workers when a new message is stored.
     pub(super) arrived: Arc<Notify>,
 }

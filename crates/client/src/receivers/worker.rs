@@ -6,7 +6,7 @@ pub use options::WorkerOptions;
 
 use super::handler::{Handled, HandlerError, Handlers, Holder};
 use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner};
-use bankrail_values::{Clock, StoreError, Timestamp};
+use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, Timestamp};
 use bankrail_webhook::DeliveryHeaders;
 use std::fmt;
 use std::future::Future;
@@ -31,13 +31,20 @@ pub struct Worker {
     clock: Arc<dyn Clock>,
     arrived: Arc<Notify>,
     options: WorkerOptions,
+    retention: Option<Duration>,
     owner: LeaseOwner,
 }
 
 impl Worker {
-    pub(super) fn new(inbox: Arc<dyn Inbox>, handlers: Handlers, clock: Arc<dyn Clock>, arrived: Arc<Notify>) -> Self {
+    pub(super) fn new(
+        inbox: Arc<dyn Inbox>,
+        handlers: Handlers,
+        clock: Arc<dyn Clock>,
+        arrived: Arc<Notify>,
+        retention: Option<Duration>,
+    ) -> Self {
         let owner = LeaseOwner::from_random_bytes(uuid::Uuid::new_v4().into_bytes());
-        Self { inbox, handlers, clock, arrived, options: WorkerOptions::default(), owner }
+        Self { inbox, handlers, clock, arrived, options: WorkerOptions::default(), retention, owner }
     }
 
     /// Replaces the options.
@@ -57,7 +64,7 @@ impl Worker {
         let mut running = JoinSet::new();
         // Runs beside the handlers and ends with this function.
         let mut forgetting = JoinSet::new();
-        if let Some(retention) = worker.options.retention {
+        if let Some(retention) = worker.retention {
             let worker = worker.clone();
             forgetting.spawn(async move { worker.forget_regularly(retention).await });
         }
@@ -186,7 +193,7 @@ impl Worker {
 
     async fn forget_regularly(&self, retention: Duration) {
         loop {
-            match self.inbox.forget(self.clock.now().saturating_sub(retention)).await {
+            match self.inbox.forget(self.clock.now().saturating_sub(retention).saturating_sub(EXPIRY_GRACE)).await {
                 Ok(0) => {}
                 Ok(forgotten) => tracing::info!(forgotten, "old handled messages were forgotten"),
                 Err(error) => tracing::error!(%error, "the inbox failed"),

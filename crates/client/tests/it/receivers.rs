@@ -6,12 +6,14 @@ use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{EntryId, Inbox, InboxState};
 use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
 use bankrail_stores::memory::MemoryStore;
+use bankrail_stores::redis::RedisInbox;
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::ManualClock;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind};
 use http_body_util::BodyExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 use tower::{Service, ServiceExt};
 
 pub(crate) const UUID: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
@@ -190,6 +192,61 @@ async fn every_fault_of_a_message_is_answered_alike() {
         assert_eq!(answer, (StatusCode::BAD_REQUEST, REFUSED.to_owned()), "{name}");
     }
     assert_eq!(inbox.counts().await.unwrap().pending, 0);
+}
+
+#[tokio::test]
+async fn a_message_that_may_have_been_forgotten_is_too_old() {
+    let (day, kind) = (Duration::from_secs(86_400), MessageKind::PaymentOutcome);
+    // The message was created a minute before the start.
+    let minute = Duration::from_secs(60);
+    for (options, last) in [
+        (options().retention(30 * day), Some(30 * day)),
+        (options().retention(30 * day).max_age(Some(day)), Some(day)),
+        (options().max_age(Some(day)), Some(day)),
+        (options().retention(30 * day).max_age(None), None),
+        (options(), None),
+    ] {
+        let clock = Arc::new(ManualClock::new(start()));
+        let inbox = Arc::new(MemoryStore::new().inbox());
+        let receivers = receivers_with(inbox.clone(), options.clock(clock.clone()));
+        let deliver = async || send(&receivers, delivery(kind, seal(&message(kind)))).await;
+        clock.advance(last.unwrap_or(3650 * day) - minute);
+        assert_eq!(deliver().await.0, StatusCode::OK, "{last:?}");
+        if last.is_some() {
+            clock.advance(Duration::from_millis(1));
+            assert_eq!(deliver().await, (StatusCode::BAD_REQUEST, REFUSED.to_owned()), "{last:?}");
+        }
+        assert_eq!(inbox.counts().await.unwrap().pending, 1);
+    }
+}
+
+#[tokio::test]
+async fn an_inbox_that_forgets_by_itself_bounds_the_age() {
+    let day = Duration::from_secs(86_400);
+    let inbox = || {
+        Arc::new(
+            RedisInbox::open("redis://127.0.0.1:1/")
+                .unwrap()
+                .with_retention(7 * day)
+                .with_timeout(Duration::from_millis(50)),
+        )
+    };
+    let kind = MessageKind::PaymentOutcome;
+    let (old, young) = (message(kind).replace("2026-11-21", "2026-11-13"), message(kind));
+    for (options, json, status) in [
+        (options(), &old, 400),
+        (options().retention(30 * day), &old, 400),
+        (options().max_age(None), &old, 500),
+        (options(), &young, 500),
+    ] {
+        // Whatever gets as far as the inbox finds that there is no server.
+        let receivers = receivers_with(inbox(), options);
+        assert_eq!(send(&receivers, delivery(kind, seal(json))).await.0.as_u16(), status);
+    }
+    for options in [options(), options().retention(30 * day)] {
+        let error = made(inbox(), options.max_age(Some(8 * day))).unwrap_err();
+        assert_eq!(error, ReceiversOptionsError::MaxAge { retention: 7 * day, found: 8 * day });
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::UNREADABLE;
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, Lease, LeaseOwner, OpaqueBytes, ReceiveOutcome,
 };
-use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::{ConnectionLike, ConnectionManager};
 use redis::{Cmd, FromRedisValue};
 use std::collections::BTreeSet;
@@ -25,9 +25,9 @@ const FORGOTTEN: u32 = 500;
 ///   cluster moves an inbox's slot from node to node key by key, each call fails with [`StoreErrorKind::Unavailable`]
 ///   and has done nothing; the sender delivers again.
 /// - Pending messages and dead letters never expire. A completed message and its keys are forgotten once
-///   [`RedisInbox::with_retention`] has passed since its completion, by the callers' clock. Each received message drops
-///   up to eight of them, so no sweeper is needed; [`Inbox::forget`] drops them at once. A later duplicate is new
-///   again.
+///   [`RedisInbox::with_retention`] and [`EXPIRY_GRACE`] have passed since its completion, by the callers' clock. Each
+///   received message drops up to eight of them, so no sweeper is needed; [`Inbox::forget`] drops them at once. A later
+///   duplicate is new to the inbox; receivers refuse it for its age.
 /// - An answer is as durable as the server makes it: run it with `appendonly yes`, `appendfsync always` and
 ///   `maxmemory-policy noeviction`. After a failover that loses acknowledged writes, an acknowledged message is lost,
 ///   because the sender does not deliver it again.
@@ -127,7 +127,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
     ) -> Result<ReceiveOutcome, StoreError> {
         let keys: Vec<String> = message.key.hashes().iter().map(|key| format!("{key:?}")).collect();
         let keys = keys.join(" ");
-        let before = now.saturating_sub(self.retention);
+        let before = now.saturating_sub(self.retention).saturating_sub(EXPIRY_GRACE);
         let answer: (String, String, Vec<u8>, Option<String>) = self
             .call("receive", now, |command| {
                 command.arg(before.unix_millis());
@@ -301,6 +301,10 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
             let (pending, completed, dead_letters) = self.call("counts", Timestamp::UNIX_EPOCH, |_| {}).await?;
             Ok(InboxCounts { pending, completed, dead_letters })
         })
+    }
+
+    fn retention(&self) -> Option<Duration> {
+        Some(self.retention)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Options of a worker.
 
-#[cfg(doc)]
-use bankrail_mailbox::Inbox;
 use bankrail_mailbox::Schedule;
 use std::time::Duration;
 
@@ -14,7 +12,6 @@ pub struct WorkerOptions {
     pub(super) schedule: Schedule,
     pub(super) poll: Duration,
     pub(super) grace: Duration,
-    pub(super) retention: Option<Duration>,
 }
 
 impl Default for WorkerOptions {
@@ -27,7 +24,6 @@ impl Default for WorkerOptions {
             schedule: Schedule::new(pauses.map(Duration::from_secs), 20),
             poll: Duration::from_secs(1),
             grace: Duration::from_secs(30),
-            retention: None,
         }
     }
 }
@@ -80,14 +76,6 @@ impl WorkerOptions {
     #[must_use]
     pub fn grace(mut self, longest: Duration) -> Self {
         self.grace = longest;
-        self
-    }
-
-    /// How long messages are kept after they were handled. Once an hour, older ones are forgotten ([`Inbox::forget`]);
-    /// a forgotten message that is delivered again counts as new. Default: for ever.
-    #[must_use]
-    pub fn retention(mut self, retention: Duration) -> Self {
-        self.retention = Some(retention);
         self
     }
 }
