@@ -401,3 +401,32 @@ fn histories_are_kept_between_processes() {
     let short = r#"[{"status":"PDNG","fingerprint":"00","at":"2021-07-29T01:02:03.000Z"}]"#;
     assert!(serde_json::from_str::<PaymentHistory>(short).is_err());
 }
+
+#[test]
+fn only_settled_and_rejected_payments_are_final() {
+    for (status, state, last) in [
+        ("PDNG", PaymentState::Warehoused, false),
+        ("ACSP", PaymentState::SettlementPending, false),
+        ("ACSC", PaymentState::Settled, true),
+        ("RJCT", PaymentState::Rejected, true),
+    ] {
+        let mut history = PaymentHistory::new();
+        assert_eq!(history.apply(&payment(1, status)), Observation::Advanced);
+        assert_eq!((history.state(), history.is_final()), (state, last), "{status}");
+    }
+}
+
+#[test]
+fn a_creation_that_is_recalled_or_times_out_cancels_the_mandate() {
+    for status in ["RECL", "TIMO", "DECL"] {
+        let mut history = MandateHistory::new();
+        outcome(0, 1, "CREA", "PEND", "CRTD").apply(&mut history);
+        assert_eq!(outcome(5, 1, "CREA", status, "CNCD").apply(&mut history), Observation::Advanced, "{status}");
+        assert_eq!((history.state(), history.is_complete()), (MandateState::Cancelled, true), "{status}");
+        // Any other action that ends so leaves the mandate as it was.
+        let mut running = MandateHistory::new();
+        outcome(0, 1, "CREA", "CMPL", "ACTV").apply(&mut running);
+        assert_eq!(outcome(5, 2, "AMND", status, "ACTV").apply(&mut running), Observation::Unchanged, "{status}");
+        assert_eq!(running.state(), MandateState::Active, "{status}");
+    }
+}

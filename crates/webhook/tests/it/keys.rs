@@ -148,3 +148,20 @@ proptest! {
         prop_assert_eq!(query(&a, &b).overlaps(&query(&c, &d)), a == c && b == d);
     }
 }
+
+/// The key of the specification's table decides; `X-Message-Id` only where a message has none of its members (Default).
+#[test]
+fn the_message_id_counts_only_where_nothing_else_does() {
+    for message in samples::all() {
+        assert_eq!(message.duplicate_key("CUSTOMER", id(1)), message.duplicate_key("CUSTOMER", id(2)), "{message:?}");
+    }
+    let mut outcome = samples::mandate_outcome(&ActionType::Create, &ActionStatus::Completed);
+    outcome.request_id = None;
+    let mut payment = samples::payment_outcome(&TransactionStatus::Warehoused);
+    (payment.uetr, payment.instruction_identification) = (None, None);
+    for message in [Message::from(outcome), payment.into()] {
+        let first = message.duplicate_key("CUSTOMER", id(1));
+        assert!(!first.overlaps(&message.duplicate_key("CUSTOMER", id(2))), "{message:?}");
+        assert_eq!(first, message.duplicate_key("CUSTOMER", id(1)));
+    }
+}

@@ -19,3 +19,4 @@ mod outgoing;
 mod stdnum;
 mod traits;
 mod validate;
+mod wire_names;
