@@ -20,3 +20,5 @@ mod shared_vectors;
 mod support;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod verifying;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+mod wire_names;

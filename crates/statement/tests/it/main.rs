@@ -15,3 +15,4 @@ mod responses;
 mod shared_samples;
 mod support;
 mod walking;
+mod wire_names;
