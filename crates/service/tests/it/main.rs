@@ -10,6 +10,7 @@
 mod delivery;
 mod limits;
 mod logging;
+mod numbers;
 mod paging;
 mod shape;
 mod statement;

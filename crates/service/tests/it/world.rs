@@ -312,8 +312,8 @@ pub(crate) fn statement_request(api_key: &str, token: &str, body: impl Into<Body
 
 pub(crate) const NARRATIVE: &str = "Rent <July> & \"more\" \\ 👍";
 
-/// ACME's accounts: 1 with five entries, 2 without, 3 with virtual accounts, 4 in a currency without decimals. BETA has
-/// 1 too, and 9.
+/// ACME's accounts: 1 with five entries, 2 without, 3 with virtual accounts, 4 in a currency without decimals, and
+/// CUR.AUD and so on in one currency each. BETA has 1 too, and 9.
 fn accounts() -> Accounts {
     let mut accounts = Accounts::default();
     let mut hold =
@@ -337,6 +337,21 @@ fn accounts() -> Accounts {
     hold("ACME", "4", RegisteredAccount::new(Currency::VND), "7", vec![dong]);
     let wrong = entry("1.00", Currency::USD, Direction::Credit, EntryChannel::Ordinary);
     hold("ACME", "5", aud.clone(), "7", vec![wrong]);
+    // One account in each currency of the specification's test accounts.
+    for (currency, amount) in [
+        ("AUD", "10.00"),
+        ("USD", "10.00"),
+        ("SBD", "10.00"),
+        ("HKD", "10.00"),
+        ("SGD", "10.00"),
+        ("INR", "10.00"),
+        ("PGK", "10.00"),
+        ("VND", "10"),
+    ] {
+        let currency: Currency = currency.parse().unwrap();
+        let one = entry(amount, currency, Direction::Credit, EntryChannel::Ordinary);
+        hold("ACME", &format!("CUR.{currency}"), RegisteredAccount::new(currency), amount, vec![one]);
+    }
     hold("BETA", "1", aud.clone(), "99", Vec::new());
     hold("BETA", "9", aud, "99", Vec::new());
     accounts
