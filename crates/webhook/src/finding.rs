@@ -68,18 +68,21 @@ pub enum Severity {
     Error,
 }
 
-/// The class of a rule, which decides where a finding is a reason to refuse. `checked`, the end of a builder's chain,
-/// refuses findings of any class.
+/// The class of a rule: where the rule comes from, which decides where a finding is a reason to refuse.
+///
+/// On receipt every finding is reported, and a message is refused for one only under
+/// [`MessageReadOptions::deny_findings`](crate::MessageReadOptions::deny_findings). `checked`, the end of a builder's chain, refuses
+/// findings of any class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RuleClass {
-    /// The form of a value. Refused at enqueue and on receipt under `deny_findings`.
-    Format,
-    /// A code that this version does not know. Refused at enqueue and on receipt under `deny_findings`.
-    UnknownCode,
-    /// A member that this version does not know. Refused at enqueue and on receipt under `deny_findings`.
-    UnknownMember,
-    /// Values that contradict each other. Reported, and refused neither at enqueue nor on receipt.
+    /// A rule that the specification states. Refused at enqueue, and on receipt under `deny_findings`.
+    Specification,
+    /// A documented default where the specification leaves a thing open. Refused at enqueue, and on receipt under
+    /// `deny_findings`.
+    Default,
+    /// Advice on values that should agree, which the specification does not state. Refused neither at enqueue nor on
+    /// receipt.
     Consistency,
 }
 
@@ -123,25 +126,25 @@ macro_rules! rules {
 
 rules! {
     /// Default: an optional member is absent rather than `null`.
-    Null = "null", Format, Notice;
+    Null = "null", Default, Notice;
     /// Specification: "Common formats in webhook messages", three fractional digits; 0 to 2 are accepted.
-    FractionDigits = "fraction_digits", Format, Notice;
+    FractionDigits = "fraction_digits", Specification, Notice;
     /// Default: a value keeps its length and its set of characters.
-    DefaultBound = "default_bound", Format, Warning;
+    DefaultBound = "default_bound", Default, Warning;
     /// Default: a member is present that is required inside an object whose members the specification does not mark.
-    DefaultRequired = "default_required", Format, Warning;
-    /// The new value of an amended member is not the mark for "cleared".
-    ReadsAsCleared = "reads_as_cleared", Format, Error;
-    /// An optional header is well formed.
-    OptionalHeader = "optional_header", Format, Warning;
-    /// The headers are those of the kind of message.
-    UnexpectedHeader = "unexpected_header", Format, Notice;
+    DefaultRequired = "default_required", Default, Warning;
+    /// Default: the new value of an amended member is not the mark for "cleared".
+    ReadsAsCleared = "reads_as_cleared", Default, Error;
+    /// Specification: "Webhook receivers", an optional header is well formed.
+    OptionalHeader = "optional_header", Specification, Warning;
+    /// Specification: "Webhook receivers", the headers are those of the kind of message.
+    UnexpectedHeader = "unexpected_header", Specification, Notice;
     /// A rule of another version of this crate, which stored the finding.
-    OtherVersion = "other_version", Format, Notice;
-    /// A code is known to this version.
-    UnknownCode = "unknown_code", UnknownCode, Notice;
-    /// A member is known to this version.
-    UnknownMember = "unknown_member", UnknownMember, Notice;
+    OtherVersion = "other_version", Default, Notice;
+    /// Specification: the message tables, a code is one of the list.
+    UnknownCode = "unknown_code", Specification, Notice;
+    /// Specification: the message tables, a member is one of those listed.
+    UnknownMember = "unknown_member", Specification, Notice;
     /// Default: a trigger goes with one action type.
     TriggerActionType = "trigger_action_type", Consistency, Warning;
     /// Default: a trigger goes with one action status.
@@ -161,13 +164,14 @@ rules! {
     /// A successful outcome names the mandate.
     OutcomeMandate = "outcome_mandate", Consistency, Warning;
     /// Specification: `bilateral` is only present for creation and amendment actions.
-    Bilateral = "bilateral", Consistency, Warning;
-    /// Specification: `debtor_alias_name` is only present for creation and amendment actions.
-    DebtorAliasName = "debtor_alias_name", Consistency, Warning;
+    Bilateral = "bilateral", Specification, Warning;
+    /// Specification: `debtor_alias_name` is only present for creation and amendment actions. Whether their request gave
+    /// an alias is for the sender to know.
+    DebtorAliasName = "debtor_alias_name", Specification, Warning;
     /// `ALIA` needs the alias type and the alias.
     AliasMissing = "alias_missing", Consistency, Warning;
-    /// The alias has the form of its type (Specification: "Payment alias (PayID) formats").
-    AliasFormat = "alias_format", Consistency, Warning;
+    /// Specification: "Payment alias (PayID) formats", an alias has the form of its type.
+    AliasFormat = "alias_format", Specification, Warning;
     /// `BBAN` needs an account identification.
     AccountMissing = "account_missing", Consistency, Warning;
     /// Default: the amounts go with the amount type.
@@ -175,13 +179,13 @@ rules! {
     /// At least one amount is present where the amount type requires one.
     AmountMissing = "amount_missing", Consistency, Warning;
     /// Specification: `transaction_status_reason_code` gives the reason of a rejected payment.
-    RejectionReason = "rejection_reason", Consistency, Warning;
+    RejectionReason = "rejection_reason", Specification, Warning;
     /// A payment outcome names its payment.
     PaymentReference = "payment_reference", Consistency, Warning;
     /// A case about payments has `payment_details`.
     PaymentDetails = "payment_details", Consistency, Warning;
-    /// `reminder_count` has digits only.
-    ReminderCount = "reminder_count", Consistency, Notice;
+    /// Specification: `reminder_count` is a count, so it has digits only.
+    ReminderCount = "reminder_count", Specification, Notice;
     /// The end of a period is not before its start.
     DateOrder = "date_order", Consistency, Warning;
 }

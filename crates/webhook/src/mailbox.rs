@@ -74,7 +74,7 @@ impl Message {
     /// Checks message and headers, and returns the outbox entry with the message's JSON.
     ///
     /// # Errors
-    /// - [`OutgoingError::Findings`] for a message with a finding of form, an unknown code or an unknown member.
+    /// - [`OutgoingError::Findings`] for a message with findings of other classes than [`RuleClass::Consistency`].
     /// - [`OutgoingError::Headers`] for headers that break the table of the message's kind.
     /// - [`OutgoingError::TooLarge`] for more than [`MAX_OUTGOING_BYTES`].
     /// - [`OutgoingError::Endpoint`] for an endpoint name that not every engine can store.
@@ -107,8 +107,8 @@ impl Message {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutgoingError {
-    /// The message has findings of form, unknown codes or unknown members.
-    #[error("expected a message without findings of form, found {}", findings.len())]
+    /// The message has findings of other classes than [`RuleClass::Consistency`].
+    #[error("expected a message that breaks no rule, found {} findings", findings.len())]
     Findings {
         /// The findings.
         findings: Vec<MessageFinding>,

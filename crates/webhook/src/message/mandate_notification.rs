@@ -111,7 +111,7 @@ impl WebhookMessage for MandateNotification {
     }
 
     #[allow(private_interfaces, reason = "sealed")]
-    fn check_consistency(&self, at: &mut Context) {
+    fn check_agreement(&self, at: &mut Context) {
         rules::mandate_notification(self, at);
     }
 }

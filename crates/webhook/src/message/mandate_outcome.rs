@@ -115,7 +115,7 @@ impl WebhookMessage for MandateActionOutcome {
     }
 
     #[allow(private_interfaces, reason = "sealed")]
-    fn check_consistency(&self, at: &mut Context) {
+    fn check_agreement(&self, at: &mut Context) {
         rules::mandate_outcome(self, at);
     }
 }

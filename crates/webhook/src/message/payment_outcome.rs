@@ -123,7 +123,7 @@ impl WebhookMessage for PaymentOutcome {
     }
 
     #[allow(private_interfaces, reason = "sealed")]
-    fn check_consistency(&self, at: &mut Context) {
+    fn check_agreement(&self, at: &mut Context) {
         rules::payment_outcome(self, at);
     }
 }

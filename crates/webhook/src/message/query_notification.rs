@@ -168,7 +168,7 @@ impl WebhookMessage for QueryNotification {
     }
 
     #[allow(private_interfaces, reason = "sealed")]
-    fn check_consistency(&self, at: &mut Context) {
+    fn check_agreement(&self, at: &mut Context) {
         rules::query(self, at);
     }
 }

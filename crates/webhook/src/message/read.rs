@@ -29,8 +29,8 @@ impl MessageReadOptions {
         Self::default()
     }
 
-    /// Whether to refuse messages with findings of form, unknown codes or unknown members. Findings of consistency are
-    /// not a reason to refuse. Off by default.
+    /// Whether to refuse messages with findings of the classes [`RuleClass::Specification`] and [`RuleClass::Default`].
+    /// Findings of consistency are not a reason to refuse. Off by default.
     #[must_use]
     pub fn deny_findings(mut self, deny: bool) -> Self {
         self.deny_findings = deny;
@@ -80,10 +80,10 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
     /// - `message_id` is the `X-Message-Id`, used when the message has none of the key's members.
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
 
-    /// The findings of consistency.
+    /// The findings about values that must agree.
     #[doc(hidden)]
     #[allow(private_interfaces, reason = "sealed")]
-    fn check_consistency(&self, at: &mut Context);
+    fn check_agreement(&self, at: &mut Context);
 
     /// Reads a message.
     ///
@@ -125,7 +125,7 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
     fn validate(&self) -> Vec<MessageFinding> {
         let mut at = Context::default();
         self.check(None, &mut at);
-        self.check_consistency(&mut at);
+        self.check_agreement(&mut at);
         at.findings
     }
 

@@ -1,5 +1,4 @@
-//! The rules of consistency: values of one message that must agree. A breach is reported and does not refuse a received
-//! message.
+//! The rules about values of one message that must agree: those that the specification states, and advice.
 
 mod mandate;
 mod parties;

@@ -56,6 +56,30 @@ fn what_is_not_of_the_specifications_form_is_not_sent() {
 }
 
 #[test]
+fn what_the_specification_forbids_is_not_sent() {
+    let rules = |message: Message| match outgoing(message) {
+        Err(OutgoingError::Findings { findings }) => findings.into_iter().map(|f| f.rule).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    let debtor = DebtorInformation::new()
+        .account_identification_type_code(AccountIdentificationType::Alias)
+        .account_alias_type_code(AliasType::Email)
+        .account_alias_identification("nobody");
+    let mut query = samples::query(&CaseType::Mandate);
+    query.mandate_details.debtor_information = Some(debtor);
+    assert_eq!(rules(query.into()), [Rule::AliasFormat]);
+    let mut query = samples::query(&CaseType::Mandate);
+    query.reminder_count = Some("x".parse().unwrap());
+    assert_eq!(rules(query.into()), [Rule::ReminderCount]);
+    let mut rejected = samples::payment_outcome(&TransactionStatus::Rejected);
+    rejected.transaction_status_reason_code = None;
+    assert_eq!(rules(rejected.into()), [Rule::RejectionReason]);
+    let ported = || samples::mandate_outcome(&ActionType::Port, &ActionStatus::Completed);
+    assert_eq!(rules(ported().bilateral(false).into()), [Rule::Bilateral]);
+    assert_eq!(rules(ported().debtor_alias_name("A").into()), [Rule::DebtorAliasName]);
+}
+
+#[test]
 fn what_would_never_leave_is_not_taken() {
     let long = |lines: usize| {
         let text: bankrail_values::BoundedText<1, 105> = "x".repeat(105).parse().unwrap();

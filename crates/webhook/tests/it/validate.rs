@@ -1,4 +1,4 @@
-//! The rules of consistency, one by one.
+//! The rules about values that must agree, one by one.
 
 use bankrail_values::Money;
 use bankrail_webhook::*;
@@ -14,6 +14,31 @@ fn expect(message: impl Into<Message>, expected: &[(Rule, &str)]) {
     // Reading it back finds the same and does not refuse it.
     let parsed = Message::from_json(message.kind(), &message.to_json()).unwrap();
     assert_eq!(rules(parsed.findings), expected);
+    // Only advice does not refuse it where findings do.
+    let strict = MessageReadOptions::new().deny_findings(true);
+    let denied = Message::from_json_with(message.kind(), &message.to_json(), &strict);
+    let advice = expected.iter().all(|(rule, _)| rule.class() == RuleClass::Consistency);
+    assert_eq!(denied.is_ok(), advice, "{denied:?}");
+}
+
+#[test]
+fn the_rules_that_the_specification_states() {
+    let stated = Rule::ALL.iter().filter(|rule| rule.class() == RuleClass::Specification);
+    assert_eq!(
+        stated.map(|rule| rule.as_str()).collect::<Vec<_>>(),
+        [
+            "fraction_digits",
+            "optional_header",
+            "unexpected_header",
+            "unknown_code",
+            "unknown_member",
+            "bilateral",
+            "debtor_alias_name",
+            "alias_format",
+            "rejection_reason",
+            "reminder_count",
+        ]
+    );
 }
 
 fn notification(trigger: Trigger) -> MandateNotification {
