@@ -21,13 +21,23 @@ impl<'a> AccountMask<'a> {
     /// True when a character is masked: `X` or `*`.
     #[must_use]
     pub fn is_masked(&self) -> bool {
-        self.0.chars().any(|c| matches!(c, 'X' | '*'))
+        self.0.chars().any(is_mask)
+    }
+
+    /// True when every character is masked, and there is one.
+    #[must_use]
+    pub fn is_all_masked(&self) -> bool {
+        !self.0.is_empty() && self.0.chars().all(is_mask)
     }
 
     /// True when `account` can be the masked account: equally long, and equal in each place that is not masked.
     #[must_use]
     pub fn covers(&self, account: &str) -> bool {
         self.0.chars().count() == account.chars().count()
-            && self.0.chars().zip(account.chars()).all(|(mask, c)| matches!(mask, 'X' | '*') || mask == c)
+            && self.0.chars().zip(account.chars()).all(|(mask, c)| is_mask(mask) || mask == c)
     }
+}
+
+fn is_mask(c: char) -> bool {
+    matches!(c, 'X' | '*')
 }

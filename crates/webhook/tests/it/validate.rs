@@ -137,12 +137,25 @@ fn accounts_have_what_their_type_names() {
     expect(with(email.clone()), &[(Rule::AliasMissing, &alias)]);
     expect(with(email.clone().account_alias_identification("a@b")), &[]);
     expect(with(email.clone().account_alias_identification("nobody")), &[(Rule::AliasFormat, &alias)]);
-    expect(with(email.account_alias_identification("XXXXX")), &[]);
+    for masked in ["XXXXX", "*****", "X"] {
+        expect(with(email.clone().account_alias_identification(masked)), &[]);
+    }
+    // Only the account identification may be masked in part.
+    for part in ["MAX@EXAMPLE.COM", "XXX@example.com", "***X*@"] {
+        expect(with(email.clone().account_alias_identification(part)), &[(Rule::AliasFormat, &alias)]);
+    }
+    let telephone = email.account_alias_type_code(AliasType::Telephone);
+    for part in ["not a phone X", "+61-4123XX678"] {
+        expect(with(telephone.clone().account_alias_identification(part)), &[(Rule::AliasFormat, &alias)]);
+    }
     let bban = DebtorInformation::new().account_identification_type_code(AccountIdentificationType::Bban);
     expect(with(bban.clone()), &[(Rule::AccountMissing, &account)]);
     expect(with(bban.account_identification("013010XXXXX8937")), &[]);
     let masked = AccountMask::of("013010XXXXX8937");
     assert!(masked.is_masked() && masked.covers("013010123458937") && !masked.covers("013010123458938"));
+    let masked = AccountMask::of("013010*****8937");
+    assert!(masked.is_masked() && masked.covers("013010123458937") && !masked.covers("113010123458937"));
+    assert!(!masked.is_all_masked() && AccountMask::of("*XX").is_all_masked() && !AccountMask::of("").is_all_masked());
 
     let change = |debtor| notification(Trigger::AmendedUnilaterally).details(Amendment::new(debtor));
     let at = |member: &str| format!("/details/amendment/debtor_information/{member}");

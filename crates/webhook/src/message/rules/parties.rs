@@ -56,10 +56,11 @@ pub(super) fn amended_debtor(debtor: &AmendedDebtor, at: &mut Context) {
     }
 }
 
-/// Checks the form of an alias, unless it is masked.
+/// Checks the form of an alias. Only an account identification may be partly masked (Specification:
+/// "QueryNotification message"). An alias that is masked altogether has no form to check (Default).
 fn alias(alias_type: Option<&AliasType>, text: Option<&str>, at: &mut Context) {
     let (Some(alias_type), Some(text)) = (alias_type, text) else { return };
-    if AccountMask::of(text).is_masked() || !alias_type.is_known() {
+    if AccountMask::of(text).is_all_masked() || !alias_type.is_known() {
         return;
     }
     if Alias::parse(alias_type, text).is_err() {
