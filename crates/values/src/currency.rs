@@ -5,7 +5,7 @@ use std::fmt;
 
 /// An ISO 4217 currency code: three upper-case ASCII letters.
 ///
-/// Any such code is accepted, because real documents have historic ones. [`Currency::minor_units`] knows those in use.
+/// Any such code is accepted, because real documents have historic ones. [`Currency::is_listed`] knows those in use.
 ///
 /// ```
 /// use bankrail_values::Currency;
@@ -79,6 +79,12 @@ impl Currency {
             .find(|(codes, _)| codes.split_ascii_whitespace().any(|code| code == self.as_str()))
             .map(|(_, digits)| *digits)
     }
+
+    /// True for a code that ISO 4217 lists as in use, with or without a minor unit.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        self.minor_units().is_some() || WITHOUT_MINOR_UNIT.split_ascii_whitespace().any(|code| code == self.as_str())
+    }
 }
 
 /// List one of ISO 4217, by number of decimals.
@@ -96,6 +102,9 @@ const MINOR_UNITS: [(&str, u8); 4] = [
     ("BHD IQD JOD KWD LYD OMR TND", 3),
     ("CLF UYW", 4),
 ];
+
+/// List one of ISO 4217, the codes without a minor unit.
+const WITHOUT_MINOR_UNIT: &str = "XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX";
 
 /// Not three upper-case ASCII letters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -120,7 +129,8 @@ mod tests {
 
     #[test]
     fn no_code_is_listed_twice() {
-        let mut all: Vec<&str> = MINOR_UNITS.iter().flat_map(|(codes, _)| codes.split_ascii_whitespace()).collect();
+        let lists = MINOR_UNITS.iter().map(|(codes, _)| *codes).chain([WITHOUT_MINOR_UNIT]);
+        let mut all: Vec<&str> = lists.flat_map(str::split_ascii_whitespace).collect();
         let count = all.len();
         all.sort_unstable();
         all.dedup();

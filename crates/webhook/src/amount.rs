@@ -9,7 +9,7 @@ wire_object! {
     /// Any plain decimal that fits 96 bits is read, and its scale is kept. Default: up to 16 digits, a point and 2
     /// digits.
     pub struct MessageAmount {
-        /// ISO 4217 code.
+        /// ISO 4217 code. Another code of three letters is kept and reported.
         required currency: Currency = "currency",
         /// The decimal.
         required amount: Decimal = "amount",

@@ -145,6 +145,8 @@ rules! {
     UnknownCode = "unknown_code", Specification, Notice;
     /// Specification: the message tables, a member is one of those listed.
     UnknownMember = "unknown_member", Specification, Notice;
+    /// Specification: "Common formats in webhook messages", the currency of money is one of ISO 4217.
+    UnknownCurrency = "unknown_currency", Specification, Warning;
     /// Default: a trigger goes with one action type.
     TriggerActionType = "trigger_action_type", Consistency, Warning;
     /// Default: a trigger goes with one action status.

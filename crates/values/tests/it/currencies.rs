@@ -14,3 +14,13 @@ fn codes_and_minor_units() {
         assert!(Currency::parse(bad).is_err(), "{bad:?}");
     }
 }
+
+#[test]
+fn listed_and_not() {
+    for code in ["AUD", "USD", "SBD", "HKD", "SGD", "INR", "PGK", "VND", "XAF", "XXX", "XAU", "XTS"] {
+        assert!(Currency::parse(code).unwrap().is_listed(), "{code}");
+    }
+    for code in ["QQQ", "ZZZ", "DEM", "AAA"] {
+        assert!(!Currency::parse(code).unwrap().is_listed(), "{code}");
+    }
+}

@@ -102,7 +102,20 @@ impl Wire for crate::TimeOfDay {
     }
 }
 
-text_wire!(Currency, "a currency code of three upper-case letters");
+impl Wire for Currency {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        let text = string(value, at)?;
+        Self::parse(text).map_err(|_| at.bad_value("a currency code of three upper-case letters", text))
+    }
+    fn write(&self, out: &mut Output) {
+        out.string(self.as_str());
+    }
+    fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
+        if !self.is_listed() {
+            at.find(Rule::UnknownCurrency, "a currency of ISO 4217", excerpt(self.as_str()));
+        }
+    }
+}
 
 impl Wire for Decimal {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {

@@ -268,6 +268,9 @@ fn what_is_odd_is_kept_and_reported() {
         (P, changed(payment(), "\"12.50\"", "\"-12.50\""),
          "/original_transaction_reference/instructed_amount/amount: default_bound: expected up to 16 digits, a point \
           and 2 digits, found \"-12.50\""),
+        (P, changed(payment(), r#""currency":"AUD""#, r#""currency":"QQQ""#),
+         "/original_transaction_reference/instructed_amount/currency: unknown_currency: expected a currency of ISO \
+          4217, found \"QQQ\""),
         (P, changed(payment(), r#""currency":"AUD""#, r#""note":"x","currency":"AUD""#),
          "/original_transaction_reference/instructed_amount/note: unknown_member: expected no such member, \
           found a string"),

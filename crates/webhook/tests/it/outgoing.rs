@@ -74,6 +74,10 @@ fn what_the_specification_forbids_is_not_sent() {
     let mut rejected = samples::payment_outcome(&TransactionStatus::Rejected);
     rejected.transaction_status_reason_code = None;
     assert_eq!(rules(rejected.into()), [Rule::RejectionReason]);
+    let mut unlisted = samples::payment_outcome(&TransactionStatus::Warehoused);
+    let amount = "1.00 QQQ".parse::<bankrail_values::Money>().unwrap();
+    unlisted.original_transaction_reference = Some(OriginalTransaction::new().instructed_amount(amount));
+    assert_eq!(rules(unlisted.into()), [Rule::UnknownCurrency]);
     let ported = || samples::mandate_outcome(&ActionType::Port, &ActionStatus::Completed);
     assert_eq!(rules(ported().bilateral(false).into()), [Rule::Bilateral]);
     assert_eq!(rules(ported().debtor_alias_name("A").into()), [Rule::DebtorAliasName]);

@@ -32,6 +32,7 @@ fn the_rules_that_the_specification_states() {
             "unexpected_header",
             "unknown_code",
             "unknown_member",
+            "unknown_currency",
             "bilateral",
             "debtor_alias_name",
             "alias_format",
