@@ -9,7 +9,10 @@ use bankrail_values::{UnknownCode, excerpt};
 use std::fmt;
 
 macro_rules! codes {
-    ($( $(#[$doc:meta])* $name:ident { $( $(#[$code_doc:meta])* $variant:ident = $code:literal, )* } )*) => {$(
+    ($(
+        $(#[$doc:meta])*
+        $name:ident by $rule:ident { $( $(#[$code_doc:meta])* $variant:ident = $code:literal, )* }
+    )*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
@@ -63,7 +66,7 @@ macro_rules! codes {
             }
             fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
                 if let Self::Unknown(code) = self {
-                    at.find(Rule::UnknownCode, concat!("one of", $(" ", $code),*), excerpt(code.as_str()));
+                    at.find(Rule::$rule, concat!("one of", $(" ", $code),*), excerpt(code.as_str()));
                 }
             }
         }
@@ -76,7 +79,7 @@ macro_rules! codes {
 
 codes! {
     /// The outcome of a mandate action (Specification: "MandateActionOutcome message").
-    OutcomeStatus {
+    OutcomeStatus by UnknownCode {
         /// the action was rejected.
         Rejected = "RJCT",
         /// the action succeeded.
@@ -84,7 +87,7 @@ codes! {
     }
 
     /// The state of a mandate (Specification: "States and transitions"; Default: the meanings).
-    MandateStatus {
+    MandateStatus by UnknownCode {
         /// active: payments can be initiated.
         Active = "ACTV",
         /// cancelled, which is final.
@@ -96,7 +99,7 @@ codes! {
     }
 
     /// What an action does to a mandate (Specification: message tables; Default: the meanings).
-    ActionType {
+    ActionType by UnknownCode {
         /// amends the mandate.
         Amend = "AMND",
         /// creates the mandate.
@@ -108,7 +111,7 @@ codes! {
     }
 
     /// The state of an action (Specification: "States and transitions"; Default: the meanings).
-    ActionStatus {
+    ActionStatus by UnknownCode {
         /// completed.
         Completed = "CMPL",
         /// declined by the payer.
@@ -122,7 +125,7 @@ codes! {
     }
 
     /// Why a mandate notification was sent (Specification: "MandateNotification message"; Default: the meanings).
-    Trigger {
+    Trigger by UnknownCode {
         /// a bilateral amendment was confirmed.
         AmendmentConfirmed = "MAMC",
         /// a bilateral amendment was declined.
@@ -142,7 +145,7 @@ codes! {
     }
 
     /// The state of a payment instruction (Specification: "States and transitions").
-    TransactionStatus {
+    TransactionStatus by UnknownCode {
         /// settlement completed, final.
         SettlementCompleted = "ACSC",
         /// settlement pending: another outcome follows.
@@ -155,7 +158,7 @@ codes! {
 
     /// The severity of an outcome's error (Specification: `FATL` is used in the shape; Default: the others and the
     /// meanings).
-    ErrorSeverity {
+    ErrorSeverity by DefaultCode {
         /// fatal.
         Fatal = "FATL",
         /// logical.
@@ -165,7 +168,7 @@ codes! {
     }
 
     /// What a status change does (Default: "details").
-    StatusChangeCode {
+    StatusChangeCode by DefaultCode {
         /// cancels the mandate.
         Cancel = "CNCL",
         /// releases a suspended mandate.
@@ -175,13 +178,13 @@ codes! {
     }
 
     /// The kind of an investigation (Specification: "QueryNotification message").
-    InvestigationType {
+    InvestigationType by UnknownCode {
         /// a query, the only kind.
         Query = "INV14",
     }
 
     /// What a query is about (Specification: "QueryNotification message").
-    CaseType {
+    CaseType by UnknownCode {
         /// the mandate itself.
         Mandate = "Mandate Query Case",
         /// payments under the mandate.
@@ -189,7 +192,7 @@ codes! {
     }
 
     /// The type of a party (Default).
-    PartyType {
+    PartyType by DefaultCode {
         /// an organisation.
         Organisation = "ORGN",
         /// a person.
@@ -197,7 +200,7 @@ codes! {
     }
 
     /// How an account is identified (Default).
-    AccountIdentificationType {
+    AccountIdentificationType by DefaultCode {
         /// by an alias.
         Alias = "ALIA",
         /// by branch code (BSB) and account number.
@@ -205,7 +208,7 @@ codes! {
     }
 
     /// The type of a payment alias (Specification: "Payment alias (PayID) formats").
-    AliasType {
+    AliasType by DefaultCode {
         /// business number.
         BusinessNumber = "AUBN",
         /// email address.
@@ -217,7 +220,7 @@ codes! {
     }
 
     /// How a mandate was established (Default).
-    EstablishmentScheme {
+    EstablishmentScheme by DefaultCode {
         /// bilateral.
         Bilateral = "AUPM",
         /// migrated by the creditor.
@@ -225,7 +228,7 @@ codes! {
     }
 
     /// The purpose of a mandate (Default).
-    MandatePurpose {
+    MandatePurpose by DefaultCode {
         /// dependant support.
         DependantSupport = "DEPD",
         /// gambling.
@@ -253,7 +256,7 @@ codes! {
     }
 
     /// How often payments fall due (Default).
-    PaymentFrequency {
+    PaymentFrequency by DefaultCode {
         /// ad hoc.
         AdHoc = "ADHO",
         /// several times a day.
@@ -275,7 +278,7 @@ codes! {
     }
 
     /// How the amount of each payment is set (Default).
-    AmountType {
+    AmountType by DefaultCode {
         /// fixed.
         Fixed = "FIXE",
         /// variable.

@@ -78,7 +78,8 @@ pub enum Severity {
 pub enum RuleClass {
     /// A rule that the specification states. Refused at enqueue, and on receipt under `deny_findings`.
     Specification,
-    /// A documented default where the specification leaves a thing open. Refused at enqueue, and on receipt under
+    /// A documented default where the specification leaves a thing open. Refused at enqueue unless
+    /// [`OutgoingOptions::beyond_defaults`](crate::OutgoingOptions::beyond_defaults) allows it, and on receipt under
     /// `deny_findings`.
     Default,
     /// Advice on values that should agree, which the specification does not state. Refused neither at enqueue nor on
@@ -133,6 +134,8 @@ rules! {
     DefaultBound = "default_bound", Default, Warning;
     /// Default: a member is present that is required inside an object whose members the specification does not mark.
     DefaultRequired = "default_required", Default, Warning;
+    /// Default: a code is one of a list that the specification does not show.
+    DefaultCode = "default_code", Default, Notice;
     /// Default: the new value of an amended member is not the mark for "cleared".
     ReadsAsCleared = "reads_as_cleared", Default, Error;
     /// Specification: "Webhook receivers", an optional header is well formed.

@@ -33,7 +33,7 @@ pub use finding::{MessageFinding, Rule, RuleClass, Severity};
 pub use headers::{DeliveryHeaderError, DeliveryHeaders, Priority};
 pub use ids::{ActionId, IdError, MandateId, Uetr};
 pub use json::ExtraMembers;
-pub use mailbox::{MAX_OUTGOING_BYTES, OutgoingError};
+pub use mailbox::{MAX_OUTGOING_BYTES, OutgoingError, OutgoingOptions};
 pub use mask::AccountMask;
 pub use message::details::{Amendment, BilateralAmendment, Change, Details, StatusChange};
 pub use message::mandate_notification::{MandateNotification, ResolutionEvent};

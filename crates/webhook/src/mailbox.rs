@@ -71,17 +71,31 @@ impl Message {
         }
     }
 
+    /// Checks message and headers, and returns the outbox entry with the message's JSON, with the default
+    /// [`OutgoingOptions`].
+    ///
+    /// # Errors
+    /// As [`Message::outgoing_with`].
+    pub fn outgoing(&self, endpoint: EndpointId, headers: &DeliveryHeaders) -> Result<Outgoing, OutgoingError> {
+        self.outgoing_with(endpoint, headers, &OutgoingOptions::default())
+    }
+
     /// Checks message and headers, and returns the outbox entry with the message's JSON.
     ///
     /// # Errors
-    /// - [`OutgoingError::Findings`] for a message with findings of other classes than [`RuleClass::Consistency`].
+    /// - [`OutgoingError::Findings`] for a message with findings of a class that the options refuse.
     /// - [`OutgoingError::Headers`] for headers that break the table of the message's kind.
     /// - [`OutgoingError::TooLarge`] for more than [`MAX_OUTGOING_BYTES`].
     /// - [`OutgoingError::Endpoint`] for an endpoint name that not every engine can store.
-    pub fn outgoing(&self, endpoint: EndpointId, headers: &DeliveryHeaders) -> Result<Outgoing, OutgoingError> {
+    pub fn outgoing_with(
+        &self,
+        endpoint: EndpointId,
+        headers: &DeliveryHeaders,
+        options: &OutgoingOptions,
+    ) -> Result<Outgoing, OutgoingError> {
         headers.check(self.kind()).map_err(OutgoingError::Headers)?;
         let mut findings = self.validate();
-        findings.retain(|finding| finding.rule.class() != RuleClass::Consistency);
+        findings.retain(|finding| options.refuses(finding.rule.class()));
         if !findings.is_empty() {
             return Err(OutgoingError::Findings { findings });
         }
@@ -103,11 +117,41 @@ impl Message {
     }
 }
 
+/// Options for putting a message into an outbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutgoingOptions {
+    beyond_defaults: bool,
+}
+
+impl OutgoingOptions {
+    /// The defaults: findings of the classes [`RuleClass::Specification`] and [`RuleClass::Default`] are refused.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether to send messages with findings of the class [`RuleClass::Default`]: what the specification allows and
+    /// only a documented default does not, for example `1500` as an amount in VND or `Café` as a name. Off by default.
+    #[must_use]
+    pub fn beyond_defaults(mut self, allow: bool) -> Self {
+        self.beyond_defaults = allow;
+        self
+    }
+
+    fn refuses(self, class: RuleClass) -> bool {
+        match class {
+            RuleClass::Specification => true,
+            RuleClass::Default => !self.beyond_defaults,
+            RuleClass::Consistency => false,
+        }
+    }
+}
+
 /// A message that cannot be put into an outbox.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutgoingError {
-    /// The message has findings of other classes than [`RuleClass::Consistency`].
+    /// The message has findings of a class that the options refuse.
     #[error("expected a message that breaks no rule, found {} findings", findings.len())]
     Findings {
         /// The findings.

@@ -94,7 +94,8 @@ impl Dispatcher {
         if !self.shared.endpoints.contains(endpoint) {
             return Err(EnqueueError::UnknownEndpoint { endpoint: endpoint.clone() });
         }
-        let outgoing = message.outgoing(endpoint.clone(), &headers).map_err(EnqueueError::Refused)?;
+        let options = &self.shared.options.outgoing;
+        let outgoing = message.outgoing_with(endpoint.clone(), &headers, options).map_err(EnqueueError::Refused)?;
         let stored = self.shared.outbox.enqueue(&outgoing, self.shared.clock.now()).await;
         self.wake();
         stored.map_err(EnqueueError::Store)

@@ -13,7 +13,9 @@ use self::world::{Reply, World, fresh_headers};
 use bankrail_mailbox::{DeliveryNote, Enqueued, OutboxState};
 use bankrail_secured_payload::SecuredPayload;
 use bankrail_service::delivery::{EnqueueError, Unacknowledged};
-use bankrail_webhook::{DeliveryHeaders, Message, MessageKind, OutgoingError, Priority, samples};
+use bankrail_webhook::{
+    CaseType, DebtorInformation, DeliveryHeaders, Message, MessageKind, OutgoingError, OutgoingOptions, Priority, samples,
+};
 
 #[tokio::test]
 async fn each_kind_goes_to_its_receiver_with_the_headers_of_the_table_and_no_others() {
@@ -83,6 +85,18 @@ async fn a_message_that_breaks_the_specification_is_not_stored() {
     let error = world.dispatcher.enqueue(&"nobody".parse().unwrap(), &outcome, with_key).await.unwrap_err();
     assert!(matches!(error, EnqueueError::UnknownEndpoint { .. }));
     assert_eq!(world.pending().await, 0);
+}
+
+#[tokio::test]
+async fn a_message_beyond_a_default_is_stored_where_that_is_allowed() {
+    let mut query = samples::query(&CaseType::Mandate);
+    query.mandate_details.debtor_information = Some(DebtorInformation::new().party_name("Café"));
+    let message = Message::from(query);
+    for allow in [false, true] {
+        let world = World::with(|options| options.outgoing(OutgoingOptions::new().beyond_defaults(allow)));
+        let stored = world.dispatcher.enqueue(&world.acme, &message, fresh_headers(MessageKind::Query)).await;
+        assert_eq!(stored.is_ok(), allow, "{stored:?}");
+    }
 }
 
 #[tokio::test]

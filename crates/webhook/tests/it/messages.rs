@@ -254,7 +254,7 @@ fn what_is_odd_is_kept_and_reported() {
         (M, changed(samples::rejected_mandate_outcome(&ErrorSeverity::Fatal), r#""severity":"FATL","#, ""),
          "/error/severity: default_required: expected a value, found none"),
         (M, changed(samples::rejected_mandate_outcome(&ErrorSeverity::Fatal), "FATL", "WARN"),
-         "/error/severity: unknown_code: expected one of FATL LOGI TRAN, found \"WARN\""),
+         "/error/severity: default_code: expected one of FATL LOGI TRAN, found \"WARN\""),
         (N, changed(notification(Trigger::CreationConfirmed), "MCRC", "MNEW"),
          "/trigger: unknown_code: expected one of MAMC MAMD MAMN MAMX MCRC MCRD MCRX MSCH, found \"MNEW\""),
         (N, changed(notification(Trigger::CreationDeclined), "AC02", "AC-2"),

@@ -84,6 +84,70 @@ fn what_the_specification_forbids_is_not_sent() {
 }
 
 #[test]
+fn what_only_a_default_forbids_is_sent_on_request() {
+    let with = |message: &Message, options: OutgoingOptions| {
+        message.outgoing_with("endpoint".parse().unwrap(), &samples::headers(message.kind()), &options)
+    };
+    let query = |change: fn(&mut MandateDetails)| {
+        let mut query = samples::query(&CaseType::Mandate);
+        change(&mut query.mandate_details);
+        Message::from(query)
+    };
+    let dong = "1500 VND".parse::<bankrail_values::Money>().unwrap();
+    let beyond: [(Message, Rule); 6] = [
+        (
+            samples::payment_outcome(&TransactionStatus::Warehoused)
+                .original_transaction_reference(OriginalTransaction::new().instructed_amount(dong))
+                .into(),
+            Rule::DefaultBound,
+        ),
+        (
+            samples::payment_outcome(&TransactionStatus::Warehoused)
+                .original_transaction_reference(OriginalTransaction::new().creditor_name("Café"))
+                .into(),
+            Rule::DefaultBound,
+        ),
+        (query(|details| details.additional_information = Some("x".repeat(141))), Rule::DefaultBound),
+        (query(|details| details.mandate_purpose_code = Some("NEWS".into())), Rule::DefaultCode),
+        (
+            samples::mandate_notification(&Trigger::CreationDeclined)
+                .unwrap()
+                .resolution_event({
+                    let mut event = ResolutionEvent::new("AC02");
+                    event.reason_code = None;
+                    event
+                })
+                .into(),
+            Rule::DefaultRequired,
+        ),
+        (
+            samples::mandate_notification(&Trigger::AmendedUnilaterally)
+                .unwrap()
+                .details(Amendment::new(AmendedDebtor::new().party_name("-".to_owned())))
+                .into(),
+            Rule::ReadsAsCleared,
+        ),
+    ];
+    for (message, rule) in beyond {
+        let Err(OutgoingError::Findings { findings }) = with(&message, OutgoingOptions::new()) else {
+            panic!("{rule}")
+        };
+        assert_eq!(findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), [rule]);
+        assert_eq!(rule.class(), RuleClass::Default);
+        let sent = with(&message, OutgoingOptions::new().beyond_defaults(true)).unwrap();
+        assert_eq!(*sent.body, message.to_json());
+    }
+    // The specification's own rules stand.
+    let mut rejected = samples::payment_outcome(&TransactionStatus::Rejected);
+    rejected.transaction_status_reason_code = None;
+    let refused = with(&rejected.into(), OutgoingOptions::new().beyond_defaults(true));
+    assert!(matches!(refused, Err(OutgoingError::Findings { .. })));
+    let unknown = samples::mandate_outcome(&ActionType::Create, &ActionStatus::from("NEWS"));
+    let refused = with(&unknown.into(), OutgoingOptions::new().beyond_defaults(true));
+    assert!(matches!(refused, Err(OutgoingError::Findings { .. })));
+}
+
+#[test]
 fn what_would_never_leave_is_not_taken() {
     let long = |lines: usize| {
         let text: bankrail_values::BoundedText<1, 105> = "x".repeat(105).parse().unwrap();

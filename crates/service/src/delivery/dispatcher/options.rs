@@ -2,6 +2,7 @@
 
 use crate::delivery::BreakerPolicy;
 use bankrail_mailbox::{DEFAULT_TIME_OUT, Schedule};
+use bankrail_webhook::OutgoingOptions;
 use std::time::Duration;
 
 /// What a 2xx answer without an acknowledgement counts as. The record of the delivery notes it in either case.
@@ -32,6 +33,7 @@ pub struct DispatcherOptions {
     pub(in crate::delivery) shortest_idle: Duration,
     pub(in crate::delivery) unknown_endpoint_pause: Duration,
     pub(in crate::delivery) retention: Option<Duration>,
+    pub(in crate::delivery) outgoing: OutgoingOptions,
 }
 
 impl Default for DispatcherOptions {
@@ -50,6 +52,7 @@ impl Default for DispatcherOptions {
             shortest_idle: Duration::from_millis(100),
             unknown_endpoint_pause: Duration::from_secs(60),
             retention: None,
+            outgoing: OutgoingOptions::default(),
         }
     }
 }
@@ -160,6 +163,13 @@ impl DispatcherOptions {
     #[must_use]
     pub fn retention(mut self, retention: Duration) -> Self {
         self.retention = Some(retention);
+        self
+    }
+
+    /// Which messages are enqueued. Default: those that break neither the specification nor a documented default.
+    #[must_use]
+    pub fn outgoing(mut self, options: OutgoingOptions) -> Self {
+        self.outgoing = options;
         self
     }
 
