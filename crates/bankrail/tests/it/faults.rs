@@ -9,7 +9,6 @@ use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, Re
 use bankrail_mailbox::{EntryId, Inbox, Outbox, OutboxState, Schedule};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Transport, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
-    Unacknowledged,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_stores::{postgres, sqlite};
@@ -209,9 +208,7 @@ impl Plan {
 }
 
 fn options_of_the_sender() -> DispatcherOptions {
-    DispatcherOptions::new()
-        .schedule(Schedule::new([Duration::from_secs(1); 3], 20))
-        .unacknowledged(Unacknowledged::Failed)
+    DispatcherOptions::new().schedule(Schedule::new([Duration::from_secs(1); 3], 20))
 }
 
 fn in_memory() -> (Arc<dyn Inbox>, Arc<dyn Outbox>) {

@@ -122,10 +122,14 @@ fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
         health: Health::Good,
     };
     if answer.status.is_success() {
-        let acknowledged = Acknowledgement::from_json(&answer.body).is_ok_and(|body| body.is_received());
-        if !acknowledged {
+        let acknowledgement = Acknowledgement::from_json(&answer.body);
+        if !acknowledgement.as_ref().is_ok_and(Acknowledgement::is_received) {
             outcome.note = Some(DeliveryNote::Unacknowledged);
             outcome.delivered = !terms.retry_unacknowledged;
+            // The page of a proxy, for example. An acknowledgement with another status is the receiver's own answer.
+            if terms.retry_unacknowledged && acknowledgement.is_err() {
+                outcome.health = Health::Bad;
+            }
         }
         return outcome;
     }

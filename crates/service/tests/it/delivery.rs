@@ -12,7 +12,8 @@ mod world;
 use self::world::{Reply, World, fresh_headers};
 use bankrail_mailbox::{DeliveryNote, Enqueued, OutboxState};
 use bankrail_secured_payload::SecuredPayload;
-use bankrail_service::delivery::{EnqueueError, Unacknowledged};
+use bankrail_service::delivery::{BreakerPolicy, EnqueueError, Unacknowledged};
+use bankrail_values::Clock as _;
 use bankrail_webhook::{
     CaseType, DebtorInformation, DeliveryHeaders, Message, MessageKind, OutgoingError, OutgoingOptions, Priority, samples,
 };
@@ -112,24 +113,55 @@ async fn one_message_id_is_stored_once() {
 }
 
 #[tokio::test]
-async fn a_2xx_with_another_body_is_delivered_with_a_note_or_delivered_again() {
-    for (wrong_body, body, state) in [
-        (Unacknowledged::Delivered, "", OutboxState::Delivered),
-        (Unacknowledged::Delivered, "<html>", OutboxState::Delivered),
-        (
-            Unacknowledged::Delivered,
-            r#"{"id":"9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11","status":"RJCT"}"#,
-            OutboxState::Delivered,
-        ),
-        (Unacknowledged::Failed, "", OutboxState::Pending),
+async fn only_the_acknowledgement_ends_a_delivery() {
+    let id = "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11";
+    let with_status = |status: &str| format!(r#"{{"id":"{id}","status":"{status}"}}"#);
+    for (body, acknowledged) in [
+        (with_status("RCVD"), true),
+        (with_status("RJCT"), false),
+        (with_status("rcvd"), false),
+        (with_status("RCVD").replace(id, "7"), false),
+        (r#"{"status":"RCVD"}"#.to_owned(), false),
+        ("<html>It works!</html>".to_owned(), false),
+        (String::new(), false),
     ] {
-        let world = World::with(|options| options.unacknowledged(wrong_body));
-        world.receiver.script([Reply::Body(202, body.to_owned())]);
-        let id = world.enqueue_one().await;
+        for status in [200, 202] {
+            for counts_anyway in [false, true] {
+                let world = World::with(|options| match counts_anyway {
+                    false => options,
+                    true => options.unacknowledged(Unacknowledged::Delivered),
+                });
+                world.receiver.script([Reply::Body(status, body.clone())]);
+                let id = world.enqueue_one().await;
+                world.dispatcher.run_once().await.unwrap();
+                let delivered = acknowledged || counts_anyway;
+                let state = if delivered { OutboxState::Delivered } else { OutboxState::Pending };
+                assert_eq!(world.entry(id).await.state, state, "{status} {body}");
+                let note = (!acknowledged).then_some(DeliveryNote::Unacknowledged);
+                let [delivery] = world.deliveries(id).await.try_into().unwrap();
+                assert_eq!((delivery.status, delivery.note), (Some(status), note), "{body}");
+                if !delivered {
+                    world.clock.set(world.entry(id).await.due);
+                    world.dispatcher.run_once().await.unwrap();
+                    assert_eq!(world.entry(id).await.state, OutboxState::Delivered, "the next delivery is acknowledged");
+                }
+            }
+        }
+    }
+}
+
+/// A page in place of the acknowledgement shows that the receiver is not there; its own answer shows that it is.
+#[tokio::test]
+async fn pages_in_place_of_acknowledgements_open_the_circuit() {
+    for (body, opens) in [
+        ("<html>It works!</html>", true),
+        (r#"{"id":"9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11","status":"RJCT"}"#, false),
+    ] {
+        let world = World::with(|options| options.breaker(BreakerPolicy::new().failures(1)));
+        world.receiver.script([Reply::Body(200, body.to_owned())]);
+        world.enqueue_one().await;
         world.dispatcher.run_once().await.unwrap();
-        assert_eq!(world.entry(id).await.state, state, "{body}");
-        let deliveries = world.deliveries(id).await;
-        assert_eq!((deliveries[0].status, deliveries[0].note), (Some(202), Some(DeliveryNote::Unacknowledged)));
+        assert_eq!(world.endpoints.open_circuits(world.clock.now()).is_empty(), !opens, "{body}");
     }
 }
 

@@ -5,15 +5,16 @@ use bankrail_mailbox::{DEFAULT_TIME_OUT, Schedule};
 use bankrail_webhook::OutgoingOptions;
 use std::time::Duration;
 
-/// What a 2xx answer without an acknowledgement counts as. The record of the delivery notes it in either case.
+/// What a 2xx answer without the acknowledgement counts as: with a body that is none, or with another status in it than
+/// `RCVD` (Specification: "Events", delivery rule 4). The record of the delivery notes it in either case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unacknowledged {
-    /// As delivered, because of the status.
-    #[default]
-    Delivered,
     /// As a failure: the message is delivered again on the schedule.
+    #[default]
     Failed,
+    /// As delivered, because of the status. For receivers that do not answer with an acknowledgement.
+    Delivered,
 }
 
 /// Options of a [`Dispatcher`](super::Dispatcher). The defaults are those of well-known webhook senders (Default:
@@ -121,7 +122,7 @@ impl DispatcherOptions {
         self
     }
 
-    /// What a 2xx answer without an acknowledgement counts as. Default: delivered.
+    /// What a 2xx answer without the acknowledgement counts as. Default: a failure.
     #[must_use]
     pub fn unacknowledged(mut self, meaning: Unacknowledged) -> Self {
         self.unacknowledged = meaning;
