@@ -127,6 +127,42 @@ async fn a_duplicate_gets_the_stored_acknowledgement_and_a_conflict_a_new_one() 
     assert_eq!(inbox.counts().await.unwrap().pending, 3);
 }
 
+/// A mandate outcome that follows a pending one under the same `request_id` is not a conflict with it.
+#[tokio::test]
+async fn an_outcome_that_moves_on_from_pending_is_news() {
+    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
+    let receivers = receivers_with(inbox.clone(), options());
+    let kind = MessageKind::MandateOutcome;
+    let with = |status: &str| message(kind).replace('}', &format!(r#","action_status":"{status}"}}"#));
+    let pending = deliver(&receivers, kind, &with("PEND")).await;
+    let completed = deliver(&receivers, kind, &with("CMPL")).await;
+    assert_ne!(pending, completed);
+    for (status, first) in [("PEND", &pending), ("CMPL", &completed)] {
+        assert_eq!(deliver(&receivers, kind, &with(status)).await, *first, "{status} again");
+    }
+    let declined = deliver(&receivers, kind, &with("DECL")).await;
+    assert!(![&pending, &completed].contains(&&declined));
+    let mut conflicts = Vec::new();
+    for number in 1..=3 {
+        conflicts.push(inbox.find(EntryId::new(number)).await.unwrap().unwrap().conflicts_with);
+    }
+    assert_eq!(conflicts, [None, None, Some(EntryId::new(2))]);
+    assert_eq!(inbox.counts().await.unwrap().pending, 3);
+}
+
+/// The members of the specification's table decide what is a duplicate, not `X-Message-Id` (Default).
+#[tokio::test]
+async fn the_same_message_under_another_message_id_is_a_duplicate() {
+    let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());
+    for kind in MessageKind::ALL {
+        let first = deliver(&receivers, kind, &message(kind)).await;
+        let mut again = delivery(kind, seal(&message(kind)));
+        again.headers_mut().insert("x-message-id", "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11".parse().unwrap());
+        let (status, body) = send(&receivers, again).await;
+        assert_eq!((status, body.into_bytes()), (StatusCode::OK, first.to_json()), "{kind}");
+    }
+}
+
 #[tokio::test]
 async fn customers_that_share_an_inbox_are_told_apart() {
     let inbox = Arc::new(MemoryStore::new().inbox());

@@ -108,10 +108,16 @@ impl WebhookMessage for MandateActionOutcome {
         self.creation_date_time
     }
 
+    /// By `request_id`. The outcome of an action that is pending has a key of its own: the one that follows when the
+    /// action moves on from `PEND` answers the same request and is news, not a conflict (Default: "Webhooks").
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey {
-        let by_request =
-            |id: HyphenatedUuid| KeyParts::new(scope, Self::KIND, "request_id").text(&id.to_string()).finish();
-        self.request_id.map_or_else(|| KeyParts::fallback(scope, Self::KIND, message_id), by_request).into()
+        let Some(id) = self.request_id else { return KeyParts::fallback(scope, Self::KIND, message_id).into() };
+        let key = KeyParts::new(scope, Self::KIND, "request_id").text(&id.to_string());
+        let key = match &self.action_status {
+            Some(pending @ ActionStatus::Pending) => key.text(pending.as_str()),
+            _ => key,
+        };
+        key.finish().into()
     }
 
     #[allow(private_interfaces, reason = "sealed")]
