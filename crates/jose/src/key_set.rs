@@ -85,30 +85,61 @@ macro_rules! from_jwk_set {
             /// - Keys for other uses are left out: a JWK set often holds keys for several uses.
             /// - Keys for this use that are refused, for example for their size, are returned with the reason. Log
             ///   them: one of them may be the key that the other side uses next.
+            /// - If only some of the keys have a `kid`, those without are refused. Of keys with the same `kid`, the
+            ///   first is taken and the others are refused.
             ///
             /// To update an existing set, call [`KeySet::replace`] with the [`KeySet::keys`] of the new one.
             ///
             /// # Errors
-            /// [`KeySetError`] if no key is left, or the keys do not make a set.
+            /// [`KeySetError`] if no key is left, with the reason for the first one, or if more than
+            /// [`KeySet::MAX_TRIED`] keys without `kid` are left.
             pub fn from_jwk_set(
                 set: &crate::JwkSet,
                 options: &crate::KeyOptions,
             ) -> Result<(Self, Vec<crate::UnusableKey>), KeySetError> {
-                let (mut keys, mut unusable) = (Vec::new(), Vec::new());
-                for (index, jwk) in set.with_places().filter(|(_, jwk)| jwk.allows($role).is_ok()) {
+                let (mut keys, mut unusable, mut other_use) = (Vec::new(), Vec::new(), None);
+                for (index, jwk) in set.with_places() {
+                    if let Err(error) = jwk.allows($role) {
+                        other_use.get_or_insert((index, error.to_string()));
+                        continue;
+                    }
                     match crate::$handle::from_jwk(jwk, options) {
-                        Ok(key) => keys.push(key),
+                        Ok(key) => keys.push((index, key)),
                         Err(error) => unusable.push(crate::UnusableKey { index, error }),
                     }
                 }
-                if keys.is_empty() && !unusable.is_empty() {
-                    let crate::UnusableKey { index, error } = unusable.swap_remove(0);
-                    return Err(KeySetError::NoneUsable { index, source: error });
+                let keys = unambiguous(keys, &mut unusable);
+                if keys.is_empty() {
+                    let refused = unusable.iter().chain(set.unusable()).min_by_key(|key| key.index);
+                    let reason = refused.map(|key| (key.index, key.error.to_string())).or(other_use);
+                    let (index, reason) = reason.ok_or(KeySetError::Empty)?;
+                    return Err(KeySetError::NoneUsable { index, reason });
                 }
                 Ok((Self::new(keys)?, unusable))
             }
         }
     };
+}
+
+/// Leaves out the keys of a JWK set that a token's `kid` would not select: keys without `kid` beside keys with one, and
+/// keys whose `kid` an earlier one has.
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+fn unambiguous<K: Keyed>(keys: Vec<(usize, K)>, unusable: &mut Vec<crate::UnusableKey>) -> Vec<K> {
+    let named = keys.iter().any(|(_, key)| key.kid().is_some());
+    let mut taken: Vec<(usize, K)> = Vec::with_capacity(keys.len());
+    for (index, key) in keys {
+        let error = match taken.iter().find(|(_, earlier)| earlier.kid() == key.kid()) {
+            _ if named && key.kid().is_none() => crate::KeyError::NoKid,
+            Some((other, _)) if named => crate::KeyError::SameKid { other: *other },
+            _ => {
+                taken.push((index, key));
+                continue;
+            }
+        };
+        unusable.push(crate::UnusableKey { index, error });
+    }
+    unusable.sort_by_key(|key| key.index);
+    taken.into_iter().map(|(_, key)| key).collect()
 }
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
@@ -223,13 +254,14 @@ pub enum KeySetError {
     /// No keys.
     #[error("expected at least one key, found none")]
     Empty,
-    /// The JWK set has keys for this use, but none of them is usable.
-    #[error("no usable key in the JWK set, key {index} is the first one refused")]
+    /// The JWK set has keys, but none of them is usable for this use.
+    #[error("expected a usable key in the JWK set, found none, key {index}: {reason}")]
     NoneUsable {
-        /// The index of the first key refused, counted from zero.
+        /// The index of the first key refused, counted from zero. A key for another use counts only if there are no
+        /// others.
         index: usize,
         /// Why it was refused.
-        source: crate::KeyError,
+        reason: String,
     },
     /// More than [`KeySet::MAX_KEYS`] keys.
     #[error("expected at most {max} keys, found more")]

@@ -96,6 +96,15 @@ pub enum KeyError {
         /// The index of the other key in the set, counted from zero.
         other: usize,
     },
+    /// A key of a JWK set has no `kid` and other keys of the set have one.
+    #[error("expected a kid, as other keys of the set have one")]
+    NoKid,
+    /// An earlier key of a JWK set has the same `kid`.
+    #[error("key {other} of the set has the same kid")]
+    SameKid {
+        /// The index of the earlier key in the set, counted from zero.
+        other: usize,
+    },
     /// The JWK set has more keys than allowed.
     #[error("expected at most {max} keys, found {found}")]
     TooManyKeys {

@@ -12,11 +12,14 @@ use zeroize::Zeroizing;
 /// The most bytes of a key or certificate.
 pub(super) const MAX_LEN: usize = 64 * 1024;
 
+/// The label of a certificate.
+pub(super) const CERTIFICATE: &str = "CERTIFICATE";
+
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// The label and contents of the only PEM block in `text`.
+/// The label and contents of the only PEM block in `text`, or of the first one of a chain of certificates.
 pub(super) fn decode(text: &str) -> Result<(&str, Zeroizing<Vec<u8>>), KeyError> {
     if text.len() > MAX_LEN {
         return Err(KeyError::TooLong { found: text.len(), max: MAX_LEN });
@@ -33,8 +36,13 @@ pub(super) fn decode(text: &str) -> Result<(&str, Zeroizing<Vec<u8>>), KeyError>
     let (body, rest) = rest.split_once(END).ok_or(refused("no END line"))?;
     let closing = rest.strip_prefix(label).and_then(|rest| rest.strip_prefix(DASHES));
     let after = closing.ok_or(refused("an END line that does not match its BEGIN line"))?;
-    if after.contains(BEGIN) {
+    // A chain of certificates starts with the one whose key is meant (RFC 8446 section 4.4.2).
+    let more = after.split(BEGIN).skip(1);
+    if label != CERTIFICATE && more.clone().next().is_some() {
         return Err(refused("more than one block"));
+    }
+    if more.into_iter().any(|block| block.split_once(DASHES).is_none_or(|(label, _)| label != CERTIFICATE)) {
+        return Err(refused("a certificate and a block of another kind"));
     }
     let mut characters = Zeroizing::new(Vec::with_capacity(body.len()));
     characters.extend(body.bytes().filter(|byte| !byte.is_ascii_whitespace()));

@@ -24,16 +24,19 @@ pub struct PublicKey(RsaPublicKey);
 
 impl PublicKey {
     /// Reads a PEM block `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). With the feature `x509` it also reads
-    /// `CERTIFICATE`, without checking its dates (see [`Certificate`](super::Certificate)).
+    /// `CERTIFICATE`, or the first one of a chain, without checking its dates (see
+    /// [`Certificate`](super::Certificate)).
     ///
     /// # Errors
-    /// [`KeyError`] unless it is one such block with an acceptable key.
+    /// [`KeyError`] unless it is one such block, or a chain of certificates, with an acceptable key.
     pub fn from_pem(text: &str) -> Result<Self, KeyError> {
         match pem::decode(text)? {
             ("PUBLIC KEY", der) => Self::from_spki_der(&der),
             ("RSA PUBLIC KEY", der) => Self::from_pkcs1_der(&der),
             #[cfg(feature = "x509")]
-            ("CERTIFICATE", der) => super::Certificate::from_der(&der).map(|certificate| certificate.into_public_key()),
+            (pem::CERTIFICATE, der) => {
+                super::Certificate::from_der(&der).map(|certificate| certificate.into_public_key())
+            }
             (label, _) => Err(pem::unexpected(label, "a public key")),
         }
     }

@@ -16,13 +16,13 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Reads one PEM block `CERTIFICATE`.
+    /// Reads one PEM block `CERTIFICATE`, or the first one of a chain. The rest of the chain is not read.
     ///
     /// # Errors
-    /// [`KeyError`] unless it is one such block with an acceptable RSA key.
+    /// [`KeyError`] unless there are only such blocks, the first of them with an acceptable RSA key.
     pub fn from_pem(text: &str) -> Result<Self, KeyError> {
         match pem::decode(text)? {
-            ("CERTIFICATE", der) => Self::from_der(&der),
+            (pem::CERTIFICATE, der) => Self::from_der(&der),
             (label, _) => Err(pem::unexpected(label, "a certificate")),
         }
     }

@@ -73,11 +73,23 @@ fn a_certificate_gives_its_key_and_its_dates() {
     assert_eq!(key.to_spki_pem(), RSA_KEY);
 }
 
+/// As in the files that certificate authorities give out.
+#[test]
+fn a_chain_gives_the_key_of_its_first_certificate() {
+    for chain in [[RSA, RSA].concat(), [RSA, EC, EC].concat(), format!("subject: test\n{RSA}\nissuer: other\n{EC}")] {
+        assert_eq!(*Certificate::from_pem(&chain).unwrap().public_key(), PublicKey::from_pem(RSA_KEY).unwrap());
+        assert_eq!(VerifyingKey::from_pem(&chain).unwrap().to_spki_pem(), RSA_KEY);
+    }
+    assert!(matches!(Certificate::from_pem(&[EC, RSA].concat()), Err(KeyError::NotRsa)));
+}
+
 #[test]
 fn what_is_not_a_certificate_of_an_rsa_key_is_refused() {
     assert!(matches!(Certificate::from_pem(EC), Err(KeyError::NotRsa)));
     assert!(matches!(Certificate::from_pem(RSA_KEY), Err(KeyError::UnexpectedLabel { .. })));
-    assert!(matches!(Certificate::from_pem(&[RSA, RSA].concat()), Err(KeyError::NotPem { .. })), "a chain");
+    for mixed in [[RSA, RSA_KEY].concat(), [RSA, EC, RSA_KEY].concat(), [RSA_KEY, RSA].concat(), RSA_KEY.repeat(2)] {
+        assert!(matches!(PublicKey::from_pem(&mixed), Err(KeyError::NotPem { .. })));
+    }
     let spki = PublicKey::from_pem(RSA_KEY).unwrap().to_spki_der();
     assert!(matches!(Certificate::from_der(&spki), Err(KeyError::NotDer { .. })));
 }

@@ -227,10 +227,55 @@ fn a_key_of_a_set_that_is_meant_but_cannot_be_used_is_reported() {
     assert_eq!(keys.keys().len(), 1);
     assert!(matches!(&unusable[..], [key] if key.index == 2 && matches!(key.error, KeyError::Size { bits: 3072, .. })));
     let none = KeySet::<VerifyingKey>::from_jwk_set(&read(&[&wide, &odd_size]), &KeyOptions::new());
-    let expected = matches!(none, Err(KeySetError::NoneUsable { index: 1, source: KeyError::Size { .. } }));
-    assert!(expected, "{none:?}");
-    let none = KeySet::<VerifyingKey>::from_jwk_set(&read(&[&wide]), &KeyOptions::new());
+    assert!(matches!(none, Err(KeySetError::NoneUsable { index: 1, .. })), "{none:?}");
+    for (keys, error) in [
+        (&[&*wide, &odd_size][..], "key 1: expected a modulus of 2048 or 4096 bits for verifying, found 3072"),
+        (&[&wide], "key 0: JWK member \"use\" does not allow verifying"),
+        (&[r#"{"kty":"EC"}"#, &wide], "key 0: expected an RSA key (rsaEncryption), found another algorithm"),
+    ] {
+        let none = KeySet::<VerifyingKey>::from_jwk_set(&read(keys), &KeyOptions::new()).unwrap_err();
+        assert_eq!(none.to_string(), format!("expected a usable key in the JWK set, found none, {error}"));
+    }
+    let none = KeySet::<VerifyingKey>::from_jwk_set(&read(&[]), &KeyOptions::new());
     assert!(matches!(none, Err(KeySetError::Empty)));
+}
+
+#[test]
+fn a_key_that_a_kid_does_not_select_is_left_out_and_reported() {
+    let key = |signing: &SigningKey, kid: Option<&str>| {
+        let key = signing.verifying_key();
+        kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk()
+    };
+    let other = SigningKey::generate(RsaSize::Rsa2048).unwrap();
+    let read = |keys: &[String]| {
+        let set = JwkSet::parse(&format!(r#"{{"keys":[{}]}}"#, keys.join(","))).unwrap();
+        KeySet::<VerifyingKey>::from_jwk_set(&set, &KeyOptions::new())
+    };
+    let (keys, unusable) = read(&[
+        key(&SIGNING, Some("a")),
+        key(&other, None),
+        key(&other, Some("a")),
+        key(&other, Some("b")),
+        key(&SIGNING, Some("b")),
+    ])
+    .unwrap();
+    let thumbprint = |kid| keys.select(Some(kid)).unwrap().as_slice()[0].thumbprint();
+    assert_eq!((thumbprint("a"), thumbprint("b")), (SIGNING.thumbprint(), other.thumbprint()), "the first of each");
+    assert_eq!(keys.keys().len(), 2);
+    let reasons: Vec<_> = unusable.iter().map(|key| format!("{} {}", key.index, key.error)).collect();
+    assert_eq!(
+        reasons,
+        [
+            "1 expected a kid, as other keys of the set have one",
+            "2 key 0 of the set has the same kid",
+            "4 key 3 of the set has the same kid",
+        ]
+    );
+    // Without any kid all are tried.
+    let (keys, unusable) = read(&[key(&SIGNING, None), key(&other, None)]).unwrap();
+    assert_eq!((keys.keys().len(), unusable.len()), (2, 0));
+    let five = vec![key(&SIGNING, None); 5];
+    assert!(matches!(read(&five), Err(KeySetError::TooManyUnnamed { max: 4 })));
 }
 
 #[test]
