@@ -39,8 +39,8 @@ impl<P> TokenKey<P> {
 }
 
 impl RemoteSigner for TokenKey<VerifyingKey> {
-    fn verifying_key(&self) -> &VerifyingKey {
-        &self.public
+    fn verifying_key(&self) -> VerifyingKey {
+        self.public.clone()
     }
 
     fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {

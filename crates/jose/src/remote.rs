@@ -80,7 +80,10 @@ impl<'a> SignRequest<'a> {
 /// A private signing key that is reached by I/O.
 pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
     /// The public half, with the `kid` for headers. Each signature is checked with it before it is used.
-    fn verifying_key(&self) -> &VerifyingKey;
+    ///
+    /// It may change when the key is replaced: a signature of a key that was replaced between this call and
+    /// [`RemoteSigner::sign`] is not used, and requested once more under the new `kid`.
+    fn verifying_key(&self) -> VerifyingKey;
 
     /// Makes an RS256 signature (RSASSA-PKCS1-v1_5 with SHA-256).
     fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>>;
@@ -129,7 +132,7 @@ impl std::fmt::Debug for DecryptionOutcome {
 }
 
 impl<T: RemoteSigner + ?Sized> RemoteSigner for std::sync::Arc<T> {
-    fn verifying_key(&self) -> &VerifyingKey {
+    fn verifying_key(&self) -> VerifyingKey {
         (**self).verifying_key()
     }
 

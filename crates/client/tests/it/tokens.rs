@@ -66,9 +66,9 @@ enum Elsewhere {
 }
 
 impl RemoteSigner for Elsewhere {
-    fn verifying_key(&self) -> &VerifyingKey {
+    fn verifying_key(&self) -> VerifyingKey {
         let (Self::Signs(key) | Self::Fails(key, _) | Self::Hangs(key)) = self;
-        key
+        key.clone()
     }
 
     fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {

@@ -97,9 +97,23 @@ pub async fn sign_remote(
     header: &JwsHeader,
     payload: &[u8],
 ) -> Result<String, SignError> {
-    let prepared = prepare(header, key.verifying_key().kid(), payload);
-    let signature = key.sign(prepared.request()).await?;
-    prepared.finish(&signature, key.verifying_key())
+    let mut public = key.verifying_key();
+    let mut again = true;
+    loop {
+        let prepared = prepare(header, public.kid(), payload);
+        let signature = key.sign(prepared.request()).await?;
+        match prepared.finish(&signature, &public) {
+            Err(SignError::NotThisKey) if again => {
+                let now = key.verifying_key();
+                if now.public_key() == public.public_key() {
+                    return Err(SignError::NotThisKey);
+                }
+                // The key was replaced meanwhile, and the header has the old `kid`.
+                (public, again) = (now, false);
+            }
+            finished => return finished,
+        }
+    }
 }
 
 /// Writes a token up to its signature, which is made elsewhere. `key_kid` is the `kid` of the key, if it has one.

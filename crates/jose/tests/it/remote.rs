@@ -3,11 +3,12 @@
 use crate::shared::SIGNING;
 use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
 use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, SignRequest};
-use bankrail_jose::{SignError, VerifyingKey};
+use bankrail_jose::{KeySet, RsaSize, SignError, SigningKey, VerifyingKey};
 use std::future::Future;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
@@ -32,8 +33,8 @@ struct Loopback {
 }
 
 impl RemoteSigner for Loopback {
-    fn verifying_key(&self) -> &VerifyingKey {
-        &self.key
+    fn verifying_key(&self) -> VerifyingKey {
+        self.key.clone()
     }
 
     fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
@@ -106,7 +107,7 @@ fn remote(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> Arc<dyn RemoteS
 fn a_remote_key_signs() {
     let signer = remote(|message| SIGNING.sign(message).unwrap());
     let token = block_on(jws::sign_remote(&signer, &JwsHeader::new(), b"{}")).unwrap();
-    let verified = jws::verify(&token, signer.verifying_key(), &VerifyOptions::default()).unwrap();
+    let verified = jws::verify(&token, &signer.verifying_key(), &VerifyOptions::default()).unwrap();
     assert_eq!((verified.payload(), verified.header().kid()), (&b"{}"[..], Some("hsm")));
 }
 
@@ -148,4 +149,45 @@ fn an_unreachable_key_is_a_retryable_local_fault() {
         Err(SignError::Remote(error)) => assert!(error.is_retryable()),
         other => panic!("{other:?}"),
     }
+}
+
+/// Signs with the key in use when it is asked to sign, which is replaced after every `replaced_after` looks at it.
+#[derive(Debug)]
+struct Rotating {
+    keys: [SigningKey; 2],
+    looks: AtomicUsize,
+    replaced_after: usize,
+}
+
+impl Rotating {
+    fn current(&self) -> &SigningKey {
+        &self.keys[self.looks.load(Ordering::SeqCst) / self.replaced_after % 2]
+    }
+}
+
+impl RemoteSigner for Rotating {
+    fn verifying_key(&self) -> VerifyingKey {
+        let key = self.current().verifying_key();
+        self.looks.fetch_add(1, Ordering::SeqCst);
+        key
+    }
+
+    fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
+        Box::pin(async move { self.current().sign(request.message()).map_err(RemoteError::permanent) })
+    }
+}
+
+#[test]
+fn a_key_that_is_replaced_before_it_signs_signs_under_its_own_name() {
+    let other = SigningKey::generate(RsaSize::Rsa2048).unwrap();
+    let keys = || [SIGNING.clone().with_kid("old"), other.clone().with_kid("new")];
+    let rotating = Rotating { keys: keys(), looks: AtomicUsize::new(6), replaced_after: 7 };
+    let token = block_on(jws::sign_remote(&rotating, &JwsHeader::new(), b"{}")).unwrap();
+    let both = KeySet::new(keys().map(|key| key.verifying_key())).unwrap();
+    let verified = jws::verify(&token, &both, &VerifyOptions::default()).unwrap();
+    assert_eq!((verified.header().kid(), verified.key().kid()), (Some("new"), Some("new")));
+    // One that changes all the time is not followed for ever.
+    let restless = Rotating { keys: keys(), looks: AtomicUsize::new(0), replaced_after: 1 };
+    let refused = block_on(jws::sign_remote(&restless, &JwsHeader::new(), b"{}"));
+    assert!(matches!(refused, Err(SignError::NotThisKey)), "{refused:?}");
 }

@@ -26,8 +26,8 @@ impl Service {
 }
 
 impl RemoteSigner for Service {
-    fn verifying_key(&self) -> &VerifyingKey {
-        &self.verifying
+    fn verifying_key(&self) -> VerifyingKey {
+        self.verifying.clone()
     }
 
     fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
