@@ -8,6 +8,7 @@
 
 mod backend;
 pub mod base64url;
+mod current_key;
 mod handle;
 pub mod header;
 pub mod jws;
@@ -17,6 +18,7 @@ pub mod remote;
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 pub use backend::Backend;
+pub use current_key::CurrentKey;
 pub use handle::{
     BadSignature, ContentKey, DecryptError, DecryptionKey, EncryptError, EncryptionKey, KeyOptions, RandomError,
     SignError, SigningKey, VerifyingKey, random_bytes,

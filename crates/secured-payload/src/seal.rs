@@ -6,7 +6,7 @@ use bankrail_jose::header::JoseHeaderError;
 use bankrail_jose::jws::{self, JwsHeader, Prepared};
 use bankrail_jose::remote::{RemoteSigner, SignRequest};
 use bankrail_jose::{
-    ContentKey, EncryptError, EncryptionKey, RandomError, SignError, SigningKey, VerifyingKey, base64url, random_bytes,
+    ContentKey, CurrentKey, EncryptError, EncryptionKey, RandomError, SignError, SigningKey, VerifyingKey, base64url, random_bytes,
 };
 use bankrail_values::json::{self, JsonError, JsonObjectWriter};
 use zeroize::Zeroizing;
@@ -69,20 +69,14 @@ impl SealOptions {
 /// Seals JSON messages: signs them with a signing key (RS256), then encrypts them to an encryption key (RSA-OAEP,
 /// A256CBC-HS512).
 ///
-/// Each message has its own random content key and initialisation vector.
+/// - Each message has its own random content key and initialisation vector.
+/// - Both keys can be replaced while messages are sealed. Clones share them: replacing a key of one changes all. A
+///   message that is being sealed is finished with the keys that it was begun with.
 #[derive(Clone, Debug)]
 pub struct Sealer<S = SigningKey> {
-    signing: S,
-    outer: Outer,
-}
-
-/// The encryption layer, which does not need the signing key.
-#[derive(Clone, Debug)]
-struct Outer {
-    encryption: EncryptionKey,
+    signing: CurrentKey<S>,
+    encryption: CurrentKey<EncryptionKey>,
     options: SealOptions,
-    /// The protected header in base64url, the same for every message.
-    header: String,
 }
 
 impl<S> Sealer<S> {
@@ -91,13 +85,25 @@ impl<S> Sealer<S> {
     /// `signing` is a [`SigningKey`] for [`Sealer::seal`] or a [`RemoteSigner`] for [`Sealer::seal_remote`].
     #[must_use]
     pub fn new(signing: S, encryption: EncryptionKey) -> Self {
-        Self { signing, outer: Outer::new(encryption, SealOptions::default()) }
+        let (signing, encryption) = (CurrentKey::new(signing), CurrentKey::new(encryption));
+        Self { signing, encryption, options: SealOptions::default() }
     }
 
     /// Sets the options.
     #[must_use]
-    pub fn with_options(self, options: SealOptions) -> Self {
-        Self { outer: Outer::new(self.outer.encryption, options), ..self }
+    pub fn with_options(mut self, options: SealOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Signs with this key from now on, here and in all clones.
+    pub fn replace_signing_key(&self, signing: S) {
+        self.signing.replace(signing);
+    }
+
+    /// Encrypts to this key from now on, here and in all clones.
+    pub fn replace_encryption_key(&self, encryption: EncryptionKey) {
+        self.encryption.replace(encryption);
     }
 }
 
@@ -107,9 +113,9 @@ impl Sealer<SigningKey> {
     /// # Errors
     /// [`SealError`] if it is too long, not JSON in UTF-8, or if the back end or the system's random source fails.
     pub fn seal(&self, json: &[u8]) -> Result<String, SealError> {
-        self.outer.check(json)?;
-        let signed = jws::sign(&self.signing, &self.outer.options.inner, json)?;
-        self.outer.encrypt(signed.into_bytes())
+        self.options.check(json)?;
+        let signed = jws::sign(&self.signing.get(), &self.options.inner, json)?;
+        encrypt(signed.into_bytes(), &self.encryption.get(), &self.options)
     }
 }
 
@@ -119,9 +125,10 @@ impl<S: RemoteSigner> Sealer<S> {
     /// # Errors
     /// As [`Sealer::seal`], and [`SealError::Sign`] if the remote key could not be used.
     pub async fn seal_remote(&self, json: &[u8]) -> Result<String, SealError> {
-        self.outer.check(json)?;
-        let signed = jws::sign_remote(&self.signing, &self.outer.options.inner, json).await?;
-        self.outer.encrypt(signed.into_bytes())
+        self.options.check(json)?;
+        let (signing, encryption) = (self.signing.get(), self.encryption.get());
+        let signed = jws::sign_remote(&*signing, &self.options.inner, json).await?;
+        encrypt(signed.into_bytes(), &encryption, &self.options)
     }
 }
 
@@ -129,8 +136,9 @@ impl<S: RemoteSigner> Sealer<S> {
 #[derive(Debug)]
 pub struct UnsignedMessage {
     prepared: Prepared,
-    outer: Outer,
     verifying: VerifyingKey,
+    encryption: EncryptionKey,
+    options: SealOptions,
 }
 
 impl UnsignedMessage {
@@ -144,10 +152,9 @@ impl UnsignedMessage {
         encryption: EncryptionKey,
         options: SealOptions,
     ) -> Result<Self, SealError> {
-        let outer = Outer::new(encryption, options);
-        outer.check(json)?;
-        let prepared = jws::prepare(&outer.options.inner, verifying.kid(), json);
-        Ok(Self { prepared, outer, verifying })
+        options.check(json)?;
+        let prepared = jws::prepare(&options.inner, verifying.kid(), json);
+        Ok(Self { prepared, verifying, encryption, options })
     }
 
     /// The request to sign.
@@ -162,49 +169,52 @@ impl UnsignedMessage {
     /// [`SealError::Sign`] if the signature is not valid; otherwise as [`Sealer::seal`].
     pub fn finish(self, signature: &[u8]) -> Result<String, SealError> {
         let signed = self.prepared.finish(signature, &self.verifying)?;
-        self.outer.encrypt(signed.into_bytes())
+        encrypt(signed.into_bytes(), &self.encryption, &self.options)
     }
 }
 
-impl Outer {
-    fn new(encryption: EncryptionKey, options: SealOptions) -> Self {
-        let header = JsonObjectWriter::new()
-            .string("alg", "RSA-OAEP")
-            .string("enc", "A256CBC-HS512")
-            .optional_string("zip", options.deflate.then_some("DEF"))
-            .optional_string("cty", options.cty.then_some("JWT"))
-            .optional_string("kid", encryption.kid())
-            .finish();
-        Self { header: base64url::encode(header.as_bytes()), encryption, options }
-    }
-
+impl SealOptions {
     fn check(&self, json: &[u8]) -> Result<(), SealError> {
-        if json.len() > self.options.max_payload {
-            return Err(SealError::TooLong { found: json.len(), max: self.options.max_payload });
+        if json.len() > self.max_payload {
+            return Err(SealError::TooLong { found: json.len(), max: self.max_payload });
         }
         json::check(json, &crate::JSON_LIMITS).map_err(SealError::NotJson)
     }
+}
 
-    fn encrypt(&self, signed: Vec<u8>) -> Result<String, SealError> {
-        let key = ContentKey::random()?;
-        let iv: [u8; IV_LEN] = random_bytes()?;
-        // Encrypted in place, so that no copy of the plain text stays behind.
-        let mut text = Zeroizing::new(signed);
-        if self.options.deflate {
-            text = deflate::deflate(&text);
-        }
-        let Ciphertext { text, tag, .. } = Ciphertext::seal(&key, iv, self.header.as_bytes(), text);
-        let encrypted_key = self.encryption.encrypt(key.expose_secret())?;
-        let parts = [&encrypted_key[..], &iv, &text, &tag];
-        let room = parts.iter().map(|part| base64url::encoded_len(part.len()) + 1).sum::<usize>();
-        let mut compact = String::with_capacity(self.header.len() + room);
-        compact.push_str(&self.header);
-        for part in parts {
-            compact.push('.');
-            base64url::encode_into(part, &mut compact);
-        }
-        Ok(compact)
+/// Encrypts a signed message.
+fn encrypt(signed: Vec<u8>, encryption: &EncryptionKey, options: &SealOptions) -> Result<String, SealError> {
+    let header = JsonObjectWriter::new()
+        .string("alg", "RSA-OAEP")
+        .string("enc", "A256CBC-HS512")
+        .optional_string("zip", options.deflate.then_some("DEF"))
+        .optional_string("cty", options.cty.then_some("JWT"))
+        .optional_string("kid", encryption.kid())
+        .finish();
+    // Encrypted in place, so that no copy of the plain text stays behind.
+    let mut text = Zeroizing::new(signed);
+    if options.deflate {
+        text = deflate::deflate(&text);
     }
+    assemble(&header, text, encryption)
+}
+
+/// Encrypts bytes under a header.
+fn assemble(header: &str, text: Zeroizing<Vec<u8>>, encryption: &EncryptionKey) -> Result<String, SealError> {
+    let key = ContentKey::random()?;
+    let iv: [u8; IV_LEN] = random_bytes()?;
+    let header = base64url::encode(header.as_bytes());
+    let Ciphertext { text, tag, .. } = Ciphertext::seal(&key, iv, header.as_bytes(), text);
+    let encrypted_key = encryption.encrypt(key.expose_secret())?;
+    let parts = [&encrypted_key[..], &iv, &text, &tag];
+    let room = parts.iter().map(|part| base64url::encoded_len(part.len()) + 1).sum::<usize>();
+    let mut compact = String::with_capacity(header.len() + room);
+    compact.push_str(&header);
+    for part in parts {
+        compact.push('.');
+        base64url::encode_into(part, &mut compact);
+    }
+    Ok(compact)
 }
 
 /// Encrypts any bytes under any header, as an outsider who has the encryption key can. For fuzzers.
@@ -213,9 +223,7 @@ impl Outer {
 /// As [`Sealer::seal`], without the checks of the message.
 #[cfg(fuzzing)]
 pub fn encrypt_anything(header: &str, plain: Vec<u8>, encryption: &EncryptionKey) -> Result<String, SealError> {
-    let outer =
-        Outer { header: base64url::encode(header.as_bytes()), ..Outer::new(encryption.clone(), SealOptions::new()) };
-    outer.encrypt(plain)
+    assemble(header, Zeroizing::new(plain), encryption)
 }
 
 /// A message that could not be sealed. These are local faults.

@@ -107,6 +107,19 @@ fn keys_rotate_while_in_use() {
     let opened = opener.open(&compact).unwrap();
     assert_eq!((opened.signing_kid(), opened.encryption_kid()), (Some("is"), Some("new")));
 
+    // The sender's keys are replaced in all clones of its sealer.
+    let sealer = Sealer::new(was.clone(), old.encryption_key());
+    let in_use = sealer.clone();
+    let kids = |sealer: &Sealer| {
+        let opened = opener.open(&sealer.seal(b"{}").unwrap()).unwrap();
+        (opened.signing_kid().unwrap().to_owned(), opened.encryption_kid().unwrap().to_owned())
+    };
+    assert_eq!(kids(&in_use), ("was".to_owned(), "old".to_owned()));
+    sealer.replace_signing_key(is.clone());
+    assert_eq!(kids(&in_use), ("is".to_owned(), "old".to_owned()));
+    sealer.replace_encryption_key(new.encryption_key());
+    assert_eq!((kids(&in_use), kids(&sealer)), (("is".to_owned(), "new".to_owned()), kids(&in_use)));
+
     let late = Sealer::new(was, old.encryption_key()).seal(b"{}").unwrap();
     theirs.replace([is.verifying_key()]).unwrap();
     assert!(matches!(opener.open(&late), Err(OpenError::Rejected)), "a signing key that is gone");

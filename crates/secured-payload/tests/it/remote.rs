@@ -125,3 +125,20 @@ fn an_unreachable_key_is_a_retryable_local_fault() {
     let error = now(Opener::remote(service, verifying).open_remote(&good)).unwrap_err();
     assert_eq!((error.kind(), error.is_retryable(), error.http_status()), (OpenErrorKind::Unavailable, true, 500));
 }
+
+#[test]
+fn a_remote_signer_is_replaced_while_it_is_in_use() {
+    let service = |kid: &str| {
+        let signing = SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid(kid);
+        Service::new(Keys { signing, decryption: DECRYPTION.clone() }, false)
+    };
+    let (old, new) = (service("old"), service("new"));
+    let theirs = KeySet::new([old.verifying.clone(), new.verifying.clone()]).unwrap();
+    let opener = Opener::new(DECRYPTION.clone(), theirs);
+    let sealer = Sealer::new(old, new.encryption.clone());
+    let in_use = sealer.clone();
+    let kid = || opener.open(&now(in_use.seal_remote(b"{}")).unwrap()).unwrap().signing_kid().map(str::to_owned);
+    assert_eq!(kid().as_deref(), Some("old"));
+    sealer.replace_signing_key(new);
+    assert_eq!(kid().as_deref(), Some("new"));
+}
