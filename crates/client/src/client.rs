@@ -11,8 +11,8 @@ use crate::transport::Transport;
 use bankrail_client_assertion::token::TokenResponse;
 use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, MAX_LIFETIME};
 use bankrail_http::tls::{TlsRoots, client_config};
-use bankrail_jose::SigningKey;
 use bankrail_jose::remote::RemoteSigner;
+use bankrail_jose::{CurrentKey, SigningKey};
 use bankrail_rate_limit::{CallType, MemoryCounters, Pacer, PacerOptions, Policy};
 use bankrail_values::SecretString;
 use http::HeaderValue;
@@ -92,7 +92,7 @@ impl Client {
             endpoint: auth,
             api_key: api_key.clone(),
             assertion,
-            key: credentials.key,
+            key: CurrentKey::new(credentials.key),
             scopes: options.scopes.clone(),
             clock: options.clock.clone(),
             pacer: pacer(CallType::Token, options.token_limits),
@@ -108,6 +108,18 @@ impl Client {
             read: options.read,
         });
         Ok(Self(Arc::new(Parts { tokens, statements })))
+    }
+
+    /// Signs assertions with this key from now on, here and in all clones. The token at hand stays until it is renewed.
+    ///
+    /// The service must know the public half before, beside the old one.
+    pub fn replace_signing_key(&self, signing_key: SigningKey) {
+        self.0.tokens.replace_key(AssertionKey::Here(signing_key));
+    }
+
+    /// Signs assertions with this remote key from now on, as [`Client::replace_signing_key`].
+    pub fn replace_remote_signer(&self, signer: Arc<dyn RemoteSigner>) {
+        self.0.tokens.replace_key(AssertionKey::Elsewhere(signer));
     }
 
     /// The source of the customer's access tokens.

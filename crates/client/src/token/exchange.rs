@@ -10,8 +10,8 @@ use bankrail_client_assertion::token::{
 };
 use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder};
 use bankrail_http::names::API_KEY;
-use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
+use bankrail_jose::{CurrentKey, SignError};
 use bankrail_rate_limit::Pacer;
 use bankrail_values::{Clock, SecretString, Timestamp, excerpt};
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -24,7 +24,7 @@ pub(crate) struct Exchange {
     pub(crate) endpoint: Endpoint,
     pub(crate) api_key: HeaderValue,
     pub(crate) assertion: AssertionBuilder,
-    pub(crate) key: AssertionKey,
+    pub(crate) key: CurrentKey<AssertionKey>,
     pub(crate) scopes: ScopeSet,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) pacer: Pacer,
@@ -59,7 +59,7 @@ impl Exchange {
     }
 
     async fn sign(&self, now: Timestamp) -> Result<SecretString, TokenError> {
-        let signed: Result<String, AssertionBuildError> = match &self.key {
+        let signed: Result<String, AssertionBuildError> = match &*self.key.get() {
             // The private-key operation takes most of a millisecond, so it runs on a thread for blocking work.
             AssertionKey::Here(key) => {
                 let (assertion, key) = (self.assertion.clone(), key.clone());

@@ -1,6 +1,7 @@
 //! A cached access token: fetched once for all callers that wait, and renewed before it expires.
 
 use super::{Exchange, Token, TokenError};
+use crate::client::AssertionKey;
 use bankrail_values::Timestamp;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -82,6 +83,10 @@ impl TokenSource {
         if state.current.as_ref().is_some_and(|current| current.access_token == token.access_token) {
             state.current = None;
         }
+    }
+
+    pub(crate) fn replace_key(&self, key: AssertionKey) {
+        self.0.exchange.key.replace(key);
     }
 
     /// The running token call, or a new one.

@@ -2,8 +2,8 @@ use crate::provider::{API_KEY, KEY, Provider, Reply, request_key, start, token_t
 use bankrail_client::{Client, Credentials, ExchangeError, Pacing, TokenError};
 use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError};
 use bankrail_client_assertion::{Audience, Verifier};
-use bankrail_jose::VerifyingKey;
 use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, SignRequest};
+use bankrail_jose::{RsaSize, SigningKey, VerifyingKey};
 use bankrail_values::Clock;
 use std::error::Error;
 use std::sync::Arc;
@@ -108,6 +108,31 @@ async fn the_key_may_be_remote() {
         let error = client(signer).tokens().token().await.unwrap_err();
         assert!(matches!(&error, TokenError::Signer { .. }), "{error:?}");
         assert_eq!((error.is_retryable(), provider.calls().len()), (again, 1), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_key_may_be_replaced_while_the_client_is_in_use() {
+    let (provider, client, clock) = Provider::client().await;
+    let lives = 3600;
+    provider.tokens([Reply::token(1, lives), Reply::token(2, lives), Reply::token(3, lives)]);
+    let in_use = client.clone();
+    let verifier = Verifier::new(Audience::parse(&format!("{}/v1.0/auth", provider.url())).unwrap());
+    let new = SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid("new");
+    let remote = Arc::new(Elsewhere::Signs(KEY.verifying_key()));
+    for (call, key) in [KEY.verifying_key(), new.verifying_key(), KEY.verifying_key()].into_iter().enumerate() {
+        match call {
+            1 => client.replace_signing_key(new.clone()),
+            2 => client.replace_remote_signer(remote.clone()),
+            _ => {}
+        }
+        in_use.tokens().token().await.unwrap();
+        let calls = provider.calls();
+        assert_eq!(calls.len(), call + 1);
+        let form = TokenRequest::from_form(Some(FORM_CONTENT_TYPE), calls[call].body.as_bytes()).unwrap();
+        let assertion = verifier.read(form.assertion().expose_secret()).unwrap();
+        assert!(assertion.verify(&key, clock.now()).is_ok(), "call {call}");
+        clock.advance(seconds(lives));
     }
 }
 
