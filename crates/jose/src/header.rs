@@ -220,6 +220,18 @@ pub enum JoseHeaderError {
 }
 
 impl JoseHeaderError {
+    /// The name of the member that is refused, if it is one of the profile's.
+    #[must_use]
+    pub fn member(&self) -> Option<&'static str> {
+        match self {
+            Self::Missing { name }
+            | Self::NotText { name }
+            | Self::Refused { name }
+            | Self::Unsupported { name, .. } => Some(name),
+            Self::TooLong { .. } | Self::NotBase64url | Self::NotObject(_) => None,
+        }
+    }
+
     /// [`JoseHeaderError::Unsupported`] with the value found, cut and escaped.
     #[must_use]
     pub fn unsupported(name: &'static str, expected: &'static str, found: &str) -> Self {

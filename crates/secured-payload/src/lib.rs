@@ -11,7 +11,9 @@ mod open;
 mod seal;
 
 pub use envelope::{EnvelopeError, SecuredPayload};
-pub use open::{Malformed, OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealedMessage};
+pub use open::{
+    Malformed, OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealedMessage, unverified_kid,
+};
 #[cfg(fuzzing)]
 pub use seal::encrypt_anything;
 pub use seal::{SealError, SealOptions, Sealer, UnsignedMessage};

@@ -6,7 +6,7 @@ mod sealed_message;
 
 pub use error::{Malformed, OpenError, OpenErrorKind};
 pub use options::{OpenOptions, Recipient};
-pub use sealed_message::SealedMessage;
+pub use sealed_message::{SealedMessage, unverified_kid};
 
 use bankrail_jose::header::JoseHeader;
 use bankrail_jose::remote::RemoteDecrypter;

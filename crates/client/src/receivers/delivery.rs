@@ -30,12 +30,13 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
     };
     let opened = match shared.opening.open(secured_payload).await {
         Some(Ok(opened)) => opened,
-        Some(Err(error)) if error.kind() == OpenErrorKind::Unavailable => {
-            tracing::error!(%kind, %message_id, %error, "the decryption key is not available");
-            return answer::failed();
-        }
-        Some(Err(error)) => {
-            tracing::warn!(%kind, %message_id, %error, "delivery that was not opened");
+        Some(Err(unopened)) => {
+            let (reason, encryption_kid) = (unopened.reason(), unopened.kid.as_deref());
+            if unopened.error.kind() == OpenErrorKind::Unavailable {
+                tracing::error!(%kind, %message_id, encryption_kid, reason, "the decryption key is not available");
+                return answer::failed();
+            }
+            tracing::warn!(%kind, %message_id, encryption_kid, reason, "delivery that was not opened");
             return answer::refused();
         }
         None => return answer::failed(),

@@ -1,3 +1,4 @@
+use crate::log::Log;
 use crate::provider::start;
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, Response, StatusCode};
@@ -228,6 +229,35 @@ async fn every_fault_of_a_message_is_answered_alike() {
         assert_eq!(answer, (StatusCode::BAD_REQUEST, REFUSED.to_owned()), "{name}");
     }
     assert_eq!(inbox.counts().await.unwrap().pending, 0);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_log_names_the_keys_of_a_delivery_that_was_not_opened() {
+    let opener = Opener::new(DECRYPTION.clone().with_kid("ours"), SIGNING.verifying_key().with_kid("theirs"));
+    let receivers = Receivers::new(opener, "our-key", Arc::new(MemoryStore::new().inbox()), options()).unwrap();
+    let kind = MessageKind::Query;
+    let seal = |signing: &SigningKey, encryption: bankrail_jose::EncryptionKey| {
+        let sealed = Sealer::new(signing.clone(), encryption).seal(message(kind).as_bytes()).unwrap();
+        SecuredPayload::new(sealed).to_json()
+    };
+    let stranger = SigningKey::generate(RsaSize::Rsa2048).unwrap();
+    for (signed_by, encrypted_to, keys, reason) in [
+        ("another", "ours", "encryption_kid=\"\\\"ours\\\"\"", "found the kid \\\"another\\\""),
+        ("theirs", "lost", "encryption_kid=\"\\\"lost\\\"\"", "none of 1 keys has the token's kid"),
+        ("theirs", "ours", "encryption_kid=\"\\\"ours\\\"\"", "the message was rejected"),
+    ] {
+        let log = Log::start();
+        let signing = stranger.clone().with_kid(signed_by);
+        let sealed = seal(&signing, DECRYPTION.encryption_key().with_kid(encrypted_to));
+        let answer = send(&receivers, delivery(kind, sealed)).await;
+        assert_eq!(answer, (StatusCode::BAD_REQUEST, REFUSED.to_owned()));
+        let text = log.text();
+        let line =
+            text.lines().find(|line| line.contains("delivery that was not opened")).unwrap_or_else(|| panic!("{text}"));
+        for part in [keys, reason, &format!("message_id={UUID}")] {
+            assert!(line.contains(part), "{part} in {line}");
+        }
+    }
 }
 
 #[tokio::test]

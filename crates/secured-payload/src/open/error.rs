@@ -23,10 +23,21 @@ pub enum OpenError {
     /// No decryption key was found for the message.
     #[error(transparent)]
     NoKey(#[from] SelectError),
-    /// Decryption or verification failed. The value is the same for every cause: a sender who learns which step
-    /// failed, from the answer or from a log, can decrypt messages of others step by step (RFC 7516 section 11.5).
+    /// Decryption failed, or the signature is not valid. The value is the same for every cause: a sender who learns
+    /// which step failed, from the answer or from a log, can decrypt messages of others step by step (RFC 7516 section
+    /// 11.5).
     #[error("the message was rejected")]
     Rejected,
+    /// Decrypted, but none of the verifying keys has the signature's `kid`, or it has none and there are too many keys
+    /// to try. The tag was right, so only the one who encrypted the message can cause this, and learns nothing about
+    /// messages of others.
+    #[error("{reason}, found {}", named(kid.as_deref()))]
+    NoSigningKey {
+        /// The `kid`, cut and escaped. It is not verified.
+        kid: Option<String>,
+        /// Why there is no key.
+        reason: SelectError,
+    },
     /// Decrypted and verified, but for another recipient: see [`Recipient`](super::Recipient).
     #[error("expected our recipient as member {name:?}, found another or none")]
     OtherRecipient {
@@ -63,6 +74,8 @@ pub enum OpenErrorKind {
     NoKey,
     /// [`OpenError::Rejected`].
     Rejected,
+    /// [`OpenError::NoSigningKey`].
+    NoSigningKey,
     /// [`OpenError::OtherRecipient`].
     OtherRecipient,
     /// [`OpenError::OtherType`].
@@ -82,6 +95,7 @@ impl OpenError {
             Self::UnsupportedHeader(_) => OpenErrorKind::UnsupportedHeader,
             Self::NoKey(_) => OpenErrorKind::NoKey,
             Self::Rejected => OpenErrorKind::Rejected,
+            Self::NoSigningKey { .. } => OpenErrorKind::NoSigningKey,
             Self::OtherRecipient { .. } => OpenErrorKind::OtherRecipient,
             Self::OtherType => OpenErrorKind::OtherType,
             Self::PayloadInvalid(_) => OpenErrorKind::PayloadInvalid,
@@ -111,6 +125,10 @@ impl OpenError {
     pub fn http_status(&self) -> u16 {
         if let Self::Unavailable { .. } = self { 500 } else { 400 }
     }
+}
+
+fn named(kid: Option<&str>) -> String {
+    kid.map_or_else(|| "none".to_owned(), |kid| format!("the kid {kid}"))
 }
 
 impl From<JoseHeaderError> for OpenError {

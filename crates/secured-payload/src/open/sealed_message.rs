@@ -5,10 +5,11 @@ use super::{Malformed, OpenError, OpenOptions, Opened};
 use crate::content::{Authentic, BLOCK_LEN, Ciphertext, NotOpened};
 use crate::deflate;
 use bankrail_jose::header::{HeaderRules, JoseHeader, JoseHeaderError, is_media_type};
-use bankrail_jose::jws::{self, Verified, VerifyOptions};
+use bankrail_jose::jws::{Compact, Verified, VerifyError, VerifyOptions};
 use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter};
 use bankrail_jose::{ContentKey, DecryptionKey, EncryptionKey, KeySet, VerifyingKey, base64url};
-use bankrail_values::json::{self, JsonValue};
+use bankrail_values::excerpt;
+use bankrail_values::json::{self, JsonLimits, JsonValue};
 use std::fmt;
 use std::ops::ControlFlow;
 use zeroize::{Zeroize as _, Zeroizing};
@@ -219,7 +220,13 @@ fn verify(
     let limits = VerifyOptions::new().max_token(signed.len()).max_header(options.max_header);
     // The reason of a refusal is dropped here.
     let signed = std::str::from_utf8(&signed).map_err(|_| OpenError::Rejected)?;
-    let verified = jws::verify(signed, verifying, &limits).map_err(|_| OpenError::Rejected)?;
+    let signed = Compact::parse(signed, &limits).map_err(|_| OpenError::Rejected)?;
+    let kid = signed.header().kid().map(excerpt);
+    let verified = match signed.verify(verifying) {
+        Ok(verified) => verified,
+        Err(VerifyError::NoKey(reason)) => return Err(OpenError::NoSigningKey { kid, reason }),
+        Err(_) => return Err(OpenError::Rejected),
+    };
     if options.require_typ && !verified.header().typ().is_some_and(|typ| is_media_type(typ, "JWT")) {
         return Err(OpenError::OtherType);
     }
@@ -245,6 +252,20 @@ fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), Ope
         }
     };
     if meant { Ok(()) } else { Err(OpenError::OtherRecipient { name: recipient.name.clone() }) }
+}
+
+/// The `kid` of a message's header, cut and escaped, for the log: which of our keys the sender has used. `None` if the
+/// header is longer than 4 KiB or cannot be read, or has no `kid`. Nothing of it is verified.
+#[must_use]
+pub fn unverified_kid(compact: &str) -> Option<String> {
+    const MOST: usize = 4 * 1024;
+    let (header, _) = compact.split_once('.')?;
+    if header.len() > base64url::encoded_len(MOST) {
+        return None;
+    }
+    let header = base64url::decode(header).ok()?;
+    let members = json::read_object(&header, &JsonLimits::new().max_bytes(MOST)).ok()?;
+    members.get("kid").and_then(JsonValue::as_str).map(excerpt)
 }
 
 fn split(compact: &str) -> Result<[&str; 5], Malformed> {

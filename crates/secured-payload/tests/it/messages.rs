@@ -5,7 +5,7 @@ use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::{DecryptionKey, KeySet, RsaSize, SelectError, SigningKey};
 use bankrail_secured_payload::{
     OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealError, SealOptions, Sealer, SecuredPayload,
-    UnsignedMessage,
+    UnsignedMessage, unverified_kid,
 };
 use proptest::prelude::*;
 
@@ -122,7 +122,11 @@ fn keys_rotate_while_in_use() {
 
     let late = Sealer::new(was, old.encryption_key()).seal(b"{}").unwrap();
     theirs.replace([is.verifying_key()]).unwrap();
-    assert!(matches!(opener.open(&late), Err(OpenError::Rejected)), "a signing key that is gone");
+    let error = opener.open(&late).expect_err("a signing key that is gone");
+    assert_eq!(error.to_string(), "none of 1 keys has the token's kid, found the kid \"was\"");
+    assert_eq!(error.kind(), OpenErrorKind::NoSigningKey);
+    assert_eq!((error.http_status(), error.public_message()), (400, OpenError::Rejected.public_message()));
+    assert_eq!(unverified_kid(&late).as_deref(), Some("\"old\""));
     ours.replace([new]).unwrap();
     assert!(matches!(opener.open(&late), Err(OpenError::NoKey(SelectError::UnknownKid { keys: 1 }))));
     assert!(opener.open(&compact).is_ok());
@@ -236,5 +240,19 @@ proptest! {
         let envelope = SecuredPayload::from_json(body.as_bytes()).unwrap();
         let opened = keys.customer().open(&envelope.secured_payload).unwrap();
         prop_assert_eq!(opened.json(), json.as_bytes());
+    }
+}
+
+#[test]
+fn the_kid_for_the_log_is_bounded_and_optional() {
+    let with = |header: &str| unverified_kid(&format!("{}.x", bankrail_jose::base64url::encode(header.as_bytes())));
+    assert_eq!(with(r#"{"kid":"a\nb","alg":"any"}"#).as_deref(), Some(r#""a\nb""#));
+    assert_eq!(with(&format!(r#"{{"kid":"{}"}}"#, "k".repeat(100))).unwrap().chars().count(), 43);
+    for none in [r#"{}"#, r#"{"kid":1}"#, r#"{"kid":"a","kid":"b"}"#, "[]", ""] {
+        assert_eq!(with(none), None, "{none}");
+    }
+    assert_eq!(with(&format!(r#"{{"kid":"a","x":"{}"}}"#, "x".repeat(4 * 1024))), None);
+    for none in ["", "eyJraWQiOiJhIn0", ".", "*.x"] {
+        assert_eq!(unverified_kid(none), None, "{none}");
     }
 }
