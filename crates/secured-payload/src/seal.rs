@@ -6,7 +6,8 @@ use bankrail_jose::header::JoseHeaderError;
 use bankrail_jose::jws::{self, JwsHeader, Prepared};
 use bankrail_jose::remote::{RemoteSigner, SignRequest};
 use bankrail_jose::{
-    ContentKey, CurrentKey, EncryptError, EncryptionKey, RandomError, SignError, SigningKey, VerifyingKey, base64url, random_bytes,
+    ContentKey, CurrentKey, EncryptError, EncryptionKey, RandomError, SignError, SigningKey, VerifyingKey, base64url,
+    random_bytes,
 };
 use bankrail_values::json::{self, JsonError, JsonObjectWriter};
 use zeroize::Zeroizing;
@@ -238,7 +239,8 @@ pub enum SealError {
         /// The most allowed.
         max: usize,
     },
-    /// The message is not JSON as [`bankrail_values::json`] reads it.
+    /// The message is not JSON as [`bankrail_values::json`] reads it: no member twice, no unpaired surrogate, and at
+    /// most 64 levels, because many parsers refuse such JSON.
     #[error("the message is not acceptable JSON: {0}")]
     NotJson(JsonError),
     /// The message could not be signed.

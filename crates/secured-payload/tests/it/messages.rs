@@ -256,3 +256,25 @@ fn the_kid_for_the_log_is_bounded_and_optional() {
         assert_eq!(unverified_kid(none), None, "{none}");
     }
 }
+
+/// RFC 8259 allows both, and many parsers refuse them: they are not sealed. The depth is that of the JSON reader.
+#[test]
+fn what_many_parsers_refuse_is_not_sealed() {
+    let keys = backends().next().unwrap();
+    let (sealer, opener) = (keys.sealer(), keys.opener());
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let sealed = sealer.seal(nested(64).as_bytes()).unwrap();
+    assert_eq!(opener.open(&sealed).unwrap().json(), nested(64).as_bytes());
+    let surrogates =
+        [r#""\ud800""#, r#""\udc00""#, r#"{"a":"\ud800\ud800"}"#, r#"{"\udfff":1}"#, r#"["\ud83d\u0041"]"#];
+    let deep = [nested(65), nested(60_000), format!("{}1{}", r#"{"a":"#.repeat(65), "}".repeat(65))];
+    for text in surrogates.into_iter().map(str::to_owned).chain(deep) {
+        let refused = sealer.seal(text.as_bytes());
+        assert!(matches!(refused, Err(SealError::NotJson(_))), "{text:.40}");
+        // A sender of another make signs it: then it is refused when it is opened.
+        let signed = jws::sign(&keys.signing, &JwsHeader::new(), text.as_bytes()).unwrap();
+        let error = opener.open(&outsider::encrypt(outsider::HEADER, signed.as_bytes())).unwrap_err();
+        assert_eq!(error.kind(), OpenErrorKind::PayloadInvalid, "{text:.40}");
+    }
+    assert!(sealer.seal("\"\\ud83d\\udc4d 👍\"".as_bytes()).is_ok());
+}
