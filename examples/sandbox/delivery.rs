@@ -7,6 +7,7 @@ use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions, TlsRoots,
 };
 use bankrail::values::{Clock, HyphenatedUuid, SecretString};
+use bankrail::webhook::sender::OriginalRequest;
 use bankrail::webhook::{DeliveryHeaders, MessageKind, Priority};
 use std::error::Error;
 use std::sync::Arc;
@@ -37,7 +38,8 @@ pub(crate) fn dispatcher(
 pub(crate) fn headers(kind: MessageKind) -> DeliveryHeaders {
     let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
     if kind.answers_a_request() {
-        DeliveryHeaders::answering(fresh(), fresh()).correlation_id(fresh()).priority(Priority::Attended)
+        let request = OriginalRequest::new(fresh()).with_correlation_id(fresh());
+        DeliveryHeaders::answering(&request, fresh()).priority(Priority::Attended)
     } else {
         DeliveryHeaders::new(fresh()).priority(Priority::Unattended)
     }

@@ -2,6 +2,7 @@
 
 use crate::finding::{MessageFinding, Rule};
 use crate::message::MessageKind;
+use crate::sender::OriginalRequest;
 use bankrail_values::{HyphenatedUuid, excerpt};
 use std::fmt;
 
@@ -50,8 +51,8 @@ impl fmt::Display for Priority {
 
 /// The headers of one delivery.
 ///
-/// `request_key` and `correlation_id` are echoed from the caller's original request and given at enqueue: this crate
-/// does not generate them.
+/// `request_key` and `correlation_id` are echoed from the original request, as the sender recorded it
+/// ([`OriginalRequest`]): this crate does not generate them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct DeliveryHeaders {
@@ -75,17 +76,11 @@ impl DeliveryHeaders {
         Self { request_key: None, message_id, correlation_id: None, priority: None }
     }
 
-    /// Headers of an outcome, with the key of the request that it answers.
+    /// Headers of an outcome, which echo the request that it answers.
     #[must_use]
-    pub fn answering(request_key: HyphenatedUuid, message_id: HyphenatedUuid) -> Self {
-        Self { request_key: Some(request_key), ..Self::new(message_id) }
-    }
-
-    /// Sets the correlation id of the original request.
-    #[must_use]
-    pub fn correlation_id(mut self, id: HyphenatedUuid) -> Self {
-        self.correlation_id = Some(id);
-        self
+    pub fn answering(request: &OriginalRequest, message_id: HyphenatedUuid) -> Self {
+        let (request_key, correlation_id) = (Some(request.request_key()), request.correlation_id());
+        Self { request_key, correlation_id, ..Self::new(message_id) }
     }
 
     /// Sets the priority.

@@ -21,6 +21,7 @@ pub mod headers;
 pub mod history;
 pub mod message;
 pub mod samples;
+pub mod sender;
 
 pub use acknowledgement::Acknowledgement;
 pub use amended::Amended;

@@ -38,8 +38,9 @@ pub fn action_id() -> ActionId {
 pub fn headers(kind: MessageKind) -> DeliveryHeaders {
     let message_id = constant("9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11");
     let headers = if kind.answers_a_request() {
-        DeliveryHeaders::answering(constant("2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21"), message_id)
-            .correlation_id(constant("7a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"))
+        let request = sender::OriginalRequest::new(constant("2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21"));
+        let request = request.with_correlation_id(constant("7a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"));
+        DeliveryHeaders::answering(&request, message_id)
     } else {
         DeliveryHeaders::new(message_id)
     };

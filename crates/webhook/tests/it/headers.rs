@@ -2,6 +2,7 @@
 
 use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
+use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::*;
 
 const A: &str = "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11";
@@ -36,18 +37,19 @@ fn what_is_sent_is_read_back() {
 fn the_table_decides_what_is_sent() {
     use MessageKind::{MandateNotification, MandateOutcome, PaymentOutcome, Query};
     let plain = DeliveryHeaders::new(id(A));
-    let answering = DeliveryHeaders::answering(id(B), id(A));
+    let request = OriginalRequest::new(id(B));
+    let answering = DeliveryHeaders::answering(&request, id(A));
+    let correlated = DeliveryHeaders::answering(&request.with_correlation_id(id(A)), id(A));
     for kind in [MandateOutcome, PaymentOutcome] {
         assert_eq!(plain.check(kind), Err(DeliveryHeaderError::Missing { name: REQUEST_KEY }));
-        assert_eq!(answering.correlation_id(id(A)).priority(Priority::Attended).check(kind), Ok(()));
+        assert_eq!(correlated.priority(Priority::Attended).check(kind), Ok(()));
     }
     for kind in [MandateNotification, Query] {
         assert_eq!(plain.check(kind), Ok(()));
         assert_eq!(answering.check(kind), Err(DeliveryHeaderError::Unexpected { name: REQUEST_KEY }));
-        assert_eq!(
-            plain.correlation_id(id(B)).check(kind),
-            Err(DeliveryHeaderError::Unexpected { name: CORRELATION_ID })
-        );
+        let mut correlated = plain;
+        correlated.correlation_id = Some(id(B));
+        assert_eq!(correlated.check(kind), Err(DeliveryHeaderError::Unexpected { name: CORRELATION_ID }));
     }
     assert_eq!(plain.priority(Priority::Attended).check(MandateNotification), Ok(()));
     assert!(matches!(plain.priority(Priority::Attended).check(Query), Err(DeliveryHeaderError::Malformed { .. })));
@@ -58,7 +60,10 @@ fn the_table_decides_what_is_sent() {
 fn required_headers_refuse_and_optional_ones_are_findings() {
     use MessageKind::{MandateNotification, MandateOutcome, Query};
     let read = parse(MandateOutcome, &[("x-requestkey", B), ("X-MESSAGE-ID", A), ("priority", " ATTENDED\t")]).unwrap();
-    assert_eq!(read, (DeliveryHeaders::answering(id(B), id(A)).priority(Priority::Attended), vec![]));
+    assert_eq!(
+        read,
+        (DeliveryHeaders::answering(&OriginalRequest::new(id(B)), id(A)).priority(Priority::Attended), vec![])
+    );
     let missing = |kind, headers: &[(&str, &str)]| match parse(kind, headers) {
         Err(DeliveryHeaderError::Missing { name }) => name,
         other => panic!("{other:?}"),

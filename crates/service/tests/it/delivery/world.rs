@@ -9,6 +9,7 @@ use bankrail_service::delivery::{
 };
 use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
 use bankrail_values::{Clock, HyphenatedUuid, ManualClock, SecretString};
+use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind, samples};
 use http::{HeaderMap, StatusCode};
 use std::collections::VecDeque;
@@ -198,5 +199,10 @@ pub(super) fn sealed_by(id: &EndpointId, sealer: Arc<dyn SealPayload>) -> Endpoi
 /// Headers with new keys.
 pub(super) fn fresh_headers(kind: MessageKind) -> DeliveryHeaders {
     let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
-    if kind.answers_a_request() { DeliveryHeaders::answering(fresh(), fresh()) } else { DeliveryHeaders::new(fresh()) }
+    if kind.answers_a_request() {
+        let request = OriginalRequest::new(fresh()).with_correlation_id(fresh());
+        DeliveryHeaders::answering(&request, fresh())
+    } else {
+        DeliveryHeaders::new(fresh())
+    }
 }

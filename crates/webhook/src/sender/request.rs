@@ -1,0 +1,127 @@
+//! What an outcome echoes of the request that it answers.
+
+use super::PaymentInstruction;
+use crate::headers::{CORRELATION_ID, DeliveryHeaders, REQUEST_KEY};
+use crate::message::Message;
+use bankrail_values::HyphenatedUuid;
+
+/// The keys of a mandate or payment instruction request, recorded when the request was acknowledged
+/// (Specification: "Webhook receivers", header meanings).
+///
+/// ```
+/// use bankrail_webhook::DeliveryHeaders;
+/// use bankrail_webhook::sender::OriginalRequest;
+/// let request = OriginalRequest::new("2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21".parse()?);
+/// let headers = DeliveryHeaders::answering(&request, "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11".parse()?);
+/// assert_eq!(headers.request_key, Some(request.request_key()));
+/// # Ok::<(), bankrail_values::UuidError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct OriginalRequest {
+    request_key: HyphenatedUuid,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    correlation_id: Option<HyphenatedUuid>,
+}
+
+impl OriginalRequest {
+    /// The request whose acknowledgement had this `X-RequestKey`.
+    #[must_use]
+    pub fn new(request_key: HyphenatedUuid) -> Self {
+        Self { request_key, correlation_id: None }
+    }
+
+    /// Adds the `X-Correlation-Id` that the request had.
+    #[must_use]
+    pub fn with_correlation_id(mut self, id: HyphenatedUuid) -> Self {
+        self.correlation_id = Some(id);
+        self
+    }
+
+    /// The `X-RequestKey` of the request's acknowledgement.
+    #[must_use]
+    pub fn request_key(&self) -> HyphenatedUuid {
+        self.request_key
+    }
+
+    /// The `X-Correlation-Id` of the request, if it had one.
+    #[must_use]
+    pub fn correlation_id(&self) -> Option<HyphenatedUuid> {
+        self.correlation_id
+    }
+
+    /// Checks that headers echo this request: the same `X-RequestKey`, and no `X-Correlation-Id` but the request's.
+    ///
+    /// # Errors
+    /// [`RequestMismatch::Header`].
+    pub fn check(&self, headers: &DeliveryHeaders) -> Result<(), RequestMismatch> {
+        if headers.request_key != Some(self.request_key) {
+            return Err(RequestMismatch::Header { name: REQUEST_KEY });
+        }
+        if headers.correlation_id.is_some() && headers.correlation_id != self.correlation_id {
+            return Err(RequestMismatch::Header { name: CORRELATION_ID });
+        }
+        Ok(())
+    }
+}
+
+/// A request that an outcome answers, as the sender recorded it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordedRequest {
+    /// A mandate action.
+    Mandate(OriginalRequest),
+    /// A payment instruction.
+    Payment(PaymentInstruction),
+}
+
+impl RecordedRequest {
+    /// What the outcomes of the request echo.
+    #[must_use]
+    pub fn original(&self) -> &OriginalRequest {
+        match self {
+            Self::Mandate(request) => request,
+            Self::Payment(instruction) => instruction.request(),
+        }
+    }
+
+    /// Checks that a message with these headers answers this request: the headers echo it, and a payment outcome is one
+    /// that [`PaymentInstruction::report`] made.
+    ///
+    /// # Errors
+    /// [`RequestMismatch`].
+    pub fn check(&self, message: &Message, headers: &DeliveryHeaders) -> Result<(), RequestMismatch> {
+        match (self, message) {
+            (Self::Mandate(request), Message::MandateOutcome(_)) => request.check(headers),
+            (Self::Payment(instruction), Message::PaymentOutcome(outcome)) => {
+                instruction.request().check(headers)?;
+                instruction.check(outcome)
+            }
+            _ => Err(RequestMismatch::Kind),
+        }
+    }
+}
+
+/// A message that does not answer the request that was recorded. It shows neither keys nor identifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestMismatch {
+    /// A message of another kind than the request's outcomes.
+    #[error("expected an outcome of the request's kind, found another message")]
+    Kind,
+    /// A header that does not echo the request.
+    #[error("header {name}: expected the original request's, found another")]
+    Header {
+        /// The header.
+        name: &'static str,
+    },
+    /// A payment outcome about another instruction.
+    #[error("{pointer}: expected the instruction's, found another")]
+    Instruction {
+        /// The member that differs.
+        pointer: &'static str,
+    },
+    /// A payment outcome with a status that was not reported: it did not come from
+    /// [`PaymentInstruction::report`](super::PaymentInstruction::report).
+    #[error("/transaction_status: expected a status that was reported, found another")]
+    Status,
+}
