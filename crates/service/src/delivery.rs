@@ -7,6 +7,7 @@
 //!     applies to all messages to the endpoint.
 //!   - It stops an endpoint that answers 410, and pauses one that keeps failing.
 //!   - It records every delivery, without payload.
+//! - [`Requests`] is the provider's record of the requests that outcomes answer.
 //! - [`Endpoint`] is a customer's receiver; [`EndpointUrl`] is its address, `https` only.
 //! - [`Transport`] sends requests; [`HttpsTransport`] does so over HTTPS.
 //!
@@ -20,6 +21,7 @@ mod dispatcher;
 mod endpoint;
 mod https;
 mod post;
+mod requests;
 mod transport;
 mod url;
 
@@ -27,6 +29,7 @@ pub use self::breaker::BreakerPolicy;
 pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, NoRandomness, Unacknowledged};
 pub use self::endpoint::{Endpoint, EndpointError, Endpoints, SealFuture, SealPayload};
 pub use self::https::{HttpsTransport, HttpsTransportError, HttpsTransportOptions};
+pub use self::requests::Requests;
 pub use self::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };

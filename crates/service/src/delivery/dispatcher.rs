@@ -18,6 +18,7 @@ use bankrail_mailbox::{
     OutboxEntry,
 };
 use bankrail_values::{Clock, StoreError, Timestamp};
+use bankrail_webhook::sender::RequestMismatch;
 use bankrail_webhook::{DeliveryHeaders, Message, MessageKind, OutgoingError};
 use futures_util::FutureExt as _;
 use std::future::Future;
@@ -78,7 +79,8 @@ impl Dispatcher {
 
     /// Stores a message in the outbox, due at once. It is durable when this returns.
     ///
-    /// - The keys in the headers are those of the original request, which the caller must pass.
+    /// - The keys in the headers are those of the original request. With [`DispatcherOptions::requests`] they are
+    ///   checked against its record; without, the caller must pass the right ones.
     /// - A caller with its own transaction makes an [`Outgoing`](bankrail_mailbox::Outgoing) with
     ///   [`Message::outgoing`], stores it in the transaction and calls [`Dispatcher::wake`].
     ///
@@ -94,8 +96,14 @@ impl Dispatcher {
         if !self.shared.endpoints.contains(endpoint) {
             return Err(EnqueueError::UnknownEndpoint { endpoint: endpoint.clone() });
         }
-        let options = &self.shared.options.outgoing;
-        let outgoing = message.outgoing_with(endpoint.clone(), &headers, options).map_err(EnqueueError::Refused)?;
+        let options = &self.shared.options;
+        let outgoing =
+            message.outgoing_with(endpoint.clone(), &headers, &options.outgoing).map_err(EnqueueError::Refused)?;
+        if let Some(requests) = options.requests.as_ref().filter(|_| message.kind().answers_a_request()) {
+            let request = requests.find(endpoint, message).await.map_err(EnqueueError::Requests)?;
+            let request = request.ok_or(EnqueueError::UnknownRequest)?;
+            request.check(message, &headers).map_err(EnqueueError::OtherRequest)?;
+        }
         let stored = self.shared.outbox.enqueue(&outgoing, self.shared.clock.now()).await;
         self.wake();
         stored.map_err(EnqueueError::Store)
@@ -380,6 +388,15 @@ pub enum EnqueueError {
     /// The message or its headers break the specification.
     #[error("the message breaks the specification")]
     Refused(#[source] OutgoingError),
+    /// The outcome answers no request that the provider has recorded.
+    #[error("expected a recorded request that the outcome answers, found none")]
+    UnknownRequest,
+    /// The outcome or its headers are not those of the recorded request.
+    #[error("the outcome does not answer the recorded request: {0}")]
+    OtherRequest(RequestMismatch),
+    /// The records of requests failed.
+    #[error("the records of requests failed")]
+    Requests(#[source] StoreError),
     /// The outbox failed.
     #[error("the outbox failed")]
     Store(#[source] StoreError),

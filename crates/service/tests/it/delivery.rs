@@ -4,6 +4,7 @@ mod circuit;
 mod endpoints;
 mod fair;
 mod https;
+mod requests;
 mod retries;
 mod running;
 mod urls;

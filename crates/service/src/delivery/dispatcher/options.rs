@@ -1,8 +1,9 @@
 //! Options of a dispatcher.
 
-use crate::delivery::BreakerPolicy;
+use crate::delivery::{BreakerPolicy, Requests};
 use bankrail_mailbox::{DEFAULT_TIME_OUT, Schedule};
 use bankrail_webhook::OutgoingOptions;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a 2xx answer without the acknowledgement counts as: with a body that is none, or with another status in it than
@@ -19,7 +20,7 @@ pub enum Unacknowledged {
 
 /// Options of a [`Dispatcher`](super::Dispatcher). The defaults are those of well-known webhook senders (Default:
 /// "Webhooks").
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct DispatcherOptions {
     pub(in crate::delivery) schedule: Schedule,
     pub(in crate::delivery) timeout: Duration,
@@ -35,6 +36,7 @@ pub struct DispatcherOptions {
     pub(in crate::delivery) unknown_endpoint_pause: Duration,
     pub(in crate::delivery) retention: Option<Duration>,
     pub(in crate::delivery) outgoing: OutgoingOptions,
+    pub(in crate::delivery) requests: Option<Arc<dyn Requests>>,
 }
 
 impl Default for DispatcherOptions {
@@ -54,6 +56,7 @@ impl Default for DispatcherOptions {
             unknown_endpoint_pause: Duration::from_secs(60),
             retention: None,
             outgoing: OutgoingOptions::default(),
+            requests: None,
         }
     }
 }
@@ -171,6 +174,14 @@ impl DispatcherOptions {
     #[must_use]
     pub fn outgoing(mut self, options: OutgoingOptions) -> Self {
         self.outgoing = options;
+        self
+    }
+
+    /// The records that an outcome and its headers are checked against when they are enqueued (Specification: "Webhook
+    /// receivers", the key is that of the original request). Default: none, and the caller must pass the right headers.
+    #[must_use]
+    pub fn requests(mut self, requests: Arc<dyn Requests>) -> Self {
+        self.requests = Some(requests);
         self
     }
 

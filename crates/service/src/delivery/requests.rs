@@ -1,0 +1,17 @@
+//! The provider's record of the requests that outcomes answer.
+
+use bankrail_mailbox::EndpointId;
+use bankrail_values::StoreFuture;
+use bankrail_webhook::Message;
+use bankrail_webhook::sender::RecordedRequest;
+use std::fmt;
+
+/// Finds the request that an outcome answers. The provider implements it over the records of its mandate and payment
+/// requests, which it keeps anyway.
+pub trait Requests: fmt::Debug + Send + Sync {
+    /// Returns the request of the customer with this endpoint that an outcome answers, or `None` if there is none.
+    ///
+    /// A mandate outcome names its request by `request_id`, a payment outcome by `instruction_identification` or
+    /// `uetr`. Only outcomes are asked for.
+    fn find<'a>(&'a self, endpoint: &'a EndpointId, outcome: &'a Message) -> StoreFuture<'a, Option<RecordedRequest>>;
+}
