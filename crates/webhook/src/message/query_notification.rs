@@ -108,6 +108,38 @@ impl QueryNotification {
     }
 }
 
+impl QueryNotification {
+    /// The same notification made again because no resolution has been received: `reminder_count` is one more (absent
+    /// counts as 0), `creation_date_time` is `now`, and all else is the same (Specification: "QueryNotification
+    /// message").
+    ///
+    /// The case and so the first members of the duplicate key stay. The count is part of the key (Specification:
+    /// "Events"), so that receivers take a reminder as news. It is a message of its own with its own `X-Message-Id`.
+    /// Whether a resolution has been received is for the sender to know.
+    ///
+    /// # Errors
+    /// [`ReminderError`] if `reminder_count` is not a number, or 99.
+    pub fn reminder(&self, now: Timestamp) -> Result<Self, ReminderError> {
+        let count = self.reminder_count.as_ref().map_or("0", ReminderCount::as_str);
+        let digits = count.bytes().all(|b| b.is_ascii_digit());
+        let made: u8 = count.parse().ok().filter(|_| digits).ok_or(ReminderError::NotACount)?;
+        let next = (made + 1).to_string().parse().map_err(|_| ReminderError::TooMany)?;
+        Ok(Self { reminder_count: Some(next), creation_date_time: now, ..self.clone() })
+    }
+}
+
+/// A query notification that cannot be made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReminderError {
+    /// The count is not a number.
+    #[error("/reminder_count: expected a count, found another text")]
+    NotACount,
+    /// The count has two digits, and 99 is the last.
+    #[error("/reminder_count: expected a count below 99, found 99")]
+    TooMany,
+}
+
 impl PaymentDetails {
     /// Details with no members.
     #[must_use]

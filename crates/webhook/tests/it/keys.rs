@@ -177,3 +177,31 @@ fn the_message_id_counts_only_where_nothing_else_does() {
         assert_eq!(first, message.duplicate_key("CUSTOMER", id(1)));
     }
 }
+
+#[test]
+fn a_reminder_counts_one_more_and_changes_nothing_else() {
+    let mut first = samples::query(&CaseType::Payments);
+    first.reminder_count = None;
+    let mut last = first.clone();
+    for count in 1..=99 {
+        let now = last.creation_date_time.saturating_add(Duration::from_secs(86_400));
+        let reminder = last.reminder(now).unwrap();
+        assert_eq!(reminder.reminder_count.as_ref().unwrap().as_str(), count.to_string());
+        assert_eq!(reminder.creation_date_time, now);
+        let mut same = reminder.clone();
+        (same.reminder_count, same.creation_date_time) = (None, first.creation_date_time);
+        assert_eq!(same, first);
+        assert!(!key(reminder.clone()).overlaps(&key(last)), "news to the receiver");
+        assert_eq!(reminder.validate(), []);
+        last = reminder;
+    }
+    assert_eq!(last.reminder(last.creation_date_time), Err(ReminderError::TooMany));
+    for (count, next) in
+        [("07", Ok("8")), ("0", Ok("1")), ("x", Err(ReminderError::NotACount)), ("+1", Err(ReminderError::NotACount))]
+    {
+        let mut query = first.clone();
+        query.reminder_count = Some(count.parse().unwrap());
+        let made = query.reminder(query.creation_date_time);
+        assert_eq!(made.map(|made| made.reminder_count.unwrap().to_string()), next.map(str::to_owned), "{count}");
+    }
+}
