@@ -23,7 +23,7 @@ use std::fmt;
 ///   characters.
 ///
 /// Digits are ASCII digits. The strict rules are those of the public pattern (Default). Whether an `ORGN` alias names
-/// an organisation and a description or location is not checked.
+/// an organisation and a description or location, a program can judge only in part: [`Alias::may_describe`].
 ///
 /// ```
 /// use bankrail_webhook::{AliasType, alias::{Alias, is_abn}};
@@ -78,6 +78,14 @@ impl Alias {
             return Err(AliasError::Format { alias_type, expected, found: excerpt(text) });
         }
         Ok(Self { alias_type: alias_type.clone(), text: text.into() })
+    }
+
+    /// False for an `ORGN` alias of a single word, which cannot name both the organisation and a description or
+    /// location (Specification: "Payment alias (PayID) formats"). Words consist of letters and digits (Default). It is advice:
+    /// [`Rule::OrganisationWords`](crate::Rule::OrganisationWords).
+    #[must_use]
+    pub fn may_describe(&self) -> bool {
+        self.alias_type != AliasType::Organisation || pattern::has_two_words(&self.text)
     }
 
     /// The type.

@@ -71,8 +71,8 @@ pub enum Severity {
 /// The class of a rule: where the rule comes from, which decides where a finding is a reason to refuse.
 ///
 /// On receipt every finding is reported, and a message is refused for one only under
-/// [`MessageReadOptions::deny_findings`](crate::MessageReadOptions::deny_findings). `checked`, the end of a builder's chain, refuses
-/// findings of any class.
+/// [`MessageReadOptions::deny_findings`](crate::MessageReadOptions::deny_findings). `checked`, the end of a builder's
+/// chain, refuses findings of any class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RuleClass {
@@ -170,13 +170,16 @@ rules! {
     OutcomeMandate = "outcome_mandate", Consistency, Warning;
     /// Specification: `bilateral` is only present for creation and amendment actions.
     Bilateral = "bilateral", Specification, Warning;
-    /// Specification: `debtor_alias_name` is only present for creation and amendment actions. Whether their request gave
-    /// an alias is for the sender to know.
+    /// Specification: `debtor_alias_name` is only present for creation and amendment actions. Whether their request
+    /// gave an alias is for the sender to know.
     DebtorAliasName = "debtor_alias_name", Specification, Warning;
     /// `ALIA` needs the alias type and the alias.
     AliasMissing = "alias_missing", Consistency, Warning;
     /// Specification: "Payment alias (PayID) formats", an alias has the form of its type.
     AliasFormat = "alias_format", Specification, Warning;
+    /// An `ORGN` alias has at least two words, for the organisation and a description or location (Specification:
+    /// "Payment alias (PayID) formats"). How many words these need is only estimated, so it is advice.
+    OrganisationWords = "organisation_words", Consistency, Notice;
     /// `BBAN` needs an account identification.
     AccountMissing = "account_missing", Consistency, Warning;
     /// Default: the amounts go with the amount type.

@@ -39,6 +39,11 @@ pub(super) fn organisation(text: &str) -> bool {
         && !text.ends_with(' ')
 }
 
+/// At least two words of letters or digits.
+pub(super) fn has_two_words(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).nth(1).is_some()
+}
+
 fn digits(text: &str, min: usize, max: usize) -> bool {
     (min..=max).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
 }

@@ -145,6 +145,13 @@ fn accounts_have_what_their_type_names() {
     for part in ["MAX@EXAMPLE.COM", "XXX@example.com", "***X*@"] {
         expect(with(email.clone().account_alias_identification(part)), &[(Rule::AliasFormat, &alias)]);
     }
+    let organisation = email.clone().account_alias_type_code(AliasType::Organisation);
+    for (name, enough) in
+        [("acme", false), ("acme & -", false), ("acme melbourne", true), ("acme-parking", true), ("7 eleven", true)]
+    {
+        let expected: &[(Rule, &str)] = if enough { &[] } else { &[(Rule::OrganisationWords, &alias)] };
+        expect(with(organisation.clone().account_alias_identification(name)), expected);
+    }
     let telephone = email.account_alias_type_code(AliasType::Telephone);
     for part in ["not a phone X", "+61-4123XX678"] {
         expect(with(telephone.clone().account_alias_identification(part)), &[(Rule::AliasFormat, &alias)]);

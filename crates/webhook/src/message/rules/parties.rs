@@ -63,8 +63,12 @@ fn alias(alias_type: Option<&AliasType>, text: Option<&str>, at: &mut Context) {
     if AccountMask::of(text).is_all_masked() || !alias_type.is_known() {
         return;
     }
-    if Alias::parse(alias_type, text).is_err() {
-        let expected = format!("an alias of type {alias_type}");
-        at.within(ALIAS, |at| at.find(Rule::AliasFormat, expected, excerpt(text)));
+    match Alias::parse(alias_type, text) {
+        Ok(alias) if alias.may_describe() => {}
+        Ok(_) => at.within(ALIAS, |at| at.find(Rule::OrganisationWords, "at least two words", excerpt(text))),
+        Err(_) => {
+            let expected = format!("an alias of type {alias_type}");
+            at.within(ALIAS, |at| at.find(Rule::AliasFormat, expected, excerpt(text)));
+        }
     }
 }
