@@ -9,7 +9,8 @@ use std::borrow::Cow;
 ///
 /// Pointers are JSON pointers (RFC 6901); names longer than 64 characters are cut in them and control characters
 /// escaped. The `found` fields hold a piece of the message, cut and escaped: keep them out of logs that must not hold
-/// payload. [`MessageError::pointer`] is safe to log unless the sender chooses member names.
+/// payload. [`MessageError::pointer`] is safe to log, except that of [`MessageError::Json`], which has names that the
+/// sender chose.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {

@@ -260,3 +260,13 @@ pub enum DeliveryHeaderError {
         name: &'static str,
     },
 }
+
+impl DeliveryHeaderError {
+    /// The header. Unlike the error's text, it holds nothing of the header's value.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Missing { name } | Self::Malformed { name, .. } | Self::Unexpected { name } => name,
+        }
+    }
+}

@@ -5,7 +5,7 @@ use super::shared::Shared;
 use axum::body::Body;
 use bankrail_mailbox::ReceiveOutcome;
 use bankrail_secured_payload::{OpenErrorKind, SecuredPayload};
-use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind};
+use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageError, MessageKind};
 use http::{HeaderMap, Response};
 
 /// Takes a delivery whose body was read. The headers are checked before the RSA operations, which take most of a
@@ -15,7 +15,8 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
     let (delivery, header_findings) = match DeliveryHeaders::parse(kind, pairs) {
         Ok(read) => read,
         Err(error) => {
-            tracing::warn!(%kind, %error, "delivery with wrong headers");
+            // The error's text quotes the header's value.
+            tracing::warn!(%kind, header = error.name(), "delivery with wrong headers");
             return answer::refused();
         }
     };
@@ -44,8 +45,12 @@ pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap
     let parsed = match Message::from_json_with(kind, opened.json(), &shared.options.read) {
         Ok(parsed) => parsed,
         Err(error) => {
-            // The error's text quotes the message; the pointer does not.
-            let pointer = error.pointer().unwrap_or_default();
+            // The error's text quotes the message. Its place does so only where the message was not read, and consists
+            // of the message's own names.
+            let pointer = match &error {
+                MessageError::Json(_) => "",
+                other => other.pointer().unwrap_or_default(),
+            };
             tracing::warn!(%kind, %message_id, pointer, "delivery of a refused message");
             return answer::refused();
         }

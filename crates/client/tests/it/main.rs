@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod config;
+mod leaks;
 mod log;
 mod pages;
 mod provider;

@@ -5,7 +5,7 @@ use super::endpoint::Endpoint;
 use super::transport::{Transport, TransportErrorKind, TransportRequest, TransportResponse};
 use bankrail_http::{CpuPool, RetryAfter};
 use bankrail_mailbox::DeliveryNote;
-use bankrail_secured_payload::SecuredPayload;
+use bankrail_secured_payload::{SealError, SecuredPayload};
 use bankrail_values::Timestamp;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind};
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -89,7 +89,12 @@ async fn request(
             return Err(Health::Bad);
         }
         Ok(Err(error)) => {
-            tracing::error!(endpoint = %endpoint.id(), error = %error, "a message could not be sealed");
+            // The place in the message consists of its own names, which are not logged.
+            let reason = match &error {
+                SealError::NotJson(_) => "the message is not acceptable JSON".to_owned(),
+                other => other.to_string(),
+            };
+            tracing::error!(endpoint = %endpoint.id(), reason, "a message could not be sealed");
             return Err(Health::Unknown);
         }
     };

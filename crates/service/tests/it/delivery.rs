@@ -4,6 +4,7 @@ mod circuit;
 mod endpoints;
 mod fair;
 mod https;
+mod leaks;
 mod requests;
 mod retries;
 mod running;
@@ -16,7 +17,8 @@ use bankrail_secured_payload::SecuredPayload;
 use bankrail_service::delivery::{BreakerPolicy, EnqueueError, Unacknowledged};
 use bankrail_values::Clock as _;
 use bankrail_webhook::{
-    CaseType, DebtorInformation, DeliveryHeaders, Message, MessageKind, OutgoingError, OutgoingOptions, Priority, samples,
+    CaseType, DebtorInformation, DeliveryHeaders, Message, MessageKind, OutgoingError, OutgoingOptions, Priority,
+    samples,
 };
 
 #[tokio::test]
@@ -70,12 +72,8 @@ async fn a_message_that_breaks_the_specification_is_not_stored() {
     let (with_key, without) = (fresh_headers(MessageKind::MandateOutcome), fresh_headers(MessageKind::Query));
     let mut correlated = without;
     correlated.correlation_id = Some(without.message_id);
-    let refused = [
-        (&outcome, without),
-        (&query, with_key),
-        (&query, correlated),
-        (&query, without.priority(Priority::Attended)),
-    ];
+    let refused =
+        [(&outcome, without), (&query, with_key), (&query, correlated), (&query, without.priority(Priority::Attended))];
     for (message, headers) in refused {
         let error = world.dispatcher.enqueue(&world.acme, message, headers).await.unwrap_err();
         assert!(matches!(error, EnqueueError::Refused(OutgoingError::Headers(_))), "{error:?}");
@@ -145,7 +143,11 @@ async fn only_the_acknowledgement_ends_a_delivery() {
                 if !delivered {
                     world.clock.set(world.entry(id).await.due);
                     world.dispatcher.run_once().await.unwrap();
-                    assert_eq!(world.entry(id).await.state, OutboxState::Delivered, "the next delivery is acknowledged");
+                    assert_eq!(
+                        world.entry(id).await.state,
+                        OutboxState::Delivered,
+                        "the next delivery is acknowledged"
+                    );
                 }
             }
         }
@@ -155,10 +157,9 @@ async fn only_the_acknowledgement_ends_a_delivery() {
 /// A page in place of the acknowledgement shows that the receiver is not there; its own answer shows that it is.
 #[tokio::test]
 async fn pages_in_place_of_acknowledgements_open_the_circuit() {
-    for (body, opens) in [
-        ("<html>It works!</html>", true),
-        (r#"{"id":"9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11","status":"RJCT"}"#, false),
-    ] {
+    for (body, opens) in
+        [("<html>It works!</html>", true), (r#"{"id":"9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11","status":"RJCT"}"#, false)]
+    {
         let world = World::with(|options| options.breaker(BreakerPolicy::new().failures(1)));
         world.receiver.script([Reply::Body(200, body.to_owned())]);
         world.enqueue_one().await;

@@ -1,0 +1,273 @@
+//! No failure of a receiver or its worker tells the log what a message holds, or a secret.
+
+use crate::log::Log;
+use crate::provider::start;
+use crate::receivers::{DECRYPTION, SIGNING, UUID, delivery, options, receivers_with, seal};
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, WorkerOptions};
+use bankrail_jose::jws::{self, JwsHeader};
+use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture};
+use bankrail_jose::{EncryptionKey, RsaSize, SigningKey, base64url};
+use bankrail_mailbox::{
+    EntryId, Inbox, InboxCounts, InboxEntry, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome, Schedule,
+};
+use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
+use bankrail_stores::memory::{MemoryInbox, MemoryStore};
+use bankrail_values::{ManualClock, StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_webhook::{MessageKind, MessageReadOptions, PaymentOutcome};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tower::ServiceExt;
+
+/// Stands in every text; account and amount are marked by their digits. `our-key` is the receivers' API key.
+const MARKS: [&str; 5] = ["MARKED", "990077123", "77123", "our-key", "eyJ"];
+const KIND: MessageKind = MessageKind::PaymentOutcome;
+
+/// A message with a mark in each text, an account and an amount.
+fn marked() -> String {
+    r#"{"creation_date_time":"2026-11-21T05:59:00.000Z","transaction_status":"RJCT",
+        "transaction_status_additional_information":["JANE MARKED"],"mps_user_id":"MARKED",
+        "instruction_identification":"I-MARKED","original_transaction_reference":{
+        "instructed_amount":{"currency":"AUD","amount":"77123.45"},"creditor_name":"JANE MARKED",
+        "creditor_account_identification":"990077123"}}"#
+        .to_owned()
+}
+
+/// An inbox that fails when told to, for a reason that holds a mark.
+#[derive(Debug)]
+struct Faulty {
+    inner: MemoryInbox,
+    fails: AtomicBool,
+}
+
+macro_rules! failing {
+    ($self:ident, $call:expr) => {
+        Box::pin(async move {
+            if $self.fails.load(Ordering::SeqCst) {
+                return Err(StoreError::new(StoreErrorKind::Unavailable, "row (JANE MARKED, 990077123)"));
+            }
+            $call.await
+        })
+    };
+}
+
+impl Inbox for Faulty {
+    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
+        failing!(self, self.inner.receive(message, now))
+    }
+    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
+        failing!(self, self.inner.claim(message, lease, now))
+    }
+    fn lease<'a>(
+        &'a self,
+        kinds: &'a [Kind],
+        limit: u32,
+        lease: Lease,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<InboxEntry>> {
+        failing!(self, self.inner.lease(kinds, limit, lease, now))
+    }
+    fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool> {
+        failing!(self, self.inner.extend(id, lease, now))
+    }
+    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
+        failing!(self, self.inner.complete(id, owner, now))
+    }
+    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
+        failing!(self, self.inner.release(id, owner, due, error))
+    }
+    fn dead_letter<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        error: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        failing!(self, self.inner.dead_letter(id, owner, error, now))
+    }
+    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+        failing!(self, self.inner.dead_letters(after, limit))
+    }
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        failing!(self, self.inner.resend(id, now))
+    }
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
+        failing!(self, self.inner.find(id))
+    }
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        failing!(self, self.inner.forget(before))
+    }
+    fn counts(&self) -> StoreFuture<'_, InboxCounts> {
+        failing!(self, self.inner.counts())
+    }
+}
+
+fn inbox() -> Arc<Faulty> {
+    Arc::new(Faulty { inner: MemoryStore::new().inbox(), fails: AtomicBool::default() })
+}
+
+#[derive(Clone, Debug)]
+struct Key {
+    hangs: bool,
+    encryption: EncryptionKey,
+}
+
+impl RemoteDecrypter for Key {
+    fn encryption_key(&self) -> &EncryptionKey {
+        &self.encryption
+    }
+
+    fn decrypt<'a>(&'a self, _: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome> {
+        Box::pin(async move {
+            if self.hangs { std::future::pending().await } else { Err(RemoteError::permanent("MARKED")) }
+        })
+    }
+}
+
+/// Deliveries that are refused, and what would be refused only on request.
+fn bad_deliveries() -> Vec<Request<Body>> {
+    let with = |name: &'static str, value: &'static str| {
+        let mut request = delivery(KIND, seal(&marked()));
+        request.headers_mut().insert(name, value.parse().unwrap());
+        request
+    };
+    let envelope = |compact: &str| delivery(KIND, SecuredPayload::new(compact).to_json());
+    let good = SecuredPayload::from_json(seal(&marked()).as_bytes()).unwrap().secured_payload;
+    let (_, rest) = good.split_once('.').unwrap();
+    let headed = |header: &str| envelope(&format!("{}.{rest}", base64url::encode(header.as_bytes())));
+    let message = |json: &str| delivery(KIND, seal(json));
+    let by = |signing: SigningKey| {
+        envelope(&Sealer::new(signing, DECRYPTION.encryption_key()).seal(marked().as_bytes()).unwrap())
+    };
+    let bare = jws::sign(&SIGNING, &JwsHeader::new(), marked().as_bytes()).unwrap();
+    vec![
+        with("apikey", "MARKED"),
+        with("content-type", "text/MARKED"),
+        with("x-message-id", "JANE MARKED"),
+        with("x-requestkey", "JANE MARKED"),
+        with("x-correlation-id", "JANE MARKED"),
+        with("priority", "JANE MARKED"),
+        delivery(KIND, "MARKED"),
+        delivery(KIND, r#"{"MARKED":{"MARKED":1,"MARKED":1}}"#),
+        delivery(KIND, r#"{"secured_payload":["MARKED"]}"#),
+        envelope("MARKED"),
+        envelope(&bare),
+        envelope(&format!("{good}x")),
+        envelope(&good.replacen('.', ".AAAA", 3)),
+        headed(r#"{"alg":"JANE MARKED","enc":"A256CBC-HS512"}"#),
+        headed(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","MARKED":{"a":1,"a":1}}"#),
+        headed(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","cty":"JANE MARKED"}"#),
+        headed(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#),
+        by(SigningKey::generate(RsaSize::Rsa2048).unwrap()),
+        by(SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid("another")),
+        message(r#"["MARKED"]"#),
+        message(r#""MARKED""#),
+        // Deeper than any message, at a place that the sender named.
+        message(&format!(r#"{{"JANE MARKED":{}{}}}"#, "[".repeat(40), "]".repeat(40))),
+        message(&marked().replace("2026-11-21T05:59:00.000Z", "JANE MARKED")),
+        message(&marked().replace("\"AUD\"", "\"MARKED\"")),
+        message(&marked().replace("\"77123.45\"", "77123.45")),
+        message(&marked().replace("\"transaction_status\":\"RJCT\",", "")),
+        message(&marked().replace("\"RJCT\"", "\"MARKED\"")),
+        message(&marked().replace("990077123", "9900771239900771239900771239900771239900")),
+        message(&crate::receivers::message(MessageKind::Query).replace("why?", "MARKED")),
+        delivery(KIND, "MARKED".repeat(100_000)),
+    ]
+}
+
+async fn send(receivers: &Receivers, request: Request<Body>) -> StatusCode {
+    receivers.router().oneshot(request).await.unwrap().status()
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
+    let log = Log::start();
+    for strict in [false, true] {
+        let options = options().read_options(MessageReadOptions::new().deny_findings(strict));
+        let receivers = receivers_with(inbox(), options);
+        for request in bad_deliveries() {
+            send(&receivers, request).await;
+        }
+    }
+    // The key service fails, the inbox fails.
+    for hangs in [false, true] {
+        let opener = Opener::remote(Key { hangs, encryption: DECRYPTION.encryption_key() }, SIGNING.verifying_key());
+        let receivers = Receivers::remote(opener, "our-key", inbox(), options()).unwrap();
+        assert_eq!(send(&receivers, delivery(KIND, seal(&marked()))).await, StatusCode::INTERNAL_SERVER_ERROR);
+    }
+    let broken = inbox();
+    broken.fails.store(true, Ordering::SeqCst);
+    let receivers = receivers_with(broken.clone(), options());
+    assert_eq!(send(&receivers, delivery(KIND, seal(&marked()))).await, StatusCode::INTERNAL_SERVER_ERROR);
+
+    // Every way in which handling ends, in turn: the second delivery contradicts the first.
+    let inbox = inbox();
+    let clock = Arc::new(ManualClock::new(start()));
+    let receivers = receivers_with(inbox.clone(), options().clock(clock.clone()));
+    for json in [marked(), marked().replace("JANE MARKED", "JOHN MARKED")] {
+        assert_eq!(send(&receivers, delivery(KIND, seal(&json))).await, StatusCode::OK);
+    }
+    let turns = Arc::new(Mutex::new(0));
+    let handlers = Handlers::new().payment_outcome(move |received: Delivery<PaymentOutcome>| {
+        let turn = {
+            let mut turns = turns.lock().unwrap();
+            *turns += 1;
+            *turns
+        };
+        let name = format!("{:?}", received.message.original_transaction_reference);
+        async move {
+            match turn {
+                1 | 2 => Err(HandlerError::retry(std::io::Error::other(name))),
+                3 => panic!("told to"),
+                4 => std::future::pending().await,
+                5 => Err(HandlerError::poison(name)),
+                _ => Ok(()),
+            }
+        }
+    });
+    let pauses = [0, 1, 1, 1].map(Duration::from_secs);
+    let options = WorkerOptions::new().concurrency(1).schedule(Schedule::new(pauses, 0)).retention(Duration::ZERO);
+    let worker = receivers.worker(handlers).with_options(options.poll(Duration::from_millis(50)));
+    for _ in 0..6 {
+        worker.run_due().await.unwrap();
+        clock.advance(Duration::from_secs(2));
+    }
+    // What another version stored, and an inbox that fails under a running worker.
+    let incoming = bankrail_webhook::Message::from_json(KIND, marked().as_bytes()).unwrap().message.incoming(
+        "other",
+        &bankrail_webhook::DeliveryHeaders::new(UUID.parse().unwrap()),
+        &[],
+        b"JANE MARKED".to_vec(),
+        &bankrail_webhook::Acknowledgement::from_random_bytes([7; 16]),
+    );
+    inbox.receive(&incoming, start()).await.unwrap();
+    worker.run_due().await.unwrap();
+    let stop = async {
+        inbox.fails.store(true, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    };
+    worker.run(stop).await;
+    let text = log.text();
+    for line in [
+        "without the API key",
+        "another content type",
+        "wrong headers",
+        "findings in its headers",
+        "without an envelope",
+        "not opened",
+        "of a refused message",
+        "key is not available",
+        "did not answer in time",
+        "the inbox failed",
+        "in conflict with another",
+        "not handled",
+        "dead letter",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+    for mark in MARKS {
+        assert_eq!(text.lines().find(|line| line.contains(mark)), None, "{mark}");
+    }
+}

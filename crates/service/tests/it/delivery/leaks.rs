@@ -1,0 +1,312 @@
+//! No failure of a delivery tells the log what a message holds, or a secret.
+
+use super::world::{fresh_headers, sealed_by, sealer};
+use bankrail_jose::SignError;
+use bankrail_jose::remote::RemoteError;
+use bankrail_mailbox::{
+    DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, LeaseOwner, LeaseRequest, Outbox, OutboxCounts,
+    OutboxEntry, Outgoing, Schedule, StoppedEndpoint,
+};
+use bankrail_secured_payload::{SealError, Sealer};
+use bankrail_service::delivery::{
+    CpuPool, Dispatcher, DispatcherOptions, Endpoints, SealFuture, SealPayload, Transport, TransportError,
+    TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
+};
+use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
+use bankrail_values::{Clock, ManualClock, Money, StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_webhook::{CaseType, Message, MessageKind, samples};
+use http::{HeaderMap, StatusCode};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Stands in every text; account and amount are marked by their digits. The API key is that of `world`.
+const MARKS: [&str; 5] = ["MARKED", "990077123", "77123", "hunter2", "eyJ"];
+
+/// A message with a mark in each text, an account and an amount.
+fn marked() -> Message {
+    let mut query = samples::query(&CaseType::Payments);
+    query.case_id = "CASE-MARKED".parse().unwrap();
+    query.narrative = "MARKED: why?".parse().unwrap();
+    query.payment_details.as_mut().unwrap().original_transaction_amount =
+        Some("77123.45 AUD".parse::<Money>().unwrap().into());
+    let debtor = query.mandate_details.debtor_information.as_mut().unwrap();
+    debtor.party_name = Some("JANE MARKED".to_owned());
+    debtor.account_identification = Some("990077123".to_owned());
+    query.into()
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Status(u16),
+    Body(&'static str),
+    Fails(TransportErrorKind),
+    Never,
+    Panics,
+}
+
+#[derive(Debug)]
+struct Receiver(Answer);
+
+impl Transport for Receiver {
+    fn post(&self, _: TransportRequest) -> TransportFuture<'_> {
+        Box::pin(async move {
+            let mut headers = HeaderMap::new();
+            headers.insert("retry-after", "MARKED".parse().unwrap());
+            let (status, body) = match self.0 {
+                Answer::Status(status) => (status, "MARKED"),
+                Answer::Body(body) => (200, body),
+                Answer::Fails(kind) => return Err(TransportError::new(kind, "MARKED")),
+                Answer::Never => std::future::pending().await,
+                Answer::Panics => panic!("told to"),
+            };
+            Ok(TransportResponse::new(StatusCode::from_u16(status).unwrap(), headers, body))
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Sealing {
+    Works,
+    Remote,
+    NotJson,
+    Never,
+    Panics,
+}
+
+impl SealPayload for Sealing {
+    fn seal<'a>(&'a self, json: &'a [u8], _: &'a CpuPool) -> SealFuture<'a> {
+        Box::pin(async move {
+            match self {
+                Self::Works => Sealer::seal(&sealer(0), json),
+                Self::Remote => Err(SealError::from(SignError::Remote(RemoteError::permanent("MARKED")))),
+                // Its error names a place in the message by the names of members.
+                Self::NotJson => Sealer::seal(&sealer(0), br#"{"MARKED":{"a":1,"a":"MARKED"}}"#),
+                Self::Never => std::future::pending().await,
+                Self::Panics => panic!("told to"),
+            }
+        })
+    }
+}
+
+/// An outbox that fails when told to, for a reason that holds a mark.
+#[derive(Debug)]
+struct Faulty {
+    inner: MemoryOutbox,
+    fails: AtomicBool,
+    /// Whether it forgets who has leased an entry.
+    loses_leases: bool,
+}
+
+impl Faulty {
+    fn fault(&self) -> Result<(), StoreError> {
+        let fails = self.fails.load(Ordering::SeqCst);
+        if fails { Err(StoreError::new(StoreErrorKind::Unavailable, "row (JANE MARKED, 990077123)")) } else { Ok(()) }
+    }
+}
+
+macro_rules! failing {
+    ($self:ident, $call:expr) => {
+        Box::pin(async move {
+            $self.fault()?;
+            $call.await
+        })
+    };
+}
+
+impl Outbox for Faulty {
+    fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
+        failing!(self, self.inner.enqueue(message, now))
+    }
+    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        failing!(self, self.inner.lease(request, now))
+    }
+    fn record<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        delivery: &'a DeliveryRecord,
+        next: Disposition,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        if self.loses_leases {
+            return Box::pin(async { Ok(false) });
+        }
+        failing!(self, self.inner.record(id, owner, delivery, next, now))
+    }
+    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
+        failing!(self, self.inner.release(id, owner, due))
+    }
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        failing!(self, self.inner.next_due())
+    }
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
+        failing!(self, self.inner.deliveries(id))
+    }
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
+        failing!(self, self.inner.find(id))
+    }
+    fn dead_letters<'a>(
+        &'a self,
+        endpoint: Option<&'a EndpointId>,
+        after: Option<EntryId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        failing!(self, self.inner.dead_letters(endpoint, after, limit))
+    }
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        failing!(self, self.inner.resend(id, now))
+    }
+    fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()> {
+        failing!(self, self.inner.stop_endpoint(endpoint, reason, now))
+    }
+    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
+        failing!(self, self.inner.resume_endpoint(endpoint))
+    }
+    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
+        failing!(self, self.inner.stopped_endpoints())
+    }
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        failing!(self, self.inner.forget(before))
+    }
+    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
+        failing!(self, self.inner.counts(endpoint))
+    }
+}
+
+struct Provider {
+    dispatcher: Dispatcher,
+    outbox: Arc<Faulty>,
+    endpoints: Endpoints,
+    acme: EndpointId,
+}
+
+fn provider(sealing: Sealing, answer: Answer, loses_leases: bool) -> Provider {
+    let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
+    let inner = MemoryStore::new().outbox();
+    let outbox = Arc::new(Faulty { inner, fails: AtomicBool::default(), loses_leases });
+    let (endpoints, acme) = (Endpoints::new(), "acme".parse::<EndpointId>().unwrap());
+    endpoints.insert(sealed_by(&acme, Arc::new(sealing)));
+    // One delivery each, and then a dead letter.
+    let options = DispatcherOptions::new()
+        .schedule(Schedule::new([Duration::ZERO], 0))
+        .retention(Duration::from_secs(1))
+        .longest_idle(Duration::from_millis(50));
+    let dispatcher = Dispatcher::new(
+        Arc::clone(&outbox) as Arc<dyn Outbox>,
+        endpoints.clone(),
+        Arc::new(Receiver(answer)),
+        clock as Arc<dyn Clock>,
+        options,
+    );
+    Provider { dispatcher: dispatcher.unwrap(), outbox, endpoints, acme }
+}
+
+impl Provider {
+    async fn enqueue(&self) {
+        let headers = fresh_headers(MessageKind::Query);
+        self.dispatcher.enqueue(&self.acme, &marked(), headers).await.unwrap();
+    }
+}
+
+#[derive(Clone, Default)]
+struct Sink(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Sink {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn no_failure_of_a_delivery_tells_what_a_message_holds() {
+    let sink = Sink::default();
+    let subscriber = || {
+        tracing_subscriber::fmt()
+            .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
+            .with_ansi(false)
+            .with_writer(sink.clone())
+            .finish()
+    };
+    // While there is one subscriber only, a call site that another test's thread meets first stays silent for good.
+    let _second = tracing::Dispatch::new(subscriber());
+    let guard = tracing::subscriber::set_default(subscriber());
+
+    let statuses = [100, 302, 400, 401, 404, 410, 413, 429, 500, 503].map(Answer::Status);
+    let bodies = [
+        "MARKED",
+        r#"{"id":"MARKED","status":"RCVD"}"#,
+        r#"{"id":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","status":"MARKED"}"#,
+    ]
+    .map(Answer::Body);
+    let failures =
+        [TransportErrorKind::Connect, TransportErrorKind::Tls, TransportErrorKind::Timeout, TransportErrorKind::Broken]
+            .map(Answer::Fails);
+    let answers = statuses.into_iter().chain(bodies).chain(failures).chain([Answer::Never, Answer::Panics]);
+    for answer in answers {
+        let provider = provider(Sealing::Works, answer, false);
+        provider.enqueue().await;
+        assert_eq!(provider.dispatcher.run_once().await.unwrap(), 1, "{answer:?}");
+    }
+    for sealing in [Sealing::Remote, Sealing::NotJson, Sealing::Never, Sealing::Panics] {
+        let provider = provider(sealing, Answer::Status(200), false);
+        provider.enqueue().await;
+        assert_eq!(provider.dispatcher.run_once().await.unwrap(), 1, "{sealing:?}");
+    }
+    // The endpoint has gone, the lease was lost, the stored message is another version's.
+    let gone = provider(Sealing::Works, Answer::Status(500), false);
+    gone.enqueue().await;
+    gone.endpoints.remove(&gone.acme);
+    gone.dispatcher.run_once().await.unwrap();
+    let lost = provider(Sealing::Works, Answer::Status(500), true);
+    lost.enqueue().await;
+    lost.dispatcher.run_once().await.unwrap();
+    let other = provider(Sealing::Works, Answer::Status(500), false);
+    let message = marked().outgoing(other.acme.clone(), &fresh_headers(MessageKind::Query)).unwrap();
+    let message = Outgoing { attributes: b"JANE MARKED".to_vec().into(), ..message };
+    other.outbox.enqueue(&message, Timestamp::MIN).await.unwrap();
+    other.dispatcher.run_once().await.unwrap();
+    // The outbox fails: before a delivery, while it is made, and beside it.
+    for before in [true, false] {
+        let broken = provider(Sealing::Works, Answer::Never, false);
+        broken.enqueue().await;
+        broken.outbox.fails.store(before, Ordering::SeqCst);
+        let stop = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            broken.outbox.fails.store(true, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_secs(60)).await;
+        };
+        broken.dispatcher.run(stop).await;
+        let error = broken.dispatcher.enqueue(&broken.acme, &marked(), fresh_headers(MessageKind::Query)).await;
+        assert!(!error.unwrap_err().to_string().contains("MARKED"));
+    }
+    drop(guard);
+
+    let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+    for line in
+        ["delivery made", "no answer", "could not be sealed", "not sealed in time", "panicked", "no such endpoint"]
+    {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+    for line in ["lease was lost", "unreadable", "the outbox failed", "could not be recorded", "became a dead letter"] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+    for mark in MARKS {
+        assert_eq!(text.lines().find(|line| line.contains(mark)), None, "{mark}");
+    }
+}
