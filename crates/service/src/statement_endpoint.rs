@@ -13,10 +13,11 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bankrail_client_assertion::token::{AccessToken, TokenGrant};
-use bankrail_http::{BodyReader, content};
+use bankrail_http::{BodyError, BodyReader, content};
 use bankrail_rate_limit::CallType;
 use bankrail_statement::{Page, StatementRequest, StatementResponse};
 use bankrail_values::Timestamp;
+use bytes::Bytes;
 use http::header::{AUTHORIZATION, CACHE_CONTROL};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -53,6 +54,8 @@ async fn serve(
     }
     let customer = shared.customer_of(&parts.headers).await.map_err(Refusal::Store)?.ok_or(Refusal::ApiKey)?;
     exchange.customer = Some(customer.code.clone());
+    let read = body.read(shared.options.max_statement_body, shared.options.body_timeout).await;
+    // After the body, which may take its time: everything is judged at this one instant.
     let now = shared.options.clock.now();
     let grant = grant(shared, &customer, &parts.headers, now).await?;
     // The customer may have lost the scope since the token was issued.
@@ -62,7 +65,7 @@ async fn serve(
     }
     let decision = shared.limiter.admit(customer.code.as_str(), CallType::Statement, now).await;
     let decision = decision.map_err(Refusal::Limit)?;
-    let served = after_limit(shared, exchange, &customer, &parts.headers, body, now).await;
+    let served = after_limit(shared, exchange, &customer, &parts.headers, read, now).await;
     let mut response = served.unwrap_or_else(|refusal| refusal.into_response(exchange, &shared.options));
     shared.write_rate_limit(decision.as_ref(), response.headers_mut());
     Ok(response)
@@ -93,11 +96,10 @@ async fn after_limit(
     exchange: &Exchange,
     customer: &Customer,
     headers: &HeaderMap,
-    body: &mut BodyReader<Body>,
+    read: Result<Bytes, BodyError>,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
-    let body =
-        body.read(shared.options.max_statement_body, shared.options.body_timeout).await.map_err(Refusal::Body)?;
+    let body = read.map_err(Refusal::Body)?;
     if !content::is_json(headers) || content::is_encoded(headers) {
         return Err(Refusal::MediaType);
     }

@@ -15,6 +15,7 @@ use bankrail_http::{BodyError, BodyReader, content};
 use bankrail_rate_limit::CallType;
 use bankrail_rate_limit::layer::LimitRefusal;
 use bankrail_values::{StoreError, Timestamp};
+use bytes::Bytes;
 use http::header::{CACHE_CONTROL, PRAGMA};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -50,10 +51,12 @@ async fn serve(
     }
     let customer = shared.customer_of(&parts.headers).await.map_err(Refusal::Store)?.ok_or(Refusal::ApiKey)?;
     exchange.customer = Some(customer.code.clone());
+    let form = body.read(shared.options.max_token_body, shared.options.body_timeout).await;
+    // After the body, which may take its time: everything is judged at this one instant.
     let now = shared.options.clock.now();
     let decision = shared.limiter.admit(customer.code.as_str(), CallType::Token, now).await;
     let decision = decision.map_err(|refusal| Refusal::Limit(refusal, shared.options.rate_limit_headers))?;
-    let served = after_limit(shared, &customer, &parts.headers, body, now).await;
+    let served = after_limit(shared, &customer, &parts.headers, form, now).await;
     let mut response = served.unwrap_or_else(|refusal| refusal.into_response(exchange));
     shared.write_rate_limit(decision.as_ref(), response.headers_mut());
     Ok(response)
@@ -63,10 +66,10 @@ async fn after_limit(
     shared: &Shared,
     customer: &Customer,
     headers: &HeaderMap,
-    body: &mut BodyReader<Body>,
+    form: Result<Bytes, BodyError>,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
-    let form = body.read(shared.options.max_token_body, shared.options.body_timeout).await.map_err(Refusal::Body)?;
+    let form = form.map_err(Refusal::Body)?;
     if content::is_encoded(headers) {
         return Err(Refusal::Encoding);
     }

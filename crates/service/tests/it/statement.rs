@@ -1,11 +1,13 @@
 //! The statement endpoint: who gets a statement, what is in it, and its errors.
 
-use crate::world::{API_KEY, Fault, NARRATIVE, OTHER_KEY, World, statement_request};
+use crate::world::{API_KEY, Fault, NARRATIVE, OTHER_KEY, World, body_with_pause, statement_request};
 use axum::body::Body;
 use bankrail_camt052::{AccountId, BalanceCode, BalanceSubType, BalanceTypeCode, Direction, ReportingSource};
-use bankrail_client_assertion::token::names;
+use bankrail_client_assertion::token::{AccessToken, TokenStore as _, names};
 use http::{Request, StatusCode};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 #[tokio::test]
 async fn the_payload_is_what_the_specification_says() {
@@ -184,6 +186,28 @@ async fn requests_without_valid_credentials_are_refused() {
     let answer = world.send(statement_request(API_KEY, &good.to_uppercase(), body)).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "tokens are compared as spelled");
     assert_eq!(world.ledger.asked.load(Ordering::SeqCst), 0);
+}
+
+/// The headers come while the token is valid, the end of the body when it is not any more.
+#[tokio::test]
+async fn a_token_that_expires_or_is_revoked_while_the_body_arrives_gets_no_page() {
+    let body = r#"{"accountId":"1"}"#;
+    let world = World::new();
+    let token = world.token("ACME", names::STATEMENT_READ).await;
+    for (advance, status) in [(3_599_999, StatusCode::OK), (1, StatusCode::UNAUTHORIZED)] {
+        let clock = Arc::clone(&world.clock);
+        let pause = async move { clock.advance(Duration::from_millis(advance)) };
+        let answer = world.send(statement_request(API_KEY, &token, body_with_pause(body, pause))).await;
+        assert_eq!(answer.status, status, "{advance}");
+    }
+    let token = world.token("ACME", names::STATEMENT_READ).await;
+    let (stores, hash) = (Arc::clone(&world.stores), AccessToken::parse(&token).unwrap().hash());
+    let pause = async move {
+        assert!(stores.memory.revoke(hash).await.unwrap());
+    };
+    let answer = world.send(statement_request(API_KEY, &token, body_with_pause(body, pause))).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(world.ledger.asked.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]

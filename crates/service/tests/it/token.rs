@@ -1,6 +1,8 @@
 //! The token endpoint: which requests get a token, and the order of its checks.
 
-use crate::world::{API_KEY, AUDIENCE, FORM, Fault, OTHER_KEY, SCOPES, World, keys, statement_request, token_request};
+use crate::world::{
+    API_KEY, AUDIENCE, FORM, Fault, OTHER_KEY, SCOPES, World, body_with_pause, keys, statement_request, token_request,
+};
 use axum::body::Body;
 use bankrail_client_assertion::token::{TokenRequest, names};
 use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayPolicy};
@@ -32,6 +34,32 @@ async fn a_good_request_gets_a_token_that_opens_a_statement() {
     world.clock.advance(Duration::from_millis(3_599_999));
     assert_eq!(world.send(statement()).await.status, StatusCode::OK);
     world.clock.advance(Duration::from_millis(1));
+    assert_eq!(world.send(statement()).await.status, StatusCode::UNAUTHORIZED);
+}
+
+/// The headers come before `exp`, the end of the body at `exp`.
+#[tokio::test]
+async fn an_assertion_that_expires_while_its_body_arrives_gets_no_token() {
+    for (advance, status) in [(299_999, StatusCode::OK), (300_000, StatusCode::UNAUTHORIZED)] {
+        let world = World::with(|options| options.replay_policy(ReplayPolicy::WholeAssertion));
+        let clock = Arc::clone(&world.clock);
+        let pause = async move { clock.advance(Duration::from_millis(advance)) };
+        let body = body_with_pause(&world.form(SCOPES), pause);
+        assert_eq!(world.send(token_request(API_KEY, body)).await.status, status, "{advance}");
+    }
+}
+
+#[tokio::test]
+async fn the_life_of_a_token_begins_when_its_request_was_read() {
+    let world = World::new();
+    let clock = Arc::clone(&world.clock);
+    let body = body_with_pause(&world.form(SCOPES), async move { clock.advance(Duration::from_secs(100)) });
+    let answer = world.send(token_request(API_KEY, body)).await;
+    let token = answer.json["access_token"].as_str().unwrap();
+    world.clock.advance(Duration::from_secs(3599));
+    let statement = || statement_request(API_KEY, token, r#"{"accountId":"2"}"#);
+    assert_eq!(world.send(statement()).await.status, StatusCode::OK);
+    world.clock.advance(Duration::from_secs(1));
     assert_eq!(world.send(statement()).await.status, StatusCode::UNAUTHORIZED);
 }
 

@@ -18,6 +18,7 @@ use bankrail_service::{
 use bankrail_statement::{EntryChannel, PagePosition, SortOrder};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Clock, Currency, Decimal, ManualClock, StoreErrorKind, StoreFuture, Timestamp};
+use futures_util::{StreamExt as _, stream};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use std::collections::HashMap;
@@ -308,6 +309,17 @@ pub(crate) fn statement_request(api_key: &str, token: &str, body: impl Into<Body
         .header("content-type", "application/json")
         .body(body.into())
         .unwrap()
+}
+
+/// A body in two pieces. `between` runs when the first has been read, before the second comes.
+pub(crate) fn body_with_pause(text: &str, between: impl Future<Output = ()> + Send + 'static) -> Body {
+    let (first, second) = text.split_at(text.len() / 2);
+    let (first, second) = (first.to_owned(), second.to_owned());
+    let second = stream::once(async move {
+        between.await;
+        Ok::<_, std::io::Error>(second)
+    });
+    Body::from_stream(stream::iter([Ok(first)]).chain(second))
 }
 
 pub(crate) const NARRATIVE: &str = "Rent <July> & \"more\" \\ 👍";
