@@ -6,7 +6,7 @@ use bankrail_values::{Timestamp, excerpt};
 use std::time::Duration;
 
 /// The bounds on the claims.
-const LIMITS: JsonLimits = JsonLimits::new().max_bytes(12 * 1024).max_depth(8).max_values(256);
+pub(crate) const LIMITS: JsonLimits = JsonLimits::new().max_bytes(12 * 1024).max_depth(8).max_values(256);
 
 /// The longest lifetime of an assertion: `exp` may be at most 60 minutes ahead (Specification: "Client assertion (JWT)
 /// the customer builds" and "Limits", rule 4). It bounds assertions that are made and that are verified.
@@ -20,6 +20,8 @@ pub(crate) struct Claims([Claim; NAMES.len()]);
 enum Claim {
     Absent,
     Text(Box<str>),
+    /// An array of one string.
+    OneText(Box<str>),
     Number(Instant),
     /// A value of another JSON type.
     Other,
@@ -37,8 +39,12 @@ impl Claims {
         CustomerCode::parse(self.required_text("sub")?).map_err(AssertionError::Subject)
     }
 
-    pub(crate) fn audience(&self) -> Result<&str, AssertionError> {
-        self.required_text("aud")
+    /// `aud`. An array of one string is accepted only with `allow_array`.
+    pub(crate) fn audience(&self, allow_array: bool) -> Result<&str, AssertionError> {
+        match (allow_array, self.get("aud")) {
+            (true, Claim::OneText(text)) => Ok(text),
+            _ => self.required_text("aud"),
+        }
     }
 
     pub(crate) fn issuer(&self) -> Result<Option<&str>, AssertionError> {
@@ -66,7 +72,9 @@ impl Claims {
         match self.get(claim) {
             Claim::Absent => Ok(None),
             Claim::Number(instant) => Ok(Some(*instant)),
-            Claim::Text(_) | Claim::Other => Err(AssertionError::ClaimType { claim, expected: "a number" }),
+            Claim::Text(_) | Claim::OneText(_) | Claim::Other => {
+                Err(AssertionError::ClaimType { claim, expected: "a number" })
+            }
         }
     }
 
@@ -78,7 +86,9 @@ impl Claims {
         match self.get(claim) {
             Claim::Absent => Ok(None),
             Claim::Text(text) => Ok(Some(text)),
-            Claim::Number(_) | Claim::Other => Err(AssertionError::ClaimType { claim, expected: "one string" }),
+            Claim::OneText(_) | Claim::Number(_) | Claim::Other => {
+                Err(AssertionError::ClaimType { claim, expected: "one string" })
+            }
         }
     }
 
@@ -92,6 +102,10 @@ impl Claim {
         match object.get(name) {
             None => Self::Absent,
             Some(JsonValue::String(text)) => Self::Text(text.as_ref().into()),
+            Some(JsonValue::Array(elements)) => match elements.as_slice() {
+                [JsonValue::String(text)] => Self::OneText(text.as_ref().into()),
+                _ => Self::Other,
+            },
             Some(JsonValue::Number(number)) => match (number.as_i64(), number.to_f64()) {
                 (Some(seconds), _) => Self::Number(Instant::of_seconds(seconds)),
                 (None, Some(seconds)) => Self::Number(Instant::of_fraction(seconds)),

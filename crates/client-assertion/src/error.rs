@@ -64,8 +64,8 @@ pub enum AssertionError {
     /// The signature is not valid for any key of the customer.
     #[error("the signature is not valid for any key of the customer")]
     BadSignature,
-    /// `aud` is not the verifier's audience.
-    #[error("expected the verifier's audience as the claim aud, found {found}")]
+    /// `aud` is not one of the verifier's audiences.
+    #[error("expected one of the verifier's audiences as the claim aud, found {found}")]
     Audience {
         /// The text, cut and escaped.
         found: String,
@@ -84,7 +84,7 @@ pub enum AssertionError {
         /// The time of checking.
         now: Timestamp,
     },
-    /// `exp` is more than 3600 s ahead.
+    /// `exp` is more than 3600 s and the clock tolerance ahead.
     #[error("expected an assertion that expires within an hour of {now}, found one that expires at {expires_at}")]
     TooFarAhead {
         /// `exp`.
@@ -92,7 +92,7 @@ pub enum AssertionError {
         /// The time of checking.
         now: Timestamp,
     },
-    /// `nbf` or `iat` is in the future.
+    /// `nbf` or `iat` is further in the future than the leeway allows.
     #[error("expected the claim {claim} to be at or before {now}, found {found}")]
     NotYetValid {
         /// The claim.

@@ -1,19 +1,41 @@
 //! Options for making and checking assertions.
 
-use crate::{AssertionBuilder, AssertionError};
+use crate::{AssertionBuilder, AssertionError, Audience};
 use bankrail_values::excerpt;
 use std::time::Duration;
 
-/// What a [`Verifier`](crate::Verifier) accepts. By default: no leeway, `typ` is `jwt` in any case, `exp` is a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a [`Verifier`](crate::Verifier) accepts.
+///
+/// By default: `nbf` and `iat` up to 30 s in the future, `exp` a number at most 3600 s ahead, `aud` one string, `typ`
+/// `jwt` in any case.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifierOptions {
+    pub(crate) audiences: Vec<Audience>,
     pub(crate) leeway: Duration,
+    pub(crate) clock_tolerance: Duration,
     pub(crate) typ: TypRule,
     pub(crate) accept_text_exp: bool,
+    pub(crate) accept_audience_array: bool,
+}
+
+impl Default for VerifierOptions {
+    fn default() -> Self {
+        Self {
+            audiences: Vec::new(),
+            leeway: Self::DEFAULT_LEEWAY,
+            clock_tolerance: Duration::ZERO,
+            typ: TypRule::default(),
+            accept_text_exp: false,
+            accept_audience_array: false,
+        }
+    }
 }
 
 impl VerifierOptions {
-    /// The most leeway. More would make `exp` meaningless.
+    /// The default leeway for `nbf` and `iat`, and the clock tolerance of [`VerifierOptions::lenient_clients`]: 30 s
+    /// (Default: "Token endpoint").
+    pub const DEFAULT_LEEWAY: Duration = Duration::from_secs(30);
+    /// The most leeway and the most clock tolerance.
     pub const MAX_LEEWAY: Duration = Duration::from_secs(300);
 
     /// The defaults.
@@ -22,15 +44,28 @@ impl VerifierOptions {
         Self::default()
     }
 
-    /// Sets by how much the clocks of both sides may differ, at most [`VerifierOptions::MAX_LEEWAY`].
-    ///
-    /// - An assertion is accepted for this long after its `exp`.
-    /// - Its `exp` may be this much more than 3600 s ahead.
-    /// - Its `nbf` and `iat` may be this much in the future. Without leeway, a customer that sends one of them is
-    ///   refused if its clock is ahead.
+    /// Accepts assertions for this audience too. Client libraries write the token endpoint's address or the issuer's
+    /// name as `aud` by default (Default: "Token endpoint").
+    #[must_use]
+    pub fn also_audience(mut self, audience: Audience) -> Self {
+        self.audiences.push(audience);
+        self
+    }
+
+    /// Sets how far in the future `nbf` and `iat` may be, at most [`VerifierOptions::MAX_LEEWAY`]. Default: 30 s. It
+    /// does not lengthen the life of an assertion: `exp` has no leeway.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway.min(Self::MAX_LEEWAY);
+        self
+    }
+
+    /// Sets how much more than 3600 s ahead `exp` may be, at most [`VerifierOptions::MAX_LEEWAY`]. Default: nothing,
+    /// because the specification says "no more than 60 minutes in the future". Without it, a customer whose clock is
+    /// ahead and whose library writes a lifetime of an hour gets no token.
+    #[must_use]
+    pub fn clock_tolerance(mut self, tolerance: Duration) -> Self {
+        self.clock_tolerance = tolerance.min(Self::MAX_LEEWAY);
         self
     }
 
@@ -46,6 +81,29 @@ impl VerifierOptions {
     pub fn accept_text_exp(mut self, accept: bool) -> Self {
         self.accept_text_exp = accept;
         self
+    }
+
+    /// Sets whether `aud` may be an array of one string, which a widespread library writes. An array of several is
+    /// always refused: such an assertion is good at more than one service.
+    #[must_use]
+    pub fn accept_audience_array(mut self, accept: bool) -> Self {
+        self.accept_audience_array = accept;
+        self
+    }
+
+    /// Accepts what widespread client libraries send beyond the specification. It sets:
+    /// - [`clock_tolerance`](VerifierOptions::clock_tolerance) to 30 s;
+    /// - [`typ`](VerifierOptions::typ) to [`TypRule::AnyCaseOrAbsent`];
+    /// - [`accept_text_exp`](VerifierOptions::accept_text_exp) and
+    ///   [`accept_audience_array`](VerifierOptions::accept_audience_array) to true.
+    ///
+    /// None of these makes an assertion live longer than its `exp`, or lets anybody else sign it.
+    #[must_use]
+    pub fn lenient_clients(self) -> Self {
+        self.clock_tolerance(Self::DEFAULT_LEEWAY)
+            .typ(TypRule::AnyCaseOrAbsent)
+            .accept_text_exp(true)
+            .accept_audience_array(true)
     }
 }
 

@@ -1,25 +1,28 @@
 //! Verifying assertions.
 
-use crate::claims::{Claims, Instant, MAX_LIFETIME};
+use crate::claims::{self, Claims, Instant, MAX_LIFETIME};
 use crate::token::TokenRequest;
 use crate::{AssertionError, Audience, CustomerCode, ReplayPolicy, ReplayStore, VerifierOptions};
 use bankrail_jose::jws::{Compact, VerifyError, VerifyOptions};
 use bankrail_jose::{KeyLookup, VerifyingKey};
+use bankrail_values::json::{self, JsonObject};
 use bankrail_values::{Timestamp, excerpt};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::time::Duration;
+use zeroize::Zeroizing;
 
-/// Verifies assertions for one audience (Specification: "Client assertion (JWT) the customer builds"; RFC 7523
-/// section 3).
+/// Verifies assertions (Specification: "Client assertion (JWT) the customer builds"; RFC 7523 section 3).
 ///
 /// By default:
 /// - the algorithm is RS256, and `typ` is `jwt` in any case;
-/// - `aud` is one string, equal to the audience;
-/// - `exp` is a JSON number in the future and at most 3600 s ahead;
-/// - `nbf` and `iat`, if present, are not in the future;
-/// - `iss`, if present, equals `sub`;
-/// - there is no leeway.
+/// - `aud` is one string, equal to the audience or another one of [`VerifierOptions::also_audience`];
+/// - `exp` is a JSON number in the future and at most 3600 s ahead. At `exp` itself the assertion has expired: the
+///   specification's "after which the token is rejected" is read as RFC 7519 section 4.1.4 has it, "on or after";
+/// - `nbf` and `iat`, if present, are at most 30 s in the future (Default: "Token endpoint");
+/// - `iss`, if present, equals `sub`.
+///
+/// [`VerifierOptions::lenient_clients`] accepts what widespread client libraries send beyond that.
 ///
 /// ```
 /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
@@ -59,12 +62,6 @@ impl Verifier {
     pub fn with_options(mut self, options: VerifierOptions) -> Self {
         self.options = options;
         self
-    }
-
-    /// The audience that assertions must name.
-    #[must_use]
-    pub fn audience(&self) -> &Audience {
-        &self.audience
     }
 
     /// Reads an assertion without verifying it, to find out whose keys to look up.
@@ -135,16 +132,17 @@ impl Unverified<'_> {
             VerifyError::Malformed(error) => AssertionError::Malformed(error),
             _ => AssertionError::BadSignature,
         })?;
-        let audience = claims.audience()?;
-        if audience != verifier.audience.as_str() {
-            return Err(AssertionError::Audience { found: excerpt(audience) });
+        let Verifier { audience, options } = verifier;
+        let found = claims.audience(options.accept_audience_array)?;
+        if !options.audiences.iter().chain([audience]).any(|own| own.as_str() == found) {
+            return Err(AssertionError::Audience { found: excerpt(found) });
         }
         if let Some(issuer) = claims.issuer()?.filter(|issuer| *issuer != subject.as_str()) {
             return Err(AssertionError::Issuer { found: excerpt(issuer) });
         }
-        let (expires, lead) =
-            (claims.expires_at(verifier.options.accept_text_exp)?, now.saturating_add(verifier.options.leeway));
-        check_lifetime(expires, now, verifier.options.leeway)?;
+        let expires = claims.expires_at(options.accept_text_exp)?;
+        check_lifetime(expires, now, options.clock_tolerance)?;
+        let lead = now.saturating_add(options.leeway);
         for claim in ["nbf", "iat"] {
             if let Some(found) = claims.instant(claim)?.map(Instant::ceil).filter(|found| *found > lead) {
                 return Err(AssertionError::NotYetValid { claim, found, now });
@@ -156,22 +154,23 @@ impl Unverified<'_> {
         Ok(VerifiedAssertion {
             customer: subject,
             expires_at: expires.floor(),
-            remember_until: expires.ceil().saturating_add(verifier.options.leeway),
+            remember_until: expires.ceil(),
             issued_at,
             jwt_id,
             key_id,
             signature: proved.signature().into(),
+            claims: proved.into_payload(),
         })
     }
 }
 
-/// Checks that `exp` is after `now` and at most 3600 s after it, with the leeway on both sides. An assertion is expired
-/// "on or after" `exp` (RFC 7519 section 4.1.4).
-fn check_lifetime(expires: Instant, now: Timestamp, leeway: Duration) -> Result<(), AssertionError> {
-    if expires.ceil().saturating_add(leeway) <= now {
+/// Checks that `exp` is after `now` and at most 3600 s and the tolerance after it. An assertion is expired "on or
+/// after" `exp` (RFC 7519 section 4.1.4).
+fn check_lifetime(expires: Instant, now: Timestamp, tolerance: Duration) -> Result<(), AssertionError> {
+    if expires.ceil() <= now {
         return Err(AssertionError::Expired { expires_at: expires.floor(), now });
     }
-    if expires.ceil() > now.saturating_add(MAX_LIFETIME).saturating_add(leeway) {
+    if expires.ceil() > now.saturating_add(MAX_LIFETIME).saturating_add(tolerance) {
         return Err(AssertionError::TooFarAhead { expires_at: expires.ceil(), now });
     }
     Ok(())
@@ -193,6 +192,7 @@ pub struct VerifiedAssertion {
     jwt_id: Option<Box<str>>,
     key_id: Option<Box<str>>,
     signature: Box<[u8]>,
+    claims: Zeroizing<Vec<u8>>,
 }
 
 impl VerifiedAssertion {
@@ -224,6 +224,29 @@ impl VerifiedAssertion {
     #[must_use]
     pub fn key_id(&self) -> Option<&str> {
         self.key_id.as_deref()
+    }
+
+    /// All claims as they were signed, also those that this crate does not read. Of them, `sub`, `aud`, `exp`, `nbf`,
+    /// `iat`, `iss` and `jti` were checked; everything else is the customer's own statement.
+    ///
+    /// ```
+    /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
+    /// # use bankrail_client_assertion::{Audience, Verifier};
+    /// # use bankrail_jose::{RsaSize, SigningKey, jws};
+    /// # use bankrail_values::Timestamp;
+    /// use bankrail_values::json::JsonValue;
+    /// # let key = SigningKey::generate(RsaSize::Rsa2048)?;
+    /// # let claims = r#"{"sub":"C","aud":"urn:a","exp":60,"department":"treasury"}"#;
+    /// # let assertion = jws::sign(&key, &jws::JwsHeader::new().typ("jwt"), claims.as_bytes())?;
+    /// # let verifier = Verifier::new(Audience::parse("urn:a")?);
+    /// # let verified = verifier.verify(&assertion, Timestamp::UNIX_EPOCH, |_| Some(key.verifying_key()))?;
+    /// assert_eq!(verified.all_claims().get("department").and_then(JsonValue::as_str), Some("treasury"));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn all_claims(&self) -> JsonObject<'_> {
+        json::read_object(&self.claims, &claims::LIMITS).expect("the same bytes were read before they were verified")
     }
 
     /// The key to claim in a [`ReplayStore`] under a policy. `None` if the policy stores nothing.
@@ -276,7 +299,7 @@ impl VerifiedAssertion {
     }
 }
 
-/// Does not print the signature.
+/// Does not print the signature and the other claims.
 impl fmt::Debug for VerifiedAssertion {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("VerifiedAssertion")

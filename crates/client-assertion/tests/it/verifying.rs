@@ -4,10 +4,13 @@ use crate::support::{
     AUDIENCE, KEY, NOW, OTHER_KEY, at, builder, claims, customer, now, signed, verifier, verifier_with, verify,
 };
 use bankrail_client_assertion::token::TokenRequest;
-use bankrail_client_assertion::{AssertionError, AssertionOptions, JwtId, TypRule, Verifier, VerifierOptions};
+use bankrail_client_assertion::{
+    AssertionError, AssertionOptions, Audience, JwtId, TypRule, Verifier, VerifierOptions,
+};
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::{KeySet, base64url};
 use bankrail_values::Timestamp;
+use bankrail_values::json::JsonValue;
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -31,8 +34,8 @@ fn claims_one_by_one() {
         exp(".001"),
         ("exp", format!("{}.999", NOW + 3599)),
         ("exp", "1795233900e0".to_owned()),
-        ("nbf", NOW.to_string()),
-        ("iat", NOW.to_string()),
+        ("nbf", (NOW + 30).to_string()),
+        ("iat", (NOW + 30).to_string()),
         ("iat", "0".to_owned()),
         ("iss", "\"CUSTOMERCODE\"".to_owned()),
         ("jti", "\"x\"".to_owned()),
@@ -77,11 +80,12 @@ fn claims_one_by_one() {
         ("sub", "\"OTHER\""),
         ("sub", "1"),
         ("sub", "[\"CUSTOMERCODE\"]"),
-        ("nbf", "1795233601"),
-        ("nbf", "1795233600.0001"),
+        ("nbf", "1795233631"),
+        ("nbf", "1795233630.0001"),
         ("nbf", "\"1795233600\""),
         ("nbf", "null"),
-        ("iat", "1795233601"),
+        ("iat", "1795233631"),
+        ("iat", "1795233630.0001"),
         ("iat", "\"now\""),
         ("iss", "\"OTHER\""),
         ("iss", "\"\""),
@@ -167,27 +171,109 @@ fn published_samples_have_a_text_as_exp() {
     );
 }
 
+fn is_accepted(options: &VerifierOptions, claim: &str, value: &str) -> bool {
+    verify(&verifier_with(options.clone()), &signed(&claims(&[(claim, value)]))).is_ok()
+}
+
 #[test]
-fn leeway_is_granted_at_both_ends_and_no_further() {
-    let lenient = verifier_with(VerifierOptions::new().leeway(Duration::from_secs(5)));
-    for (claim, value, good) in [
-        ("exp", NOW - 4, true),
-        ("exp", NOW - 5, false),
-        ("exp", NOW + 3605, true),
-        ("exp", NOW + 3606, false),
-        ("nbf", NOW + 5, true),
-        ("nbf", NOW + 6, false),
-        ("iat", NOW + 5, true),
-        ("iat", NOW + 6, false),
+fn clocks_may_differ_by_half_a_minute_and_no_assertion_lives_longer() {
+    let default = VerifierOptions::new();
+    let none = VerifierOptions::new().leeway(Duration::ZERO);
+    // More than the maximum is cut to the maximum.
+    let most = VerifierOptions::new().leeway(Duration::MAX);
+    for claim in ["nbf", "iat"] {
+        for (options, ahead, accepted) in [
+            (&default, 30, true),
+            (&default, 31, false),
+            (&none, 0, true),
+            (&none, 1, false),
+            (&most, 300, true),
+            (&most, 301, false),
+        ] {
+            assert_eq!(is_accepted(options, claim, &(NOW + ahead).to_string()), accepted, "{claim} {ahead}");
+        }
+    }
+    for options in [&default, &none, &most] {
+        assert!(!is_accepted(options, "exp", &NOW.to_string()), "expired at its own second");
+        assert!(is_accepted(options, "exp", &format!("{NOW}.001")));
+        assert!(!is_accepted(options, "exp", &format!("{}.001", NOW + 3600)), "the cap is exact");
+    }
+}
+
+#[test]
+fn a_tolerance_on_the_cap_is_an_option() {
+    let half_a_minute = VerifierOptions::new().clock_tolerance(Duration::from_secs(30));
+    let most = VerifierOptions::new().clock_tolerance(Duration::MAX);
+    for (options, exp, accepted) in [
+        (&half_a_minute, 3630, true),
+        (&half_a_minute, 3631, false),
+        (&half_a_minute, 0, false),
+        (&most, 3900, true),
+        (&most, 3901, false),
+        (&most, 0, false),
     ] {
-        let found = verify(&lenient, &signed(&claims(&[(claim, &value.to_string())])));
-        assert_eq!(found.is_ok(), good, "{claim} {value} {found:?}");
+        assert_eq!(is_accepted(options, "exp", &(NOW + exp).to_string()), accepted, "{exp}");
     }
-    // More leeway than the maximum is cut to the maximum.
-    let endless = verifier_with(VerifierOptions::new().leeway(Duration::MAX));
-    for (exp, good) in [(NOW - 299, true), (NOW - 300, false), (NOW + 3900, true), (NOW + 3901, false), (1, false)] {
-        assert_eq!(verify(&endless, &signed(&claims(&[("exp", &exp.to_string())]))).is_ok(), good, "{exp}");
+}
+
+#[test]
+fn each_of_several_audiences_is_accepted_and_no_other() {
+    const ISSUER: &str = "https://auth.example.com/";
+    let both = VerifierOptions::new().also_audience(Audience::parse(ISSUER).unwrap());
+    for audience in [AUDIENCE, ISSUER] {
+        assert!(is_accepted(&both, "aud", &format!("\"{audience}\"")), "{audience}");
     }
+    assert!(!is_accepted(&both, "aud", "\"https://elsewhere.example.com/\""));
+    assert!(!is_accepted(&VerifierOptions::new(), "aud", &format!("\"{ISSUER}\"")));
+    let arrays = both.clone().accept_audience_array(true);
+    for (value, default, option) in [
+        (format!("[\"{AUDIENCE}\"]"), false, true),
+        (format!("[\"{ISSUER}\"]"), false, true),
+        (format!("[\"{AUDIENCE}\",\"{ISSUER}\"]"), false, false),
+        (format!("[[\"{AUDIENCE}\"]]"), false, false),
+        ("[\"https://elsewhere.example.com/\"]".to_owned(), false, false),
+        ("[]".to_owned(), false, false),
+        ("[1]".to_owned(), false, false),
+    ] {
+        assert_eq!(is_accepted(&both, "aud", &value), default, "{value}");
+        assert_eq!(is_accepted(&arrays, "aud", &value), option, "{value}");
+    }
+    // The option is for the audience alone.
+    assert!(!is_accepted(&arrays, "sub", "[\"CUSTOMERCODE\"]"));
+    assert!(!is_accepted(&arrays, "iss", "[\"CUSTOMERCODE\"]"));
+    assert!(!is_accepted(&arrays, "exp", "[\"1795234200\"]"));
+}
+
+#[test]
+fn lenient_clients_are_one_option() {
+    let lenient = VerifierOptions::new().lenient_clients();
+    let each = VerifierOptions::new()
+        .clock_tolerance(Duration::from_secs(30))
+        .typ(TypRule::AnyCaseOrAbsent)
+        .accept_text_exp(true)
+        .accept_audience_array(true);
+    assert_eq!(lenient, each);
+    // Everything at once: no typ, the text of an hour and half a minute, one audience in an array.
+    let (exp, aud) = (format!("\"{}\"", NOW + 3630), format!("[\"{AUDIENCE}\"]"));
+    let odd = claims(&[("exp", &exp), ("aud", &aud), ("iat", &(NOW + 30).to_string())]);
+    let odd = jws::sign(&KEY, &JwsHeader::new(), odd.as_bytes()).unwrap();
+    assert!(verify(&verifier_with(lenient.clone()), &odd).is_ok());
+    assert!(verify(&verifier(), &odd).is_err());
+    for (claim, value) in [("exp", (NOW + 3631).to_string()), ("exp", NOW.to_string()), ("iat", (NOW + 31).to_string())]
+    {
+        assert!(!is_accepted(&lenient, claim, &value), "{claim} {value}");
+    }
+}
+
+#[test]
+fn a_verified_assertion_shows_its_other_claims() {
+    let assertion = signed(&claims(&[("department", "\"treasury\""), ("iat", "1")]));
+    let verified = verify(&verifier(), &assertion).unwrap();
+    let claims = verified.all_claims();
+    assert_eq!(claims.get("department").and_then(JsonValue::as_str), Some("treasury"));
+    assert!(matches!(claims.get("iat"), Some(JsonValue::Number(one)) if one.as_i64() == Some(1)));
+    assert!(claims.get("jti").is_none());
+    assert!(!format!("{verified:?} {claims:?}").contains("treasury"));
 }
 
 #[test]
@@ -295,7 +381,7 @@ proptest! {
 
     #[test]
     fn an_assertion_is_good_from_its_making_to_its_end(
-        made in 0_i64..4_000_000_000, lifetime in 1_u64..=3600, offset in -5_000_i64..3_605_000,
+        made in 0_i64..4_000_000_000, lifetime in 1_u64..=3600, offset in -40_000_i64..3_605_000,
     ) {
         let made = Timestamp::from_unix_millis(made * 1000 + 999).unwrap();
         let options = AssertionOptions::new().lifetime(Duration::from_secs(lifetime)).issued_at(true);
@@ -304,6 +390,8 @@ proptest! {
         let found = verifier().verify(&assertion, now, |_| Some(KEY.verifying_key()));
         let issued = made.unix_millis() - 999;
         let end = issued + i64::try_from(lifetime).unwrap() * 1000;
-        prop_assert_eq!(found.is_ok(), (issued..end).contains(&now.unix_millis()));
+        // The leeway for `iat`, and the cap on `exp`.
+        let begin = (issued - 30_000).max(end - 3_600_000);
+        prop_assert_eq!(found.is_ok(), (begin..end).contains(&now.unix_millis()));
     }
 }
