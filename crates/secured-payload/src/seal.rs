@@ -116,7 +116,7 @@ impl Sealer<SigningKey> {
     pub fn seal(&self, json: &[u8]) -> Result<String, SealError> {
         self.options.check(json)?;
         let signed = jws::sign(&self.signing.get(), &self.options.inner, json)?;
-        encrypt(signed.into_bytes(), &self.encryption.get(), &self.options)
+        seal_signed(signed, &self.encryption.get(), &self.options)
     }
 }
 
@@ -129,7 +129,7 @@ impl<S: RemoteSigner> Sealer<S> {
         self.options.check(json)?;
         let (signing, encryption) = (self.signing.get(), self.encryption.get());
         let signed = jws::sign_remote(&*signing, &self.options.inner, json).await?;
-        encrypt(signed.into_bytes(), &encryption, &self.options)
+        seal_signed(signed, &encryption, &self.options)
     }
 }
 
@@ -170,7 +170,7 @@ impl UnsignedMessage {
     /// [`SealError::Sign`] if the signature is not valid; otherwise as [`Sealer::seal`].
     pub fn finish(self, signature: &[u8]) -> Result<String, SealError> {
         let signed = self.prepared.finish(signature, &self.verifying)?;
-        encrypt(signed.into_bytes(), &self.encryption, &self.options)
+        seal_signed(signed, &self.encryption, &self.options)
     }
 }
 
@@ -181,6 +181,17 @@ impl SealOptions {
         }
         json::check(json, &crate::JSON_LIMITS).map_err(SealError::NotJson)
     }
+}
+
+/// Encrypts a signed message, if the signature is of a size that the specification allows.
+fn seal_signed(signed: String, encryption: &EncryptionKey, options: &SealOptions) -> Result<String, SealError> {
+    let signature = signed.rsplit('.').next().unwrap_or_default();
+    // Four characters are three bytes, and the rest is cut.
+    let bytes = signature.len() * 3 / 4;
+    if !crate::is_signature_length(bytes) {
+        return Err(SealError::SigningKeySize { bits: bytes * 8 });
+    }
+    encrypt(signed.into_bytes(), encryption, options)
 }
 
 /// Encrypts a signed message.
@@ -243,6 +254,13 @@ pub enum SealError {
     /// most 64 levels, because many parsers refuse such JSON.
     #[error("the message is not acceptable JSON: {0}")]
     NotJson(JsonError),
+    /// The signing key has another size than the specification's 2048 or 4096 bits (Specification: "Secured payload
+    /// envelope").
+    #[error("expected a signing key of 2048 or 4096 bits, found {bits}")]
+    SigningKeySize {
+        /// The size in bits.
+        bits: usize,
+    },
     /// The message could not be signed.
     #[error("the message could not be signed")]
     Sign(#[from] SignError),

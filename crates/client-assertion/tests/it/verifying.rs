@@ -8,7 +8,7 @@ use bankrail_client_assertion::{
     AssertionError, AssertionOptions, Audience, JwtId, TypRule, Verifier, VerifierOptions,
 };
 use bankrail_jose::jws::{self, JwsHeader};
-use bankrail_jose::{KeySet, base64url};
+use bankrail_jose::{KeySet, RsaSize, SigningKey, VerifyingKey, base64url};
 use bankrail_values::Timestamp;
 use bankrail_values::json::JsonValue;
 use proptest::prelude::*;
@@ -274,6 +274,14 @@ fn a_verified_assertion_shows_its_other_claims() {
     assert!(matches!(claims.get("iat"), Some(JsonValue::Number(one)) if one.as_i64() == Some(1)));
     assert!(claims.get("jti").is_none());
     assert!(!format!("{verified:?} {claims:?}").contains("treasury"));
+}
+
+#[test]
+fn an_assertion_may_be_signed_with_a_key_of_any_size_from_2048_bits() {
+    let key = SigningKey::generate(RsaSize::Rsa3072).unwrap();
+    let public = VerifyingKey::from_pem(&key.verifying_key().to_spki_pem()).unwrap();
+    let assertion = builder().sign(&key, now()).unwrap();
+    assert!(verifier().verify(&assertion, now(), |_| Some(public)).is_ok());
 }
 
 #[test]

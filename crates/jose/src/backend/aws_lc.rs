@@ -35,6 +35,7 @@ pub(super) fn decrypter(pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
 pub(super) fn generate(size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let size = match size {
         RsaSize::Rsa2048 => KeySize::Rsa2048,
+        RsaSize::Rsa3072 => KeySize::Rsa3072,
         RsaSize::Rsa4096 => KeySize::Rsa4096,
     };
     let key = PrivateDecryptingKey::generate(size).map_err(|_| KeyError::Backend)?;

@@ -60,20 +60,24 @@ impl fmt::Display for Role {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeySizes {
-    /// The specification's lengths: 2048 or 4096 bits to sign and verify, 2048 to encrypt and decrypt
-    /// (Specification: "Secured payload envelope").
+    /// To sign and verify, any length from 2048 to 8192 bits that is a whole number of bytes (Default); to encrypt and
+    /// decrypt, 2048 bits (Specification: "Secured payload envelope").
+    ///
+    /// The specification limits signing keys to 2048 or 4096 bits for the secured payload, not for client assertions:
+    /// `bankrail-secured-payload` checks it where it signs and verifies.
     #[default]
     Specified,
-    /// Any length from 2048 to 8192 bits that is a whole number of bytes.
+    /// For every use any length from 2048 to 8192 bits that is a whole number of bytes.
     AnyFrom2048,
 }
 
 impl KeySizes {
     pub(crate) fn check(self, bits: usize, role: Role) -> Result<(), KeyError> {
         let (fits, expected) = match (self, role) {
-            (Self::Specified, Role::Sign | Role::Verify) => (matches!(bits, 2048 | 4096), "2048 or 4096"),
             (Self::Specified, Role::Encrypt | Role::Decrypt) => (bits == 2048, "2048"),
-            (Self::AnyFrom2048, _) => ((2048..=8192).contains(&bits) && bits.is_multiple_of(8), "2048 to 8192"),
+            (Self::Specified | Self::AnyFrom2048, _) => {
+                ((2048..=8192).contains(&bits) && bits.is_multiple_of(8), "2048 to 8192")
+            }
         };
         if fits { Ok(()) } else { Err(KeyError::Size { bits, role, expected }) }
     }
@@ -85,6 +89,8 @@ impl KeySizes {
 pub enum RsaSize {
     /// 2048 bits.
     Rsa2048,
+    /// 3072 bits. With the specification's sizes, for the signing keys of client assertions only.
+    Rsa3072,
     /// 4096 bits. With the specification's sizes, for signing keys only.
     Rsa4096,
 }
@@ -95,6 +101,7 @@ impl RsaSize {
     pub const fn bits(self) -> u32 {
         match self {
             Self::Rsa2048 => 2048,
+            Self::Rsa3072 => 3072,
             Self::Rsa4096 => 4096,
         }
     }

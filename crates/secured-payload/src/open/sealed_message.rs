@@ -227,6 +227,9 @@ fn verify(
         Err(VerifyError::NoKey(reason)) => return Err(OpenError::NoSigningKey { kid, reason }),
         Err(_) => return Err(OpenError::Rejected),
     };
+    if !crate::is_signature_length(verified.signature().len()) {
+        return Err(OpenError::Rejected);
+    }
     if options.require_typ && !verified.header().typ().is_some_and(|typ| is_media_type(typ, "JWT")) {
         return Err(OpenError::OtherType);
     }

@@ -53,6 +53,23 @@ fn the_headers_are_the_specification_s() {
 }
 
 #[test]
+fn a_signing_key_of_another_size_than_2048_or_4096_bits_neither_seals_nor_opens() {
+    for (size, accepted) in [(RsaSize::Rsa3072, false), (RsaSize::Rsa4096, true)] {
+        let signing = SigningKey::generate(size).unwrap();
+        let sealed = Sealer::new(signing.clone(), DECRYPTION.encryption_key()).seal(b"{}");
+        match sealed {
+            Ok(_) => assert!(accepted, "{size:?}"),
+            Err(error) => assert!(!accepted && matches!(error, SealError::SigningKeySize { bits: 3072 }), "{error}"),
+        }
+        // An outsider's message, signed by a key that the receiver knows.
+        let signed = jws::sign(&signing, &JwsHeader::new(), b"{}").unwrap();
+        let foreign = outsider::encrypt(outsider::HEADER, signed.as_bytes());
+        let opened = Opener::new(DECRYPTION.clone(), signing.verifying_key()).open(&foreign);
+        assert_eq!(opened.is_ok(), accepted, "{size:?}");
+    }
+}
+
+#[test]
 fn every_message_has_keys_of_its_own() {
     let sealer = backends().next().unwrap().sealer();
     let [one, two] = [(); 2].map(|()| parts(&sealer.seal(b"{}").unwrap()));
