@@ -7,7 +7,8 @@ use std::fmt;
 /// Everything else about call types is derived from this list.
 macro_rules! call_types {
     ($($(#[$doc:meta])+ $variant:ident = $name:literal [$($window:expr),+];)+) => {
-        /// A kind of call with limits of its own (Specification: "Limits", the table of default rate limits).
+        /// A kind of call with limits of its own: the rows of the specification's table (Specification: "Limits") and
+        /// two budgets for requests that prove nothing (Default).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum CallType {
@@ -15,7 +16,7 @@ macro_rules! call_types {
         }
 
         impl CallType {
-            /// All call types, in the order of the specification's table.
+            /// All call types: the twelve of the specification's table in its order, then the two budgets for failures.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// A short name for keys, metrics and configuration, such as `mandate-creation`. It never changes.
@@ -26,7 +27,7 @@ macro_rules! call_types {
                 }
             }
 
-            /// The windows of the specification's table, longest first.
+            /// The windows of the specification's table, or of the budget for failures, longest first.
             #[must_use]
             pub const fn default_windows(self) -> &'static [Window] {
                 match self {
@@ -62,6 +63,11 @@ call_types! {
     PaymentEnquiry = "payment-enquiry" [per_minute(90), per_second(2)];
     /// Statement / balance and transaction reporting: 25 an hour.
     Statement = "statement" [per_hour(25)];
+    /// Token requests that prove nothing, such as one without a valid signature: 60 an hour, 5 a second (Default).
+    /// They are not charged to [`CallType::Token`], so that an API key alone cannot use up a customer's tokens.
+    TokenFailure = "token-failure" [per_hour(60), per_second(5)];
+    /// Requests without a valid access token of the customer: 60 an hour, 5 a second (Default).
+    BearerFailure = "bearer-failure" [per_hour(60), per_second(5)];
 }
 
 impl CallType {
@@ -70,8 +76,8 @@ impl CallType {
     }
 }
 
-/// The default limits of a call type: the windows of the specification's table, under
-/// [`Algorithm::Sliding`] and [`Counting::Attempts`] (Default: which algorithm applies to which type is not shown).
+/// The default limits of a call type: [`CallType::default_windows`] under [`Algorithm::Sliding`] and
+/// [`Counting::Attempts`] (Default: which algorithm applies to which type is not shown).
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, default_limits};

@@ -3,9 +3,9 @@
 use crate::{ApiKeyHash, CursorSecret, Customer, Directory, Ledger, ProviderOptions};
 use bankrail_client_assertion::token::TokenStore;
 use bankrail_client_assertion::{ReplayStore, Verifier};
-use bankrail_rate_limit::layer::write_rate_limit;
-use bankrail_rate_limit::{Decision, Limiter};
-use bankrail_values::StoreError;
+use bankrail_rate_limit::layer::{LimitRefusal, write_rate_limit};
+use bankrail_rate_limit::{CallType, Decision, Limiter};
+use bankrail_values::{StoreError, Timestamp};
 use http::HeaderMap;
 use std::sync::Arc;
 
@@ -28,6 +28,17 @@ impl Shared {
             Some(key) => self.directory.customer_by_api_key(key).await,
             None => Ok(None),
         }
+    }
+
+    /// Charges a request that proved nothing to the customer's budget for such requests. A request that proves right is
+    /// never charged to it, so that nobody who has only the API key can shut the customer out.
+    pub(crate) async fn charge_failure(
+        &self,
+        customer: &Customer,
+        budget: CallType,
+        now: Timestamp,
+    ) -> Result<(), LimitRefusal> {
+        self.limiter.admit(customer.code.as_str(), budget, now).await.map(drop)
     }
 
     /// `RateLimit` and `RateLimit-Policy` where they are wanted.

@@ -57,7 +57,15 @@ async fn serve(
     let read = body.read(shared.options.max_statement_body, shared.options.body_timeout).await;
     // After the body, which may take its time: everything is judged at this one instant.
     let now = shared.options.clock.now();
-    let grant = grant(shared, &customer, &parts.headers, now).await?;
+    let grant = match grant(shared, &customer, &parts.headers, now).await {
+        Ok(grant) => grant,
+        Err(refusal @ Refusal::Bearer(_)) => {
+            // The same work was done, whatever is left of the budget.
+            let charged = shared.charge_failure(&customer, CallType::BearerFailure, now).await;
+            return Err(charged.err().map_or(refusal, Refusal::BearerLimit));
+        }
+        Err(refusal) => return Err(refusal),
+    };
     // The customer may have lost the scope since the token was issued.
     let scope = shared.options.statement_scope.as_str();
     if !grant.scopes.contains(scope) || !customer.scopes.contains(scope) {

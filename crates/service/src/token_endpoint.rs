@@ -30,7 +30,10 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
     exchange.drain(body).await;
     let mut response = match served {
         Some(Ok(response)) => response,
-        Some(Err(refusal)) => refusal.into_response(&exchange),
+        Some(Err(refusal)) => {
+            refusal.log(&exchange);
+            refusal.into_response()
+        }
         None => error(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError),
     };
     // RFC 6749 section 5.1.
@@ -54,28 +57,54 @@ async fn serve(
     let form = body.read(shared.options.max_token_body, shared.options.body_timeout).await;
     // After the body, which may take its time: everything is judged at this one instant.
     let now = shared.options.clock.now();
+    let (request, verified) = match prove(shared, &customer, &parts.headers, form, now) {
+        Ok(proved) => proved,
+        Err(refusal) => {
+            // The same work was done, whatever is left of the budget.
+            return Err(match shared.charge_failure(&customer, CallType::TokenFailure, now).await {
+                Ok(()) => refusal,
+                Err(limit) => {
+                    refusal.log(exchange);
+                    Refusal::Limit(limit, false)
+                }
+            });
+        }
+    };
     let decision = shared.limiter.admit(customer.code.as_str(), CallType::Token, now).await;
     let decision = decision.map_err(|refusal| Refusal::Limit(refusal, shared.options.rate_limit_headers))?;
-    let served = after_limit(shared, &customer, &parts.headers, form, now).await;
-    let mut response = served.unwrap_or_else(|refusal| refusal.into_response(exchange));
+    let served = exchange_for_token(shared, &customer, &request, &verified, now).await;
+    let mut response = served.unwrap_or_else(|refusal| {
+        refusal.log(exchange);
+        refusal.into_response()
+    });
     shared.write_rate_limit(decision.as_ref(), response.headers_mut());
     Ok(response)
 }
 
-async fn after_limit(
+/// Reads the form and proves its assertion to be the API key's customer's.
+fn prove(
     shared: &Shared,
     customer: &Customer,
     headers: &HeaderMap,
     form: Result<Bytes, BodyError>,
     now: Timestamp,
-) -> Result<Response, Refusal> {
+) -> Result<(TokenRequest, VerifiedAssertion), Refusal> {
     let form = form.map_err(Refusal::Body)?;
     if content::is_encoded(headers) {
         return Err(Refusal::Encoding);
     }
     let request = TokenRequest::from_form(content::content_type(headers), &form).map_err(Refusal::Form)?;
-    drop(form);
     let verified = authenticate(shared, customer, &request, now)?;
+    Ok((request, verified))
+}
+
+async fn exchange_for_token(
+    shared: &Shared,
+    customer: &Customer,
+    request: &TokenRequest,
+    verified: &VerifiedAssertion,
+    now: Timestamp,
+) -> Result<Response, Refusal> {
     // Before the assertion is used up, so that the customer may request another scope with it.
     let granted = request.scope().granted_from(&customer.scopes).map_err(Refusal::Scope)?;
     verified.claim(shared.options.replay_policy, &*shared.replay, now).await?;
@@ -140,49 +169,48 @@ impl From<AssertionError> for Refusal {
 }
 
 impl Refusal {
-    fn into_response(self, exchange: &Exchange) -> Response {
+    /// Logs what support staff need to know of it.
+    fn log(&self, exchange: &Exchange) {
+        match self {
+            Self::OtherCustomer => exchange.log_refused_assertion("another customer"),
+            Self::Limit(LimitRefusal::Unreachable(store), _) => exchange.log_failure("counter store", store),
+            Self::Assertion(AssertionError::ReplayStore(store)) => exchange.log_failure("replay store", store),
+            // The kind of the error, not its text, because that quotes the assertion.
+            Self::Assertion(refused) => exchange.log_refused_assertion(refused.kind()),
+            Self::Store(store) => exchange.log_failure("store", store),
+            Self::Randomness(randomness) => exchange.log_failure("randomness", randomness),
+            Self::Method
+            | Self::ApiKey
+            | Self::Limit(..)
+            | Self::Body(_)
+            | Self::Encoding
+            | Self::Form(_)
+            | Self::Scope(_) => {}
+        }
+    }
+
+    fn into_response(self) -> Response {
         match self {
             Self::Method => {
                 let mut response = error(StatusCode::METHOD_NOT_ALLOWED, TokenErrorCode::InvalidRequest);
                 allow_post(&mut response);
                 response
             }
-            Self::ApiKey => error(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient),
-            Self::OtherCustomer => {
-                exchange.log_refused_assertion("another customer");
-                error(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient)
-            }
-            Self::Limit(refusal, with_headers) => {
-                if let LimitRefusal::Unreachable(store) = &refusal {
-                    exchange.log_failure("counter store", store);
-                }
-                limited(&refusal, with_headers)
-            }
+            Self::ApiKey | Self::OtherCustomer => error(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient),
+            Self::Limit(refusal, with_headers) => limited(&refusal, with_headers),
             Self::Body(refused) => error(body_status(&refused), TokenErrorCode::InvalidRequest),
             Self::Encoding => error(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest),
-            // The text names the field, which helps the client's developer and reveals nothing to an attacker.
+            // The answer names the field: the client's developer needs it, and it tells an attacker nothing new.
             Self::Form(error) => {
                 let body = TokenErrorBody::new(error.code()).with_description(error.to_string());
                 json(StatusCode::BAD_REQUEST, body.to_json())
             }
-            Self::Assertion(AssertionError::ReplayStore(store)) => {
-                exchange.log_failure("replay store", &store);
+            Self::Assertion(AssertionError::ReplayStore(_)) | Self::Store(_) => {
                 error(StatusCode::SERVICE_UNAVAILABLE, TokenErrorCode::TemporarilyUnavailable)
             }
-            Self::Assertion(refused) => {
-                // The kind of the error, not its text, which quotes the assertion.
-                exchange.log_refused_assertion(refused.kind());
-                json(StatusCode::UNAUTHORIZED, refused.to_body().to_json())
-            }
+            Self::Assertion(refused) => json(StatusCode::UNAUTHORIZED, refused.to_body().to_json()),
             Self::Scope(refused) => error(StatusCode::BAD_REQUEST, refused.code()),
-            Self::Store(store) => {
-                exchange.log_failure("store", &store);
-                error(StatusCode::SERVICE_UNAVAILABLE, TokenErrorCode::TemporarilyUnavailable)
-            }
-            Self::Randomness(randomness) => {
-                exchange.log_failure("randomness", &randomness);
-                error(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError)
-            }
+            Self::Randomness(_) => error(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Call types: their names and default limits.
 
-use bankrail_rate_limit::{CallType, default_limits};
+use bankrail_rate_limit::{Algorithm, CallType, Counting, default_limits};
 
 /// Specification: "Limits". `0` stands for n/a.
 #[test]
@@ -19,11 +19,15 @@ fn the_table_row_by_row() {
         (CallType::PaymentEnquiry, 0, 90, 2),
         (CallType::Statement, 25, 0, 0),
     ];
-    assert_eq!(table.map(|row| row.0), CallType::ALL);
-    for (call_type, hour, minute, second) in table {
+    assert_eq!(table.map(|row| row.0), CallType::ALL[..12]);
+    // Default: the budgets for requests that prove nothing.
+    let budgets = [(CallType::TokenFailure, 60, 0, 5), (CallType::BearerFailure, 60, 0, 5)];
+    assert_eq!(budgets.map(|row| row.0), CallType::ALL[12..]);
+    for (call_type, hour, minute, second) in table.into_iter().chain(budgets) {
         let expected: Vec<(u64, u32)> =
             [(3_600, hour), (60, minute), (1, second)].into_iter().filter(|(_, limit)| *limit > 0).collect();
         let policy = default_limits(call_type);
+        assert_eq!((policy.algorithm(), policy.counting()), (Algorithm::Sliding, Counting::Attempts));
         let found: Vec<(u64, u32)> =
             policy.windows().iter().map(|window| (window.length().as_secs(), window.limit())).collect();
         assert_eq!(found, expected, "{call_type}");

@@ -19,6 +19,8 @@ pub(super) enum Refusal {
     Bearer(BearerFault),
     Scope,
     Limit(LimitRefusal),
+    /// The budget for requests without a valid token is used up.
+    BearerLimit(LimitRefusal),
     Body(BodyError),
     MediaType,
     Request(RequestError),
@@ -60,18 +62,8 @@ impl Refusal {
                 let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
                 challenged(plain(exchange, StatusCode::FORBIDDEN, "Insufficient scope"), &challenge)
             }
-            Self::Limit(refusal) => {
-                let title = match &refusal {
-                    LimitRefusal::Unreachable(error) => {
-                        exchange.log_failure("counter store", error);
-                        "Service unavailable"
-                    }
-                    _ => "Rate limit exceeded",
-                };
-                let mut response = plain(exchange, refusal.status(), title);
-                refusal.write_headers(options.rate_limit_headers, response.headers_mut());
-                response
-            }
+            Self::Limit(refusal) => limited(exchange, &refusal, options.rate_limit_headers),
+            Self::BearerLimit(refusal) => limited(exchange, &refusal, false),
             Self::Body(error) => match body_status(&error) {
                 StatusCode::BAD_REQUEST => invalid(exchange, "Request body incomplete"),
                 status @ StatusCode::PAYLOAD_TOO_LARGE => plain(exchange, status, "Request body too large"),
@@ -102,6 +94,19 @@ impl Refusal {
 /// The answer to an unknown failure.
 pub(super) fn internal(exchange: &Exchange) -> Response {
     answer(StatusCode::INTERNAL_SERVER_ERROR, &StatementErrorBody::internal(exchange.key))
+}
+
+fn limited(exchange: &Exchange, refusal: &LimitRefusal, with_headers: bool) -> Response {
+    let title = match refusal {
+        LimitRefusal::Unreachable(error) => {
+            exchange.log_failure("counter store", error);
+            "Service unavailable"
+        }
+        _ => "Rate limit exceeded",
+    };
+    let mut response = plain(exchange, refusal.status(), title);
+    refusal.write_headers(with_headers, response.headers_mut());
+    response
 }
 
 fn retrieval_failed(exchange: &Exchange, account: &AccountId) -> Response {

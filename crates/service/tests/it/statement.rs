@@ -179,10 +179,13 @@ async fn requests_without_valid_credentials_are_refused() {
             "Bearer error=\"invalid_token\"",
         ),
     ] {
+        // Within the budget for failures.
+        world.clock.advance(Duration::from_secs(1));
         let answer = world.send(request.body(Body::from(body)).unwrap()).await;
         assert_eq!((answer.status, answer.error_code()), (StatusCode::UNAUTHORIZED, "EC401"), "{name}");
         assert_eq!(answer.header("www-authenticate"), challenge, "{name}");
     }
+    world.clock.advance(Duration::from_secs(1));
     let answer = world.send(statement_request(API_KEY, &good.to_uppercase(), body)).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "tokens are compared as spelled");
     assert_eq!(world.ledger.asked.load(Ordering::SeqCst), 0);
@@ -327,4 +330,29 @@ async fn failures_of_directory_ledger_and_stores() {
     world.ledger.surplus.store(1, Ordering::SeqCst);
     let answer = world.statement(r#"{"accountId":"1","maxEntries":2}"#).await;
     assert_eq!(answer.error_code(), "EC20003", "too many entries");
+}
+
+#[tokio::test]
+async fn guessed_tokens_are_charged_and_never_refuse_a_right_one() {
+    let world = World::with(|options| options.rate_limit_headers(true));
+    let body = r#"{"accountId":"2"}"#;
+    let guess = || statement_request(API_KEY, "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", body);
+    let mut statuses = Vec::new();
+    for _ in 0..62 {
+        world.clock.advance(Duration::from_secs(1));
+        let answer = world.send(guess()).await;
+        statuses.push(answer.status.as_u16());
+        assert!(answer.headers.get("ratelimit").is_none(), "the budget is not the customer's limit");
+        if answer.status == StatusCode::TOO_MANY_REQUESTS {
+            assert_eq!(answer.error_code(), "EC429");
+            assert!(answer.header("retry-after").parse::<u64>().unwrap() > 0);
+        }
+    }
+    assert_eq!(statuses.iter().filter(|status| **status == 401).count(), 60);
+    assert_eq!(statuses[60..], [429, 429]);
+    let right = world.statement(body).await;
+    assert_eq!((right.status, right.header("ratelimit")), (StatusCode::OK, "\"hour\";r=24;t=3538"));
+    let token = world.token("BETA", names::STATEMENT_READ).await;
+    let other = world.send(statement_request(OTHER_KEY, &token, r#"{"accountId":"1"}"#)).await;
+    assert_eq!(other.status, StatusCode::OK);
 }
