@@ -7,12 +7,11 @@ use bankrail_http::BodyReader;
 use bankrail_statement::{ErrorCode, StatementErrorBody};
 use http::StatusCode;
 
-/// Answers 404 in the statement endpoint's error shape.
-pub(crate) async fn handle(request: Request) -> Response {
+/// Answers with this code and status in the statement endpoint's error shape.
+pub(crate) async fn handle((code, status): (ErrorCode, StatusCode), request: Request) -> Response {
     let (head, body) = request.into_parts();
     let exchange = Exchange::new("none", &head.extensions);
     exchange.drain(BodyReader::new(&head.headers, body)).await;
-    let status = StatusCode::NOT_FOUND;
-    let body = StatementErrorBody::new(exchange.key, ErrorCode::for_status(status.as_u16()), "Not found");
+    let body = StatementErrorBody::new(exchange.key, code, "Not found");
     exchange.finish(json(status, body.to_json()))
 }

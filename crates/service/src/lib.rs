@@ -42,3 +42,5 @@ pub use ledger::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccoun
 pub use options::{ProviderOptions, ProviderOptionsError};
 #[cfg(feature = "endpoints")]
 pub use provider::Provider;
+#[cfg(feature = "endpoints")]
+pub use statement_endpoint::StatementFailure;

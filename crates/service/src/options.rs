@@ -1,12 +1,13 @@
 //! Options of a provider.
 
-use crate::{CursorSecret, CursorSecretError};
+use crate::{CursorSecret, CursorSecretError, StatementFailure};
 use bankrail_client_assertion::ReplayPolicy;
 use bankrail_client_assertion::token::{Scope, TokenRequest, TokenResponse, names};
 use bankrail_rate_limit::Limiter;
-use bankrail_statement::StatementRequest;
+use bankrail_statement::{ErrorCode, StatementRequest};
 use bankrail_values::{Clock, SystemClock};
 use http::StatusCode;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +23,8 @@ pub struct ProviderOptions {
     pub(crate) token_lifetime: Duration,
     pub(crate) replay_policy: ReplayPolicy,
     pub(crate) statement_scope: Scope,
-    pub(crate) account_not_found_status: StatusCode,
+    pub(crate) error_codes: BTreeMap<StatementFailure, ErrorCode>,
+    pub(crate) error_statuses: BTreeMap<StatementFailure, StatusCode>,
     pub(crate) rate_limit_headers: bool,
     pub(crate) body_timeout: Duration,
     pub(crate) max_token_body: usize,
@@ -43,7 +45,8 @@ impl Default for ProviderOptions {
             token_lifetime: Duration::from_secs(TokenResponse::DEFAULT_LIFETIME),
             replay_policy: ReplayPolicy::default(),
             statement_scope: Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
-            account_not_found_status: StatusCode::NOT_FOUND,
+            error_codes: BTreeMap::new(),
+            error_statuses: BTreeMap::new(),
             rate_limit_headers: false,
             body_timeout: Duration::from_secs(15),
             max_token_body: TokenRequest::MAX_BYTES,
@@ -125,10 +128,19 @@ impl ProviderOptions {
         self
     }
 
-    /// The status of the answer `EC20001`, which the specification leaves open. Default: 404.
+    /// Sets the error code of a failure of the statement endpoint: `EC` and 1 to 16 digits. Default:
+    /// [`StatementFailure::default_code`]. That of [`StatementFailure::AccountNotFound`] is the specification's.
     #[must_use]
-    pub fn account_not_found_status(mut self, status: StatusCode) -> Self {
-        self.account_not_found_status = status;
+    pub fn error_code(mut self, failure: StatementFailure, code: ErrorCode) -> Self {
+        self.error_codes.insert(failure, code);
+        self
+    }
+
+    /// Sets the HTTP status of a failure of the statement endpoint. Default: [`StatementFailure::default_status`]. That
+    /// of [`StatementFailure::RateLimit`] is the specification's.
+    #[must_use]
+    pub fn error_status(mut self, failure: StatementFailure, status: StatusCode) -> Self {
+        self.error_statuses.insert(failure, status);
         self
     }
 
@@ -189,6 +201,7 @@ impl ProviderOptions {
         if !(-840..=840).contains(&self.report_offset_minutes) {
             return Err(ProviderOptionsError::Offset { found: self.report_offset_minutes });
         }
+        StatementFailure::check(&self)?;
         if self.token_lifetime.is_zero() {
             return Err(ProviderOptionsError::TokenLifetime);
         }
@@ -230,6 +243,22 @@ pub enum ProviderOptionsError {
     Offset {
         /// The offset in minutes.
         found: i16,
+    },
+    /// A code that is not `EC` and digits, or another one than the specification's.
+    #[error("expected an error code of EC and digits that the specification allows for {failure:?}, found {found}")]
+    ErrorCode {
+        /// The failure.
+        failure: StatementFailure,
+        /// The code.
+        found: ErrorCode,
+    },
+    /// Another status than the specification's.
+    #[error("expected the specification's status for {failure:?}, found {found}")]
+    ErrorStatus {
+        /// The failure.
+        failure: StatementFailure,
+        /// The status.
+        found: StatusCode,
     },
     /// A token lifetime below a second.
     #[error("expected a token lifetime of a second or more")]

@@ -1,7 +1,7 @@
 //! The routers of the provider's two endpoints.
 
 use crate::shared::Shared;
-use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError};
+use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError, StatementFailure};
 use crate::{fallback, statement_endpoint, token_endpoint};
 use axum::Router;
 use axum::routing::any;
@@ -47,18 +47,18 @@ impl Provider {
 
     /// A router of the token endpoint alone, for a separate host. Any other request to the router is answered 404.
     pub fn token_router(&self) -> Router {
-        finished(self.token_route())
+        self.finished(self.token_route())
     }
 
     /// A router of the statement endpoint alone, for a separate host. Any other request to the router is answered 404.
     pub fn statement_router(&self) -> Router {
-        finished(self.statement_route())
+        self.finished(self.statement_route())
     }
 
     /// A router of both endpoints. Any other request to the router is answered 404. To merge it with a router that has
     /// a fallback, use [`Router::reset_fallback`].
     pub fn router(&self) -> Router {
-        finished(self.token_route().merge(self.statement_route()))
+        self.finished(self.token_route().merge(self.statement_route()))
     }
 
     fn token_route(&self) -> Router {
@@ -70,9 +70,10 @@ impl Provider {
         let shared = Arc::clone(&self.shared);
         Router::new().route(&self.shared.options.statement_path, any(statement_endpoint::handle)).with_state(shared)
     }
-}
 
-/// Adds the fallback, and the layer that sets the request key as the outermost, so that every answer has one.
-fn finished(routes: Router) -> Router {
-    routes.fallback(fallback::handle).layer(RequestKeyLayer::new())
+    /// Adds the fallback, and the layer that sets the request key as the outermost, so that every answer has one.
+    fn finished(&self, routes: Router) -> Router {
+        let unknown = StatementFailure::UnknownPath.answer(&self.shared.options);
+        routes.fallback(move |request| fallback::handle(unknown.clone(), request)).layer(RequestKeyLayer::new())
+    }
 }

@@ -1,8 +1,10 @@
 //! `POST /accounts/v2.0/statement`: a page of an account's entries of today (Specification: "Request statement").
 
+mod failure;
 mod refusal;
 mod report;
 
+pub use self::failure::StatementFailure;
 use self::refusal::{BearerFault, Refusal};
 use crate::Customer;
 use crate::answer::{self, Exchange, json};
@@ -23,9 +25,6 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 
-/// How many characters of a malformed account identifier the error repeats.
-const LONGEST_ECHO: usize = 64;
-
 /// Answers every request to the statement endpoint's path.
 pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
@@ -36,7 +35,7 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
     let mut response = match served {
         Some(Ok(response)) => response,
         Some(Err(refusal)) => refusal.into_response(&exchange, &shared.options),
-        None => refusal::internal(&exchange),
+        None => refusal::internal(&exchange, &shared.options),
     };
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     exchange.finish(response)
@@ -113,8 +112,7 @@ async fn after_limit(
     }
     let request = StatementRequest::from_json(&body).map_err(Refusal::Request)?;
     // A malformed identifier names no account, so the ledger is not asked.
-    let echoed = |asked: &str| asked.chars().take(LONGEST_ECHO).collect();
-    let account = request.account().map_err(|_| Refusal::Account(echoed(request.account_id())))?;
+    let account = request.account().map_err(|_| Refusal::Account(request.account_id().to_owned()))?;
     let owner = Owner { customer: &customer.code, account: &account };
     let (walk, position) = match &request.cursor {
         None => (Walk::of(&request, report::day_of(now, shared.options.report_offset_minutes)), None),

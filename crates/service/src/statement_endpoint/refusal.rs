@@ -1,15 +1,16 @@
 //! Refusals of the statement endpoint, and their answers.
 
+use super::failure::StatementFailure as Failure;
 use super::report::PageError;
 use crate::ProviderOptions;
-use crate::answer::{Exchange, allow_post, body_status, json};
+use crate::answer::{Exchange, allow_post, json};
 use axum::response::Response;
 use bankrail_http::BodyError;
 use bankrail_rate_limit::layer::LimitRefusal;
-use bankrail_statement::{AccountId, ErrorCode, RequestError, StatementErrorBody};
+use bankrail_statement::{AccountId, RequestError, StatementErrorBody};
 use bankrail_values::StoreError;
+use http::HeaderValue;
 use http::header::WWW_AUTHENTICATE;
-use http::{HeaderValue, StatusCode};
 
 /// Why a request gets no statement.
 #[derive(Debug)]
@@ -42,76 +43,78 @@ pub(super) enum BearerFault {
 
 impl Refusal {
     pub(super) fn into_response(self, exchange: &Exchange, options: &ProviderOptions) -> Response {
+        let plain = |failure: Failure, title: &str| answer(exchange, options, failure, title);
         match self {
             Self::Method => {
-                let mut response = plain(exchange, StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
+                let mut response = plain(Failure::Method, "Method not allowed");
                 allow_post(&mut response);
                 response
             }
-            Self::ApiKey => challenged(plain(exchange, StatusCode::UNAUTHORIZED, "Invalid API key"), "Bearer"),
+            Self::ApiKey => challenged(plain(Failure::ApiKey, "Invalid API key"), "Bearer"),
             Self::Bearer(BearerFault::Absent) => {
-                challenged(plain(exchange, StatusCode::UNAUTHORIZED, "Access token required"), "Bearer")
+                challenged(plain(Failure::AccessToken, "Access token required"), "Bearer")
             }
             Self::Bearer(BearerFault::Invalid) => {
-                let response = plain(exchange, StatusCode::UNAUTHORIZED, "Invalid access token");
-                challenged(response, "Bearer error=\"invalid_token\"")
+                challenged(plain(Failure::AccessToken, "Invalid access token"), "Bearer error=\"invalid_token\"")
             }
             Self::Scope => {
                 // A scope's characters need no escape in a quoted string (RFC 6749 section 3.3).
                 let scope = options.statement_scope.as_str();
                 let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
-                challenged(plain(exchange, StatusCode::FORBIDDEN, "Insufficient scope"), &challenge)
+                challenged(plain(Failure::Scope, "Insufficient scope"), &challenge)
             }
-            Self::Limit(refusal) => limited(exchange, &refusal, options.rate_limit_headers),
-            Self::BearerLimit(refusal) => limited(exchange, &refusal, false),
-            Self::Body(error) => match body_status(&error) {
-                StatusCode::BAD_REQUEST => invalid(exchange, "Request body incomplete"),
-                status @ StatusCode::PAYLOAD_TOO_LARGE => plain(exchange, status, "Request body too large"),
-                status => plain(exchange, status, "Request body incomplete after the time allowed"),
-            },
-            Self::MediaType => plain(exchange, StatusCode::UNSUPPORTED_MEDIA_TYPE, "Expected application/json"),
-            Self::Request(error) => invalid(exchange, &with_cause(&error)),
-            Self::Cursor => invalid(exchange, "Invalid cursor"),
+            Self::Limit(refusal) => limited(exchange, options, &refusal, options.rate_limit_headers),
+            Self::BearerLimit(refusal) => limited(exchange, options, &refusal, false),
+            Self::Body(BodyError::TooLarge { .. }) => plain(Failure::BodyTooLarge, "Request body too large"),
+            Self::Body(BodyError::TimedOut { .. }) => {
+                plain(Failure::BodyTimeout, "Request body incomplete after the time allowed")
+            }
+            Self::Body(_) => plain(Failure::Validation, "Request body incomplete"),
+            Self::MediaType => plain(Failure::MediaType, "Expected application/json"),
+            Self::Request(error) => plain(Failure::Validation, &with_cause(&error)),
+            Self::Cursor => plain(Failure::Validation, "Invalid cursor"),
             Self::Account(asked) => {
-                answer(options.account_not_found_status, &StatementErrorBody::account_not_found(exchange.key, &asked))
+                let body = StatementErrorBody::account_not_found(exchange.key, &asked);
+                plain(Failure::AccountNotFound, &body.title)
             }
             Self::Ledger(account, error) => {
                 exchange.log_failure("ledger", &error);
-                retrieval_failed(exchange, &account)
+                retrieval_failed(exchange, options, &account)
             }
             Self::Page(account, error) => {
                 exchange.log_failure("writing the ledger's page", &error);
-                retrieval_failed(exchange, &account)
+                retrieval_failed(exchange, options, &account)
             }
             Self::Store(error) => {
                 exchange.log_failure("store", &error);
-                answer(StatusCode::SERVICE_UNAVAILABLE, &StatementErrorBody::internal(exchange.key))
+                unavailable(exchange, options)
             }
         }
     }
 }
 
 /// The answer to an unknown failure.
-pub(super) fn internal(exchange: &Exchange) -> Response {
-    answer(StatusCode::INTERNAL_SERVER_ERROR, &StatementErrorBody::internal(exchange.key))
+pub(super) fn internal(exchange: &Exchange, options: &ProviderOptions) -> Response {
+    answer(exchange, options, Failure::Internal, &StatementErrorBody::internal(exchange.key).title)
 }
 
-fn limited(exchange: &Exchange, refusal: &LimitRefusal, with_headers: bool) -> Response {
-    let title = match refusal {
-        LimitRefusal::Unreachable(error) => {
-            exchange.log_failure("counter store", error);
-            "Service unavailable"
-        }
-        _ => "Rate limit exceeded",
-    };
-    let mut response = plain(exchange, refusal.status(), title);
+fn unavailable(exchange: &Exchange, options: &ProviderOptions) -> Response {
+    answer(exchange, options, Failure::Unavailable, &StatementErrorBody::internal(exchange.key).title)
+}
+
+fn limited(exchange: &Exchange, options: &ProviderOptions, refusal: &LimitRefusal, with_headers: bool) -> Response {
+    if let LimitRefusal::Unreachable(error) = refusal {
+        exchange.log_failure("counter store", error);
+        return unavailable(exchange, options);
+    }
+    let mut response = answer(exchange, options, Failure::RateLimit, "Rate limit exceeded");
     refusal.write_headers(with_headers, response.headers_mut());
     response
 }
 
-fn retrieval_failed(exchange: &Exchange, account: &AccountId) -> Response {
+fn retrieval_failed(exchange: &Exchange, options: &ProviderOptions, account: &AccountId) -> Response {
     let body = StatementErrorBody::retrieval_failed(exchange.key, account.as_str());
-    answer(StatusCode::INTERNAL_SERVER_ERROR, &body)
+    answer(exchange, options, Failure::RetrievalFailed, &body.title)
 }
 
 /// The error with its cause. Only for errors about the customer's own request.
@@ -122,17 +125,9 @@ fn with_cause(error: &dyn std::error::Error) -> String {
     }
 }
 
-fn invalid(exchange: &Exchange, title: &str) -> Response {
-    answer(StatusCode::BAD_REQUEST, &StatementErrorBody::new(exchange.key, ErrorCode::VALIDATION, title))
-}
-
-/// The answer to a failure for which the specification has no code.
-fn plain(exchange: &Exchange, status: StatusCode, title: &str) -> Response {
-    answer(status, &StatementErrorBody::new(exchange.key, ErrorCode::for_status(status.as_u16()), title))
-}
-
-fn answer(status: StatusCode, body: &StatementErrorBody) -> Response {
-    json(status, body.to_json())
+fn answer(exchange: &Exchange, options: &ProviderOptions, failure: Failure, title: &str) -> Response {
+    let (code, status) = failure.answer(options);
+    json(status, StatementErrorBody::new(exchange.key, code, title).to_json())
 }
 
 fn challenged(mut response: Response, challenge: &str) -> Response {

@@ -53,7 +53,7 @@ async fn counters_that_cannot_be_reached() {
     let refusing = Arc::new(Limiter::new(Limits::default(), Arc::new(Down)));
     let world = World::with(|options| options.limiter(refusing));
     let answer = world.statement(r#"{"accountId":"2"}"#).await;
-    assert_eq!((answer.status, answer.error_code()), (StatusCode::SERVICE_UNAVAILABLE, "EC503"));
+    assert_eq!((answer.status, answer.error_code()), (StatusCode::SERVICE_UNAVAILABLE, "EC20005"));
     let mut limits = Limits::default();
     limits.set_on_store_error(CallType::Statement, OnStoreError::Allow);
     let allowing = Arc::new(Limiter::new(limits, Arc::new(Down)));

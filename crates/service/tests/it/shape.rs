@@ -2,7 +2,8 @@
 
 use crate::world::{API_KEY, Fault, World, provider, send, token_request};
 use axum::body::Body;
-use bankrail_service::{ProviderOptions, ProviderOptionsError};
+use bankrail_service::{ProviderOptions, ProviderOptionsError, StatementFailure};
+use bankrail_statement::ErrorCode;
 use http::{Method, Request, StatusCode};
 use std::time::Duration;
 
@@ -79,6 +80,12 @@ fn unusable_options_are_refused() {
     assert_eq!(refused(|options| options.reporting_source("")), ProviderOptionsError::ReportingSource);
     let brief = refused(|options| options.token_lifetime(Duration::from_millis(999)));
     assert_eq!(brief, ProviderOptionsError::TokenLifetime);
+    let code = |failure| ProviderOptions::new().error_code(failure, ErrorCode::for_status(404));
+    let refused_code = provider(&world.book, &world.ledger, &world.stores, code(StatementFailure::AccountNotFound));
+    assert!(matches!(refused_code, Err(ProviderOptionsError::ErrorCode { .. })), "the specification's code");
+    assert!(provider(&world.book, &world.ledger, &world.stores, code(StatementFailure::Scope)).is_ok());
+    let status = refused(|options| options.error_status(StatementFailure::RateLimit, StatusCode::FORBIDDEN));
+    assert!(matches!(status, ProviderOptionsError::ErrorStatus { .. }), "the specification's status");
     let far = refused(|options| options.report_offset_minutes(841));
     assert_eq!(far, ProviderOptionsError::Offset { found: 841 });
 }

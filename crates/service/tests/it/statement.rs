@@ -1,9 +1,12 @@
 //! The statement endpoint: who gets a statement, what is in it, and its errors.
 
-use crate::world::{API_KEY, Fault, NARRATIVE, OTHER_KEY, World, body_with_pause, statement_request};
+use crate::world::{API_KEY, Answer, Fault, NARRATIVE, OTHER_KEY, World, body_with_pause, statement_request};
 use axum::body::Body;
 use bankrail_camt052::{AccountId, BalanceCode, BalanceSubType, BalanceTypeCode, Direction, ReportingSource};
 use bankrail_client_assertion::token::{AccessToken, TokenStore as _, names};
+use bankrail_service::{ProviderOptions, StatementFailure};
+use bankrail_statement::ErrorCode;
+use futures_util::stream;
 use http::{Request, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -122,8 +125,71 @@ async fn unknown_unregistered_and_malformed_accounts_are_answered_alike() {
         assert_eq!(answer.json["error"]["title"], format!("Account Id: '{account}' not found"));
     }
     let long = world.statement(&serde_json::json!({ "accountId": "7".repeat(5000) }).to_string()).await;
-    assert_eq!(long.json["error"]["title"], format!("Account Id: '{}' not found", "7".repeat(64)));
-    let world = World::with(|options| options.account_not_found_status(StatusCode::OK));
+    assert_eq!(long.json["error"]["title"], format!("Account Id: '{}' not found", "7".repeat(5000)));
+}
+
+#[tokio::test]
+async fn each_failure_has_the_code_and_the_status_that_were_set() {
+    let set = |options: ProviderOptions| {
+        StatementFailure::ALL.iter().zip(1..).fold(options, |options, (failure, number)| {
+            let options = match failure {
+                StatementFailure::AccountNotFound => options,
+                _ => options.error_code(*failure, ErrorCode::new(&format!("EC9{number:02}")).unwrap()),
+            };
+            match failure {
+                StatementFailure::RateLimit => options,
+                _ => options.error_status(*failure, StatusCode::from_u16(430 + number).unwrap()),
+            }
+        })
+    };
+    let found = |answer: &Answer| (answer.status.as_u16(), answer.error_code().to_owned());
+    let body = r#"{"accountId":"1"}"#;
+    let mut all = Vec::new();
+    let world = World::with(set);
+    all.push(found(&world.statement(r#"{"accountId":"000000000000000"}"#).await));
+    world.ledger.fault.set(Fault::Fails);
+    all.push(found(&world.statement(body).await));
+    world.ledger.fault.set(Fault::Panics);
+    all.push(found(&world.statement(body).await));
+    let token = world.token("ACME", names::STATEMENT_READ).await;
+    world.stores.tokens.set(Fault::Fails);
+    all.push(found(&world.send(statement_request(API_KEY, &token, body)).await));
+    let world = World::with(set);
+    all.push(found(&world.statement("{}").await));
+    all.push(found(&world.send(statement_request("nobody", &token, body)).await));
+    all.push(found(&world.send(statement_request(API_KEY, &token, body)).await));
+    let weak = world.token("ACME", names::MANDATE_READ).await;
+    all.push(found(&world.send(statement_request(API_KEY, &weak, body)).await));
+    all.push(found(&world.send(Request::post("/elsewhere").body(Body::empty()).unwrap()).await));
+    all.push(found(&world.send(Request::get("/accounts/v2.0/statement").body(Body::empty()).unwrap()).await));
+    let hanging = World::with(|options| set(options).body_timeout(Duration::ZERO));
+    let token = hanging.token("ACME", names::STATEMENT_READ).await;
+    let never = Body::from_stream(stream::pending::<Result<String, std::io::Error>>());
+    all.push(found(&hanging.send(statement_request(API_KEY, &token, never)).await));
+    all.push(found(&world.statement(&" ".repeat(17_000)).await));
+    let token = world.token("ACME", names::STATEMENT_READ).await;
+    let mut text = statement_request(API_KEY, &token, body);
+    text.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+    all.push(found(&world.send(text).await));
+    for _ in 0..25 {
+        world.statement(body).await;
+    }
+    all.push(found(&world.statement(body).await));
+    let expected: Vec<_> = StatementFailure::ALL
+        .iter()
+        .zip(1..)
+        .map(|(failure, number)| match failure {
+            StatementFailure::AccountNotFound => (430 + number, "EC20001".to_owned()),
+            StatementFailure::RateLimit => (429, format!("EC9{number:02}")),
+            _ => (430 + number, format!("EC9{number:02}")),
+        })
+        .collect();
+    assert_eq!(all, expected);
+}
+
+#[tokio::test]
+async fn the_code_of_an_unknown_account_may_come_under_200() {
+    let world = World::with(|options| options.error_status(StatementFailure::AccountNotFound, StatusCode::OK));
     let answer = world.statement(r#"{"accountId":"000000000000000"}"#).await;
     assert_eq!((answer.status, answer.error_code()), (StatusCode::OK, "EC20001"));
 }
