@@ -14,12 +14,13 @@ const TAG: usize = 32;
 const DAY: usize = 10;
 const BACKWARD: u8 = 1;
 const NARRATIVE: u8 = 2;
+const SAYS_ORDER: u8 = 4;
 
 /// The secret that seals cursors: 32 random bytes, the same in all processes of a provider and after a restart.
 ///
-/// A cursor has a position of the [`Ledger`](crate::Ledger), the day, the sort order and the narrative choice of the
-/// walk, and an HMAC-SHA-256 over these, the customer and the account. It is not encrypted, so a position must have
-/// nothing that the customer may not see.
+/// A cursor has a position of the [`Ledger`](crate::Ledger), the day, the sort order and whether it is said, the
+/// narrative choice of the walk, and an HMAC-SHA-256 over these, the customer and the account. It is not encrypted, so
+/// a position must have nothing that the customer may not see.
 #[derive(Clone)]
 pub struct CursorSecret(Zeroizing<[u8; 32]>);
 
@@ -92,12 +93,19 @@ pub(crate) struct Walk {
     pub(crate) day: Date,
     pub(crate) order: SortOrder,
     pub(crate) narrative: bool,
+    /// Whether its pages say `sortOrder`: all of them or none.
+    pub(crate) says_order: bool,
 }
 
 impl Walk {
-    /// The walk that starts with this request on this day.
+    /// The walk that starts with this request on this day. Its pages say their order if the request does.
     pub(crate) fn of(request: &StatementRequest, day: Date) -> Self {
-        Self { day, order: request.order(), narrative: request.includes_narrative() }
+        Self {
+            day,
+            order: request.order(),
+            narrative: request.includes_narrative(),
+            says_order: request.sort_order.is_some(),
+        }
     }
 
     /// Whether a later request of this walk has the same choices as the first one. It may omit them.
@@ -107,13 +115,16 @@ impl Walk {
     }
 
     fn flags(self) -> u8 {
-        let order = if self.order == SortOrder::Backward { BACKWARD } else { 0 };
-        order | if self.narrative { NARRATIVE } else { 0 }
+        let flag = |wanted, flag| if wanted { flag } else { 0 };
+        flag(self.order == SortOrder::Backward, BACKWARD)
+            | flag(self.narrative, NARRATIVE)
+            | flag(self.says_order, SAYS_ORDER)
     }
 
     fn from_parts(day: Date, flags: u8) -> Option<Self> {
         let order = if flags & BACKWARD == 0 { SortOrder::Forward } else { SortOrder::Backward };
-        (flags & !(BACKWARD | NARRATIVE) == 0).then_some(Self { day, order, narrative: flags & NARRATIVE != 0 })
+        let walk = Self { day, order, narrative: flags & NARRATIVE != 0, says_order: flags & SAYS_ORDER != 0 };
+        (walk.flags() == flags).then_some(walk)
     }
 }
 
@@ -136,7 +147,7 @@ mod tests {
     }
 
     fn walk() -> Walk {
-        Walk { day: Date::parse("2021-07-29").unwrap(), order: SortOrder::Backward, narrative: true }
+        Walk { day: Date::parse("2021-07-29").unwrap(), order: SortOrder::Backward, narrative: true, says_order: true }
     }
 
     #[test]
@@ -175,10 +186,10 @@ mod tests {
 
     #[test]
     fn a_walk_continues_with_its_first_choices() {
-        for walk in [walk(), Walk { order: SortOrder::Forward, narrative: false, ..walk() }] {
+        for walk in [walk(), Walk { order: SortOrder::Forward, narrative: false, says_order: false, ..walk() }] {
             assert_eq!(Walk::from_parts(walk.day, walk.flags()), Some(walk));
         }
-        assert_eq!(Walk::from_parts(walk().day, 4), None);
+        assert_eq!(Walk::from_parts(walk().day, 8), None);
         let mut request = StatementRequest::new(&account("1"));
         assert!(walk().agrees_with(&request));
         request.sort_order = Some(SortOrder::Forward);

@@ -25,6 +25,7 @@ pub struct ProviderOptions {
     pub(crate) statement_scope: Scope,
     pub(crate) error_codes: BTreeMap<StatementFailure, ErrorCode>,
     pub(crate) error_statuses: BTreeMap<StatementFailure, StatusCode>,
+    pub(crate) always_say_sort_order: bool,
     pub(crate) rate_limit_headers: bool,
     pub(crate) body_timeout: Duration,
     pub(crate) max_token_body: usize,
@@ -47,6 +48,7 @@ impl Default for ProviderOptions {
             statement_scope: Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
             error_codes: BTreeMap::new(),
             error_statuses: BTreeMap::new(),
+            always_say_sort_order: false,
             rate_limit_headers: false,
             body_timeout: Duration::from_secs(15),
             max_token_body: TokenRequest::MAX_BYTES,
@@ -141,6 +143,15 @@ impl ProviderOptions {
     #[must_use]
     pub fn error_status(mut self, failure: StatementFailure, status: StatusCode) -> Self {
         self.error_statuses.insert(failure, status);
+        self
+    }
+
+    /// Whether every statement says its `sortOrder`. Default: no; it is said on all pages of a statement whose account
+    /// has virtual accounts or whose first request names an order (Specification: "Statement response", "only in some
+    /// responses"), and on no page of any other.
+    #[must_use]
+    pub fn always_say_sort_order(mut self, always: bool) -> Self {
+        self.always_say_sort_order = always;
         self
     }
 

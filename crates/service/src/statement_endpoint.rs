@@ -146,7 +146,7 @@ fn answer_page(
     exchange: &Exchange,
     request: &StatementRequest,
     query: &StatementQuery,
-    walk: Walk,
+    mut walk: Walk,
     page: LedgerPage,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
@@ -155,6 +155,10 @@ fn answer_page(
     if page.entries.len() > most {
         return Err(broken(report::PageError::TooManyEntries { allowed: most, found: page.entries.len() }));
     }
+    if request.cursor.is_none() {
+        // The first page decides for all pages of the walk; the cursor carries it.
+        walk.says_order |= shared.options.always_say_sort_order || page.account.has_virtual_accounts;
+    }
     let owner = Owner { customer: &query.customer, account: &query.account };
     let next = match &page.next {
         None => Page::Last,
@@ -162,9 +166,8 @@ fn answer_page(
         Some(_) if page.entries.is_empty() => return Err(broken(report::PageError::NothingBeforeMore)),
         Some(next) => Page::More { cursor: shared.cursors.seal(&owner, walk, next) },
     };
-    let said = page.account.has_virtual_accounts || request.sort_order.is_some();
     let mut response = StatementResponse::new(&query.account, exchange.key, next);
-    response.sort_order = said.then_some(walk.order);
+    response.sort_order = walk.says_order.then_some(walk.order);
     let document = report::document(&shared.options, exchange.key, &query.account, walk.narrative, page, now);
     let body = document.and_then(|document| report::write(&response, &document)).map_err(broken)?;
     Ok(json(StatusCode::OK, body))

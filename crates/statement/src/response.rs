@@ -40,8 +40,8 @@ pub enum Page {
 pub struct StatementResponse {
     /// The account asked for.
     pub account: AccountId,
-    /// `sortOrder`. The specification shows it for an account with virtual-account details, and if the first request
-    /// has an order.
+    /// `sortOrder`. The specification shows it for accounts with virtual-account details only. It should be on all
+    /// pages of a statement or on none (Default).
     pub sort_order: Option<SortOrder>,
     /// The request key of this call.
     pub request_key: HyphenatedUuid,

@@ -59,6 +59,34 @@ async fn later_requests_of_a_walk_may_omit_its_choices() {
 }
 
 #[tokio::test]
+async fn all_pages_of_a_walk_say_their_order_or_none_does() {
+    for (account, first, always, said) in [
+        ("1", "", false, None),
+        ("1", r#","sortOrder":"forward""#, false, Some("forward")),
+        ("1", r#","sortOrder":"backward""#, false, Some("backward")),
+        ("1", "", true, Some("forward")),
+        ("6", "", false, Some("forward")),
+    ] {
+        let world = World::with(|options| options.always_say_sort_order(always));
+        let mut answer = world.statement(&format!(r#"{{"accountId":"{account}","maxEntries":2{first}}}"#)).await;
+        for page in 1..=3 {
+            let order = answer.json.get("sortOrder").and_then(|order| order.as_str());
+            assert_eq!(order, said, "account {account}, page {page}, {first}, {always}");
+            let Some(cursor) = answer.json.get("cursor") else {
+                assert_eq!(page, 3);
+                break;
+            };
+            // The second request names no order, the third the same one.
+            let mut next = serde_json::json!({ "accountId": account, "maxEntries": 2, "cursor": cursor });
+            if page == 2 {
+                next["sortOrder"] = said.unwrap_or("forward").into();
+            }
+            answer = world.statement(&next.to_string()).await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_cursor_is_valid_for_its_own_walk_only() {
     let world = World::new();
     let cursor = first_cursor(&world, "").await;

@@ -324,8 +324,8 @@ pub(crate) fn body_with_pause(text: &str, between: impl Future<Output = ()> + Se
 
 pub(crate) const NARRATIVE: &str = "Rent <July> & \"more\" \\ 👍";
 
-/// ACME's accounts: 1 with five entries, 2 without, 3 with virtual accounts, 4 in a currency without decimals, and
-/// CUR.AUD and so on in one currency each. BETA has 1 too, and 9.
+/// ACME's accounts: 1 with five entries, 2 without, 3 and 6 with virtual accounts, 4 in a currency without decimals, 5
+/// with an entry in a foreign one, and CUR.AUD and so on in one currency each. BETA has 1 too, and 9.
 fn accounts() -> Accounts {
     let mut accounts = Accounts::default();
     let mut hold =
@@ -341,7 +341,8 @@ fn accounts() -> Accounts {
         ("7.00", Direction::Debit, EntryChannel::FastPayment),
         ("1.00", Direction::Credit, EntryChannel::FastPayment),
     ];
-    let entries = |currency| five.map(|(amount, direction, channel)| entry(amount, currency, direction, channel));
+    let entries =
+        |currency| five.clone().map(|(amount, direction, channel)| entry(amount, currency, direction, channel));
     hold("ACME", "1", aud.clone().with_name("Operating"), "1245.5", entries(Currency::AUD).into());
     hold("ACME", "2", aud.clone(), "-3", Vec::new());
     hold("ACME", "3", aud.clone().with_virtual_accounts(), "0", vec![virtual_entry()]);
@@ -364,6 +365,7 @@ fn accounts() -> Accounts {
         let one = entry(amount, currency, Direction::Credit, EntryChannel::Ordinary);
         hold("ACME", &format!("CUR.{currency}"), RegisteredAccount::new(currency), amount, vec![one]);
     }
+    hold("ACME", "6", aud.clone().with_virtual_accounts(), "0", entries(Currency::AUD).into());
     hold("BETA", "1", aud.clone(), "99", Vec::new());
     hold("BETA", "9", aud, "99", Vec::new());
     accounts
