@@ -2,7 +2,7 @@
 
 use bankrail_camt052::Entry;
 use bankrail_client_assertion::CustomerCode;
-use bankrail_statement::{AccountId, EntryChannel, MaxEntries, PagePosition, SortOrder};
+use bankrail_statement::{AccountId, AccountKind, EntryChannel, MaxEntries, PagePosition, SortOrder};
 use bankrail_values::{Currency, Date, Decimal, StoreFuture};
 use std::fmt;
 
@@ -98,8 +98,9 @@ pub struct RegisteredAccount {
     pub currency: Currency,
     /// The name, 1 to 70 characters, if statements show it (Default: `Acct/Nm`).
     pub name: Option<String>,
-    /// Whether the account has virtual accounts. Its statements then have `sortOrder`.
-    pub has_virtual_accounts: bool,
+    /// Whether the account has virtual accounts. Its statements then have `sortOrder`, and `includeNarrative` decides
+    /// on the creditor accounts of its credits.
+    pub kind: AccountKind,
     /// `RptgSrc/Prtry`, 1 to 35 characters; `None` for
     /// [`ProviderOptions::reporting_source`](crate::ProviderOptions::reporting_source).
     pub reporting_source: Option<String>,
@@ -109,7 +110,7 @@ impl RegisteredAccount {
     /// An account without name and without virtual accounts.
     #[must_use]
     pub fn new(currency: Currency) -> Self {
-        Self { currency, name: None, has_virtual_accounts: false, reporting_source: None }
+        Self { currency, name: None, kind: AccountKind::Ordinary, reporting_source: None }
     }
 
     /// The same account with a name.
@@ -122,7 +123,7 @@ impl RegisteredAccount {
     /// The same account with virtual accounts.
     #[must_use]
     pub fn with_virtual_accounts(mut self) -> Self {
-        self.has_virtual_accounts = true;
+        self.kind = AccountKind::WithVirtualAccounts;
         self
     }
 }

@@ -17,7 +17,7 @@ use axum::response::Response;
 use bankrail_client_assertion::token::{AccessToken, TokenGrant};
 use bankrail_http::{BodyError, BodyReader, content};
 use bankrail_rate_limit::CallType;
-use bankrail_statement::{Page, StatementRequest, StatementResponse};
+use bankrail_statement::{AccountKind, Page, StatementRequest, StatementResponse};
 use bankrail_values::Timestamp;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CACHE_CONTROL};
@@ -157,7 +157,8 @@ fn answer_page(
     }
     if request.cursor.is_none() {
         // The first page decides for all pages of the walk; the cursor carries it.
-        walk.says_order |= shared.options.always_say_sort_order || page.account.has_virtual_accounts;
+        let has_virtual_accounts = page.account.kind == AccountKind::WithVirtualAccounts;
+        walk.says_order |= shared.options.always_say_sort_order || has_virtual_accounts;
     }
     let owner = Owner { customer: &query.customer, account: &query.account };
     let next = match &page.next {

@@ -20,7 +20,7 @@ pub use account::{AccountId, AccountIdError};
 pub use cursor::{Cursor, CursorError};
 pub use error_body::{ErrorCode, StatementErrorBody};
 pub use finding::ReplyFinding;
-pub use narrative::{EntryChannel, VirtualAccount, apply_narrative, strip_narrative};
+pub use narrative::{AccountKind, EntryChannel, VirtualAccount, apply_narrative, strip_narrative};
 pub use position::PagePosition;
 pub use reply::{ReceivedError, ReceivedPage, ReceivedStatement, ReplyError, StatementReply};
 pub use request::{Extract, MaxEntries, RequestError, SortOrder, StatementRequest};

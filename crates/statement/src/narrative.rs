@@ -3,8 +3,9 @@
 //! - True: an entry of the fast-payment channel has related parties (`RltdPties`) and unstructured remittance text
 //!   (`Ustrd`). A credit to a virtual account also has its number and the issuing branch (`CdtrAcct/Id/Othr`, `Id` and
 //!   `Issr`).
-//! - False: an entry of the fast-payment channel has neither, and no credit has a virtual account. Entries of other
-//!   channels keep their parties and text.
+//! - False: an entry of the fast-payment channel has neither, and no credit of an account with virtual accounts names
+//!   its creditor account. Everything else stays: entries of other channels keep their parties and text, and an
+//!   ordinary account's credits their creditor account (Default).
 
 use bankrail_camt052::{
     AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text, TransactionParties,
@@ -20,14 +21,40 @@ pub enum EntryChannel {
     Ordinary,
 }
 
-/// Removes from an entry what the request's `includeNarrative` hides; if it is true, changes nothing.
-pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, include_narrative: bool) {
+/// Whether an account has virtual accounts. The message does not carry it; the ledger knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AccountKind {
+    /// It has none.
+    #[default]
+    Ordinary,
+    /// It has virtual accounts: the creditor account of a credit is one of them.
+    WithVirtualAccounts,
+}
+
+/// Removes from an entry what the request's `includeNarrative` hides; if it is true, changes nothing. The account
+/// decides on virtual accounts and the channel on parties and text, whatever the entry contains.
+pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, account: AccountKind, include_narrative: bool) {
     if include_narrative {
         return;
     }
-    VirtualAccount::hide_in(entry);
+    if account == AccountKind::WithVirtualAccounts {
+        hide_creditor_accounts(entry);
+    }
     if channel == EntryChannel::FastPayment {
         strip_narrative(entry);
+    }
+}
+
+/// Removes the creditor account from all credits of an entry.
+fn hide_creditor_accounts(entry: &mut Entry) {
+    for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
+        let Some(parties) = transaction.parties.as_mut().filter(|_| transaction.direction == Direction::Credit) else {
+            continue;
+        };
+        if parties.creditor_account.take().is_some() && **parties == TransactionParties::default() {
+            transaction.parties = None;
+        }
     }
 }
 
@@ -76,8 +103,9 @@ impl VirtualAccount {
         self.issuer.as_str()
     }
 
-    /// Sets this account as the creditor's (`CdtrAcct/Id/Othr`) in all credits of an entry. [`apply_narrative`] removes
-    /// it, whatever the entry's channel, if `includeNarrative` is false.
+    /// Sets this account as the creditor's (`CdtrAcct/Id/Othr`) in all credits of an entry. For an account
+    /// [with virtual accounts](AccountKind::WithVirtualAccounts), [`apply_narrative`] removes it, whatever the entry's
+    /// channel, if `includeNarrative` is false.
     pub fn show_in(&self, entry: &mut Entry) {
         for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
             if transaction.direction == Direction::Credit {
@@ -85,23 +113,6 @@ impl VirtualAccount {
                 id.issuer = Some(self.issuer.clone());
                 let account = CounterpartyAccount::new(CamtAccountId::Other(id));
                 transaction.parties.get_or_insert_default().creditor_account = Some(Box::new(account));
-            }
-        }
-    }
-
-    /// Removes the virtual accounts from all credits of an entry.
-    fn hide_in(entry: &mut Entry) {
-        for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
-            let Some(parties) = transaction.parties.as_mut().filter(|_| transaction.direction == Direction::Credit)
-            else {
-                continue;
-            };
-            let account = parties.creditor_account.as_ref().map(|account| &account.id);
-            if matches!(account, Some(CamtAccountId::Other(id)) if id.issuer.is_some()) {
-                parties.creditor_account = None;
-                if **parties == TransactionParties::default() {
-                    transaction.parties = None;
-                }
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::ProviderOptions;
 use crate::ledger::{LedgerEntry, LedgerPage};
 use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, ReportIds, WriteError};
-use bankrail_statement::{AccountId, StatementResponse, apply_narrative};
+use bankrail_statement::{AccountId, AccountKind, StatementResponse, apply_narrative};
 use bankrail_values::{Date, HyphenatedUuid, Money, SimpleUuid, Timestamp};
 use bytes::Bytes;
 use uuid::Uuid;
@@ -48,7 +48,7 @@ pub(super) fn document(
         balance.rescale_to_minor_units().unwrap_or(balance),
         page.balance_date,
     )
-    .entries(page.entries.into_iter().map(|entry| shown(entry, narrative)));
+    .entries(page.entries.into_iter().map(|entry| shown(entry, page.account.kind, narrative)));
     if let Some(name) = page.account.name {
         report = report.account_name(name);
     }
@@ -63,9 +63,9 @@ pub(super) fn write(response: &StatementResponse, document: &Document) -> Result
     Ok(body.into())
 }
 
-fn shown(entry: LedgerEntry, narrative: bool) -> Entry {
+fn shown(entry: LedgerEntry, account: AccountKind, narrative: bool) -> Entry {
     let LedgerEntry { mut entry, channel } = entry;
-    apply_narrative(&mut entry, channel, narrative);
+    apply_narrative(&mut entry, channel, account, narrative);
     entry
 }
 

@@ -1,8 +1,8 @@
 //! The narrative rule and the identity of entries.
 
 use crate::support::{document, entry, entry_xml, plain};
-use bankrail_camt052::Entry;
-use bankrail_statement::{EntryChannel, EntryIdentity, VirtualAccount, apply_narrative};
+use bankrail_camt052::{AccountId as CamtAccountId, Entry};
+use bankrail_statement::{AccountKind, EntryChannel, EntryIdentity, VirtualAccount, apply_narrative};
 
 const PARTIES: &str = "<RltdPties><Dbtr><Nm>PAYER</Nm></Dbtr><Cdtr><Nm>PAYEE</Nm></Cdtr><CdtrAcct><Id><Othr>\
                        <Id>006430991</Id><Issr>010201</Issr></Othr></Id></CdtrAcct></RltdPties>";
@@ -12,8 +12,14 @@ fn fast(remittance: &str) -> Entry {
     entry(entry_xml("25.00", "<Dt>2021-07-29</Dt>", "", &format!("{PARTIES}<RmtInf>{remittance}</RmtInf>"), ""))
 }
 
-fn shown(mut entry: Entry, channel: EntryChannel, include: bool) -> Entry {
-    apply_narrative(&mut entry, channel, include);
+fn shown(mut entry: Entry, channel: EntryChannel, account: AccountKind, include: bool) -> Entry {
+    apply_narrative(&mut entry, channel, account, include);
+    entry
+}
+
+/// The entry without its creditor account.
+fn without_creditor_account(mut entry: Entry) -> Entry {
+    entry.details[0].transactions[0].parties.as_mut().unwrap().creditor_account = None;
     entry
 }
 
@@ -21,13 +27,11 @@ fn shown(mut entry: Entry, channel: EntryChannel, include: bool) -> Entry {
 fn only_fast_payments_lose_their_narrative_and_only_when_it_is_not_asked_for() {
     let whole = fast("<Ustrd>👍 one</Ustrd><Ustrd>two</Ustrd>");
     for channel in [EntryChannel::FastPayment, EntryChannel::Ordinary] {
-        assert_eq!(shown(whole.clone(), channel, true), whole, "{channel:?}");
+        for account in [AccountKind::Ordinary, AccountKind::WithVirtualAccounts] {
+            assert_eq!(shown(whole.clone(), channel, account, true), whole, "{channel:?} {account:?}");
+        }
     }
-    // An ordinary entry keeps text and names, and loses a virtual account.
-    let mut ordinary = whole.clone();
-    ordinary.details[0].transactions[0].parties.as_mut().unwrap().creditor_account = None;
-    assert_eq!(shown(whole.clone(), EntryChannel::Ordinary, false), ordinary);
-    let bare = shown(whole.clone(), EntryChannel::FastPayment, false);
+    let bare = shown(whole.clone(), EntryChannel::FastPayment, AccountKind::Ordinary, false);
     let transaction = &bare.details[0].transactions[0];
     assert!(transaction.parties.is_none() && transaction.remittance.is_none());
     let mut expected = whole;
@@ -35,7 +39,36 @@ fn only_fast_payments_lose_their_narrative_and_only_when_it_is_not_asked_for() {
     expected.details[0].transactions[0].remittance = None;
     assert_eq!(bare, expected, "nothing else is removed");
     let memo = entry(plain("8.00", "Memo"));
-    assert_eq!(shown(memo.clone(), EntryChannel::Ordinary, false), memo);
+    assert_eq!(shown(memo.clone(), EntryChannel::Ordinary, AccountKind::Ordinary, false), memo);
+}
+
+#[test]
+fn the_account_decides_on_virtual_accounts_and_the_channel_on_the_rest() {
+    let with_issuer = fast("<Ustrd>text</Ustrd>");
+    let without_issuer = {
+        let mut entry = with_issuer.clone();
+        let parties = entry.details[0].transactions[0].parties.as_mut().unwrap();
+        let Some(CamtAccountId::Other(id)) = parties.creditor_account.as_mut().map(|account| &mut account.id) else {
+            panic!("another identifier")
+        };
+        id.issuer = None;
+        entry
+    };
+    // An ordinary account's ordinary entry is left alone, with an issuer or without.
+    for entry in [&with_issuer, &without_issuer] {
+        assert_eq!(shown(entry.clone(), EntryChannel::Ordinary, AccountKind::Ordinary, false), *entry);
+    }
+    // A virtual account is hidden in every channel, with an issuer or without.
+    for entry in [with_issuer, without_issuer] {
+        let hidden = shown(entry.clone(), EntryChannel::Ordinary, AccountKind::WithVirtualAccounts, false);
+        assert_eq!(hidden, without_creditor_account(entry.clone()), "names and text stay");
+        let bare = shown(entry, EntryChannel::FastPayment, AccountKind::WithVirtualAccounts, false);
+        assert!(bare.details[0].transactions[0].parties.is_none());
+    }
+    // What the customer paid to others is not a virtual account of its own.
+    let debit = entry_xml("25.00", "<Dt>2021-07-29</Dt>", "", PARTIES, "").replace("CRDT", "DBIT");
+    let debit = entry(debit);
+    assert_eq!(shown(debit.clone(), EntryChannel::Ordinary, AccountKind::WithVirtualAccounts, false), debit);
 }
 
 #[test]
@@ -43,7 +76,7 @@ fn structured_remittance_stays_and_every_transaction_is_stripped() {
     let mut whole = fast(&format!("<Ustrd>text</Ustrd>{STRUCTURED}"));
     let second = whole.details[0].transactions[0].clone();
     whole.details[0].transactions.push(second);
-    let bare = shown(whole, EntryChannel::FastPayment, false);
+    let bare = shown(whole, EntryChannel::FastPayment, AccountKind::Ordinary, false);
     for transaction in &bare.details[0].transactions {
         let remittance = transaction.remittance.as_ref().unwrap();
         assert_eq!((remittance.unstructured.len(), remittance.structured.len()), (0, 1));
@@ -65,7 +98,7 @@ fn virtual_accounts_are_named_with_their_branch() {
     let part = "<CdtrAcct><Id><Othr><Id>006430991</Id><Issr>010201</Issr></Othr></Id></CdtrAcct>";
     assert!(document.to_xml().unwrap().contains(part));
     for channel in [EntryChannel::FastPayment, EntryChannel::Ordinary] {
-        let hidden = shown(credited.clone(), channel, false);
+        let hidden = shown(credited.clone(), channel, AccountKind::WithVirtualAccounts, false);
         assert!(hidden.details[0].transactions[0].parties.is_none(), "{channel:?}");
     }
     let debit = plain("25.00", "x").replace("CRDT", "DBIT");
