@@ -5,7 +5,8 @@ use std::fmt;
 
 /// The identifier of an account registered for statements.
 ///
-/// - It has 1 to 35 characters of `[A-Za-z0-9.]` (Default: "Statement exchange").
+/// - It has 1 to 34 characters, as many as `Othr/Id` of the message holds, of `[A-Za-z0-9.]` (Default: "Statement
+///   exchange").
 /// - For Australian and New Zealand accounts it is the branch code followed by the account number.
 /// - Identifiers are compared byte for byte.
 ///
@@ -23,7 +24,7 @@ pub struct AccountId(Box<str>);
 
 impl AccountId {
     /// The most characters of an identifier.
-    pub const MAX_LENGTH: usize = 35;
+    pub const MAX_LENGTH: usize = 34;
 
     /// Checks an identifier.
     ///
@@ -73,7 +74,7 @@ bankrail_values::impl_text_value!(AccountId, AccountIdError);
 
 /// Not an account identifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected an account identifier of 1 to 35 letters, digits and points, found {found}")]
+#[error("expected an account identifier of 1 to 34 letters, digits and points, found {found}")]
 #[non_exhaustive]
 pub struct AccountIdError {
     /// The text, cut and escaped.

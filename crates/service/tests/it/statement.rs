@@ -117,7 +117,7 @@ async fn statements_with_virtual_accounts_have_the_sort_order() {
 #[tokio::test]
 async fn unknown_unregistered_and_malformed_accounts_are_answered_alike() {
     let world = World::new();
-    for account in ["000000000000000", "9", "no account!", "", "Ω\"\\", &"7".repeat(40)] {
+    for account in ["000000000000000", "9", "no account!", "", "Ω\"\\", &"7".repeat(35)] {
         let body = serde_json::json!({ "accountId": account }).to_string();
         let answer = world.statement(&body).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{account}");
@@ -126,6 +126,15 @@ async fn unknown_unregistered_and_malformed_accounts_are_answered_alike() {
     }
     let long = world.statement(&serde_json::json!({ "accountId": "7".repeat(5000) }).to_string()).await;
     assert_eq!(long.json["error"]["title"], format!("Account Id: '{}' not found", "7".repeat(5000)));
+}
+
+#[tokio::test]
+async fn the_longest_identifier_that_the_message_holds_gets_its_statement() {
+    let account = "9".repeat(34);
+    let world = World::new();
+    let answer = world.statement(&serde_json::json!({ "accountId": account }).to_string()).await;
+    let AccountId::Other(id) = &answer.document().reports[0].account.id else { panic!("not an IBAN") };
+    assert_eq!(id.id.as_str(), account);
 }
 
 #[tokio::test]

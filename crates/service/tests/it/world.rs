@@ -325,7 +325,8 @@ pub(crate) fn body_with_pause(text: &str, between: impl Future<Output = ()> + Se
 pub(crate) const NARRATIVE: &str = "Rent <July> & \"more\" \\ 👍";
 
 /// ACME's accounts: 1 with five entries, 2 without, 3 and 6 with virtual accounts, 4 in a currency without decimals, 5
-/// with an entry in a foreign one, and CUR.AUD and so on in one currency each. BETA has 1 too, and 9.
+/// with an entry in a foreign one, one with the longest identifier, and CUR.AUD and so on in one currency each. BETA
+/// has 1 too, and 9.
 fn accounts() -> Accounts {
     let mut accounts = Accounts::default();
     let mut hold =
@@ -366,6 +367,7 @@ fn accounts() -> Accounts {
         hold("ACME", &format!("CUR.{currency}"), RegisteredAccount::new(currency), amount, vec![one]);
     }
     hold("ACME", "6", aud.clone().with_virtual_accounts(), "0", entries(Currency::AUD).into());
+    hold("ACME", &"9".repeat(34), aud.clone(), "1", Vec::new());
     hold("BETA", "1", aud.clone(), "99", Vec::new());
     hold("BETA", "9", aud, "99", Vec::new());
     accounts
