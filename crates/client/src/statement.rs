@@ -58,7 +58,14 @@ impl StatementClient {
                 let findings = page.received.findings.len() + page.document_findings.len();
                 tracing::debug!(request_key = %page.request_key(), findings, "statement received");
             }
-            Err(error) => tracing::warn!(request_key = ?error.request_key(), %error, "no statement"),
+            // The kind of the error, not its text, which can quote the service.
+            Err(error) => tracing::warn!(
+                request_key = error.request_key().map(tracing::field::display),
+                kind = error.kind(),
+                status = error.status(),
+                code = error.code().filter(|code| code.is_well_formed()).map(tracing::field::display),
+                "no statement"
+            ),
         }
         outcome
     }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures_util::FutureExt as _;
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{Extensions, HeaderValue, StatusCode};
+use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
@@ -60,11 +61,10 @@ impl Exchange {
         body.drain(sender, DRAINING).await;
     }
 
-    /// Logs a failure of the provider's side with its causes.
-    pub(crate) fn log_failure(&self, what: &'static str, error: &dyn std::error::Error) {
-        let causes = std::iter::successors(error.source(), |cause| cause.source());
-        let causes = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
-        tracing::error!(request_key = %self.key, endpoint = self.endpoint, error = causes, "{what} failed");
+    /// Logs a failure of the provider's side: what failed, and the kind of its error. Never its causes, because the
+    /// error of a ledger or a store can quote names, accounts and amounts.
+    pub(crate) fn log_failure(&self, what: &'static str, kind: impl fmt::Display) {
+        tracing::error!(request_key = %self.key, endpoint = self.endpoint, error = %kind, "{what} failed");
     }
 
     /// Logs the kind of the error of a refused assertion, for support staff.

@@ -173,11 +173,11 @@ impl Refusal {
     fn log(&self, exchange: &Exchange) {
         match self {
             Self::OtherCustomer => exchange.log_refused_assertion("another customer"),
-            Self::Limit(LimitRefusal::Unreachable(store), _) => exchange.log_failure("counter store", store),
-            Self::Assertion(AssertionError::ReplayStore(store)) => exchange.log_failure("replay store", store),
+            Self::Limit(LimitRefusal::Unreachable(store), _) => exchange.log_failure("counter store", store.kind()),
+            Self::Assertion(AssertionError::ReplayStore(store)) => exchange.log_failure("replay store", store.kind()),
             // The kind of the error, not its text, because that quotes the assertion.
             Self::Assertion(refused) => exchange.log_refused_assertion(refused.kind()),
-            Self::Store(store) => exchange.log_failure("store", store),
+            Self::Store(store) => exchange.log_failure("store", store.kind()),
             Self::Randomness(randomness) => exchange.log_failure("randomness", randomness),
             Self::Method
             | Self::ApiKey

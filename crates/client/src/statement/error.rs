@@ -116,6 +116,27 @@ pub enum StatementError {
 }
 
 impl StatementError {
+    /// The kind of the error, for logs and counters. It holds no text of the service and no account.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ReservedAccount { .. } => "reserved account",
+            Self::Account(_) => "account",
+            Self::Token(_) => "token",
+            Self::HeldBack { .. } => "held back",
+            Self::Counters(_) => "counters",
+            Self::Transport(_) => "transport",
+            Self::Unauthorized { .. } => "unauthorized",
+            Self::TooManyCalls { .. } => "too many calls",
+            Self::Service { .. } => "service",
+            Self::Unexpected { .. } => "unexpected",
+            Self::Reply { .. } => "reply",
+            Self::Payload(_) => "payload",
+            Self::Walk(_) => "walk",
+            Self::NotStored { .. } => "not stored",
+        }
+    }
+
     /// Whether the same call can succeed later without a change on this side.
     #[must_use]
     pub fn is_retryable(&self) -> bool {

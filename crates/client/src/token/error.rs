@@ -95,6 +95,24 @@ pub enum TokenError {
 }
 
 impl TokenError {
+    /// The kind of the error, for logs and counters. It holds no text of the service.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Assertion(_) => "assertion",
+            Self::Signer { .. } => "signer",
+            Self::HeldBack { .. } => "held back",
+            Self::Counters(_) => "counters",
+            Self::Transport(_) => "transport",
+            Self::Refused { .. } => "refused",
+            Self::TooManyCalls { .. } => "too many calls",
+            Self::Unavailable { .. } => "unavailable",
+            Self::Unexpected { .. } => "unexpected",
+            Self::Response { .. } => "response",
+            Self::Abandoned => "abandoned",
+        }
+    }
+
     /// Whether the same call can succeed later without a change on this side.
     #[must_use]
     pub fn is_retryable(&self) -> bool {

@@ -51,9 +51,19 @@ impl Exchange {
         let outcome = reply.map_err(TokenError::Transport).and_then(|reply| self.read(&reply, asked_at));
         match &outcome {
             Ok(token) => {
-                tracing::debug!(request_key = ?token.request_key, expires_at = %token.expires_at, "token obtained");
+                tracing::debug!(
+                    request_key = token.request_key.map(tracing::field::display),
+                    expires_at = %token.expires_at,
+                    "token obtained"
+                );
             }
-            Err(error) => tracing::warn!(request_key = ?error.request_key(), %error, "no token"),
+            // The kind of the error, not its text, which can quote the service.
+            Err(error) => tracing::warn!(
+                request_key = error.request_key().map(tracing::field::display),
+                kind = error.kind(),
+                status = error.status(),
+                "no token"
+            ),
         }
         outcome
     }

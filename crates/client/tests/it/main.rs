@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod config;
+mod exchange_logs;
 mod leaks;
 mod log;
 mod pages;

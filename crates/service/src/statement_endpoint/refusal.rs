@@ -78,15 +78,15 @@ impl Refusal {
                 plain(Failure::AccountNotFound, &body.title)
             }
             Self::Ledger(account, error) => {
-                exchange.log_failure("ledger", &error);
+                exchange.log_failure("ledger", error.kind());
                 retrieval_failed(exchange, options, &account)
             }
             Self::Page(account, error) => {
-                exchange.log_failure("writing the ledger's page", &error);
+                exchange.log_failure("writing the ledger's page", error.place());
                 retrieval_failed(exchange, options, &account)
             }
             Self::Store(error) => {
-                exchange.log_failure("store", &error);
+                exchange.log_failure("store", error.kind());
                 unavailable(exchange, options)
             }
         }
@@ -104,7 +104,7 @@ fn unavailable(exchange: &Exchange, options: &ProviderOptions) -> Response {
 
 fn limited(exchange: &Exchange, options: &ProviderOptions, refusal: &LimitRefusal, with_headers: bool) -> Response {
     if let LimitRefusal::Unreachable(error) = refusal {
-        exchange.log_failure("counter store", error);
+        exchange.log_failure("counter store", error.kind());
         return unavailable(exchange, options);
     }
     let mut response = answer(exchange, options, Failure::RateLimit, "Rate limit exceeded");

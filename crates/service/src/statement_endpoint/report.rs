@@ -6,6 +6,7 @@ use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, Rep
 use bankrail_statement::{AccountId, AccountKind, StatementResponse, apply_narrative};
 use bankrail_values::{Date, HyphenatedUuid, Money, SimpleUuid, Timestamp};
 use bytes::Bytes;
+use std::fmt;
 use uuid::Uuid;
 
 /// The digits after the seconds in a report's times.
@@ -26,6 +27,26 @@ pub(super) enum PageError {
     Build(#[from] BuildError),
     #[error("the report cannot be written")]
     Write(#[from] WriteError),
+}
+
+impl PageError {
+    /// What is wrong and in which element, for the log: no text of the ledger's.
+    pub(super) fn place(&self) -> String {
+        match self {
+            Self::TooManyEntries { .. } | Self::NoProgress | Self::NothingBeforeMore => self.to_string(),
+            Self::Build(BuildError::Invalid { path, kind }) => format!("{self}: {path}: {}", variant(kind)),
+            Self::Build(error) => format!("{self}: {}", variant(error)),
+            Self::Write(WriteError::Invalid { finding }) => {
+                format!("{self}: {}: {}", finding.path, variant(&finding.kind))
+            }
+            Self::Write(error) => format!("{self}: {}", variant(error)),
+        }
+    }
+}
+
+/// The name of an error's variant, without its fields.
+fn variant(error: &impl fmt::Debug) -> String {
+    format!("{error:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
 }
 
 /// The report, without what the customer may not see.

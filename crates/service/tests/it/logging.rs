@@ -1,47 +1,11 @@
 //! The log: customer, outcome and duration, without secrets or contents.
 
+use crate::capture::Capture;
 use crate::world::{API_KEY, Fault, SCOPES, World, statement_request, token_request};
 use bankrail_client_assertion::token::names;
-use std::io::Write;
-use std::sync::{Arc, Mutex};
-use tracing_subscriber::fmt::MakeWriter;
-
-#[derive(Clone, Default)]
-struct Sink(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Sink {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test(flavor = "current_thread")]
 async fn a_line_for_each_answer_without_secrets_or_contents() {
-    let sink = Sink::default();
-    let subscriber = || {
-        tracing_subscriber::fmt()
-            .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
-            .with_ansi(false)
-            .with_writer(sink.clone())
-            .finish()
-    };
-    // With only one subscriber, a call site that another test's thread reaches first would be disabled for ever.
-    let _second = tracing::Dispatch::new(subscriber());
-    let guard = tracing::subscriber::set_default(subscriber());
-
+    let log = Capture::start();
     let world = World::new();
     let form = world.form(SCOPES);
     let answer = world.send(token_request(API_KEY, form.clone())).await;
@@ -62,9 +26,8 @@ async fn a_line_for_each_answer_without_secrets_or_contents() {
     keys.push(world.send(token_request(API_KEY, broken)).await.header("x-requestkey").to_owned());
     world.ledger.fault.set(Fault::Fails);
     keys.push(world.statement(r#"{"accountId":"1"}"#).await.header("x-requestkey").to_owned());
-    drop(guard);
 
-    let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+    let text = log.text();
     for key in keys {
         assert!(text.lines().any(|line| line.contains(&key) && line.contains("answered")), "{key} in {text}");
     }

@@ -7,7 +7,9 @@
     reason = "helpers of tests say what they expect as tests do"
 )]
 
+mod capture;
 mod delivery;
+mod leaks;
 mod limits;
 mod logging;
 mod numbers;

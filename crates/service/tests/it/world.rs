@@ -17,7 +17,7 @@ use bankrail_service::{
 };
 use bankrail_statement::{EntryChannel, PagePosition, SortOrder};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_values::{Clock, Currency, Decimal, ManualClock, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_values::{Clock, Currency, Decimal, ManualClock, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use futures_util::{StreamExt as _, stream};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt as _;
@@ -45,6 +45,14 @@ pub(crate) enum Fault {
     Panics = 2,
 }
 
+/// Stands in everything that must not get into a log.
+pub(crate) const MARK: &str = "MARK4711";
+
+/// A failure that quotes what it should not.
+pub(crate) fn failure() -> StoreError {
+    StoreError::new(StoreErrorKind::Unavailable, format!("row ({MARK}, 31337.77)"))
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Switch(AtomicU8);
 
@@ -53,9 +61,9 @@ impl Switch {
         self.0.store(fault as u8, Ordering::SeqCst);
     }
 
-    fn act(&self) -> Result<(), StoreErrorKind> {
+    fn act(&self) -> Result<(), StoreError> {
         match self.0.load(Ordering::SeqCst) {
-            1 => Err(StoreErrorKind::Unavailable),
+            1 => Err(failure()),
             2 => panic!("told to"),
             _ => Ok(()),
         }
@@ -368,6 +376,19 @@ fn accounts() -> Accounts {
     }
     hold("ACME", "6", aud.clone().with_virtual_accounts(), "0", entries(Currency::AUD).into());
     hold("ACME", &"9".repeat(34), aud.clone(), "1", Vec::new());
+    for (account, name, amount) in [
+        ("MARK4711LONG", format!("{MARK}{}", "x".repeat(200)), "31337.77"),
+        ("MARK4711CHARACTER", format!("{MARK}\u{1}"), "31337.77"),
+    ] {
+        let mut bad = entry(amount, Currency::AUD, Direction::Credit, EntryChannel::Ordinary);
+        let transaction = &mut bad.entry.details[0].transactions[0];
+        transaction.parties.as_mut().unwrap().debtor = Some(Box::new(party(&name)));
+        hold("ACME", account, aud.clone(), "31337.77", vec![bad]);
+    }
+    hold("ACME", "MARK4711DIGITS", aud.clone(), "31337313373133731337.77", Vec::new());
+    let foreign = entry("31337.77", Currency::USD, Direction::Credit, EntryChannel::Ordinary);
+    hold("ACME", "MARK4711CURRENCY", aud.clone(), "31337.77", vec![foreign]);
+    hold("ACME", "MARK4711NAME", aud.clone().with_name(format!("{MARK}{}", "x".repeat(80))), "31337.77", Vec::new());
     hold("BETA", "1", aud.clone(), "99", Vec::new());
     hold("BETA", "9", aud, "99", Vec::new());
     accounts

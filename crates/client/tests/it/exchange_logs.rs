@@ -1,0 +1,108 @@
+//! No failed call logs a secret, an account or a text of the service.
+
+use crate::provider::{API_KEY, Provider, Reply, document, request, request_key, token_text};
+use bankrail_statement::{AccountId, Page, StatementRequest, StatementResponse};
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Stands in everything that must not get into a log.
+const MARK: &str = "MARK4711";
+
+#[derive(Clone, Default)]
+struct Sink(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Sink {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+fn error_body(code: &str) -> String {
+    format!(r#"{{"requestKey":"{}","error":{{"statusCode":"{code}","title":"{MARK}"}}}}"#, request_key())
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
+    let sink = Sink::default();
+    let subscriber = || {
+        tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(false).with_writer(sink.clone()).finish()
+    };
+    // With only one subscriber, a call site that another test's thread reaches first would be disabled for ever.
+    let _second = tracing::Dispatch::new(subscriber());
+    let guard = tracing::subscriber::set_default(subscriber());
+
+    let foreign = StatementResponse::new(&AccountId::parse(MARK).unwrap(), request_key(), Page::Last);
+    let statement = |payload: &str| {
+        StatementResponse::new(&AccountId::parse(crate::provider::ACCOUNT).unwrap(), request_key(), Page::Last)
+            .to_json(payload)
+    };
+    for (status, body) in [
+        (404, error_body("EC20001")),
+        (500, error_body(MARK)),
+        (401, error_body(MARK)),
+        (429, error_body(MARK)),
+        (400, MARK.to_owned()),
+        (200, format!("<html>{MARK}")),
+        (200, foreign.to_json(&document(1))),
+        (200, statement(&format!("<Document>{MARK}"))),
+        (200, statement(&document(1).replace("012003123456789", MARK))),
+        (200, statement(&document(1).replace("BOOK", MARK))),
+        (200, statement(&document(1)).replace("intraday", MARK)),
+    ] {
+        let (provider, _, clock) = Provider::client().await;
+        let strict = bankrail_camt052::ReadOptions::default().deny_findings(true);
+        let client = provider.client_with(provider.options(&clock).read_options(strict));
+        provider.tokens([Reply::token(1, 3600), Reply::token(1, 3600)]);
+        let reply = || Reply::new(status, body.clone());
+        provider.statements([reply(), reply()]);
+        client.statements().page(&request()).await.unwrap_err();
+    }
+    for (status, body) in [
+        (400, format!(r#"{{"error":"{MARK}","error_description":"{MARK}"}}"#)),
+        (401, MARK.to_owned()),
+        (429, MARK.to_owned()),
+        (503, MARK.to_owned()),
+        (302, MARK.to_owned()),
+        (200, format!(r#"{{"access_token":"{MARK}","token_type":"{MARK}","expires_in":1}}"#)),
+        (200, format!(r#"{{"access_token":"{}","token_type":"{MARK}","expires_in":1}}"#, token_text(1))),
+        (
+            200,
+            format!(
+                r#"{{"access_token":"{}","token_type":"Bearer","expires_in":1,"scope":"\"{MARK}"}}"#,
+                token_text(1)
+            ),
+        ),
+    ] {
+        let (provider, client, _) = Provider::client().await;
+        provider.tokens([Reply::new(status, body)]);
+        client.tokens().token().await.unwrap_err();
+    }
+    let (_, client, _) = Provider::client().await;
+    let reserved = StatementRequest::new(&AccountId::parse("012003111111111").unwrap());
+    client.statements().page(&reserved).await.unwrap_err();
+    drop(guard);
+
+    let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+    let lines: Vec<&str> = text.lines().filter(|line| line.contains("bankrail_client")).collect();
+    for wanted in ["code=EC20001", "kind=\"reply\"", "kind=\"payload\"", "kind=\"refused\"", "status=404"] {
+        assert!(lines.iter().any(|line| line.contains(wanted)), "{wanted} in {text}");
+    }
+    for secret in [MARK, API_KEY, &token_text(1), "eyJ", "012003123456789", "012003111111111"] {
+        assert_eq!(lines.iter().find(|line| line.contains(secret)), None, "{secret}");
+    }
+}
