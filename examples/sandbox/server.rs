@@ -1,19 +1,18 @@
 //! Serving a router over HTTPS on loopback.
 
 use crate::tls::Certificates;
-use axum_server::Handle;
-use axum_server::tls_rustls::RustlsConfig;
+use bankrail::http::serve;
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// A running HTTPS server.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    handle: Handle<SocketAddr>,
-    task: JoinHandle<std::io::Result<()>>,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
 }
 
 impl Server {
@@ -22,11 +21,14 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let handle = Handle::new();
-        let config = RustlsConfig::from_config(certificates.server_config()?);
-        let server = axum_server::from_tcp_rustls(listener, config)?.handle(handle.clone());
-        let task = tokio::spawn(server.serve(router.into_make_service()));
-        Ok(Self { address, handle, task })
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let server = serve::Server::new(listener, certificates.server_config()?, router);
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(server.run(async {
+            // An error says that nobody is left to stop it, which is a stop too.
+            let _ = stopped.await;
+        }));
+        Ok(Self { address, stop, task })
     }
 
     /// `https://localhost:PORT`.
@@ -34,9 +36,9 @@ impl Server {
         format!("https://localhost:{}", self.address.port())
     }
 
-    /// Lets requests in progress finish, for up to five seconds.
+    /// Lets requests in progress finish.
     pub(crate) async fn stop(self) -> Result<(), Box<dyn Error>> {
-        self.handle.graceful_shutdown(Some(Duration::from_secs(5)));
-        Ok(self.task.await??)
+        let _ = self.stop.send(());
+        Ok(self.task.await?)
     }
 }

@@ -50,17 +50,16 @@ impl Certificates {
     }
 
     /// The server's TLS configuration.
-    pub(crate) fn server_config(&self) -> Result<Arc<rustls::ServerConfig>, Box<dyn Error>> {
+    pub(crate) fn server_config(&self) -> Result<rustls::ServerConfig, Box<dyn Error>> {
         use rustls::pki_types::pem::PemObject;
         let chain = rustls::pki_types::CertificateDer::pem_slice_iter(self.chain_pem.as_bytes())
             .collect::<Result<Vec<_>, _>>()?;
         let key = rustls::pki_types::PrivateKeyDer::from_pem_slice(self.key_pem.as_bytes())?;
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        let config = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
             .with_single_cert(chain, key)?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Arc::new(config))
+        Ok(config)
     }
 }

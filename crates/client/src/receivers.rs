@@ -39,7 +39,7 @@
 //! let receivers = Receivers::new(opener, "our-api-key", inbox, ReceiversOptions::new())?;
 //! let router: axum::Router = receivers.router();
 //! let worker = receivers.worker(Handlers::new().payment_outcome(paid));
-//! // axum::serve(listener, router), and beside it worker.run(stop).await
+//! // `serve::Server` of `bankrail-http` serves the router, and beside it `worker.run(stop)` handles the messages.
 //! # let _ = (router, worker);
 //! # Ok(())
 //! # }

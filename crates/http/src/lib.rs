@@ -8,6 +8,8 @@ mod cpu_pool;
 pub mod names;
 mod request_key;
 mod retry_after;
+#[cfg(feature = "serve")]
+pub mod serve;
 #[cfg(feature = "tls")]
 pub mod tls;
 

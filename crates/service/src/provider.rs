@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// The provider's two endpoints. Cheap to clone; clones share everything.
 ///
 /// The routers speak HTTP. TLS (Specification: "Authentication", 5), the number of connections, the size of headers,
-/// and how long a client may take to send them are up to the server that serves the routers.
+/// and how long a client may take to send them are up to the server that serves the routers: `serve::Server` of
+/// `bankrail-http` bounds them all.
 #[derive(Clone, Debug)]
 pub struct Provider {
     shared: Arc<Shared>,

@@ -5,3 +5,5 @@ mod body;
 mod content;
 mod request_key;
 mod retry_after;
+#[cfg(feature = "serve")]
+mod serve;

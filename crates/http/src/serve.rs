@@ -1,0 +1,160 @@
+//! A server for the routers of both sides: HTTPS with a bound on everything that a peer can hold open.
+//!
+//! ```no_run
+//! use bankrail_http::serve::{Server, ServerOptions};
+//! # async fn example<S, B>(router: S, tls: rustls::ServerConfig) -> Result<(), Box<dyn std::error::Error>>
+//! # where
+//! #     S: tower_service::Service<
+//! #             http::Request<bankrail_http::serve::RequestBody>,
+//! #             Response = http::Response<B>,
+//! #             Error = std::convert::Infallible,
+//! #         > + Clone + Send + 'static,
+//! #     S::Future: Send,
+//! #     B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+//! #     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+//! # {
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8443").await?;
+//! // `router` is an axum router, or any other tower service.
+//! let server = Server::new(listener, tls, router).with_options(ServerOptions::new().max_connections(200));
+//! server.run(std::future::pending()).await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod activity;
+mod body;
+mod connection;
+mod options;
+#[cfg(test)]
+mod tests;
+
+pub use self::body::{RequestBody, RequestBodyError};
+pub use self::connection::HttpService;
+pub use self::options::ServerOptions;
+
+use self::connection::serve_connection;
+use rustls::ServerConfig;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+/// How long accepting waits after it failed, as for lack of file descriptors.
+const AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(100);
+
+/// Serves a tower service, such as an axum router, over HTTP/1.1 and HTTP/2.
+///
+/// What a peer can hold open is bounded: see [`ServerOptions`]. A connection that exceeds a time is closed.
+#[derive(Debug)]
+pub struct Server<S> {
+    listener: TcpListener,
+    tls: Option<Arc<ServerConfig>>,
+    service: S,
+    options: ServerOptions,
+}
+
+impl<S> Server<S> {
+    /// A server over TLS (Specification: "Authentication", rule 5). If the configuration names no protocols, it offers
+    /// HTTP/2 and HTTP/1.1.
+    pub fn new(listener: TcpListener, mut tls: ServerConfig, service: S) -> Self {
+        if tls.alpn_protocols.is_empty() {
+            tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        }
+        Self { listener, tls: Some(Arc::new(tls)), service, options: ServerOptions::default() }
+    }
+
+    /// A server without TLS and over HTTP/1.1 alone, for a host behind a proxy that ends TLS. API keys, assertions and
+    /// tokens are readable on the way from the proxy.
+    pub fn without_tls(listener: TcpListener, service: S) -> Self {
+        Self { listener, tls: None, service, options: ServerOptions::default() }
+    }
+
+    /// Replaces the options.
+    #[must_use]
+    pub fn with_options(mut self, options: ServerOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The address that the server listens on.
+    ///
+    /// # Errors
+    /// An error of the operating system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `shutdown` completes. Then it accepts no more connections and no more requests, and waits for those
+    /// in progress, at most [`ServerOptions::shutdown_timeout`].
+    pub async fn run<B>(self, shutdown: impl Future<Output = ()>)
+    where
+        S: HttpService<B>,
+        S::Future: Send,
+        B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let Self { listener, tls, service, options } = self;
+        let tls = tls.map(TlsAcceptor::from);
+        let (stop, stopped) = watch::channel(false);
+        let mut connections = JoinSet::new();
+        let mut shutdown = pin!(shutdown);
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = &mut shutdown => break,
+                Some(_) = connections.join_next() => continue,
+                // Beyond the limit, connections wait in the operating system's queue.
+                accepted = listener.accept(), if connections.len() < options.max_connections => accepted,
+            };
+            match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(accept(stream, tls.clone(), service.clone(), options, stopped.clone()));
+                }
+                Err(error) => {
+                    tracing::warn!(kind = ?error.kind(), "a connection was not accepted");
+                    sleep(AFTER_FAILED_ACCEPT).await;
+                }
+            }
+        }
+        drop(listener);
+        stop.send_replace(true);
+        let ended = timeout(options.shutdown_timeout, async { while connections.join_next().await.is_some() {} }).await;
+        if ended.is_err() {
+            tracing::warn!(connections = connections.len(), "connections were cut off at shutdown");
+        }
+    }
+}
+
+async fn accept<S, B>(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    service: S,
+    options: ServerOptions,
+    stopped: watch::Receiver<bool>,
+) where
+    S: HttpService<B>,
+    S::Future: Send,
+    B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    // Answers are small, and each is written at once.
+    let _ = stream.set_nodelay(true);
+    let Some(tls) = tls else {
+        return serve_connection(stream, false, service, options, stopped).await;
+    };
+    match timeout(options.header_timeout, tls.accept(stream)).await {
+        Ok(Ok(stream)) => {
+            let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            serve_connection(stream, http2, service, options, stopped).await;
+        }
+        Ok(Err(_)) => tracing::debug!("a TLS handshake failed"),
+        Err(_) => tracing::debug!("a TLS handshake took too long"),
+    }
+}

@@ -1,0 +1,153 @@
+//! Whole servers on loopback.
+
+use bankrail_http::serve::{RequestBody, Server, ServerOptions};
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName};
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+const LAST: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+
+/// Counts requests.
+#[derive(Clone, Default)]
+struct Counter(Arc<AtomicUsize>);
+
+impl tower_service::Service<Request<RequestBody>> for Counter {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Ready<Result<Response<Full<Bytes>>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Request<RequestBody>) -> Self::Future {
+        let number = self.0.fetch_add(1, Ordering::SeqCst);
+        ready(Ok(Response::new(Full::from(format!("number {number}")))))
+    }
+}
+
+struct Running {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    server: JoinHandle<()>,
+}
+
+async fn start(tls: Option<rustls::ServerConfig>, options: ServerOptions, service: Counter) -> Running {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = match tls {
+        Some(tls) => Server::new(listener, tls, service),
+        None => Server::without_tls(listener, service),
+    };
+    let server = server.with_options(options);
+    let address = server.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel();
+    let server = tokio::spawn(server.run(async {
+        let _ = stopped.await;
+    }));
+    Running { address, stop, server }
+}
+
+/// A certificate for localhost, as both sides need it.
+fn tls() -> (rustls::ServerConfig, rustls::ClientConfig) {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let certificate = CertificateDer::from(made.cert.der().to_vec());
+    let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let server = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.clone()], key.into())
+        .unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate).unwrap();
+    let client = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    (server, client)
+}
+
+async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> String {
+    stream.write_all(LAST).await.unwrap();
+    let mut text = Vec::new();
+    // A peer may end TLS without saying so.
+    let _ = stream.read_to_end(&mut text).await;
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+#[tokio::test]
+async fn plain_http_is_not_answered_over_tls() {
+    let (server, client) = tls();
+    let service = Counter::default();
+    let running = start(Some(server), ServerOptions::new(), service.clone()).await;
+    let plain = exchange(TcpStream::connect(running.address).await.unwrap()).await;
+    assert!(!plain.contains("HTTP"), "{plain:?}");
+    assert_eq!(service.0.load(Ordering::SeqCst), 0);
+
+    let connector = tokio_rustls::TlsConnector::from(Arc::new(client.clone()));
+    let stream = TcpStream::connect(running.address).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    let text = exchange(connector.connect(name.clone(), stream).await.unwrap()).await;
+    assert!(text.starts_with("HTTP/1.1 200 ") && text.ends_with("number 0"), "{text}");
+
+    // HTTP/2 is offered.
+    let mut client = client;
+    client.alpn_protocols = vec![b"h2".to_vec()];
+    let connector = tokio_rustls::TlsConnector::from(Arc::new(client));
+    let stream = connector.connect(name, TcpStream::connect(running.address).await.unwrap()).await.unwrap();
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+    drop(stream);
+    running.stop.send(()).unwrap();
+    running.server.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_beyond_the_limit_waits_for_another_to_end() {
+    let service = Counter::default();
+    let running = start(None, ServerOptions::new().max_connections(1), service.clone()).await;
+    let mut first = TcpStream::connect(running.address).await.unwrap();
+    first.write_all(REQUEST).await.unwrap();
+    let mut piece = [0; 1024];
+    let mut text = String::new();
+    while !text.ends_with("number 0") {
+        let read = first.read(&mut piece).await.unwrap();
+        text.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+    }
+    let mut second = TcpStream::connect(running.address).await.unwrap();
+    second.write_all(LAST).await.unwrap();
+    // The first is served again while the second waits.
+    first.write_all(REQUEST).await.unwrap();
+    let read = first.read(&mut piece).await.unwrap();
+    assert!(std::str::from_utf8(&piece[..read]).unwrap().ends_with("number 1"));
+    drop(first);
+    let mut text = String::new();
+    second.read_to_string(&mut text).await.unwrap();
+    assert!(text.ends_with("number 2"), "{text}");
+    running.stop.send(()).unwrap();
+    running.server.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_stopped_server_accepts_nothing() {
+    let running = start(None, ServerOptions::new(), Counter::default()).await;
+    let idle = TcpStream::connect(running.address).await.unwrap();
+    assert!(exchange(TcpStream::connect(running.address).await.unwrap()).await.ends_with("number 0"));
+    running.stop.send(()).unwrap();
+    running.server.await.unwrap();
+    assert!(TcpStream::connect(running.address).await.is_err());
+    drop(idle);
+}
