@@ -14,6 +14,9 @@ pub struct SecuredPayload {
 impl SecuredPayload {
     /// The most bytes that [`SecuredPayload::from_json`] reads: 1 MiB.
     pub const MAX_JSON: usize = 1024 * 1024;
+    /// The most bytes of an envelope that a receiver takes by default: a compact message of
+    /// [`OpenOptions::DEFAULT_MAX_MESSAGE`](crate::OpenOptions::DEFAULT_MAX_MESSAGE), and 1 KiB around it.
+    pub const DEFAULT_MAX_JSON: usize = crate::OpenOptions::DEFAULT_MAX_MESSAGE + 1024;
 
     /// The envelope of a compact JWE.
     #[must_use]

@@ -9,6 +9,7 @@ use bankrail_jose::{
     ContentKey, CurrentKey, EncryptError, EncryptionKey, RandomError, SignError, SigningKey, VerifyingKey, base64url,
     random_bytes,
 };
+use bankrail_values::MAX_MESSAGE_BYTES;
 use bankrail_values::json::{self, JsonError, JsonObjectWriter};
 use zeroize::Zeroizing;
 
@@ -21,10 +22,11 @@ pub struct SealOptions {
     inner: JwsHeader,
 }
 
-/// The defaults: payloads of up to 250 kB, inner `typ` and outer `cty` `JWT`, no compression, no recipient.
+/// The defaults: payloads of up to [`MAX_MESSAGE_BYTES`], inner `typ` and outer `cty` `JWT`, no compression,
+/// no recipient.
 impl Default for SealOptions {
     fn default() -> Self {
-        Self { max_payload: 250_000, deflate: false, cty: true, inner: JwsHeader::new().typ("JWT") }
+        Self { max_payload: MAX_MESSAGE_BYTES, deflate: false, cty: true, inner: JwsHeader::new().typ("JWT") }
     }
 }
 

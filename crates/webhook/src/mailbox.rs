@@ -8,7 +8,7 @@ use bankrail_mailbox::{EndpointId, Incoming, Kind, OpaqueBytes, Outgoing};
 use std::borrow::Cow;
 
 /// The maximum size of a message's JSON in [`Message::outgoing`], in bytes: what fits into an envelope by default.
-pub const MAX_OUTGOING_BYTES: usize = 250_000;
+pub const MAX_OUTGOING_BYTES: usize = bankrail_values::MAX_MESSAGE_BYTES;
 
 /// The kind's stable name; [`MessageKind::from_name`] reads it back.
 impl From<MessageKind> for Kind {

@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a case says what it expects")]
 
 mod both;
+mod defaults;
 mod faults;
 mod kills;

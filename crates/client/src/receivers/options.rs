@@ -3,6 +3,7 @@
 use bankrail_http::names::API_KEY;
 #[cfg(doc)]
 use bankrail_mailbox::Inbox;
+use bankrail_secured_payload::SecuredPayload;
 use bankrail_values::{Clock, SecretString, SystemClock};
 use bankrail_webhook::{MessageKind, MessageReadOptions};
 use http::HeaderName;
@@ -41,7 +42,7 @@ impl Default for ReceiversOptions {
             clock: Arc::new(SystemClock),
             scope: String::new(),
             paths: MessageKind::ALL.map(|kind| kind.default_path().to_owned()),
-            max_bytes: 256 * 1024,
+            max_bytes: SecuredPayload::DEFAULT_MAX_JSON,
             body_timeout: Duration::from_secs(15),
             read: MessageReadOptions::default(),
             concurrency: None,
@@ -88,7 +89,8 @@ impl ReceiversOptions {
         self
     }
 
-    /// The most bytes of a request body. Default: 256 KiB.
+    /// The most bytes of a request body. Default: [`SecuredPayload::DEFAULT_MAX_JSON`], enough for the longest message
+    /// that a sender seals by default.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

@@ -1,5 +1,22 @@
 //! Options for opening messages.
 
+use bankrail_values::MAX_MESSAGE_BYTES;
+
+/// The most bytes of each decoded header by default.
+const MAX_HEADER: usize = 4 * 1024;
+
+/// What a sender seals by default is opened by default, whatever its keys and headers.
+const _: () = {
+    const fn base64(bytes: usize) -> usize {
+        (bytes * 4).div_ceil(3)
+    }
+    // Header, payload and a signature of 4096 bits; then header, key of 2048 bits, vector, padded text and tag.
+    let signed = base64(MAX_HEADER) + 1 + base64(MAX_MESSAGE_BYTES) + 1 + base64(512);
+    let sealed = base64(MAX_HEADER) + 1 + base64(256) + 1 + base64(16) + 1 + base64(signed + 16) + 1 + base64(32);
+    assert!(signed <= OpenOptions::DEFAULT_INFLATE);
+    assert!(sealed <= OpenOptions::DEFAULT_MAX_MESSAGE);
+};
+
 /// What an [`Opener`](super::Opener) accepts.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
@@ -17,8 +34,8 @@ pub struct OpenOptions {
 impl Default for OpenOptions {
     fn default() -> Self {
         Self {
-            max_message: 512 * 1024,
-            max_header: 4 * 1024,
+            max_message: Self::DEFAULT_MAX_MESSAGE,
+            max_header: MAX_HEADER,
             inflate: None,
             require_cty: false,
             require_typ: false,
@@ -29,6 +46,9 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
+    /// The most characters of a compact message by default: 512 KiB, enough for the longest payload that
+    /// [`SealOptions`](crate::SealOptions) seals by default.
+    pub const DEFAULT_MAX_MESSAGE: usize = 512 * 1024;
     /// The most bytes to which [`OpenOptions::customer`] inflates: 340 kB, enough for the signed form of the longest
     /// payload that [`SealOptions`](crate::SealOptions) seals by default.
     pub const DEFAULT_INFLATE: usize = 340_000;

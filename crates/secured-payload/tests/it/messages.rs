@@ -7,6 +7,7 @@ use bankrail_secured_payload::{
     OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealError, SealOptions, Sealer, SecuredPayload,
     UnsignedMessage, unverified_kid,
 };
+use bankrail_values::MAX_MESSAGE_BYTES;
 use proptest::prelude::*;
 
 fn signed(payload: &[u8]) -> String {
@@ -95,7 +96,7 @@ fn only_json_within_the_bound_is_sealed() {
 #[test]
 fn the_longest_message_is_opened_by_a_customer() {
     let keys = backends().next().unwrap();
-    let longest = format!("\"{}\"", "a".repeat(250_000 - 2));
+    let longest = format!("\"{}\"", "a".repeat(MAX_MESSAGE_BYTES - 2));
     for options in [SealOptions::new(), SealOptions::new().deflate(true)] {
         let sealed = Sealer::new(keys.signing.clone(), keys.encryption())
             .with_options(options)
