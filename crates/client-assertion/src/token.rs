@@ -26,4 +26,4 @@ pub use error_body::{ErrorBodyError, TokenErrorBody, TokenErrorCode};
 pub use form::{FORM_CONTENT_TYPE, TokenRequest, TokenRequestError};
 pub use grant::{TokenGrant, TokenStore};
 pub use response::{TokenResponse, TokenResponseError};
-pub use scope::{GrantedScopes, NoScopeGranted, Scope, ScopeError, ScopeSet, names};
+pub use scope::{GrantedScopes, NoScopeGranted, Scope, ScopeAccess, ScopeError, ScopeSet, names};

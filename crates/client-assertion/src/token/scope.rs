@@ -31,6 +31,56 @@ impl Scope {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The scope for one kind of access to a resource: the name of the resource, a point, and `READ` or `WRITE`.
+    ///
+    /// # Errors
+    /// [`ScopeError::Name`] if that is not a name.
+    pub fn of(resource: &str, access: ScopeAccess) -> Result<Self, ScopeError> {
+        Self::parse(&format!("{resource}.{}", access.as_str()))
+    }
+
+    /// What the scope gives access to: the name without its last part if that is `READ` or `WRITE`, else the whole name
+    /// (Specification: "Authentication", rule 4: "A scope defines what may be accessed and whether read or write";
+    /// Default: the form of the names).
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        self.parts().map_or(&self.0, |(resource, _)| resource)
+    }
+
+    /// Whether the scope allows to read or to write; `None` if its name does not say it. The one does not include the
+    /// other (Default).
+    #[must_use]
+    pub fn access(&self) -> Option<ScopeAccess> {
+        self.parts().map(|(_, access)| access)
+    }
+
+    fn parts(&self) -> Option<(&str, ScopeAccess)> {
+        let (resource, last) = self.0.rsplit_once('.').filter(|(resource, _)| !resource.is_empty())?;
+        let access = [ScopeAccess::Read, ScopeAccess::Write].into_iter().find(|access| access.as_str() == last)?;
+        Some((resource, access))
+    }
+}
+
+/// The kind of access that a [`Scope`] allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ScopeAccess {
+    /// `READ`.
+    Read,
+    /// `WRITE`.
+    Write,
+}
+
+impl ScopeAccess {
+    /// The last part of a scope's name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "READ",
+            Self::Write => "WRITE",
+        }
+    }
 }
 
 impl fmt::Debug for Scope {
@@ -97,6 +147,12 @@ impl ScopeSet {
             1..=Self::MAX_SCOPES => Ok(Self(set)),
             _ => Err(ScopeError::TooMany),
         }
+    }
+
+    /// Whether the set allows this access to a resource: it has the scope that [`Scope::of`] makes.
+    #[must_use]
+    pub fn allows(&self, resource: &str, access: ScopeAccess) -> bool {
+        self.0.iter().any(|own| own.resource() == resource && own.access() == Some(access))
     }
 
     /// Whether the set has this scope.

@@ -1,6 +1,6 @@
 //! Sets of scopes, and what is granted of them.
 
-use bankrail_client_assertion::token::{NoScopeGranted, ScopeError, ScopeSet};
+use bankrail_client_assertion::token::{NoScopeGranted, Scope, ScopeAccess, ScopeError, ScopeSet, names};
 
 fn set(text: &str) -> ScopeSet {
     text.parse().unwrap()
@@ -27,4 +27,28 @@ fn granted_is_the_intersection_and_returned_when_it_differs() {
     assert_eq!(fewer.scope_to_return(), Some(&set("A")));
     let otherwise = set("a").granted_from(&permitted);
     assert!(matches!(otherwise, Err(NoScopeGranted { .. })), "names are compared byte for byte");
+}
+
+#[test]
+fn a_scope_names_a_resource_and_read_or_write() {
+    use ScopeAccess::{Read, Write};
+    for (name, constant, resource, access) in [
+        ("GBL.INSTO.ACCOUNTS.STATEMENT.READ", names::STATEMENT_READ, "GBL.INSTO.ACCOUNTS.STATEMENT", Read),
+        ("AU.INSTO.PAYTO.MANDATE.WRITE", names::MANDATE_WRITE, "AU.INSTO.PAYTO.MANDATE", Write),
+        ("AU.INSTO.PAYTO.MANDATE.READ", names::MANDATE_READ, "AU.INSTO.PAYTO.MANDATE", Read),
+        ("AU.INSTO.PAYTO.MPIR.WRITE", names::PAYMENT_INSTRUCTION_WRITE, "AU.INSTO.PAYTO.MPIR", Write),
+    ] {
+        let scope = Scope::parse(name).unwrap();
+        assert_eq!(name, constant);
+        assert_eq!((scope.resource(), scope.access()), (resource, Some(access)));
+        assert_eq!(Scope::of(resource, access), Ok(scope));
+    }
+    for name in ["READ", ".READ", "A.read", "A.READ.X", "A", "A.READ.", "openid"] {
+        let scope = Scope::parse(name).unwrap();
+        assert_eq!((scope.resource(), scope.access()), (name, None));
+    }
+    let both = set("A.READ B.WRITE C");
+    assert!(both.allows("A", Read) && both.allows("B", Write));
+    assert!(!both.allows("A", Write) && !both.allows("B", Read), "neither includes the other");
+    assert!(!both.allows("C", Read) && !both.allows("C", Write));
 }

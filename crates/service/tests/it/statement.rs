@@ -305,6 +305,17 @@ async fn the_scope_is_checked_before_the_limit_is_charged() {
     assert_eq!(answer.status, StatusCode::OK);
 }
 
+/// Specification: "Authentication", rule 4: a scope defines what may be accessed and whether read or write.
+#[tokio::test]
+async fn writing_a_statement_is_not_reading_it() {
+    let world = World::new();
+    for scope in ["GBL.INSTO.ACCOUNTS.STATEMENT.WRITE", "GBL.INSTO.ACCOUNTS.STATEMENT", "GBL.INSTO.ACCOUNTS.READ"] {
+        let token = world.token("ACME", scope).await;
+        let answer = world.send(statement_request(API_KEY, &token, r#"{"accountId":"2"}"#)).await;
+        assert_eq!((answer.status, answer.error_code()), (StatusCode::FORBIDDEN, "EC403"), "{scope}");
+    }
+}
+
 #[tokio::test]
 async fn a_scope_taken_from_the_customer_is_taken_from_its_tokens() {
     let world = World::with(|options| options.statement_scope("NEW.SCOPE".parse().unwrap()));
