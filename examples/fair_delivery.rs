@@ -15,6 +15,7 @@ use bankrail::service::delivery::{
 };
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{HyphenatedUuid, SystemClock};
+use bankrail::webhook::sender::OriginalRequest;
 use bankrail::webhook::{Acknowledgement, DeliveryHeaders, Message, TransactionStatus, samples};
 use std::collections::HashMap;
 use std::error::Error;
@@ -129,7 +130,7 @@ impl Bank {
 
 async fn enqueue(bank: &Dispatcher, to: &EndpointId, times: Option<&Shared>) -> Result<(), Box<dyn Error>> {
     let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
-    let headers = DeliveryHeaders::answering(fresh(), fresh());
+    let headers = DeliveryHeaders::answering(&OriginalRequest::new(fresh()), fresh());
     if let Some(times) = times {
         lock(times).enqueued.insert(headers.message_id.to_string(), Instant::now());
     }
