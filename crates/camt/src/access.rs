@@ -1,5 +1,7 @@
 //! Access to what users of entries ask for: signed amounts, narratives, counterparties, references, lines.
 
+pub(crate) mod balances;
+mod choices;
 mod summary;
 
 pub(crate) use summary::Total;
@@ -8,6 +10,8 @@ pub use summary::summary_of;
 use crate::{CounterpartyAccount, Direction, Entry, Party, References, Remittance, Transaction, TransactionParties};
 use bankrail_iso20022::{Amount, Text};
 use bankrail_values::Decimal;
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The most code points of one `Ustrd`.
 const PIECE: usize = 140;
@@ -55,13 +59,14 @@ impl Entry {
         self.direction.apply(self.amount.value())
     }
 
-    /// The unstructured remittance text of all transactions. Pieces of one transaction are joined without a separator,
-    /// transactions with a line feed.
+    /// All that the entry says in words: the [narrative](Transaction::narrative) of each transaction in turn, then
+    /// `AddtlNtryInf`. Each text stands on a line of its own, and a line that is there already is left out.
     #[must_use]
     pub fn narrative(&self) -> String {
-        let texts: Vec<String> =
-            self.transactions().map(Transaction::narrative).filter(|text| !text.is_empty()).collect();
-        texts.join("\n")
+        let mut lines = Vec::new();
+        self.transactions().for_each(|transaction| transaction.texts(&mut lines));
+        lines.extend(self.additional_information.as_ref().map(|text| text.as_str().into()));
+        joined(lines)
     }
 
     /// The counterparty: that of the first transaction that names one.
@@ -91,10 +96,20 @@ impl Transaction {
         self.direction.apply(self.amount.value())
     }
 
-    /// The unstructured remittance text, its pieces joined without a separator.
+    /// All that the transaction says in words: the [narrative](Remittance::narrative) of its remittance information,
+    /// then `AddtlTxInf`. Each text stands on a line of its own, and a line that is there already is left out.
     #[must_use]
     pub fn narrative(&self) -> String {
-        self.remittance.as_ref().map(Remittance::narrative).unwrap_or_default()
+        let mut lines = Vec::new();
+        self.texts(&mut lines);
+        joined(lines)
+    }
+
+    fn texts<'a>(&'a self, lines: &mut Vec<Cow<'a, str>>) {
+        if let Some(remittance) = &self.remittance {
+            remittance.texts(lines);
+        }
+        lines.extend(self.additional_information.as_ref().map(|text| text.as_str().into()));
     }
 
     /// All references: the wire name, or the kind of a proprietary one, and the text.
@@ -141,10 +156,25 @@ impl Remittance {
         remittance
     }
 
-    /// The unstructured pieces joined without a separator.
+    /// All that the remittance information says in words: the pieces of `Ustrd` joined without a separator, then of each
+    /// `Strd` the creditor's reference (`CdtrRefInf/Ref`), the numbers of the documents (`RfrdDocInf/Nb`) and each
+    /// `AddtlRmtInf`. Each text stands on a line of its own, and a line that is there already is left out.
     #[must_use]
     pub fn narrative(&self) -> String {
-        self.unstructured.iter().map(Text::as_str).collect()
+        let mut lines = Vec::new();
+        self.texts(&mut lines);
+        joined(lines)
+    }
+
+    fn texts<'a>(&'a self, lines: &mut Vec<Cow<'a, str>>) {
+        lines.push(self.unstructured.iter().map(Text::as_str).collect());
+        for part in &self.structured {
+            let reference = part.creditor_reference.as_ref().and_then(|reference| reference.reference.as_ref());
+            lines.extend(reference.map(|reference| reference.as_str().into()));
+            let numbers = part.documents.iter().filter_map(|document| document.number.as_ref());
+            lines.extend(numbers.map(|number| number.as_str().into()));
+            lines.extend(part.additional_information.iter().map(|text| text.as_str().into()));
+        }
     }
 }
 
@@ -164,10 +194,13 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The unstructured remittance text.
+    /// All that the line says in words: the [narrative](Transaction::narrative) of the transaction. That of the whole
+    /// entry, `AddtlNtryInf`, where the transaction says nothing or there is none.
     #[must_use]
     pub fn narrative(&self) -> String {
-        self.transaction.map(Transaction::narrative).unwrap_or_default()
+        let own = self.transaction.map(Transaction::narrative).filter(|text| !text.is_empty());
+        let whole = || self.entry.additional_information.as_ref().map(|text| text.as_str().to_owned());
+        own.or_else(whole).unwrap_or_default()
     }
 
     /// The counterparty: the debtor of a credit, the creditor of a debit. For a reversal it is the other way round,
@@ -198,6 +231,13 @@ impl<'a> Line<'a> {
             Direction::Other(_) => None,
         }
     }
+}
+
+/// Texts one below the other, each once, without those that are empty.
+fn joined(mut texts: Vec<Cow<'_, str>>) -> String {
+    let mut seen = HashSet::new();
+    texts.retain(|text| !text.is_empty() && seen.insert(text.clone()));
+    texts.join("\n")
 }
 
 #[cfg(test)]

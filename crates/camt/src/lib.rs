@@ -14,5 +14,7 @@ pub use rules::{Disagreement, Part};
 /// For the crates of messages only. It changes without notice.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::access::balances::{balance, closing, opening, running};
     pub use crate::rules::compare_summary;
+    pub use bankrail_values::Decimal;
 }

@@ -3,7 +3,7 @@
 use bankrail_camt::__private::compare_summary;
 use bankrail_camt::{
     Account, AccountInterest, Balance, CopyDuplicate, CounterpartyAccount, DateTime, DateTimePeriod, Entry,
-    GroupHeader, Line, Pagination, ReportingSource, Summary, SupplementaryData, Text, WholeNumber,
+    GroupHeader, Pagination, ReportingSource, Summary, SupplementaryData, Text, WholeNumber,
 };
 use bankrail_iso20022::__private::Watch;
 use bankrail_iso20022::{message, record};
@@ -94,9 +94,4 @@ fn compare(statement: &Statement, by: &mut impl Watch) {
     compare_summary(statement.summary.as_deref(), by);
 }
 
-impl Statement {
-    /// One line per transaction, or per entry where no transactions are detailed.
-    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
-        self.entries.iter().flat_map(Entry::lines)
-    }
-}
+bankrail_camt::__history! { Statement }

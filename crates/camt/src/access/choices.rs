@@ -1,0 +1,212 @@
+//! The alternatives of choices one by one, and as one text.
+
+use crate::{
+    AccountId, AccountScheme, AccountType, AvailabilityDate, BalanceSubType, BalanceTypeCode, ClearingSystem,
+    CreditorReferenceCode, DateOrDateTime, DiscountType, DocumentLineCode, FinancialScheme, GarnishmentCode,
+    InputChannel, InterestType, OrganisationScheme, PersonScheme, Purpose, RateType, ReferredDocumentCode,
+    ReportingSource, ReturnReason, SecurityIdSource, TaxAmountType,
+};
+use bankrail_iso20022::{Date, DateTime, Iban, Rate, SignedDays, Text};
+use std::fmt;
+
+/// What a choice prints when the document held none of its alternatives.
+const UNKNOWN: &str = "unknown";
+
+macro_rules! code_or_proprietary {
+    ($($Type:ident)*) => {$(
+        impl $Type {
+            /// The code of the list; `None` for a proprietary one.
+            #[must_use]
+            pub fn code(&self) -> Option<&str> {
+                match self {
+                    Self::Code(code) => Some(code.as_str()),
+                    _ => None,
+                }
+            }
+
+            /// The proprietary text; `None` for a code of the list.
+            #[must_use]
+            pub fn proprietary(&self) -> Option<&str> {
+                match self {
+                    Self::Proprietary(text) => Some(text.as_str()),
+                    _ => None,
+                }
+            }
+
+            /// The code or the proprietary text; `None` when the document held neither.
+            #[must_use]
+            pub fn as_str(&self) -> Option<&str> {
+                self.code().or_else(|| self.proprietary())
+            }
+        }
+
+        impl fmt::Display for $Type {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(self.as_str().unwrap_or(UNKNOWN))
+            }
+        }
+    )*};
+}
+
+code_or_proprietary! {
+    AccountScheme AccountType BalanceSubType BalanceTypeCode ClearingSystem CreditorReferenceCode DiscountType
+    DocumentLineCode FinancialScheme GarnishmentCode InputChannel InterestType OrganisationScheme PersonScheme Purpose
+    ReferredDocumentCode ReportingSource ReturnReason SecurityIdSource TaxAmountType
+}
+
+impl AccountId {
+    /// The IBAN, if it is one.
+    #[must_use]
+    pub fn iban(&self) -> Option<&Iban> {
+        match self {
+            Self::Iban(iban) => Some(iban),
+            _ => None,
+        }
+    }
+
+    /// The identification that is no IBAN, without its scheme and issuer.
+    #[must_use]
+    pub fn other(&self) -> Option<&Text<34>> {
+        match self {
+            Self::Other(other) => Some(&other.id),
+            _ => None,
+        }
+    }
+
+    /// The identification, whichever it is; `None` when the document held neither.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        self.iban().map(Iban::as_str).or_else(|| self.other().map(Text::as_str))
+    }
+}
+
+impl fmt::Display for AccountId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str().unwrap_or(UNKNOWN))
+    }
+}
+
+impl DateOrDateTime {
+    /// The date, with or without a time; `None` when the document held neither.
+    #[must_use]
+    pub fn date(&self) -> Option<Date> {
+        match self {
+            Self::Date(date) => Some(*date),
+            Self::DateTime(at) => Some(at.date()),
+            Self::Unknown => None,
+        }
+    }
+
+    /// The date and time, if there is a time.
+    #[must_use]
+    pub fn date_time(&self) -> Option<&DateTime> {
+        match self {
+            Self::DateTime(at) => Some(at),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for DateOrDateTime {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Date(date) => date.fmt(out),
+            Self::DateTime(at) => at.fmt(out),
+            Self::Unknown => out.write_str(UNKNOWN),
+        }
+    }
+}
+
+impl AvailabilityDate {
+    /// The date, if it is one.
+    #[must_use]
+    pub fn actual(&self) -> Option<Date> {
+        match self {
+            Self::Actual(date) => Some(*date),
+            _ => None,
+        }
+    }
+
+    /// The number of days from now, if it is one.
+    #[must_use]
+    pub fn days(&self) -> Option<&SignedDays> {
+        match self {
+            Self::Days(days) => Some(days),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for AvailabilityDate {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Actual(date) => date.fmt(out),
+            Self::Days(days) => write!(out, "{days} days"),
+            Self::Unknown => out.write_str(UNKNOWN),
+        }
+    }
+}
+
+impl RateType {
+    /// The percentage, if it is one.
+    #[must_use]
+    pub fn percentage(&self) -> Option<Rate> {
+        match self {
+            Self::Percentage(rate) => Some(*rate),
+            _ => None,
+        }
+    }
+
+    /// The rate in words, if it is.
+    #[must_use]
+    pub fn other(&self) -> Option<&str> {
+        match self {
+            Self::Other(text) => Some(text.as_str()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for RateType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Percentage(rate) => write!(out, "{rate} %"),
+            Self::Other(text) => out.write_str(text.as_str()),
+            Self::Unknown => out.write_str(UNKNOWN),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BalanceCode, OtherAccountId};
+
+    #[test]
+    fn choices_print_what_they_hold() {
+        let day: Date = "2021-07-29".parse().unwrap();
+        let at: DateTime = "2021-07-29T10:00:00Z".parse().unwrap();
+        for (printed, expected) in [
+            (BalanceTypeCode::Code(BalanceCode::ClosingBooked).to_string(), "CLBD"),
+            (BalanceTypeCode::Proprietary("own".into()).to_string(), "own"),
+            (BalanceTypeCode::Unknown.to_string(), "unknown"),
+            (AccountId::Iban("DE89370400440532013000".into()).to_string(), "DE89370400440532013000"),
+            (AccountId::Other(OtherAccountId::new("1".into())).to_string(), "1"),
+            (AccountId::Unknown.to_string(), "unknown"),
+            (DateOrDateTime::Date(day).to_string(), "2021-07-29"),
+            (DateOrDateTime::DateTime(at.clone()).to_string(), "2021-07-29T10:00:00Z"),
+            (AvailabilityDate::Days("+1".into()).to_string(), "+1 days"),
+            (RateType::Percentage(Rate::parse("1.50").unwrap()).to_string(), "1.50 %"),
+        ] {
+            assert_eq!(printed, expected);
+        }
+        assert_eq!(BalanceTypeCode::Code(BalanceCode::ClosingBooked).code(), Some("CLBD"));
+        assert_eq!(BalanceTypeCode::Code(BalanceCode::ClosingBooked).proprietary(), None);
+        assert_eq!(BalanceSubType::Proprietary("Current".into()).proprietary(), Some("Current"));
+        assert_eq!(DateOrDateTime::DateTime(at.clone()).date().map(|date| date.day()), Some(29));
+        assert_eq!(DateOrDateTime::DateTime(at.clone()).date_time(), Some(&at));
+        assert_eq!(DateOrDateTime::Date(day).date_time(), None);
+        assert_eq!(AccountId::Other(OtherAccountId::new("1".into())).other().map(Text::as_str), Some("1"));
+        assert_eq!(AvailabilityDate::Actual(day).actual(), Some(day));
+    }
+}

@@ -1,0 +1,98 @@
+//! What users of reports ask for: words, balances.
+
+use crate::findings::document;
+use bankrail_camt052::{BalanceCode, Document, Report};
+
+fn report(before: &str, entries: &str) -> Report {
+    let parsed = Document::parse(document(before, entries)).unwrap_or_else(|error| panic!("{error}"));
+    parsed.document.reports.into_iter().next().unwrap()
+}
+
+fn entry(amount: &str, status: &str, direction: &str, more: &str) -> String {
+    format!(
+        "<Ntry><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd><Sts>{status}</Sts><BkTxCd/>{more}</Ntry>"
+    )
+}
+
+#[test]
+fn the_narrative_is_taken_from_all_places_in_order() {
+    let structured = "<Strd><RfrdDocInf><Nb>INV1</Nb></RfrdDocInf><RfrdDocInf><Nb>INV2</Nb></RfrdDocInf><CdtrRefInf>\
+        <Ref>RF18</Ref></CdtrRefInf><AddtlRmtInf>more</AddtlRmtInf><AddtlRmtInf>again</AddtlRmtInf></Strd>";
+    let transaction = |remittance: &str, more: &str| {
+        let remittance = if remittance.is_empty() { String::new() } else { format!("<RmtInf>{remittance}</RmtInf>") };
+        format!("<TxDtls><Amt Ccy=\"AUD\">1</Amt><CdtDbtInd>CRDT</CdtDbtInd>{remittance}{more}</TxDtls>")
+    };
+    let first =
+        transaction(&format!("<Ustrd>in pie</Ustrd><Ustrd>ces</Ustrd>{structured}"), "<AddtlTxInf>first</AddtlTxInf>");
+    let second = transaction("<Ustrd>in pieces</Ustrd>", "<AddtlTxInf>second</AddtlTxInf>");
+    let third = transaction("", "");
+    let details = format!("<NtryDtls>{first}{second}{third}</NtryDtls><AddtlNtryInf>whole</AddtlNtryInf>");
+    let report = report("", &entry("3", "BOOK", "CRDT", &details));
+    let entry = &report.entries[0];
+    let of_first = "in pieces\nRF18\nINV1\nINV2\nmore\nagain\nfirst";
+    assert_eq!(entry.narrative(), format!("{of_first}\nsecond\nwhole"), "each text once");
+    let lines: Vec<String> = report.lines().map(|line| line.narrative()).collect();
+    assert_eq!(lines, [of_first, "in pieces\nsecond", "whole"]);
+    let remittance = entry.transactions().next().unwrap().remittance.as_ref().unwrap();
+    assert_eq!(remittance.narrative(), "in pieces\nRF18\nINV1\nINV2\nmore\nagain");
+}
+
+#[test]
+fn an_entry_without_transactions_says_what_the_entry_says() {
+    let report = report(
+        "",
+        &(entry("1", "BOOK", "CRDT", "<AddtlNtryInf>whole</AddtlNtryInf>") + &entry("1", "BOOK", "CRDT", "")),
+    );
+    let lines: Vec<String> = report.lines().map(|line| line.narrative()).collect();
+    assert_eq!(lines, ["whole", ""]);
+    assert_eq!(report.entries[0].narrative(), "whole");
+}
+
+fn balance(code: &str, amount: &str, direction: &str) -> String {
+    format!(
+        "<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd>\
+         <Dt><Dt>2021-07-29</Dt></Dt></Bal>"
+    )
+}
+
+#[test]
+fn balances_by_kind() {
+    let balances = ["PRCD 1", "OPBD 2", "ITAV 3", "ITBD 4", "ITBD 5", "CLBD 6", "CLBD 7"];
+    let of = |names: &[&str]| {
+        let balances = names.iter().map(|name| name.split_once(' ').unwrap());
+        report(&balances.map(|(code, amount)| balance(code, amount, "DBIT")).collect::<String>(), "")
+    };
+    let amount = |balance: Option<&bankrail_camt052::Balance>| {
+        balance.and_then(|balance| balance.signed_amount()).map(|amount| amount.to_string())
+    };
+    let all = of(&balances);
+    assert_eq!(amount(all.balance(&BalanceCode::InterimAvailable)).as_deref(), Some("-3"));
+    assert_eq!(amount(all.balance(&BalanceCode::InterimBooked)).as_deref(), Some("-4"));
+    assert_eq!(amount(all.balance(&BalanceCode::Information)), None);
+    assert_eq!(amount(all.opening_balance()).as_deref(), Some("-2"));
+    assert_eq!(amount(all.closing_balance()).as_deref(), Some("-7"));
+    let few = of(&[balances[0], balances[2], balances[3], balances[4]]);
+    assert_eq!(amount(few.opening_balance()).as_deref(), Some("-1"));
+    assert_eq!(amount(few.closing_balance()).as_deref(), Some("-5"));
+    let none = of(&[balances[2]]);
+    assert!(none.opening_balance().is_none() && none.closing_balance().is_none());
+}
+
+#[test]
+fn the_running_balance_follows_the_booked_entries() {
+    let entries = [
+        entry("5.00", "BOOK", "CRDT", ""),
+        entry("100.00", "PDNG", "DBIT", ""),
+        entry("20.50", "BOOK", "DBIT", ""),
+        entry("1.00", "BOOK", "CRDT", "").replace("AUD", "EUR"),
+        entry("1.00", "BOOK", "CRDT", ""),
+    ]
+    .concat();
+    let running = |report: &Report| -> Vec<Option<String>> {
+        report.running_balances().map(|(_, balance)| balance.map(|balance| balance.to_string())).collect()
+    };
+    let found = running(&report(&balance("OPBD", "10.00", "CRDT"), &entries));
+    let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
+    assert_eq!(found, [Some("15.00"), Some("15.00"), Some("-5.50"), None, None]);
+    assert!(running(&report("", &entries)).iter().all(Option::is_none));
+}
