@@ -2,10 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use bankrail::camt052::{
-    AccountId, Balance, BalanceSubType, BalanceTypeCode, CountAndSum, DateOrDateTime, Direction, Document, Entry, Line,
-    Report,
-};
+use bankrail::camt052::{AccountId, Balance, CountAndSum, Direction, Document, Entry, Line, Report};
 use std::io::{self, Write};
 
 /// Prints every report of a document: account, balances, summary, one line for each transaction.
@@ -63,17 +60,9 @@ fn print_report(report: &Report, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn print_balance(balance: &Balance, out: &mut impl Write) -> io::Result<()> {
-    let kind = match &balance.kind.code {
-        BalanceTypeCode::Code(code) => code.to_string(),
-        BalanceTypeCode::Proprietary(text) => text.as_str().to_owned(),
-        _ => "?".to_owned(),
-    };
-    let sub_kind = match &balance.kind.sub_kind {
-        Some(BalanceSubType::Code(text)) => format!("/{}", text.as_str()),
-        Some(BalanceSubType::Proprietary(text)) => format!("/{}", text.as_str()),
-        _ => String::new(),
-    };
-    let day = balance.date.as_ref().map_or_else(|| "no date".to_owned(), show_date);
+    let kind = &balance.kind.code;
+    let sub_kind = balance.kind.sub_kind.as_ref().map_or_else(String::new, |kind| format!("/{kind}"));
+    let day = balance.date.as_ref().map_or_else(|| "no date".to_owned(), ToString::to_string);
     writeln!(out, "  balance  {}{}  {kind}{sub_kind}, {day}", sign(&balance.direction), balance.amount)
 }
 
@@ -82,9 +71,8 @@ fn print_count(count: Option<&str>, sum: Option<String>, out: &mut impl Write) -
 }
 
 fn print_line(entry: &Entry, line: &Line<'_>, out: &mut impl Write) -> io::Result<()> {
-    let direction = line.transaction.map_or(&entry.direction, |transaction| &transaction.direction);
-    let amount = format!("{}{}", sign(direction), line.amount());
-    let day = entry.booking_date.as_ref().map_or_else(|| "          ".to_owned(), show_date);
+    let amount = line.amount().map_or_else(|| "?".to_owned(), |amount| format!("{}{amount}", sign(line.direction())));
+    let day = entry.booking_date.as_ref().map_or_else(|| "          ".to_owned(), ToString::to_string);
     write!(out, "    {day}  {amount:>18}  {}", entry.status)?;
     if let Some(party) = line.counterparty().and_then(|party| party.name.as_ref()) {
         write!(out, "  {}", party.as_str())?;
@@ -108,14 +96,6 @@ fn print_line(entry: &Entry, line: &Line<'_>, out: &mut impl Write) -> io::Resul
         write!(out, "  “{}”", narrative.escape_debug())?;
     }
     writeln!(out)
-}
-
-fn show_date(date: &DateOrDateTime) -> String {
-    match date {
-        DateOrDateTime::Date(date) => date.to_string(),
-        DateOrDateTime::DateTime(at) => at.to_string(),
-        _ => "?".to_owned(),
-    }
 }
 
 fn sign(direction: &Direction) -> &'static str {

@@ -90,10 +90,17 @@ impl Entry {
 }
 
 impl Transaction {
-    /// The amount as it changes the account: debits are negative. `None` for an unknown direction.
+    /// A transaction with all that the schema demands.
+    #[must_use]
+    pub fn with_amount(amount: Amount, direction: Direction) -> Self {
+        Self { amount: Some(amount), direction: Some(direction), ..Self::new() }
+    }
+
+    /// The amount as it changes the account: debits are negative. `None` without an amount, without a direction, or with
+    /// an unknown one.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
-        self.direction.apply(self.amount.value())
+        self.direction.as_ref()?.apply(self.amount.as_ref()?.value())
     }
 
     /// All that the transaction says in words: the [narrative](Remittance::narrative) of its remittance information,
@@ -179,19 +186,32 @@ impl Remittance {
 }
 
 impl<'a> Line<'a> {
-    /// The amount of the line.
+    /// The amount of the line: that of the transaction; that of the entry where there is none, or where the only
+    /// transaction of the entry states none. `None` for one of several that states none.
     #[must_use]
-    pub fn amount(&self) -> &'a Amount {
-        self.transaction.map_or(&self.entry.amount, |transaction| &transaction.amount)
+    pub fn amount(&self) -> Option<&'a Amount> {
+        match self.transaction {
+            None => Some(&self.entry.amount),
+            Some(transaction) => {
+                let alone = self.entry.transactions().nth(1).is_none();
+                transaction.amount.as_ref().or(alone.then_some(&self.entry.amount))
+            }
+        }
     }
 
-    /// The amount as it changes the account: debits are negative. `None` for an unknown direction.
+    /// The direction of the line: that of the transaction; that of the entry where there is none, or where the
+    /// transaction states none.
+    #[must_use]
+    pub fn direction(&self) -> &'a Direction {
+        let own = self.transaction.and_then(|transaction| transaction.direction.as_ref());
+        own.unwrap_or(&self.entry.direction)
+    }
+
+    /// The amount as it changes the account: debits are negative. `None` without an amount, or for an unknown
+    /// direction.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
-        match self.transaction {
-            Some(transaction) => transaction.signed_amount(),
-            None => self.entry.signed_amount(),
-        }
+        self.direction().apply(self.amount()?.value())
     }
 
     /// All that the line says in words: the [narrative](Transaction::narrative) of the transaction. That of the whole
@@ -223,9 +243,8 @@ impl<'a> Line<'a> {
     }
 
     fn is_incoming(&self) -> Option<bool> {
-        let direction = self.transaction.map_or(&self.entry.direction, |transaction| &transaction.direction);
         let reversal = self.entry.reversal == Some(true);
-        match direction {
+        match self.direction() {
             Direction::Credit => Some(!reversal),
             Direction::Debit => Some(reversal),
             Direction::Other(_) => None,

@@ -8,7 +8,7 @@ use tally::Tally;
 
 use crate::{Account, Entry, EntryDetails, Summary};
 use bankrail_iso20022::__private::{Watch, shown};
-use bankrail_iso20022::CurrencyCode;
+use bankrail_iso20022::Amount;
 use bankrail_values::Decimal;
 
 /// Remembers the currency of the account, in which the entries are expected.
@@ -52,8 +52,8 @@ pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
         by.report(Disagreement::BatchCount { stated, counted }.into());
     }
     let Some(total) = &batch.total else { return };
-    let same_currency = |currency: Option<&CurrencyCode>| currency == total.currency();
-    if !details.transactions.iter().all(|transaction| same_currency(transaction.amount.currency())) {
+    let same_currency = |amount: &Amount| amount.currency() == total.currency();
+    if !details.transactions.iter().all(|transaction| transaction.amount.as_ref().is_some_and(same_currency)) {
         return;
     }
     let summed = details

@@ -67,10 +67,14 @@ impl Checker {
         self.path.pop();
     }
 
-    pub(crate) fn cardinality(&mut self, field: Field, count: usize) {
-        if count == 0 && field.min > 0 {
-            self.report(FindingKind::Missing { name: field.wire.to_owned() });
-        } else if u32::try_from(count).unwrap_or(u32::MAX) > field.max && !self.only_missing {
+    /// The elements of a field are none although there must be one.
+    pub(crate) fn missing(&mut self, field: Field) {
+        self.report(FindingKind::Missing { name: field.wire.to_owned() });
+    }
+
+    /// The current element, of a number from 0, stands once too often.
+    pub(crate) fn repeated(&mut self, field: Field, index: usize) {
+        if u32::try_from(index).unwrap_or(u32::MAX) >= field.max && !self.only_missing {
             self.report(FindingKind::Repeated { name: field.wire, max: field.max });
         }
     }
@@ -86,7 +90,7 @@ impl Checker {
         }
     }
 
-    /// The parts kept so far.
+    /// The parts kept in a model that no document can hold; of any other, reading tells more.
     pub fn extras(&mut self, extras: &Extras) {
         if self.only_missing {
             return;

@@ -64,7 +64,7 @@ pub enum ExtraPart {
 }
 
 impl Extra {
-    /// How many bytes of memory it takes.
+    /// How many bytes of memory it takes while a document is read.
     pub(crate) fn memory(&self) -> usize {
         let step = |step: &ExtraStep| size_of::<ExtraStep>() + step.name.len();
         let part = match &self.part {
@@ -74,7 +74,8 @@ impl Extra {
             }
         };
         let place: usize = self.inside.iter().map(step).sum();
-        size_of::<Self>() + place + self.after.as_ref().map_or(0, |after| after.name.len()) + part
+        // Once in a list that grows by doubling, and once in that of its sequence.
+        3 * size_of::<Self>() + place + self.after.as_ref().map_or(0, |after| after.name.len()) + part
     }
 }
 

@@ -48,6 +48,8 @@ macro_rules! __tag {
 pub struct Unreadable {
     /// What was expected.
     pub expected: &'static str,
+    /// Reading can do without the value, where the schema does not demand it.
+    pub slight: bool,
 }
 
 /// The facet of the schema that a readable value breaks.

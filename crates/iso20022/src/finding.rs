@@ -22,6 +22,11 @@ pub struct Finding {
     pub position: Option<Position>,
 }
 
+impl Finding {
+    /// Bytes of memory that one takes, without its path: itself, in a list that grows by doubling, and what it quotes.
+    pub(crate) const MEMORY: u64 = 512;
+}
+
 /// A place in a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -113,6 +118,15 @@ pub enum FindingKind {
         /// The text, cut and escaped.
         found: String,
     },
+    /// A text that cannot be read as its type. The element, or the nearest around it that may be missing, is kept as
+    /// markup.
+    #[error("expected {expected}, found {found}")]
+    Unreadable {
+        /// What was expected.
+        expected: &'static str,
+        /// The text, cut and escaped.
+        found: String,
+    },
     /// A character that XML 1.0 cannot carry, in a model that was not read.
     #[error("expected characters that XML 1.0 can carry, found U+{:04X}", u32::from(*.found))]
     Character {
@@ -127,6 +141,14 @@ pub enum FindingKind {
     EnvelopeDocument {
         /// Why it is refused.
         why: String,
+    },
+    /// An element in supplementary data that is not of the built-in type of XML Schema that its `xsi:type` names.
+    #[error("expected an {expected} of XML Schema in supplementary data, found {found}")]
+    EnvelopeType {
+        /// The name of the type.
+        expected: &'static str,
+        /// The text, or the name of what the type does not have; cut and escaped.
+        found: String,
     },
 
     /// An IBAN whose check digits are wrong.
@@ -147,6 +169,33 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
+    /// The name of the kind, such as `UnknownElement`; of a rule beyond the schema, the rule's own. Nothing of the
+    /// document is in it, so that it may be logged and counted.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::UnknownElement { .. } => "UnknownElement",
+            Self::UnknownAttribute { .. } => "UnknownAttribute",
+            Self::UnexpectedText { .. } => "UnexpectedText",
+            Self::OutOfOrder { .. } => "OutOfOrder",
+            Self::Repeated { .. } => "Repeated",
+            Self::SecondChoice { .. } => "SecondChoice",
+            Self::Missing { .. } => "Missing",
+            Self::MissingCurrency => "MissingCurrency",
+            Self::UnknownCode { .. } => "UnknownCode",
+            Self::Length { .. } => "Length",
+            Self::Pattern { .. } => "Pattern",
+            Self::Unreadable { .. } => "Unreadable",
+            Self::Character { .. } => "Character",
+            Self::Envelope => "Envelope",
+            Self::EnvelopeDocument { .. } => "EnvelopeDocument",
+            Self::EnvelopeType { .. } => "EnvelopeType",
+            Self::IbanCheckDigits { .. } => "IbanCheckDigits",
+            Self::BicCountry { .. } => "BicCountry",
+            Self::Beyond(beyond) => beyond.name(),
+        }
+    }
+
     /// True for a finding that the schema refuses, and therefore [`Mode::Strict`](crate::Mode::Strict), too. False for
     /// one that only `deny_findings` refuses.
     #[must_use]

@@ -27,7 +27,7 @@ pub use bankrail_values::UnknownCode;
 pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
 pub use finding::{Beyond, Finding, FindingKind, Position};
 pub use message::{Parsed, WriteError, WriteOptions};
-pub use read::{LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions};
+pub use read::{FurtherFindings, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions};
 pub use value::amount::Amount;
 pub use value::date::{Date, DateFormatError, DateTime, Offset, YearMonth};
 pub use value::envelope::Envelope;

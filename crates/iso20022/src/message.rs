@@ -16,7 +16,7 @@ use std::fmt;
 /// A message, as `message!` states it.
 pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
     /// The part before the groups.
-    type Header: Clone;
+    type Header;
     /// A group of units.
     type Group: Node + Record;
     /// The repeated element of a group.

@@ -170,7 +170,7 @@ pub fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
     }
     if let Some(fault) = value.fault() {
         let mut found = String::new();
-        value.append(&mut Output::plain(&mut found));
+        value.append(&mut Output::verbatim(&mut found));
         to.fault(fault, &found);
     }
     if let Some(found) = value.forbidden() {
@@ -187,11 +187,13 @@ impl<N: Node> Node for Box<N> {
     const HAS_ATTRIBUTE: bool = N::HAS_ATTRIBUTE;
 
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        from.hold(size_of::<N>())?;
         N::read(from).map(Self::new)
     }
 
     #[inline]
     fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
+        from.hold(size_of::<N>());
         N::scan(from).map(Self::new)
     }
 

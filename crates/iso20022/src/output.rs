@@ -17,6 +17,8 @@ pub struct Output<'a> {
     failed: Option<io::Error>,
     /// The first character that XML cannot carry.
     forbidden: Option<char>,
+    /// Escapes nothing.
+    verbatim: bool,
     /// Also escapes for the inside of a JSON string.
     json: bool,
     /// Spaces per level; none is compact.
@@ -58,12 +60,18 @@ impl<'a> Output<'a> {
             full: usize::MAX,
             failed: None,
             forbidden: None,
+            verbatim: false,
             json: false,
             indent: None,
             depth: 0,
             after_child: false,
             after_text: false,
         }
+    }
+
+    /// Values as they are read, without escapes.
+    pub(crate) fn verbatim(text: &'a mut String) -> Self {
+        Self { verbatim: true, ..Self::plain(text) }
     }
 
     /// Writes full buffers to a sink.
@@ -276,6 +284,10 @@ impl<'a> Output<'a> {
 
     #[cold]
     fn escape_slowly(&mut self, text: &str, attribute: bool) {
+        if self.verbatim {
+            self.text.push_str(text);
+            return;
+        }
         for c in text.chars() {
             let replacement = match c {
                 '&' => "&amp;",

@@ -1,6 +1,7 @@
 //! The reader over events: tokens, the open elements, findings and kept parts, and the cursor that puts them together.
 
 mod attributes;
+mod builtin;
 mod capture;
 mod content;
 mod cursor;
@@ -20,6 +21,7 @@ mod start;
 mod strip;
 mod tokens;
 mod unknown;
+mod without;
 
 pub(crate) use attributes::resolve;
 pub(crate) use capture::is_one_element;
@@ -27,8 +29,9 @@ pub use cursor::{Cursor, Shape};
 pub(crate) use decode::{Decoded, plain_text};
 pub use error::{LimitKind, ReadError, ReadErrorKind};
 pub(crate) use events::push_lines;
+pub use findings::FurtherFindings;
 pub use halt::Halt;
-pub(crate) use judge::{is_number_type, is_text_type, refused_document};
+pub(crate) use judge::{is_number_type, is_text_type, refused_envelope};
 pub(crate) use keep::Sequence;
 pub use options::{Mode, ReadLimits, ReadOptions};
 pub(crate) use path::Step;

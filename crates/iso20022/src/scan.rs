@@ -12,6 +12,14 @@ use crate::read::{ReadLimits, push_lines, resolve};
 #[allow(clippy::exhaustive_structs)] // the engine's own
 pub struct Odd;
 
+/// How many elements a list of so many that is full grows by: short ones double, because most are short; long ones grow
+/// by half, so that they and the place that they are moved from take less memory.
+#[inline]
+pub(crate) fn growth(length: usize) -> usize {
+    const SHORT: usize = 16;
+    if length < SHORT { length.max(1) } else { length / 2 }
+}
+
 /// Text in memory, read from the front.
 #[derive(Debug)]
 pub struct Scanner<'a> {
@@ -22,6 +30,11 @@ pub struct Scanner<'a> {
     elements: usize,
     /// The most bytes of a text, or of white space between tags.
     most: usize,
+    /// Bytes of memory taken.
+    held: usize,
+    /// Bytes of memory that may be taken, and for each byte read.
+    free: usize,
+    each: usize,
     /// A scanned element needs something that scanning does not support.
     odd: bool,
     /// Where the elements start that break a rule beyond the schema.
@@ -32,9 +45,36 @@ pub struct Scanner<'a> {
 // instructions.
 impl<'a> Scanner<'a> {
     #[inline]
-    pub(crate) fn new(rest: &'a str, limits: &ReadLimits) -> Self {
+    pub(crate) fn new(rest: &'a str, limits: &ReadLimits, free: usize) -> Self {
         let most = limits.text_bytes.min(limits.token_bytes);
-        Self { rest, length: rest.len(), elements: 0, most, odd: false, doubts: Vec::new() }
+        let each = limits.memory_per_byte;
+        Self { rest, length: rest.len(), elements: 0, most, held: 0, free, each, odd: false, doubts: Vec::new() }
+    }
+
+    /// Counts memory.
+    #[inline(always)]
+    pub(crate) fn hold(&mut self, bytes: usize) {
+        self.held += bytes;
+    }
+
+    /// Counts memory for a list that has grown from some bytes to more; `Odd` when both together were too much.
+    #[inline]
+    pub(crate) fn hold_moved(&mut self, before: usize, after: usize) -> Result<(), Odd> {
+        self.held += after - before;
+        self.check_held(before)
+    }
+
+    /// `Odd` when the memory, with so many bytes more, is too much for what has been read.
+    #[inline]
+    pub(crate) fn check_held(&self, more: usize) -> Result<(), Odd> {
+        let read = self.length - self.rest.len();
+        if self.held + more > self.each.saturating_mul(read).saturating_add(self.free) { Err(Odd) } else { Ok(()) }
+    }
+
+    /// Bytes of memory taken.
+    #[inline]
+    pub(crate) fn held(&self) -> usize {
+        self.held
     }
 
     /// Where the elements start that break a rule beyond the schema, in the order in which the rules were asked.

@@ -2,7 +2,8 @@
 
 use crate::{EntryIdentity, EntryKey};
 use bankrail_camt052::{
-    AccountId, Amount, BankTransactionCode, CounterpartyAccount, Date, DateOrDateTime, Entry, Party, Transaction,
+    AccountId, Amount, BankTransactionCode, CounterpartyAccount, Date, DateOrDateTime, Direction, Entry, Party,
+    Transaction,
 };
 use bankrail_values::Date as Day;
 use sha2::{Digest, Sha256};
@@ -144,8 +145,11 @@ impl Content {
     }
 
     fn transaction(&mut self, transaction: &Transaction) {
-        self.amount(&transaction.amount);
-        self.text(Some(transaction.direction.as_str()));
+        match &transaction.amount {
+            Some(amount) => self.amount(amount),
+            None => self.text(None),
+        }
+        self.text(transaction.direction.as_ref().map(Direction::as_str));
         let references = transaction.references.as_deref();
         for pick in REFERENCES {
             self.text(references.and_then(pick));

@@ -108,7 +108,7 @@ impl VirtualAccount {
     /// channel, if `includeNarrative` is false.
     pub fn show_in(&self, entry: &mut Entry) {
         for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
-            if transaction.direction == Direction::Credit {
+            if transaction.direction == Some(Direction::Credit) {
                 let mut id = OtherAccountId::new(self.number.clone());
                 id.issuer = Some(self.issuer.clone());
                 let account = CounterpartyAccount::new(CamtAccountId::Other(id));
@@ -124,7 +124,7 @@ impl VirtualAccount {
             .details
             .iter()
             .flat_map(|details| &details.transactions)
-            .find(|transaction| transaction.direction == Direction::Credit)?;
+            .find(|transaction| transaction.direction == Some(Direction::Credit))?;
         match &credit.parties.as_ref()?.creditor_account.as_ref()?.id {
             CamtAccountId::Other(id) => Self::new(id.id.as_str(), id.issuer.as_ref()?.as_str()),
             _ => None,

@@ -21,10 +21,10 @@ record! {
     Transaction = "EntryTransaction8" {
         /// The references of the transaction.
         references: 0..1 Box<References> = "Refs",
-        /// The amount, without a sign; as a rule in the currency of the account.
-        amount: 1..1 Amount = "Amt",
+        /// The amount, without a sign; as a rule in the currency of the account. See `Line::amount`.
+        amount: 1..1 ~Amount = "Amt",
         /// Credit or debit, as seen from the account.
-        direction: 1..1 Direction = "CdtDbtInd",
+        direction: 1..1 ~Direction = "CdtDbtInd",
         /// The amounts before and after charges and exchange.
         amount_details: 0..1 Box<AmountDetails> = "AmtDtls",
         /// When which part of the amount becomes available.

@@ -18,7 +18,7 @@ use std::fmt;
 #[non_exhaustive]
 pub enum Disagreement {
     /// The summary states another number of entries than there are.
-    #[error("the summary states {stated} {part} entries, the report has {counted}")]
+    #[error("the summary states {stated} {part}, the report has {counted}")]
     EntryCount {
         /// Which entries.
         part: Part,
@@ -28,7 +28,7 @@ pub enum Disagreement {
         counted: u64,
     },
     /// The summary states another sum than that of the entries.
-    #[error("the summary states {stated} as sum of {part} entries, they sum up to {summed}")]
+    #[error("the summary states {stated} as sum of {part}, they sum up to {summed}")]
     EntrySum {
         /// Which entries.
         part: Part,
@@ -38,7 +38,7 @@ pub enum Disagreement {
         summed: Decimal,
     },
     /// The summary states another net amount than credits less debits.
-    #[error("the summary states {stated} as net amount of {part} entries, credits less debits are {summed}")]
+    #[error("the summary states {stated} as net amount of {part}, credits less debits are {summed}")]
     NetAmount {
         /// Which entries.
         part: Part,
@@ -83,9 +83,15 @@ pub enum Part {
     Credit,
     /// Debit entries.
     Debit,
-    /// Entries of one bank transaction code, such as `PMNT/RCDT/DMCT`; a proprietary code follows after a `+`, its
-    /// issuer after an `@`; each part cut and escaped when long.
-    BankTransactionCode(Box<str>),
+    /// Entries of one bank transaction code; each part is cut and escaped when long.
+    BankTransactionCode {
+        /// The standard code, such as `PMNT/RCDT/DMCT`.
+        domain: Option<Box<str>>,
+        /// The proprietary code.
+        proprietary: Option<Box<str>>,
+        /// Who issued the proprietary code.
+        issuer: Option<Box<str>>,
+    },
 }
 
 impl Disagreement {
@@ -101,17 +107,36 @@ impl Disagreement {
 
 impl From<Disagreement> for FindingKind {
     fn from(disagreement: Disagreement) -> Self {
-        Self::Beyond(Beyond::new(disagreement))
+        let name = match disagreement {
+            Disagreement::EntryCount { .. } => "EntryCount",
+            Disagreement::EntrySum { .. } => "EntrySum",
+            Disagreement::NetAmount { .. } => "NetAmount",
+            Disagreement::BatchCount { .. } => "BatchCount",
+            Disagreement::BatchTotal { .. } => "BatchTotal",
+            Disagreement::EntryCurrency { .. } => "EntryCurrency",
+        };
+        Self::Beyond(Beyond::new(name, disagreement))
     }
 }
 
 impl fmt::Display for Part {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::All => "all",
-            Self::Credit => "credit",
-            Self::Debit => "debit",
-            Self::BankTransactionCode(code) => code,
-        })
+        match self {
+            Self::All => out.write_str("entries"),
+            Self::Credit => out.write_str("credit entries"),
+            Self::Debit => out.write_str("debit entries"),
+            Self::BankTransactionCode { domain, proprietary, issuer } => {
+                out.write_str("entries of ")?;
+                match (domain, proprietary) {
+                    (None, None) => out.write_str("no bank transaction code")?,
+                    (Some(domain), None) => write!(out, "the bank transaction code {domain}")?,
+                    (None, Some(own)) => write!(out, "the proprietary bank transaction code {own}")?,
+                    (Some(domain), Some(own)) => {
+                        write!(out, "the bank transaction code {domain} and the proprietary one {own}")?;
+                    }
+                }
+                issuer.as_ref().map_or(Ok(()), |issuer| write!(out, " of {issuer}"))
+            }
+        }
     }
 }

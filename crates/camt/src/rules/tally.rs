@@ -83,7 +83,7 @@ impl Tally {
         let totals = summary.by_bank_transaction_code.iter().zip(&self.stated).enumerate();
         for (place, (total, stated)) in totals {
             if self.places.get(&key(&total.bank_transaction_code)) == Some(&Some(place)) {
-                let part = Part::BankTransactionCode(spelled(&total.bank_transaction_code).into());
+                let part = named(&total.bank_transaction_code);
                 stated.totals.compare(&part, total.entries.as_ref(), total.sum, total.net.as_ref(), &mut found);
             }
         }
@@ -168,19 +168,17 @@ fn key(code: &BankTransactionCode) -> String {
     key
 }
 
-/// A bank transaction code in one text, such as `PMNT/RCDT/DMCT+own@issuer`.
-fn spelled(code: &BankTransactionCode) -> String {
-    let mut text = String::new();
-    if let Some(domain) = &code.domain {
+/// The entries of a bank transaction code, as a finding names them.
+fn named(code: &BankTransactionCode) -> Part {
+    let domain = code.domain.as_ref().map(|domain| {
         let family = &domain.family;
         let codes = [domain.code.as_str(), family.code.as_str(), family.sub_family.as_str()];
-        text = codes.map(shown).join("/");
+        codes.map(shown).join("/").into()
+    });
+    let own = code.proprietary.as_ref();
+    Part::BankTransactionCode {
+        domain,
+        proprietary: own.map(|own| shown(own.code.as_str()).into()),
+        issuer: own.and_then(|own| Some(shown(own.issuer.as_ref()?.as_str()).into())),
     }
-    if let Some(proprietary) = &code.proprietary {
-        text.extend(["+", &shown(proprietary.code.as_str())]);
-        if let Some(issuer) = &proprietary.issuer {
-            text.extend(["@", &shown(issuer.as_str())]);
-        }
-    }
-    text
 }

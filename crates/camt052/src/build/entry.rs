@@ -123,7 +123,7 @@ impl EntryBuilder {
     pub fn build(self) -> Result<Entry, BuildError> {
         let direction = direction(self.amount);
         let amount = amount(self.amount)?;
-        let mut transaction = Transaction::new(amount.clone(), direction.clone());
+        let mut transaction = Transaction::with_amount(amount.clone(), direction.clone());
         if self.references != References::default() {
             transaction.references = Some(Box::new(self.references));
         }

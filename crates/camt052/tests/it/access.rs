@@ -96,3 +96,25 @@ fn the_running_balance_follows_the_booked_entries() {
     assert_eq!(found, [Some("15.00"), Some("15.00"), Some("-5.50"), None, None]);
     assert!(running(&report("", &entries)).iter().all(Option::is_none));
 }
+
+/// It may stand behind the reports.
+#[test]
+fn the_header_of_a_stream_is_known_as_soon_as_it_has_been_read() {
+    let xml = document("", &entry("1", "BOOK", "CRDT", ""));
+    let (start, end) = (xml.find("<GrpHdr>").unwrap(), xml.find("</GrpHdr>").unwrap() + "</GrpHdr>".len());
+    let header = xml[start..end].to_owned();
+    let behind = xml.replace(&header, "").replace("</Rpt>", &format!("</Rpt>{header}<SplmtryData/>"));
+    let behind = behind.replace("<SplmtryData/>", &xml[xml.find("<Rpt>").unwrap()..xml.find("</BkTo").unwrap()]);
+    for (xml, known) in [(xml, vec![true, true, true]), (behind, vec![false, false, false, true, true, true])] {
+        let mut reader = bankrail_camt052::EntryReader::new(xml.as_bytes());
+        let mut found = Vec::new();
+        while let Some(item) = reader.next_item().unwrap() {
+            if let bankrail_camt052::StreamItem::MessageEnd(end) = item {
+                assert!(end.group_header.is_some());
+            } else {
+                found.push(reader.group_header().is_some());
+            }
+        }
+        assert_eq!(found, known);
+    }
+}

@@ -55,7 +55,7 @@ fn invented(bytes: &[u8]) -> Document {
 }
 
 /// Replaces the text at a place, given by a number, by markup and values as written by hand.
-fn mutated(xml: &str, place: usize, change: usize) -> String {
+pub(crate) fn mutated(xml: &str, place: usize, change: usize) -> String {
     const CHANGES: [&str; 28] = [
         "<",
         ">",

@@ -106,10 +106,11 @@ fn totals_of_bank_transaction_codes() {
     assert_eq!(
         texts,
         [
-            "the summary states 3 PMNT/RCDT/DMCT entries, the report has 2",
-            "the summary states 1 as sum of PMNT/RCDT/DMCT entries, they sum up to 10.00",
-            "the summary states -5 as net amount of PMNT/RCDT/DMCT entries, credits less debits are 10.00",
-            "the summary states 2 +NTRF@X entries, the report has 1",
+            "the summary states 3 entries of the bank transaction code PMNT/RCDT/DMCT, the report has 2",
+            "the summary states 1 as sum of entries of the bank transaction code PMNT/RCDT/DMCT, they sum up to 10.00",
+            "the summary states -5 as net amount of entries of the bank transaction code PMNT/RCDT/DMCT, \
+             credits less debits are 10.00",
+            "the summary states 2 entries of the proprietary bank transaction code NTRF of X, the report has 1",
         ]
     );
 }
@@ -132,8 +133,8 @@ fn a_model_that_was_built_is_checked_as_one_that_was_read() {
         [
             format!("{report}/RltdAcct/Id/IBAN: the check digits of the IBAN DE88370400440532013000 are wrong"),
             format!("{report}/Ntry[2]: expected the account's currency AUD, found USD"),
-            format!("{report}: the summary states 1 all entries, the report has 2"),
-            format!("{report}: the summary states 5 as sum of all entries, they sum up to 6.00"),
+            format!("{report}: the summary states 1 entries, the report has 2"),
+            format!("{report}: the summary states 5 as sum of entries, they sum up to 6.00"),
         ]
         .map(|text| (text, false))
     );
@@ -293,7 +294,7 @@ fn codes_that_look_the_same_in_one_text_are_counted_apart() {
     let entry = |code: &str| ENTRY.replace("<BkTxCd/>", &format!("<BkTxCd><Prtry>{code}</Prtry></BkTxCd>"));
     let entries = [joined, issued, issued].map(entry).join("");
     let found = checked(&document(&summary, &entries));
-    let part = Part::BankTransactionCode("+X@Y".into());
+    let part = Part::BankTransactionCode { domain: None, proprietary: Some("X".into()), issuer: Some("Y".into()) };
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].0, Disagreement::EntryCount { part, stated: 3, counted: 2 }.into());
 }
@@ -332,6 +333,34 @@ fn a_document_within_supplementary_data_is_judged_as_any_other() {
         assert_eq!(found(&parsed.document.check()), expected, "{xml}");
         let strict = ReadOptions::default().mode(Mode::Strict);
         assert_eq!(Document::parse_with(&xml, &strict).is_ok(), valid, "{xml}");
+    }
+}
+
+#[test]
+fn an_element_in_supplementary_data_is_of_the_built_in_type_that_it_names() {
+    let base = document("", ENTRY);
+    let xsi = "xmlns:i='http://www.w3.org/2001/XMLSchema-instance' xmlns:x='http://www.w3.org/2001/XMLSchema'";
+    for (held, found) in [
+        ("<a i:type='x:int'> 7 </a>", None),
+        ("<a i:type='x:int'>abc</a>", Some(("int", "\"abc\""))),
+        ("<a><b i:type='x:date'>2021-07-<!-- c -->29</b></a>", None),
+        ("<a><b i:type='x:date'>20210729</b></a>", Some(("date", "\"20210729\""))),
+        ("<a><b i:type='x:boolean'/></a>", Some(("boolean", "\"\""))),
+        ("<a i:type='x:string'><b/></a>", Some(("string", "b"))),
+        ("<a i:type='x:string' c=''>text</a>", Some(("string", "c"))),
+        ("<a i:type='x:anyType'><b/></a>", None),
+        ("<a i:type='int'>abc</a>", None),
+        ("<a i:type='own:int' xmlns:own='urn:own'>abc</a>", None),
+    ] {
+        let data =
+            format!("<SplmtryData><Envlp><r xmlns='urn:r' {xsi}>{held}</r></Envlp></SplmtryData></BkToCstmrAcctRpt>");
+        let found: Vec<FindingKind> = found
+            .map(|(expected, found)| FindingKind::EnvelopeType { expected, found: found.to_owned() })
+            .into_iter()
+            .collect();
+        let kinds: Vec<FindingKind> =
+            checked(&base.replace("</BkToCstmrAcctRpt>", &data)).into_iter().map(|(kind, _)| kind).collect();
+        assert_eq!(kinds, found, "{held}");
     }
 }
 

@@ -10,7 +10,7 @@ use bankrail_camt052::{
 use std::fmt::Write as _;
 
 fn unlimited() -> ReadOptions {
-    ReadOptions::default().limits(ReadLimits::default().attributes(usize::MAX))
+    ReadOptions::default().limits(ReadLimits::default().attributes(usize::MAX).memory_per_byte(usize::MAX))
 }
 
 /// `count` texts, each made of its number.
@@ -118,7 +118,8 @@ fn text_between_elements_is_bounded_as_any_text_is() {
 
 #[test]
 fn what_is_kept_beyond_the_schema_is_bounded() {
-    let options = ReadOptions::default().limits(ReadLimits::default().attributes(usize::MAX).kept_bytes(20_000));
+    let options = ReadOptions::default()
+        .limits(ReadLimits::default().attributes(usize::MAX).memory_per_byte(usize::MAX).kept_bytes(20_000));
     let xml = |odd: &str| document("", odd);
     let comment = format!("<!-- {} -->", "c".repeat(90));
     for (odd, what) in [
@@ -143,12 +144,11 @@ fn what_is_kept_beyond_the_schema_is_bounded() {
 /// Three bytes may stand for a namespace of any length, in each entry again.
 #[test]
 fn namespaces_that_kept_parts_take_along_are_bounded_in_all_of_a_document() {
-    let options = ReadOptions::default().limits(ReadLimits::default().kept_bytes(100_000));
     let declared = |bytes: usize| format!("<Document xmlns:long='{}'", "u".repeat(bytes));
     for odd in [ENTRY.replace("<Sts>", "<long:x/><Sts>"), ENTRY.replace("<Sts>", "<Sts long:x=''>")] {
         let entries = |bytes: usize| document("", &odd.repeat(200)).replace("<Document", &declared(bytes));
-        assert_eq!(limit(&entries(5_000), options), LimitKind::KeptBytes, "{odd}");
-        assert!(read(&entries(300), options).is_ok(), "{odd}");
+        assert_eq!(limit(&entries(5_000), ReadOptions::default()), LimitKind::Memory, "{odd}");
+        assert!(read(&entries(50), ReadOptions::default()).is_ok(), "{odd}");
     }
 }
 
@@ -237,7 +237,7 @@ fn parts_kept_beside_many_elements_are_written_in_their_places() {
          <RmtInf>{lines}</RmtInf></TxDtls></NtryDtls>"
     );
     let xml = document("", &ENTRY.replace("<BkTxCd/>", &details));
-    let parsed = Document::parse(&xml).unwrap();
+    let parsed = Document::parse_with(&xml, &unlimited()).unwrap();
     assert!(parsed.document.to_xml().unwrap().contains(&lines));
 }
 
@@ -247,11 +247,11 @@ fn findings_without_room_are_counted() {
         let options = ReadOptions::default().limits(ReadLimits::default().findings(findings));
         if !streamed {
             let parsed = Document::parse_with(xml, &options).unwrap();
-            return (parsed.findings.len(), parsed.further_findings);
+            return (parsed.findings.len(), parsed.further_findings.total());
         }
         let mut reader = EntryReader::with_options(xml.as_bytes(), options);
         while reader.next_item().unwrap().is_some() {}
-        (reader.take_findings().len(), reader.further_findings())
+        (reader.take_findings().len(), reader.further_findings().total())
     };
     let xml = document(
         "<TxsSummry><TtlNtries><NbOfNtries>9</NbOfNtries></TtlNtries></TxsSummry>",
@@ -259,12 +259,17 @@ fn findings_without_room_are_counted() {
     );
     for streamed in [false, true] {
         assert_eq!(counted(1_000, streamed, &xml), (8, 0));
-        assert_eq!(counted(3, streamed, &xml), (3, 5));
+        // One kind does not take the room of another.
+        assert_eq!(counted(3, streamed, &xml), (4, 4));
         assert_eq!(counted(0, streamed, &xml), (0, 8));
     }
+    let options = ReadOptions::default().limits(ReadLimits::default().findings(3));
+    let further = Document::parse_with(&xml, &options).unwrap().further_findings;
+    assert_eq!((further.of("UnknownElement"), further.of("EntryCount"), further.is_empty()), (4, 0, false));
+    assert_eq!(further.iter().collect::<Vec<_>>(), [("UnknownElement", 4)]);
     let options = ReadOptions::default().limits(ReadLimits::default().findings(2));
     let error = Document::parse_with(format!("{xml}<"), &options).unwrap_err();
-    assert_eq!((error.findings().len(), error.further_findings()), (2, 6));
+    assert_eq!((error.findings().len(), error.further_findings().total()), (3, 5));
     // A finding refuses a document also without room for findings.
     let options = ReadOptions::default().limits(ReadLimits::default().findings(0));
     let deny = options.deny_findings(true);

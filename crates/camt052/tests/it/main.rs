@@ -6,6 +6,7 @@
 mod access;
 mod any_value;
 mod both_readers;
+mod checking;
 mod findings;
 mod hostile;
 mod invented;
@@ -25,4 +26,5 @@ mod statements;
 mod streaming;
 mod tree;
 mod types;
+mod unreadable;
 mod writing;

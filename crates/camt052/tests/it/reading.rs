@@ -48,6 +48,7 @@ fn what_is_not_xml_is_refused() {
         ("\u{ffff}", "U+FFFF"),
         ("<?xml version='1.0'?>", "beginning"),
         ("<?XML a?>", "instruction"),
+        ("<?p:q r?>", "instruction"),
         ("<1/>", "name"),
         ("<x:y/>", "not declared"),
         ("<a b='1' b='2'/>", "twice"),
@@ -67,7 +68,8 @@ fn what_is_not_xml_is_refused() {
         (format!("{good}x"), "white space"),
         (format!(" <?xml version='1.0'?>{good}"), "beginning"),
         (format!("<!DOCTYPE a []>{good}"), "document type"),
-        (format!("<?xml version='1.1'?>{good}"), "version 1.0"),
+        (format!("<?xml version='2.0'?>{good}"), "version 1.0"),
+        (format!("<?xml version='1.'?>{good}"), "version 1.0"),
         (format!("<?xml encoding='UTF-8'?>{good}"), "version 1.0"),
         (format!("<?xml version='1.0' standalone='maybe'?>{good}"), "standalone"),
         (good.replace("</Document>", ""), "end"),
@@ -91,6 +93,23 @@ fn errors_say_where() {
     assert!(matches!(error.kind(), ReadErrorKind::Unreadable { found, .. } if found == "\"1e3\""));
 }
 
+/// `main` that returns an error prints its `Debug`.
+#[test]
+fn errors_print_where_and_why_in_one_line() {
+    let read = error(document("", "<Ntry/>"));
+    let lines = document("", "").replacen("<CreDtTm>2021-07-29T17:10:05Z</CreDtTm>", "", 1);
+    let written = Document::parse(lines).unwrap().document.to_xml().unwrap_err();
+    for (text, why, place) in [
+        (format!("{read:?}"), "expected Amt, found none", "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]"),
+        (read.to_string(), "expected Amt, found none", "(line 5, column 1, byte "),
+        (format!("{written:?}"), "expected CreDtTm, found none", "/Document/BkToCstmrAcctRpt/GrpHdr"),
+        (written.to_string(), "expected CreDtTm, found none", "/Document/BkToCstmrAcctRpt/GrpHdr"),
+    ] {
+        assert!(text.contains(why) && text.contains(place), "{text}");
+        assert!(!text.contains(['{', '\n']) && !text.ends_with('.'), "{text}");
+    }
+}
+
 #[test]
 fn encodings_are_those_declared_or_marked() {
     let text = |declared: &str| format!("<?xml version='1.0' encoding='{declared}'?>{}", with_source("é€👍"));
@@ -107,6 +126,49 @@ fn encodings_are_those_declared_or_marked() {
     };
     assert_eq!(source(bytes(&text("ISO-8859-15"), 0xA4)), "é€?");
     assert_eq!(source(bytes(&text("iso-8859-1"), 0xA4)), "é¤?");
+    for (declared, byte, character) in [
+        ("ISO-8859-2", 0xB3, 'ł'),
+        ("windows-1250", 0x9C, 'ś'),
+        ("windows-1251", 0xC6, 'Ж'),
+        ("WINDOWS-1252", 0x80, '€'),
+        ("windows-1253", 0xD9, 'Ω'),
+        ("windows-1254", 0xFE, 'ş'),
+        ("windows-1255", 0xE0, 'א'),
+        ("windows-1256", 0xC8, 'ب'),
+        ("windows-1257", 0xE0, 'ą'),
+        ("windows-1258", 0xD0, 'Đ'),
+    ] {
+        let xml = format!("<?xml version='1.0' encoding='{declared}'?>{}", with_source("~"));
+        let single: Vec<u8> = xml.bytes().map(|b| if b == b'~' { byte } else { b }).collect();
+        assert_eq!(source(&single), character.to_string(), "{declared}");
+        let broken = String::from_utf8_lossy(&single).replace("</Document>", "</Dokument>");
+        let broken: Vec<u8> = broken.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(byte)).collect();
+        assert_eq!(error(&broken).offset(), u64::try_from(broken.len() - "</Dokument>".len()).unwrap(), "{declared}");
+    }
+    // Processed as 1.0.
+    assert_eq!(source(text("UTF-8").replace("='1.0'", "='1.1'")), "é€👍");
+    for mark in [Some(0xFEFF_u32), None] {
+        let declared = text("UTF-32");
+        let units = mark.into_iter().chain(declared.chars().map(u32::from));
+        let wide: Vec<u8> = units.flat_map(u32::to_le_bytes).collect();
+        assert!(error(&wide).kind().to_string().ends_with("found UTF-32"), "{}", error(&wide));
+        let big: Vec<u8> = wide.chunks(4).flat_map(|unit| unit.iter().rev().copied()).collect();
+        assert!(error(&big).kind().to_string().ends_with("found UTF-32"), "{}", error(&big));
+    }
+    // Strictly, UTF-16 is marked or declared.
+    let strict = ReadOptions::default().mode(bankrail_camt052::Mode::Strict);
+    for (bytes, good) in [
+        (utf16(&text("UTF-16"), true, true), true),
+        (utf16(&text("UTF-16"), true, false), true),
+        (utf16(&document("", ""), true, true), true),
+        (utf16(&document("", ""), true, false), false),
+        (utf16(&document("", ""), false, false), false),
+    ] {
+        let refused = Document::parse_with(&bytes, &strict).err();
+        let refused = refused.is_some_and(|error| matches!(error.kind(), ReadErrorKind::UnsupportedEncoding { .. }));
+        assert_eq!(refused, !good);
+        assert!(Document::parse(&bytes).is_ok());
+    }
     let offset = |bytes: &[u8]| error(bytes).offset();
     let broken = text("ISO-8859-1").replace("</Document>", "</Dokument>");
     let bytes = bytes(&broken, 0xA4);
@@ -148,6 +210,24 @@ fn limits_are_kept() {
     let options = ReadOptions::default().limits(ReadLimits::default().findings(2));
     let many = document("", &entry.replace("BOOK", "FUTR").repeat(10));
     assert_eq!(Document::parse_with(&many, &options).unwrap().findings.len(), 2);
+}
+
+/// The same bound is named however a document is read.
+#[test]
+fn a_long_text_exceeds_the_same_limit_whole_and_in_pieces() {
+    let limits = ReadLimits::default().text_bytes(1_000).token_bytes(3_000);
+    for (length, expected) in [(2_000, LimitKind::TextBytes), (4_000, LimitKind::TokenBytes)] {
+        for text in ["x".repeat(length), format!("<![CDATA[{}]]>", "x".repeat(length))] {
+            let options = ReadOptions::default().limits(limits);
+            let xml = with_source(&text);
+            let whole = Document::parse_with(&xml, &options).unwrap_err();
+            let streamed = Document::read_with(xml.as_bytes(), &options).unwrap_err();
+            for error in [&whole, &streamed] {
+                assert!(matches!(error.kind(), ReadErrorKind::Limit { limit, .. } if *limit == expected), "{error}");
+            }
+            assert_eq!(whole.to_string(), streamed.to_string());
+        }
+    }
 }
 
 #[test]
@@ -269,7 +349,8 @@ fn a_choice_without_alternative_is_an_error_whatever_stands_in_the_one_before() 
     };
     let kept = "<RltdQties><x/></RltdQties>";
     assert_eq!(Document::parse(entry(kept)).unwrap().findings.len(), 2);
-    for quantities in ["<RltdQties/>".to_owned(), format!("{kept}<RltdQties/>"), format!("<RltdQties/>{kept}")] {
+    let none = "<RltdQties>none</RltdQties>";
+    for quantities in [none.to_owned(), format!("{kept}{none}"), format!("{none}{kept}")] {
         assert!(matches!(error(entry(&quantities)).kind(), ReadErrorKind::Missing { .. }), "{quantities}");
     }
 }

@@ -7,7 +7,10 @@ use std::sync::Arc;
 /// A rule of a message, beyond the schema, that a document breaks. The crate of the message or of its family defines
 /// the rules; [`Beyond::get`] returns the rule's type.
 #[derive(Clone)]
-pub struct Beyond(Arc<dyn Rule>);
+pub struct Beyond {
+    name: &'static str,
+    rule: Arc<dyn Rule>,
+}
 
 /// The operations of any broken rule.
 trait Rule: fmt::Debug + fmt::Display + Any + Send + Sync {
@@ -26,21 +29,28 @@ impl<R: fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync> Rule for R {
 }
 
 impl Beyond {
-    /// Holds a broken rule; its `Display` says what is wrong, in one line without a full stop.
-    pub fn new(rule: impl fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync) -> Self {
-        Self(Arc::new(rule))
+    /// Holds a broken rule. The name is that of the rule and has nothing of the document; `Display` says what is wrong,
+    /// in one line without a full stop.
+    pub fn new(name: &'static str, rule: impl fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync) -> Self {
+        Self { name, rule: Arc::new(rule) }
+    }
+
+    /// The name of the rule.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
     }
 
     /// The broken rule, if it is of this type.
     #[must_use]
     pub fn get<R: Any>(&self) -> Option<&R> {
-        self.0.as_any().downcast_ref()
+        self.rule.as_any().downcast_ref()
     }
 }
 
 impl PartialEq for Beyond {
     fn eq(&self, other: &Self) -> bool {
-        self.0.equals(other.0.as_any())
+        self.rule.equals(other.rule.as_any())
     }
 }
 
@@ -48,12 +58,12 @@ impl Eq for Beyond {}
 
 impl fmt::Debug for Beyond {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, out)
+        fmt::Debug::fmt(&self.rule, out)
     }
 }
 
 impl fmt::Display for Beyond {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, out)
+        fmt::Display::fmt(&self.rule, out)
     }
 }

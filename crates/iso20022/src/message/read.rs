@@ -2,7 +2,9 @@
 
 use super::Message;
 use crate::finding::Finding;
-use crate::read::{Cursor, Decoded, Halt, ReadError, ReadOptions, StreamTokens, TextTokens, Tokens, plain_text};
+use crate::read::{
+    Cursor, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, StreamTokens, TextTokens, Tokens, plain_text,
+};
 use std::io::BufRead;
 
 /// A document and its findings.
@@ -13,9 +15,8 @@ pub struct Parsed<M> {
     pub document: M,
     /// The findings, in the order of the document; disagreements of counts and sums come last.
     pub findings: Vec<Finding>,
-    /// The number of further findings, beyond those that [`ReadLimits::findings`](crate::ReadLimits::findings) has room
-    /// for.
-    pub further_findings: u64,
+    /// How many more of each kind were found than [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
+    pub further_findings: FurtherFindings,
 }
 
 /// Reads a document from text or bytes.
@@ -28,7 +29,7 @@ pub fn parse<M: Message>(bytes: &[u8], options: &ReadOptions) -> Result<Parsed<M
 
 /// Reads a document from a source.
 pub fn read<M: Message>(source: impl BufRead, options: &ReadOptions) -> Result<Parsed<M>, ReadError> {
-    read_tokens(StreamTokens::new(Decoded::new(source, options.limits)), options)
+    read_tokens(StreamTokens::new(Decoded::new(source, options)), options)
 }
 
 fn read_tokens<M: Message, T: Tokens>(tokens: T, options: &ReadOptions) -> Result<Parsed<M>, ReadError> {
@@ -39,7 +40,8 @@ fn read_tokens<M: Message, T: Tokens>(tokens: T, options: &ReadOptions) -> Resul
 fn finish<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<Parsed<M>, ReadError> {
     match document(cursor) {
         Ok(document) => {
-            Ok(Parsed { document, findings: cursor.findings.take(), further_findings: cursor.findings.further() })
+            let findings = cursor.findings.take();
+            Ok(Parsed { document, findings, further_findings: cursor.findings.further().clone() })
         }
         Err(halt) => Err(cursor.error(halt)),
     }
@@ -65,7 +67,7 @@ pub fn read_counting<M: Message>(
     options: &ReadOptions,
     fast: bool,
 ) -> (Result<Parsed<M>, ReadError>, usize, usize) {
-    count(StreamTokens::new(Decoded::new(source, options.limits)), options, fast)
+    count(StreamTokens::new(Decoded::new(source, options)), options, fast)
 }
 
 /// As [`read_counting`], of a text in memory whose characters XML allows.

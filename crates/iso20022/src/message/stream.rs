@@ -4,7 +4,7 @@ use super::Message;
 use crate::field::Field;
 use crate::finding::Finding;
 use crate::node::{Node, Record};
-use crate::read::{Cursor, Decoded, Halt, ReadError, ReadOptions, Sequence, StreamTokens};
+use crate::read::{Cursor, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Sequence, StreamTokens};
 use std::fmt;
 use std::io::BufRead;
 
@@ -12,10 +12,11 @@ use std::io::BufRead;
 pub struct UnitReader<M: Message, R> {
     cursor: Cursor<StreamTokens<R>>,
     state: State,
-    header: Option<M::Header>,
     message: M::Slots,
     message_at: usize,
     groups: usize,
+    /// Bytes of memory that the document had taken when the group began.
+    held: u64,
     group: <M::Group as Record>::Slots,
     group_at: usize,
     units: usize,
@@ -35,6 +36,8 @@ pub enum Part<M: Message> {
     GroupEnd(Box<M::Group>),
     /// The message ends: all of its parts except its groups.
     MessageEnd(Box<M>),
+    /// A unit could not be read; reading goes on after it.
+    Unread(Box<ReadError>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +58,12 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// Reads with these options.
     pub fn new(source: R, options: ReadOptions) -> Self {
         Self {
-            cursor: Cursor::new(StreamTokens::new(Decoded::new(source, options.limits)), options, M::SHAPE),
+            cursor: Cursor::new(StreamTokens::new(Decoded::new(source, &options)), options, M::SHAPE),
             state: State::Begin,
-            header: None,
             message: Default::default(),
             message_at: 0,
             groups: 0,
+            held: 0,
             group: Default::default(),
             group_at: 0,
             units: 0,
@@ -115,10 +118,10 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
             M::take(&mut self.message, index, cursor)?;
             return Ok(None);
         }
-        self.header = M::header(&self.message).cloned();
         cursor.set_index(self.groups);
         cursor.report_if_late();
         self.groups += 1;
+        self.held = cursor.events.held;
         self.group = Default::default();
         self.group_at = 0;
         self.units = 0;
@@ -133,7 +136,14 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         let cursor = &mut self.cursor;
         if unit {
             self.state = State::Group { started: true, unit: false };
-            return Ok(Some(Part::Unit(Box::new(M::Unit::read(cursor)?))));
+            let place = cursor.place();
+            return match M::Unit::read(cursor) {
+                Ok(unit) => Ok(Some(Part::Unit(Box::new(unit)))),
+                Err(halt) => {
+                    self.units -= 1;
+                    cursor.go_on(halt, place).map(|error| Some(Part::Unread(error)))
+                }
+            };
         }
         if started
             && is(fields, self.group_at, M::SHAPE.unit)
@@ -160,6 +170,9 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// What has been read of a group so far; what is missing although the schema demands it is reported at its end.
     fn group_start(&mut self) -> Result<Part<M>, Halt> {
         let open = if self.state == State::GroupEnds { None } else { self.cursor.path.pop() };
+        // What is handed out now is handed out again at the end.
+        let held = self.cursor.events.held - self.held;
+        self.cursor.hold(usize::try_from(held).unwrap_or(usize::MAX))?;
         self.cursor.findings.set_silent(true);
         let group = M::Group::finish(self.group.clone(), &mut self.cursor)?;
         self.cursor.findings.set_silent(false);
@@ -190,9 +203,9 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
 }
 
 impl<M: Message, R> UnitReader<M, R> {
-    /// The header, once the first group has begun.
+    /// The header, from its end to that of the message, with which it is handed out.
     pub fn header(&self) -> Option<&M::Header> {
-        self.header.as_ref()
+        M::header(&self.message)
     }
 
     /// The findings since the last call.
@@ -200,8 +213,8 @@ impl<M: Message, R> UnitReader<M, R> {
         self.cursor.findings.take()
     }
 
-    /// The number of findings for which there was no room.
-    pub fn further_findings(&self) -> u64 {
+    /// The findings for which there was no room.
+    pub fn further_findings(&self) -> &FurtherFindings {
         self.cursor.findings.further()
     }
 }

@@ -1,11 +1,11 @@
 //! A document as XML.
 
-use super::{Message, check, read};
+use super::{Message, Parsed, check, read};
 use crate::extra::Kept;
 use crate::finding::Finding;
 use crate::output::Output;
 use crate::read::{ReadError, ReadLimits, ReadOptions};
-use std::io;
+use std::{fmt, io};
 
 /// How a document is written. The default is compact.
 ///
@@ -17,6 +17,7 @@ use std::io;
 pub struct WriteOptions {
     indent: Option<u8>,
     schema_valid: bool,
+    incomplete: bool,
 }
 
 impl WriteOptions {
@@ -33,10 +34,19 @@ impl WriteOptions {
         self.schema_valid = valid;
         self
     }
+
+    /// Writes a document in which a part is missing that the schema demands, or that holds an entry which could not be
+    /// read ([`ReadOptions::keep_unreadable`]), so that whatever was read can be written. Default: false. Without effect
+    /// together with `schema_valid`.
+    #[must_use]
+    pub const fn incomplete(mut self, incomplete: bool) -> Self {
+        self.incomplete = incomplete;
+        self
+    }
 }
 
-/// A document that was not written.
-#[derive(Debug, thiserror::Error)]
+/// A document that was not written. `Debug` prints what `Display` does.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// A part that the schema demands is missing, or, under [`WriteOptions::schema_valid`], the schema refuses the
@@ -65,6 +75,12 @@ pub enum WriteError {
     /// The destination failed.
     #[error("the destination failed: {0}")]
     Io(#[source] io::Error),
+}
+
+impl fmt::Debug for WriteError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
 }
 
 /// The document as XML in a string.
@@ -109,7 +125,7 @@ fn refuse<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteEr
     let plain = document.is_plain();
     let refused = if options.schema_valid {
         check::first_of_schema(document)
-    } else if plain {
+    } else if plain || options.incomplete {
         None
     } else {
         check::first_missing(document)
@@ -117,22 +133,31 @@ fn refuse<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteEr
     match refused {
         Some(finding) => Err(WriteError::Invalid { finding: Box::new(finding) }),
         None if plain => Ok(()),
-        None => refuse_unfaithful(document),
+        None => refuse_unfaithful(document, options),
     }
 }
 
 /// Parts that the schema does not know are written as they are; only reading them again shows whether they are
 /// unchanged.
 #[cold]
-fn refuse_unfaithful<M: Message>(document: &M) -> Result<(), WriteError> {
-    let mut text = String::new();
-    push(document, Output::plain(&mut text))?;
-    let why = match read::parse::<M>(text.as_bytes(), &ReadOptions::default().limits(ReadLimits::NONE.findings(0))) {
+fn refuse_unfaithful<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteError> {
+    let why = match read_back(document, options.incomplete)? {
         Ok(again) if again.document == *document => return Ok(()),
         Ok(_) => None,
         Err(error) => Some(error),
     };
     Err(WriteError::Unfaithful { why })
+}
+
+/// The document, written and read again.
+pub(super) fn read_back<M: Message>(
+    document: &M,
+    keep_unreadable: bool,
+) -> Result<Result<Parsed<M>, ReadError>, WriteError> {
+    let mut text = String::new();
+    push(document, Output::plain(&mut text))?;
+    let options = ReadOptions::default().keep_unreadable(keep_unreadable).limits(ReadLimits::NONE);
+    Ok(read::parse(text.as_bytes(), &options))
 }
 
 fn push<M: Message>(document: &M, mut out: Output<'_>) -> Result<(), WriteError> {

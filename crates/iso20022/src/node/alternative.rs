@@ -33,11 +33,15 @@ impl<N: Node> Alternative for N {
 impl<N: Node> Alternative for Vec<N> {
     fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
         from.set_index(0);
-        Ok(vec![N::read(from)?])
+        let mut items = Self::new();
+        from.make_room(&mut items)?;
+        items.push(N::read(from)?);
+        Ok(items)
     }
 
     fn more<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<bool, Halt> {
         from.set_index(self.len());
+        from.make_room(self)?;
         self.push(N::read(from)?);
         Ok(true)
     }

@@ -78,12 +78,15 @@ pub fn is_plain_field<C: Content>(content: &C, min: u32) -> bool {
     (min == 0 || !items.is_empty()) && items.iter().all(Node::is_plain)
 }
 
-/// Checks the occurrences of one element and how many there are.
+/// Checks the occurrences of one element and how many there are, as reading reports it.
 pub fn check_field<C: Content>(content: &C, field: Field, to: &mut Checker) {
     let items = content.items();
-    to.cardinality(field, items.len());
+    if items.is_empty() && field.min > 0 {
+        to.missing(field);
+    }
     for (index, item) in items.iter().enumerate() {
         to.enter(field, index);
+        to.repeated(field, index);
         item.check(to);
         to.leave();
     }

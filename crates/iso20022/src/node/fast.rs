@@ -30,6 +30,8 @@ struct Next {
 struct Extent {
     elements: usize,
     bytes: usize,
+    /// Bytes of memory taken.
+    held: usize,
     /// Where the elements start that break a rule beyond the schema, in the order of the findings.
     doubts: Vec<usize>,
 }
@@ -60,15 +62,21 @@ impl<T: Tokens> Cursor<T> {
         let prefix = self.events.tag.name().strip_suffix(name).ok_or(Odd)?;
         let stripped = if prefix.is_empty() { 0 } else { strip(ahead, prefix, name, plain).ok_or(Odd)? };
         let text = if prefix.is_empty() { ahead } else { plain };
-        let mut scanner = Scanner::new(text, &self.events.limits);
+        let mut scanner = Scanner::new(text, &self.events.limits, self.free());
         let node = N::scan(&mut scanner)?;
+        scanner.check_held(0)?;
         let end = scanner.rest().strip_prefix("</").and_then(|rest| rest.strip_prefix(name)).ok_or(Odd)?;
         let bytes = match stripped {
             0 if end.starts_with('>') => text.len() - scanner.rest().len(),
             1.. if end == ">" => stripped - prefix.len() - scanner.rest().len(),
             _ => return Err(Odd),
         };
-        *extent = Extent { elements: scanner.elements()?, bytes, doubts: doubts(&scanner, text, prefix.len()) };
+        *extent = Extent {
+            elements: scanner.elements()?,
+            bytes,
+            held: scanner.held(),
+            doubts: doubts(&scanner, text, prefix.len()),
+        };
         Ok(node)
     }
 
@@ -99,6 +107,9 @@ impl<T: Tokens> Cursor<T> {
         let findings = self.accept(&node, &mut extent, if unit { 0 } else { used }, place);
         let findings = self.count(findings).ok_or(Odd)?;
         self.events.elements = if unit { used } else { used + extent.elements };
+        if self.is_in_group() {
+            self.events.tokens.forget();
+        }
         self.events.tokens.skip(next.gap);
         step.mark = self.events.tokens.mark();
         step.extras = self.keeper.count();
@@ -117,7 +128,7 @@ impl<T: Tokens> Cursor<T> {
             return None;
         }
         let ahead = self.events.tokens.ahead();
-        let mut scanner = Scanner::new(ahead, &self.events.limits);
+        let mut scanner = Scanner::new(ahead, &self.events.limits, 0);
         scanner.gap();
         let text = scanner.rest();
         let gap = ahead.len() - text.len();
@@ -141,17 +152,29 @@ impl<T: Tokens> Cursor<T> {
         let prefix = ahead.get(1..=next.prefix).ok_or(Odd)?;
         let stripped = if prefix.is_empty() { 0 } else { strip(ahead, prefix, tag.wire, plain).ok_or(Odd)? };
         let text = if prefix.is_empty() { ahead } else { plain };
-        let mut scanner = Scanner::new(text, &self.events.limits);
+        let mut scanner = Scanner::new(text, &self.events.limits, self.free());
         let node = scanner.bare_element(tag);
         if node.is_ok() {
+            scanner.check_held(0)?;
             let bytes = match stripped {
                 0 => text.len() - scanner.rest().len(),
                 1.. if scanner.rest().is_empty() => stripped,
                 _ => return Err(Odd),
             };
-            *extent = Extent { elements: scanner.elements()?, bytes, doubts: doubts(&scanner, text, prefix.len()) };
+            *extent = Extent {
+                elements: scanner.elements()?,
+                bytes,
+                held: scanner.held(),
+                doubts: doubts(&scanner, text, prefix.len()),
+            };
         }
         node
+    }
+
+    /// Bytes of memory that may still be taken.
+    #[inline]
+    fn free(&self) -> usize {
+        usize::try_from(self.events.may_hold().saturating_sub(self.events.held)).unwrap_or(usize::MAX)
     }
 
     /// Reads on until the end of the next element is in memory, when it was not; false when it was, or is too far away.
@@ -221,6 +244,7 @@ impl<T: Tokens> Cursor<T> {
             self.report_scanned(extent, findings);
         }
         self.events.mark = self.events.tokens.mark();
+        self.events.held += u64::try_from(extent.held).unwrap_or_default();
     }
 
     #[cold]

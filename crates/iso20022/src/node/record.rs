@@ -58,9 +58,9 @@ impl<T: Tokens> Cursor<T> {
         self.leave();
     }
 
-    /// Reads one more occurrence of an element into its place.
+    /// Reads one more occurrence of an element into its place. `may_miss` is true for one that tolerant reading may miss.
     #[inline]
-    pub fn take<S: Slot>(&mut self, slot: &mut S, field: Field, tag: &'static Tag) -> Result<(), Halt> {
+    pub fn take<S: Slot>(&mut self, slot: &mut S, field: Field, tag: &'static Tag, may_miss: bool) -> Result<(), Halt> {
         let count = slot.count();
         if slot.is_full() {
             self.path.late = None;
@@ -74,9 +74,12 @@ impl<T: Tokens> Cursor<T> {
         }
         let in_order = self.path.late.is_none();
         self.report_if_late();
-        slot.fill(self)?;
+        let place = self.place();
+        if let Err(halt) = slot.fill(self) {
+            self.do_without(halt, place, may_miss)?;
+        }
         if in_order && field.max == MANY {
-            slot.fill_ahead(tag, self);
+            slot.fill_ahead(tag, self)?;
         }
         Ok(())
     }

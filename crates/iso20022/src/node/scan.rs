@@ -3,7 +3,7 @@
 use super::{Node, Simple};
 use crate::field::{MANY, Tag};
 use crate::finding::FindingKind;
-use crate::scan::{Odd, Scanner};
+use crate::scan::{Odd, Scanner, growth};
 use crate::watch::{Memory, Watch};
 
 /// Whether an element of some name is next.
@@ -60,11 +60,18 @@ impl Scanner<'_> {
     fn several<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
         // Most lists of a transaction have one element.
         let mut items = Vec::with_capacity(1);
+        self.hold(size_of::<N>());
         loop {
             items.push(self.one(tag, max)?);
             if self.next::<N>(tag) == Next::IsAnother {
                 break;
             }
+            let before = items.capacity();
+            if items.len() == before {
+                items.reserve_exact(growth(before));
+                self.hold_moved(before * size_of::<N>(), items.capacity() * size_of::<N>())?;
+            }
+            self.check_held(0)?;
         }
         let fits = max == MANY || u32::try_from(items.len()).is_ok_and(|count| count <= max);
         if fits { Ok(items) } else { Err(Odd) }

@@ -13,7 +13,9 @@ pub trait Slot {
     /// Reads one more.
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt>;
     /// Reads further ones as long as they follow as the writer writes them.
-    fn fill_ahead<T: Tokens>(&mut self, _: &'static Tag, _: &mut Cursor<T>) {}
+    fn fill_ahead<T: Tokens>(&mut self, _: &'static Tag, _: &mut Cursor<T>) -> Result<(), Halt> {
+        Ok(())
+    }
 }
 
 impl<N: Node> Slot for Option<N> {
@@ -41,17 +43,16 @@ impl<N: Node> Slot for Vec<N> {
     }
 
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
-        if self.is_empty() {
-            // Most lists of a transaction have one element.
-            self.reserve_exact(1);
-        }
+        from.make_room(self)?;
         self.push(N::read(from)?);
         Ok(())
     }
 
-    fn fill_ahead<T: Tokens>(&mut self, tag: &'static Tag, from: &mut Cursor<T>) {
+    fn fill_ahead<T: Tokens>(&mut self, tag: &'static Tag, from: &mut Cursor<T>) -> Result<(), Halt> {
         while let Ok(item) = from.scan_element(tag, self.len()) {
+            from.make_room(self)?;
             self.push(item);
         }
+        Ok(())
     }
 }

@@ -65,8 +65,7 @@ impl<T: Tokens> Events<T> {
         let needed = self.needed(xml.get(start..).unwrap_or_default(), &own);
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
             self.bounded(keeper.bound(xml.len() + needed.len()))?;
-            let taken = keeper.take_namespaces(needed.len(), self.mark.text);
-            self.bounded(taken)?;
+            self.hold(needed.len())?;
             xml.insert_str(name_end, &needed);
         }
         Ok(())
@@ -74,7 +73,7 @@ impl<T: Tokens> Events<T> {
 
     /// The declarations that markup needs beside its own: those of the prefixes it uses, in names or in values, and the
     /// default namespace where writing would lose it.
-    fn needed(&self, xml: &str, own: &BTreeSet<Box<str>>) -> String {
+    pub(crate) fn needed(&self, xml: &str, own: &BTreeSet<Box<str>>) -> String {
         let mut needed = String::new();
         if !own.contains("") && !self.namespaces.default_is_ours() {
             push_attribute(&["xmlns"], self.namespaces.get("").unwrap_or_default(), &mut needed);
@@ -82,10 +81,10 @@ impl<T: Tokens> Events<T> {
         let mut seen = HashSet::new();
         for prefix in prefixes(xml) {
             if !prefix.is_empty()
-                && seen.insert(prefix)
                 && prefix != "xml"
                 && !own.contains(prefix)
                 && let Some(namespace) = self.namespaces.get(prefix)
+                && seen.insert(prefix)
             {
                 push_attribute(&["xmlns:", prefix], namespace, &mut needed);
             }

@@ -47,9 +47,9 @@ impl<T: Tokens> Cursor<T> {
     }
 
     fn value<V>(&mut self, parse: impl FnOnce(&str) -> Result<V, Unreadable>) -> Result<V, Halt> {
-        parse(&self.text).map_err(|Unreadable { expected }| {
+        parse(&self.text).map_err(|Unreadable { expected, slight }| {
             let found = excerpt(&self.text);
-            self.halt_here(ReadErrorKind::Unreadable { expected, found })
+            self.halt_here(ReadErrorKind::Unreadable { expected, found }).slight(slight)
         })
     }
 

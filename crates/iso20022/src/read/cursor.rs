@@ -10,7 +10,8 @@ use super::path::{Path, Step, Used};
 use super::tokens::{Mark, TextTokens, Tokens};
 use crate::extra::{ExtraPart, Extras};
 use crate::field::{Field, alternatives};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{Finding, FindingKind, Position};
+use crate::scan::growth;
 use crate::watch::{Memory, Watch};
 use std::fmt;
 
@@ -47,7 +48,15 @@ impl Shape {
 
     /// True for an element that is counted apart: a group or a unit. `around` is the number of elements around it.
     fn is_counted_apart(&self, around: usize, name: &str) -> bool {
-        (around == AROUND && name == self.group) || (around == AROUND + 1 && name == self.unit)
+        self.is_group(around, name) || self.is_unit(around, name)
+    }
+
+    pub(crate) fn is_group(&self, around: usize, name: &str) -> bool {
+        around == AROUND && name == self.group
+    }
+
+    pub(crate) fn is_unit(&self, around: usize, name: &str) -> bool {
+        around == AROUND + 1 && name == self.unit
     }
 
     /// True for an element that the fast reader takes whole: one in the message that is not a group, and one in a
@@ -175,14 +184,24 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
+    /// True when what comes next is a child of a group.
+    pub(crate) fn is_in_group(&self) -> bool {
+        self.shape.is_in_group(self.path.len()) && self.path.name_at(AROUND) == self.shape.group
+    }
+
     /// Reads on to the next start tag within element-only content; false at the end tag.
     pub(crate) fn next_start(&mut self) -> Result<bool, Halt> {
         if std::mem::take(&mut self.events.empty) {
             self.events.close();
             return Ok(false);
         }
-        self.text.clear();
+        self.events.begin_text(&mut self.text);
+        // A child of the message or of a group may have to be kept as it stands.
+        let outer = self.path.len() <= AROUND || self.is_in_group();
         loop {
+            if outer {
+                self.events.tokens.remember();
+            }
             match self.events.next(&mut self.text, true)? {
                 Token::Start { empty } => {
                     self.keep_text()?;
@@ -212,10 +231,15 @@ impl<T: Tokens> Cursor<T> {
     /// The element ends: it is the last child of its parent.
     #[inline]
     pub(crate) fn leave(&mut self) {
-        if let Some(Used { elements, kept }) = self.path.leave().and_then(|step| step.outer) {
-            self.events.elements = elements;
-            self.keeper.used = kept;
+        if let Some(used) = self.path.leave().and_then(|step| step.outer) {
+            self.restore(used);
         }
+    }
+
+    /// Counts on from what had been used before an element that is counted apart.
+    pub(crate) fn restore(&mut self, Used { elements, kept }: Used) {
+        self.events.elements = elements;
+        self.keeper.used = kept;
     }
 
     /// The result of a choice: an error without any alternative, unknown or not.
@@ -274,9 +298,22 @@ impl<T: Tokens> Cursor<T> {
     #[cold]
     pub(crate) fn report_at(&mut self, kind: FindingKind, path: String, mark: Mark) {
         if self.findings.make_room(&kind) {
-            let position = Some(self.events.position(mark));
-            self.findings.push(Finding { kind, path, position });
+            let position = self.events.position(mark);
+            self.found(kind, path, position);
         }
+    }
+
+    #[cold]
+    pub(crate) fn report_placed(&mut self, kind: FindingKind, path: String, position: Position) {
+        if self.findings.make_room(&kind) {
+            self.found(kind, path, position);
+        }
+    }
+
+    fn found(&mut self, kind: FindingKind, path: String, position: Position) {
+        // Too many of them are refused with the next part of the document.
+        self.events.held += Finding::MEMORY + u64::try_from(path.len()).unwrap_or_default();
+        self.findings.push(Finding { kind, path, position: Some(position) });
     }
 
     /// An error of the current element.
@@ -287,7 +324,7 @@ impl<T: Tokens> Cursor<T> {
     }
 
     /// Where the current element starts.
-    fn here(&self) -> Mark {
+    pub(crate) fn here(&self) -> Mark {
         self.path.last().map_or(self.events.mark, |step| step.mark)
     }
 
@@ -304,15 +341,38 @@ impl<T: Tokens> Cursor<T> {
     /// The error where reading stopped, with what has been found before it.
     #[cold]
     pub(crate) fn error(&mut self, halt: Halt) -> ReadError {
-        let Halted { kind, position, path } = halt.into_parts();
+        let Halted { kind, position, path, .. } = halt.into_parts();
         let path = path.unwrap_or_else(|| self.path.text());
-        ReadError::new(kind, path, position, self.findings.take(), self.findings.further())
+        let found = self.findings.take();
+        ReadError::new(kind, path, position, found, self.findings.further().clone())
     }
 
     /// A part is kept, unless that is too much.
     pub(crate) fn keep_part(&mut self, part: ExtraPart) -> Result<(), Halt> {
         let kept = self.keeper.keep(part, &self.path);
-        self.events.bounded(kept)
+        let bytes = self.events.bounded(kept)?;
+        self.events.hold(bytes)
+    }
+
+    /// Counts memory that the document takes.
+    #[inline]
+    pub fn hold(&mut self, bytes: usize) -> Result<(), Halt> {
+        self.events.hold(bytes)
+    }
+
+    /// Makes room for one more element in a list.
+    #[inline]
+    pub(crate) fn make_room<V>(&mut self, items: &mut Vec<V>) -> Result<(), Halt> {
+        let before = items.capacity();
+        if items.len() < before {
+            return Ok(());
+        }
+        items.reserve_exact(growth(before));
+        let moved = before * size_of::<V>();
+        // While a list is moved, it takes memory in both places.
+        self.events.hold(items.capacity() * size_of::<V>())?;
+        self.events.held -= u64::try_from(moved).unwrap_or_default();
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
     let mut found = Vec::new();
     attributes::parse(text, usize::MAX, &mut found)?;
     let mut rest = found.iter().map(|attribute| (attribute.name.as_str(), attribute.value.as_str())).peekable();
-    if rest.next_if_eq(&("version", "1.0")).is_none() {
+    if rest.next_if(|(name, value)| *name == "version" && is_version(value)).is_none() {
         return Err(malformed("expected version 1.0 first in the XML declaration"));
     }
     rest.next_if(|(name, value)| *name == "encoding" && is_encoding_name(value));
@@ -26,6 +26,11 @@ pub(crate) fn declared_encoding(head: &str) -> Option<String> {
     let mut found = Vec::new();
     attributes::parse(declaration, usize::MAX, &mut found).ok()?;
     found.into_iter().find(|attribute| attribute.name == "encoding").map(|attribute| attribute.value)
+}
+
+/// True for 1.0 and for the later versions that a processor of 1.0 reads as 1.0 (XML 1.0, fifth edition, 2.8).
+fn is_version(version: &str) -> bool {
+    version.strip_prefix("1.").is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn is_encoding_name(name: &str) -> bool {

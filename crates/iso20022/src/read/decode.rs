@@ -2,9 +2,12 @@
 
 use super::declaration::declared_encoding;
 use super::error::{LimitKind, ReadErrorKind};
-use super::options::ReadLimits;
+use super::options::{Mode, ReadLimits, ReadOptions};
 use crate::finding::{Position, shown};
-use encoding_rs::{DecoderResult, ISO_8859_15, UTF_16BE, UTF_16LE};
+use encoding_rs::{
+    DecoderResult, ISO_8859_2, ISO_8859_15, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252, WINDOWS_1253,
+    WINDOWS_1254, WINDOWS_1255, WINDOWS_1256, WINDOWS_1257, WINDOWS_1258,
+};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -24,6 +27,7 @@ pub(crate) struct Decoded<R> {
     /// All text before the failure has been consumed. Only then is it reported, although it may have been seen earlier.
     met: bool,
     limits: ReadLimits,
+    strict: bool,
     /// Bytes read from the source.
     read: u64,
     /// Bytes of text consumed since the last `begin_token`.
@@ -31,6 +35,9 @@ pub(crate) struct Decoded<R> {
     at: Position,
     /// Bytes of the byte order mark, once it is consumed.
     byte_order_mark: u64,
+    /// The text consumed since `remember`, while it is to be remembered.
+    remembered: String,
+    remembers: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +46,8 @@ enum Encoding {
     Utf8,
     Ascii,
     Latin1,
-    Latin9,
+    /// One byte for each character, but for the above.
+    Single(&'static encoding_rs::Encoding),
     Utf16,
 }
 
@@ -49,7 +57,7 @@ const PIECE: usize = 32 * 1024;
 const DECLARATION: usize = 1024;
 
 impl<R: BufRead> Decoded<R> {
-    pub(crate) fn new(source: R, limits: ReadLimits) -> Self {
+    pub(crate) fn new(source: R, options: &ReadOptions) -> Self {
         Self {
             source,
             encoding: Encoding::Unknown,
@@ -60,12 +68,31 @@ impl<R: BufRead> Decoded<R> {
             ended: false,
             failure: None,
             met: false,
-            limits,
+            limits: options.limits,
+            strict: options.mode == Mode::Strict,
             read: 0,
             token: 0,
             at: Position { line: 1, column: 1, offset: 0 },
             byte_order_mark: 0,
+            remembered: String::new(),
+            remembers: false,
         }
+    }
+
+    /// Remembers the text that is consumed from now on.
+    pub(crate) fn remember(&mut self) {
+        self.remembered.clear();
+        self.remembers = true;
+    }
+
+    /// Remembers no more.
+    pub(crate) fn forget(&mut self) {
+        self.remembers = false;
+    }
+
+    /// The text consumed since `remember`.
+    pub(crate) fn remembered(&self) -> &str {
+        &self.remembered
     }
 
     /// An event begins here.
@@ -133,7 +160,7 @@ impl<R: BufRead> Decoded<R> {
                     1
                 };
             let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0).collect();
-            let decided = head.len() >= 8 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
+            let decided = plain.len() >= 8 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
                 || memchr::memmem::find(&plain, b"?>").is_some()
                 || head.len() >= DECLARATION * wide;
             if decided && head.len() % 2 == 0 {
@@ -159,6 +186,10 @@ impl<R: BufRead> Decoded<R> {
     fn detect(&mut self, head: &[u8]) {
         let utf16 = |decoder: &'static encoding_rs::Encoding| Some((Encoding::Utf16, Some(decoder)));
         let by_mark = match head {
+            [0, 0, 0xFE, 0xFF, ..] | [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0, b'<', ..] | [b'<', 0, 0, 0, ..] => {
+                self.failure = Some(ReadErrorKind::UnsupportedEncoding { found: "UTF-32".to_owned() });
+                return;
+            }
             [0xEF, 0xBB, 0xBF, ..] => Some((Encoding::Utf8, None)),
             [0xFE, 0xFF, ..] | [0, b'<', ..] => utf16(UTF_16BE),
             [0xFF, 0xFE, ..] | [b'<', 0, ..] => utf16(UTF_16LE),
@@ -172,9 +203,16 @@ impl<R: BufRead> Decoded<R> {
             (None, None | Some("UTF-8" | "UTF8")) => Some((Encoding::Utf8, None)),
             (None, Some("US-ASCII" | "ASCII")) => Some((Encoding::Ascii, None)),
             (None, Some("ISO-8859-1" | "ISO_8859-1" | "LATIN1")) => Some((Encoding::Latin1, None)),
-            (None, Some("ISO-8859-15" | "ISO_8859-15" | "LATIN-9")) => Some((Encoding::Latin9, Some(ISO_8859_15))),
-            (None, Some(_)) => None,
+            (None, Some(name)) => single(name).map(|encoding| (Encoding::Single(encoding), Some(encoding))),
         };
+        // Without a byte order mark, XML takes a document for UTF-8 unless its declaration says otherwise (4.3.3).
+        let unmarked =
+            matches!(found, Some((Encoding::Utf16, _))) && !matches!(head, [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..]);
+        if self.strict && unmarked && !upper.as_ref().is_some_and(|name| name.starts_with("UTF-16")) {
+            let found = "UTF-16 that is neither marked nor declared".to_owned();
+            self.failure = Some(ReadErrorKind::UnsupportedEncoding { found });
+            return;
+        }
         match found {
             Some((encoding, decoder)) => {
                 self.encoding = encoding;
@@ -211,7 +249,7 @@ impl<R: BufRead> Decoded<R> {
                 self.text.reserve(piece.len() * 2);
                 self.text.extend(piece.iter().map(|b| char::from(*b)));
             }
-            Encoding::Latin9 | Encoding::Utf16 => self.decode_other(piece),
+            Encoding::Single(_) | Encoding::Utf16 => self.decode_other(piece),
         }
         if let Some((end, found)) = forbidden(self.text.as_bytes().get(before..).unwrap_or_default()) {
             self.text.truncate(before + end);
@@ -241,7 +279,7 @@ impl<R: BufRead> Decoded<R> {
         self.text.reserve(capacity);
         let (result, _) = decoder.decode_to_string_without_replacement(piece, &mut self.text, last);
         if result != DecoderResult::InputEmpty {
-            let encoding = if self.encoding == Encoding::Utf16 { "UTF-16" } else { "ISO-8859-15" };
+            let encoding = if let Encoding::Single(encoding) = self.encoding { encoding.name() } else { "UTF-16" };
             self.failure = Some(ReadErrorKind::InvalidText { encoding });
         }
     }
@@ -254,7 +292,7 @@ impl<R: BufRead> Decoded<R> {
     fn source_bytes(&self, text: &[u8]) -> usize {
         match self.encoding {
             Encoding::Unknown | Encoding::Utf8 | Encoding::Ascii => text.len(),
-            Encoding::Latin1 | Encoding::Latin9 => characters(text),
+            Encoding::Latin1 | Encoding::Single(_) => characters(text),
             // Two bytes for each character, four beyond the basic plane.
             Encoding::Utf16 => 2 * (characters(text) + text.iter().filter(|b| **b >= 0xF0).count()),
         }
@@ -293,6 +331,9 @@ impl<R: BufRead> BufRead for Decoded<R> {
     fn consume(&mut self, amount: usize) {
         let end = self.start.saturating_add(amount).min(self.text.len());
         let text = self.text.as_bytes().get(self.start..end).unwrap_or_default();
+        if self.remembers {
+            self.remembered.push_str(self.text.get(self.start..end).unwrap_or_default());
+        }
         let bytes = self.source_bytes(text);
         let first = self.at.offset == 0;
         match memchr::memrchr(b'\n', text) {
@@ -310,6 +351,24 @@ impl<R: BufRead> BufRead for Decoded<R> {
         self.token = self.token.saturating_add(text.len());
         self.start = end;
     }
+}
+
+/// The encoding of one byte for each character that has a name, in upper case.
+fn single(name: &str) -> Option<&'static encoding_rs::Encoding> {
+    Some(match name {
+        "ISO-8859-2" | "ISO_8859-2" | "LATIN2" => ISO_8859_2,
+        "ISO-8859-15" | "ISO_8859-15" | "LATIN-9" => ISO_8859_15,
+        "WINDOWS-1250" | "CP1250" => WINDOWS_1250,
+        "WINDOWS-1251" | "CP1251" => WINDOWS_1251,
+        "WINDOWS-1252" | "CP1252" => WINDOWS_1252,
+        "WINDOWS-1253" | "CP1253" => WINDOWS_1253,
+        "WINDOWS-1254" | "CP1254" => WINDOWS_1254,
+        "WINDOWS-1255" | "CP1255" => WINDOWS_1255,
+        "WINDOWS-1256" | "CP1256" => WINDOWS_1256,
+        "WINDOWS-1257" | "CP1257" => WINDOWS_1257,
+        "WINDOWS-1258" | "CP1258" => WINDOWS_1258,
+        _ => return None,
+    })
 }
 
 /// The first character that XML does not allow: where it starts and what it is. The text is UTF-8.

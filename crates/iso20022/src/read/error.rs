@@ -1,5 +1,6 @@
 //! The error of reading a document, with its place.
 
+use super::findings::FurtherFindings;
 use crate::finding::{Finding, FindingKind, Position};
 use std::fmt;
 use std::io;
@@ -13,7 +14,8 @@ struct Parts {
     path: String,
     position: Position,
     findings: Vec<Finding>,
-    further: u64,
+    further: FurtherFindings,
+    unread: Option<String>,
 }
 
 /// The kind of the error.
@@ -23,10 +25,11 @@ pub enum ReadErrorKind {
     /// The source failed.
     #[error("the source failed: {0}")]
     Io(#[source] io::Error),
-    /// The encoding is not one of UTF-8, UTF-16, ISO-8859-1, ISO-8859-15 and US-ASCII, or contradicts itself.
-    #[error("expected UTF-8, UTF-16, ISO-8859-1, ISO-8859-15 or US-ASCII, found {found}")]
+    /// The encoding is not one of UTF-8, UTF-16, US-ASCII, ISO-8859-1, ISO-8859-2, ISO-8859-15 and windows-1250 to
+    /// windows-1258.
+    #[error("expected UTF-8, UTF-16, US-ASCII, ISO-8859-1, -2 or -15, or windows-1250 to -1258, found {found}")]
     UnsupportedEncoding {
-        /// The encoding declared; cut and escaped when long.
+        /// The encoding, as declared or recognised; cut and escaped when long.
         found: String,
     },
     /// Bytes that are no text in the document's encoding.
@@ -116,6 +119,8 @@ pub enum LimitKind {
     TokenBytes,
     /// `kept_bytes`.
     KeptBytes,
+    /// `memory_per_byte`.
+    Memory,
     /// `attributes`.
     Attributes,
 }
@@ -126,9 +131,22 @@ impl ReadError {
         path: String,
         position: Position,
         findings: Vec<Finding>,
-        further: u64,
+        further: FurtherFindings,
     ) -> Self {
-        Self(Box::new(Parts { kind, path, position, findings, further }))
+        Self(Box::new(Parts { kind, path, position, findings, further, unread: None }))
+    }
+
+    pub(crate) fn with_unread(mut self, xml: String) -> Self {
+        self.0.unread = Some(xml);
+        self
+    }
+
+    /// The element that could not be read, as it stands in the document (as UTF-8, without the namespaces declared
+    /// around it), where reading goes on after it: a reader of one part after the other has more. `None` when nothing
+    /// can be read after the error.
+    #[must_use]
+    pub fn unread(&self) -> Option<&str> {
+        self.0.unread.as_deref()
     }
 
     /// The kind of the error.
@@ -174,10 +192,10 @@ impl ReadError {
         &self.0.findings
     }
 
-    /// How many more were found than [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
+    /// How many more of each kind were found than [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
     #[must_use]
-    pub fn further_findings(&self) -> u64 {
-        self.0.further
+    pub fn further_findings(&self) -> &FurtherFindings {
+        &self.0.further
     }
 }
 
@@ -201,6 +219,17 @@ impl std::error::Error for ReadError {
     }
 }
 
+impl ReadErrorKind {
+    /// The finding that it is where reading goes on.
+    pub(crate) fn into_finding(self) -> Option<FindingKind> {
+        match self {
+            Self::Missing { name } => Some(FindingKind::Missing { name }),
+            Self::Unreadable { expected, found } => Some(FindingKind::Unreadable { expected, found }),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for LimitKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
@@ -210,6 +239,7 @@ impl fmt::Display for LimitKind {
             Self::TextBytes => "bytes in a text",
             Self::TokenBytes => "bytes in a tag or run of text",
             Self::KeptBytes => "bytes kept beyond the schema",
+            Self::Memory => "bytes of memory for each byte of a document",
             Self::Attributes => "attributes in a tag",
         })
     }

@@ -24,15 +24,22 @@ pub(crate) struct Events<T> {
     pub(crate) tag: StartTag,
     /// Its attributes, declarations left out.
     pub(crate) attributes: Vec<Attribute>,
+    /// White space at the beginning of the text being gathered; it counts only if other text follows.
+    blank: String,
     /// It was an empty element: its end comes next.
     pub(crate) empty: bool,
     /// How many elements are open.
     pub(crate) depth: usize,
     /// Elements begun, since the start of the innermost element that is counted apart.
     pub(crate) elements: usize,
+    /// Bytes of memory that the document has taken so far.
+    pub(crate) held: u64,
     /// Where the current event starts.
     pub(crate) mark: Mark,
 }
+
+/// Bytes of memory that a document may take, however short it is.
+const FREE: u64 = 64 * 1024;
 
 /// An event in the content of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +60,24 @@ impl<T: Tokens> Events<T> {
             namespaces: Namespaces::new(namespace),
             tag: StartTag::default(),
             attributes: Vec::new(),
+            blank: String::new(),
             empty: false,
             depth: 0,
             elements: 0,
+            held: 0,
             mark: Mark::default(),
         }
     }
 
-    /// The next event. Character data is appended to `text`; with `elements_only`, white space at its beginning is not.
+    /// Begins a text between elements.
+    #[inline]
+    pub(crate) fn begin_text(&mut self, text: &mut String) {
+        text.clear();
+        self.blank.clear();
+    }
+
+    /// The next event. Character data is appended to `text`; with `elements_only`, white space at its beginning only
+    /// together with what follows it.
     #[inline]
     pub(crate) fn next(&mut self, text: &mut String, elements_only: bool) -> Result<Token, Halt> {
         self.advance()?;
@@ -74,10 +91,24 @@ impl<T: Tokens> Events<T> {
                 Ok(Token::Start { empty: true })
             }
             Ok(Event::End(_)) => Ok(Token::End),
-            Ok(Event::Text(data)) if elements_only && text.is_empty() && is_blank(&data) => Ok(Token::Content),
+            Ok(Event::Text(data)) if elements_only && text.is_empty() && is_blank(&data) => {
+                // More than a text may have is not gathered, but enough to be refused with what follows.
+                if self.blank.len() <= self.limits.text_bytes {
+                    push_lines(&data, &mut self.blank);
+                }
+                Ok(Token::Content)
+            }
             other => {
+                let length = other.as_ref().map_or(0, |event| event.len());
+                if length > self.limits.token_bytes {
+                    return Err(self.halt(token_limit(&self.limits)));
+                }
+                let begins = text.is_empty();
                 let content = take_content(other, text);
                 self.content(content)?;
+                if begins && elements_only && !text.is_empty() {
+                    text.insert_str(0, &self.blank);
+                }
                 Ok(Token::Content)
             }
         }
@@ -240,8 +271,26 @@ impl<T: Tokens> Events<T> {
 
     /// An error at the current event when a bound on what is kept was exceeded.
     #[inline]
-    pub(crate) fn bounded(&mut self, kept: Result<(), LimitKind>) -> Result<(), Halt> {
+    pub(crate) fn bounded<K>(&mut self, kept: Result<K, LimitKind>) -> Result<K, Halt> {
         kept.map_err(|limit| self.limit(limit, self.limits.kept_bytes))
+    }
+
+    /// Counts memory that the document takes; an error when it is too much for what has been read.
+    #[inline]
+    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), Halt> {
+        self.held = self.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        if self.held > self.may_hold() {
+            return Err(self.limit(LimitKind::Memory, self.limits.memory_per_byte));
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory that may be taken up to the current event.
+    #[inline]
+    pub(crate) fn may_hold(&self) -> u64 {
+        let read = self.mark.known.map_or(self.mark.text, |position| position.offset);
+        let each = u64::try_from(self.limits.memory_per_byte).unwrap_or(u64::MAX);
+        FREE.saturating_add(read.saturating_mul(each))
     }
 
     /// A place as line, column and byte.
@@ -297,10 +346,10 @@ fn undeclared(prefix: &str) -> ReadErrorKind {
 }
 
 pub(crate) fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {
-    if is_qualified_name(target) && !target.eq_ignore_ascii_case("xml") {
+    if is_plain_name(target) && !target.eq_ignore_ascii_case("xml") {
         Ok(())
     } else {
-        Err(malformed("expected a processing instruction with a name other than xml"))
+        Err(malformed("expected a processing instruction with a name without a colon, other than xml"))
     }
 }
 

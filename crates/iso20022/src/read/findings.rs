@@ -3,20 +3,58 @@
 use super::options::{Mode, ReadOptions};
 use crate::finding::{Finding, FindingKind};
 
-/// The findings of a document, as many as there is room for.
+/// How many findings there was no room for, by kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FurtherFindings(Vec<(&'static str, u64)>);
+
+impl FurtherFindings {
+    /// True when every finding was kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many of all kinds.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.iter().map(|(_, count)| count).sum()
+    }
+
+    /// How many of the kind with a name, as [`FindingKind::name`] gives it.
+    #[must_use]
+    pub fn of(&self, name: &str) -> u64 {
+        self.iter().find(|(other, _)| *other == name).map_or(0, |(_, count)| count)
+    }
+
+    /// The name of each kind, and how many.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        self.0.iter().copied()
+    }
+
+    fn add(&mut self, name: &'static str) {
+        match self.0.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, count)) => *count += 1,
+            None => self.0.push((name, 1)),
+        }
+    }
+}
+
+/// The findings of a document, as many of each kind as there is room for.
 #[derive(Debug)]
 pub(crate) struct Findings {
     options: ReadOptions,
     found: Vec<Finding>,
+    /// How many of each kind are in `found`.
+    kept: Vec<(&'static str, usize)>,
     /// Findings beyond those there is room for.
-    further: u64,
+    further: FurtherFindings,
     /// True while nothing is recorded, because it will be found again.
     silent: bool,
 }
 
 impl Findings {
     pub(crate) fn new(options: ReadOptions) -> Self {
-        Self { options, found: Vec::new(), further: 0, silent: false }
+        Self { options, found: Vec::new(), kept: Vec::new(), further: FurtherFindings::default(), silent: false }
     }
 
     /// Switches recording off and on.
@@ -29,13 +67,16 @@ impl Findings {
         if self.silent {
             return false;
         }
-        if self.found.len() >= self.options.limits.findings {
-            // A finding that refuses the document is kept even when there is no room.
-            if !self.refuses(kind) || self.found.iter().any(|finding| self.refuses(&finding.kind)) {
-                self.further += 1;
+        let name = kind.name();
+        // The first finding of a kind that refuses the document is kept even when there is no room.
+        let room = self.options.limits.findings.max(usize::from(self.refuses(kind)));
+        match self.kept.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, kept)) if *kept < room => *kept += 1,
+            None if room > 0 => self.kept.push((name, 1)),
+            _ => {
+                self.further.add(name);
                 return false;
             }
-            self.further += u64::from(self.found.pop().is_some());
         }
         true
     }
@@ -44,19 +85,30 @@ impl Findings {
         self.found.push(finding);
     }
 
+    /// True when no finding refuses the document.
+    pub(crate) fn is_tolerant(&self) -> bool {
+        self.options.mode == Mode::Tolerant && !self.options.deny_findings
+    }
+
+    /// True when a unit that cannot be read is kept as markup.
+    pub(crate) fn keeps_unreadable(&self) -> bool {
+        self.options.keep_unreadable
+    }
+
     /// Takes the findings since the last call.
     pub(crate) fn take(&mut self) -> Vec<Finding> {
+        self.kept.clear();
         std::mem::take(&mut self.found)
     }
 
-    /// The number of findings for which there was no room.
-    pub(crate) fn further(&self) -> u64 {
-        self.further
+    /// The findings for which there was no room.
+    pub(crate) fn further(&self) -> &FurtherFindings {
+        &self.further
     }
 
     /// The first finding that the options refuse a document for.
     pub(crate) fn first_refused(&self) -> Option<&Finding> {
-        if self.options.mode == Mode::Tolerant && !self.options.deny_findings {
+        if self.is_tolerant() {
             return None;
         }
         self.found.iter().find(|finding| self.refuses(&finding.kind))

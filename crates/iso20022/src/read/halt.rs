@@ -13,11 +13,33 @@ pub(crate) struct Halted {
     pub(crate) position: Position,
     /// The element, where it is not the one that the cursor is at.
     pub(crate) path: Option<String>,
+    slight: bool,
 }
 
 impl Halt {
     pub(crate) fn new(kind: ReadErrorKind, position: Position) -> Self {
-        Self(Box::new(Halted { kind, position, path: None }))
+        Self(Box::new(Halted { kind, position, path: None, slight: false }))
+    }
+
+    /// True when something in the content of an element is wrong, and not the markup or a limit.
+    pub(crate) fn is_of_content(&self) -> bool {
+        matches!(self.0.kind, ReadErrorKind::Missing { .. } | ReadErrorKind::Unreadable { .. })
+    }
+
+    /// True when a mandatory part is missing.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self.0.kind, ReadErrorKind::Missing { .. })
+    }
+
+    /// True when reading can do without the element: a part is missing, or a date or time is none.
+    pub(crate) fn is_slight(&self) -> bool {
+        self.is_missing() || self.0.slight
+    }
+
+    /// Reading can do without the element, though what it holds is not what it should be.
+    pub(crate) fn slight(mut self, slight: bool) -> Self {
+        self.0.slight = slight;
+        self
     }
 
     pub(crate) fn at(mut self, path: String) -> Self {

@@ -4,9 +4,6 @@ use super::error::LimitKind;
 use super::path::Path;
 use crate::extra::{Extra, ExtraPart, ExtraStep, Extras};
 
-/// Bytes of namespaces that may be copied for each byte of the document, beyond `kept_bytes`.
-const TAKEN: usize = 4;
-
 /// The parts kept so far.
 #[derive(Debug)]
 pub(crate) struct Keeper {
@@ -14,8 +11,6 @@ pub(crate) struct Keeper {
     most: usize,
     /// Bytes kept since the start of the innermost element that is counted apart.
     pub(crate) used: usize,
-    /// Bytes of namespaces that have been copied to kept parts, in the whole document.
-    taken: usize,
     parts: Vec<Extra>,
     /// The path's length at the innermost sequence, and the first of its parts.
     sequence: Sequence,
@@ -30,7 +25,7 @@ pub(crate) struct Sequence {
 
 impl Keeper {
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, used: 0, taken: 0, parts: Vec::new(), sequence: Sequence::default() }
+        Self { most, used: 0, parts: Vec::new(), sequence: Sequence::default() }
     }
 
     /// How many parts there are that no sequence has taken.
@@ -48,13 +43,24 @@ impl Keeper {
         self.sequence = outer;
     }
 
+    /// The innermost sequence.
+    pub(crate) fn sequence(&self) -> Sequence {
+        self.sequence
+    }
+
+    /// Returns to a sequence, with so many parts kept.
+    pub(crate) fn return_to(&mut self, sequence: Sequence, parts: usize) {
+        self.sequence = sequence;
+        self.parts.truncate(parts);
+    }
+
     /// The parts of the sequence that ends.
     #[inline]
     pub(crate) fn take(&mut self) -> Extras {
         if self.parts.len() == self.sequence.first {
             return Extras::default();
         }
-        Extras::from_parts(self.parts.split_off(self.sequence.first))
+        Extras::from_parts(self.parts.drain(self.sequence.first..).collect())
     }
 
     /// The parts that are left.
@@ -67,17 +73,18 @@ impl Keeper {
         self.parts.extend(extras.parts().iter().cloned());
     }
 
-    /// Keeps a part at its place.
-    pub(crate) fn keep(&mut self, part: ExtraPart, path: &Path) -> Result<(), LimitKind> {
+    /// Keeps a part at its place; returns the bytes of memory that it takes.
+    pub(crate) fn keep(&mut self, part: ExtraPart, path: &Path) -> Result<usize, LimitKind> {
         let inside = path.below(self.sequence.base);
         let after = match part {
             ExtraPart::Attribute { .. } => None,
             _ => path.last().and_then(|open| open.last).map(|(name, index)| ExtraStep { name: name.into(), index }),
         };
         let extra = Extra { inside, after, part };
-        self.hold(extra.memory())?;
+        let memory = extra.memory();
+        self.hold(memory)?;
         self.parts.push(extra);
-        Ok(())
+        Ok(memory)
     }
 
     /// True when markup was kept directly inside the current element.
@@ -99,16 +106,6 @@ impl Keeper {
     #[inline]
     pub(crate) fn bound(&self, bytes: usize) -> Result<(), LimitKind> {
         if bytes > self.most.saturating_sub(self.used) { Err(LimitKind::KeptBytes) } else { Ok(()) }
-    }
-
-    /// Counts bytes of namespaces that a kept part copies from the elements around it. They have a bound of their own,
-    /// because a short prefix copies a long namespace each time. `read` is how many bytes of the document have been
-    /// read.
-    pub(crate) fn take_namespaces(&mut self, bytes: usize, read: u64) -> Result<(), LimitKind> {
-        self.taken = self.taken.saturating_add(bytes);
-        let read = usize::try_from(read).unwrap_or(usize::MAX);
-        let most = self.most.saturating_add(read.saturating_mul(TAKEN));
-        if self.taken > most { Err(LimitKind::KeptBytes) } else { Ok(()) }
     }
 
     /// Starts a document within the document, which is judged as if it stood alone; returns the sequence around it.

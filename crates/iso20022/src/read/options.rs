@@ -4,8 +4,9 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Order, unknown parts, unknown codes, texts out of bounds and the parts that the model has as `Option` although
-    /// the schema demands them are kept and reported. The default.
+    /// Kept and reported: order, unknown parts, unknown codes, texts out of bounds, numbers of up to 28 digits where the
+    /// schema has fewer, dates without hyphens, dates and times that are none and elements that hold nothing (as
+    /// markup), and the lack of parts that the model has as `Option` although the schema demands them. The default.
     #[default]
     Tolerant,
     /// Exactly the schema: any finding of the schema refuses the document.
@@ -22,6 +23,7 @@ pub enum Mode {
 pub struct ReadOptions {
     pub(crate) mode: Mode,
     pub(crate) deny_findings: bool,
+    pub(crate) keep_unreadable: bool,
     pub(crate) limits: ReadLimits,
 }
 
@@ -36,6 +38,16 @@ impl ReadOptions {
     #[must_use]
     pub const fn deny_findings(self, deny_findings: bool) -> Self {
         Self { deny_findings, ..self }
+    }
+
+    /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is none, as markup among the
+    /// extras of its report, reports why, and reads on. Default: false, it refuses the document.
+    ///
+    /// For whole documents. A reader of one entry after the other always goes on, after an error with
+    /// [`unread`](crate::ReadError::unread). A document that is not well-formed is refused in any case.
+    #[must_use]
+    pub const fn keep_unreadable(self, keep_unreadable: bool) -> Self {
+        Self { keep_unreadable, ..self }
     }
 
     /// True when a document with any finding is refused.
@@ -91,13 +103,17 @@ limits! {
     token_bytes: usize = 4 << 20,
     /// Bytes in memory of what is kept beyond the schema, supplementary data among them, counted as elements are.
     /// Default: 64 MiB.
-    ///
-    /// A kept part also holds the namespaces declared around it that it needs. All parts of a document may hold four
-    /// bytes of these for each byte of the document, beyond this limit.
     kept_bytes: usize = 64 << 20,
+    /// Bytes of memory for each byte of the document that has been read, beyond the first 64 KiB of memory: the parts of
+    /// the model, what is kept beyond the schema with the namespaces that it takes along, and findings. Counted over the
+    /// whole document, also when it is read part by part. Texts, which take no more memory than they have bytes, are
+    /// not counted. Default: 16.
+    ///
+    /// Without it, a document of empty elements would take some 70 times its size.
+    memory_per_byte: usize = 16,
     /// Attributes of one tag, namespace declarations among them. Default: 256.
     attributes: usize = 256,
-    /// Findings that are kept; further ones are only counted. The first that refuses the document is kept in any case.
-    /// Default: 1,000.
-    findings: usize = 1_000,
+    /// Findings of one kind that are kept; further ones are only counted, so that a flood of one kind hides no other. The
+    /// first of each kind that refuses the document is kept in any case. Default: 100.
+    findings: usize = 100,
 }

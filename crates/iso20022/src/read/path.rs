@@ -60,6 +60,11 @@ impl Path {
         self.steps.last()
     }
 
+    /// The name of the element around which so many are open.
+    pub(crate) fn name_at(&self, around: usize) -> &'static str {
+        self.steps.get(around).map_or("", |step| step.name)
+    }
+
     pub(crate) fn push(&mut self, step: Step) {
         self.steps.push(step);
     }

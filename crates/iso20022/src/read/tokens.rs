@@ -32,6 +32,12 @@ pub trait Tokens {
     fn more(&mut self) -> bool;
     /// Skips so many bytes of it: whole elements, or the content of one.
     fn skip(&mut self, bytes: usize);
+    /// What follows may be asked for again, until this is said the next time.
+    fn remember(&mut self);
+    /// What follows will not be asked for again.
+    fn forget(&mut self);
+    /// The text from a place, which was to be remembered, up to the end of the last event.
+    fn since(&self, mark: Mark) -> &str;
 }
 
 /// A UTF-8 text in memory whose characters XML allows.
@@ -99,6 +105,18 @@ impl Tokens for TextTokens<'_> {
     fn skip(&mut self, bytes: usize) {
         self.reader.stream().consume(bytes);
     }
+
+    #[inline]
+    fn remember(&mut self) {}
+
+    #[inline]
+    fn forget(&mut self) {}
+
+    fn since(&self, mark: Mark) -> &str {
+        let start = usize::try_from(mark.text).unwrap_or(usize::MAX).saturating_add(self.byte_order_mark);
+        let end = self.text.len().saturating_sub(self.reader.get_ref().len());
+        self.text.get(start..end).unwrap_or_default()
+    }
 }
 
 /// A source read in pieces.
@@ -106,13 +124,15 @@ impl Tokens for TextTokens<'_> {
 pub(crate) struct StreamTokens<R> {
     reader: Reader<Decoded<R>>,
     buffer: Vec<u8>,
+    /// Where the text begins that the source remembers.
+    remembered: u64,
 }
 
 impl<R: BufRead> StreamTokens<R> {
     pub(crate) fn new(source: Decoded<R>) -> Self {
         let mut reader = Reader::from_reader(source);
         configure(&mut reader);
-        Self { reader, buffer: Vec::new() }
+        Self { reader, buffer: Vec::new(), remembered: 0 }
     }
 }
 
@@ -148,6 +168,20 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
 
     fn skip(&mut self, bytes: usize) {
         self.reader.stream().consume(bytes);
+    }
+
+    fn remember(&mut self) {
+        self.remembered = self.reader.buffer_position();
+        self.reader.get_mut().remember();
+    }
+
+    fn forget(&mut self) {
+        self.reader.get_mut().forget();
+    }
+
+    fn since(&self, mark: Mark) -> &str {
+        let start = usize::try_from(mark.text.saturating_sub(self.remembered)).unwrap_or(usize::MAX);
+        self.reader.get_ref().remembered().get(start..).unwrap_or_default()
     }
 }
 

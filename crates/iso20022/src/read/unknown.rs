@@ -3,6 +3,7 @@
 use super::attributes::malformed;
 use super::cursor::Cursor;
 use super::halt::Halt;
+use super::judge::StatedType;
 use super::namespaces::XSI;
 use super::tokens::Tokens;
 use crate::extra::ExtraPart;
@@ -53,18 +54,21 @@ impl<T: Tokens> Cursor<T> {
         for attribute in std::mem::take(&mut self.events.attributes) {
             let (prefix, local) = attribute.name.split_once(':').unwrap_or(("", &attribute.name));
             let namespace = if prefix.is_empty() { None } else { self.events.namespaces.get(prefix) };
-            let says_nothing = match local {
-                "schemaLocation" | "noNamespaceSchemaLocation" => true,
-                "type" => self.is_own_type(&attribute.value),
-                _ => false,
+            let stated = match local {
+                "schemaLocation" | "noNamespaceSchemaLocation" => StatedType::Own,
+                "type" => self.stated_type(&attribute.value),
+                _ => StatedType::Other,
             };
-            if namespace == Some(XSI) && says_nothing {
+            let stated = if namespace == Some(XSI) { stated } else { StatedType::Other };
+            if stated == StatedType::Own {
                 continue;
             }
             let namespace: Option<Box<str>> = namespace.map(Box::from);
             self.report(FindingKind::UnknownAttribute { name: shown(&attribute.name) });
+            if stated == StatedType::Namesake {
+                continue;
+            }
             self.refuse_while_judging()?;
-            self.take_namespaces(namespace.as_ref().map_or(0, |namespace| namespace.len()))?;
             self.keep_part(ExtraPart::Attribute {
                 name: attribute.name.into(),
                 namespace,
@@ -72,11 +76,5 @@ impl<T: Tokens> Cursor<T> {
             })?;
         }
         Ok(())
-    }
-
-    /// Counts bytes of namespaces that a kept part takes from around it.
-    pub(crate) fn take_namespaces(&mut self, bytes: usize) -> Result<(), Halt> {
-        let taken = self.keeper.take_namespaces(bytes, self.events.mark.text);
-        self.events.bounded(taken)
     }
 }

@@ -77,8 +77,8 @@ macro_rules! message {
             /// Reads a document tolerantly, from text or bytes.
             ///
             /// # Errors
-            /// `ReadError` when the document is malformed, of another message, misses a mandatory part, or holds an
-            /// unreadable amount or date.
+            /// `ReadError` when the document is malformed, of another message, misses a mandatory part that the model
+            /// cannot do without, or holds an amount that is none.
             pub fn parse(xml: impl AsRef<[u8]>) -> Result<Parsed, $crate::ReadError> {
                 Self::parse_bytes(xml.as_ref(), &$crate::ReadOptions::default())
             }
@@ -110,9 +110,11 @@ macro_rules! message {
                 $crate::__private::read(source, options)
             }
 
-            /// Everything that is not as it should be in this document: what reading it strictly would report, whether
-            /// the schema refuses it (`FindingKind::is_schema`) or a rule beyond the schema is broken: counts, sums,
-            /// currencies, check digits.
+            /// Everything that is not as it should be in this document: what strict reading of the written document
+            /// reports, kind and path, whether the schema refuses it (`FindingKind::is_schema`) or a rule beyond the
+            /// schema is broken: counts, sums, currencies, check digits. There are no positions.
+            ///
+            /// A document with parts beyond the schema is written and read again for this.
             ///
             /// Without a finding of the schema, [`to_xml`](Self::to_xml) gives a schema-valid document.
             #[must_use]
@@ -196,7 +198,7 @@ macro_rules! message {
                 Self($crate::__private::UnitReader::new(source, options))
             }
 
-            #[doc = concat!("The header, once the first `", $group, "` has begun.")]
+            /// The header, from its end to that of the message, with which it is handed out.
             #[must_use]
             pub fn $header(&self) -> Option<&$Header> {
                 self.0.header()
@@ -207,24 +209,27 @@ macro_rules! message {
                 self.0.take_findings()
             }
 
-            /// How many more have been found, since the reader began, than `ReadLimits::findings` had room for until
-            /// they were taken.
+            /// How many more of each kind have been found, since the reader began, than `ReadLimits::findings` had room
+            /// for until they were taken.
             #[must_use]
-            pub fn further_findings(&self) -> u64 {
+            pub fn further_findings(&self) -> &$crate::FurtherFindings {
                 self.0.further_findings()
             }
 
             /// The next part; `None` after the end of the message.
             ///
             /// # Errors
-            /// `ReadError`; afterwards there is nothing more.
+            /// `ReadError`. One with `ReadError::unread` is about a single part: the next call reads on after it.
+            /// After any other there is nothing more.
             pub fn next_item(&mut self) -> Result<Option<$Part>, $crate::ReadError> {
-                Ok(self.0.next_part()?.map(|part| match part {
-                    $crate::__private::Part::GroupStart(group) => $Part::$Start(group),
-                    $crate::__private::Part::Unit(unit) => $Part::$Item(unit),
-                    $crate::__private::Part::GroupEnd(group) => $Part::$End(group),
-                    $crate::__private::Part::MessageEnd(document) => $Part::MessageEnd(document),
-                }))
+                Ok(match self.0.next_part()? {
+                    Some($crate::__private::Part::GroupStart(group)) => Some($Part::$Start(group)),
+                    Some($crate::__private::Part::Unit(unit)) => Some($Part::$Item(unit)),
+                    Some($crate::__private::Part::GroupEnd(group)) => Some($Part::$End(group)),
+                    Some($crate::__private::Part::MessageEnd(document)) => Some($Part::MessageEnd(document)),
+                    Some($crate::__private::Part::Unread(error)) => return Err(*error),
+                    None => None,
+                })
             }
         }
 

@@ -125,7 +125,7 @@ macro_rules! record {
                     match index {
                         $(_ if index == Index::$name as usize => from.take(
                             &mut slots.$name, $crate::__private::Field { wire: $wire, min: $min, max: $max },
-                            $crate::__tag!($wire),
+                            $crate::__tag!($wire), !matches!(stringify!($kind).as_bytes(), b"one"),
                         ),)*
                         _ => Ok(()),
                     }

@@ -1,10 +1,10 @@
 //! Amounts with the attribute `Ccy`.
 
 use super::identifier::CurrencyCode;
-use super::number::{NumberError, fits, read};
+use super::number::{NumberError, expected, fits, is_within, read, read_kept};
 use crate::check::Checker;
 use crate::extra::Kept;
-use crate::field::{Tag, Unreadable};
+use crate::field::{Fault, Tag, Unreadable};
 use crate::finding::{FindingKind, fault_kind};
 use crate::node::Node;
 use crate::output::Output;
@@ -15,7 +15,8 @@ use std::fmt;
 
 /// An amount that is not below zero, of at most 18 digits and `FRACTION` of them after the point, with its currency.
 ///
-/// The scale is kept. The currency is mandatory in the schema; an amount read without it has none and is reported.
+/// The scale is kept. The currency is mandatory in the schema; an amount read without it has none and is reported. So is
+/// an amount of up to 28 digits, 18 of them after the point, that has more than the schema allows.
 ///
 /// ```
 /// use bankrail_iso20022::Amount;
@@ -43,17 +44,14 @@ impl<const FRACTION: u32> Amount<FRACTION> {
         Ok(Self { value: value.abs(), currency: Some(currency.into()) })
     }
 
-    pub(crate) fn read(text: &str, currency: Option<CurrencyCode>) -> Result<Self, Unreadable> {
-        match read(text, 18, FRACTION, true) {
-            Some(value) => Ok(Self { value, currency }),
-            None => Err(Unreadable {
-                expected: if FRACTION == 5 {
-                    "an amount of at most 18 digits, 5 after the point, not below zero"
-                } else {
-                    "an amount of at most 18 digits, 13 after the point, not below zero"
-                },
-            }),
-        }
+    fn read(text: &str, currency: Option<CurrencyCode>) -> Result<Self, Unreadable> {
+        let unreadable = Unreadable { expected: expected(18, FRACTION, true), slight: false };
+        read_kept(text, 18, FRACTION, true).map(|value| Self { value, currency }).ok_or(unreadable)
+    }
+
+    fn fault(&self) -> Option<Fault> {
+        let within = is_within(self.value, 18, FRACTION, true);
+        (!within).then(|| Fault::Pattern { expected: expected(18, FRACTION, true) })
     }
 
     /// The value, with the scale it was given.
@@ -100,7 +98,7 @@ impl<const FRACTION: u32> fmt::Debug for Amount<FRACTION> {
 #[cfg(feature = "serde")]
 mod json {
     use super::{Amount, CurrencyCode};
-    use crate::value::number::read;
+    use crate::value::number::read_kept;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
@@ -119,7 +117,7 @@ mod json {
     impl<'de, const FRACTION: u32> Deserialize<'de> for Amount<FRACTION> {
         fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
             let parts = Parts::deserialize(from)?;
-            match read(&parts.value, 18, FRACTION, true) {
+            match read_kept(&parts.value, 18, FRACTION, true) {
                 Some(value) => Ok(Self { value, currency: parts.currency }),
                 None => Err(serde::de::Error::custom(crate::NumberError::new::<18, FRACTION, true>(&parts.value))),
             }
@@ -132,6 +130,10 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
 
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
         let amount = from.amount(|text, currency| Self::read(text, currency.map(CurrencyCode::from)))?;
+        if let Some(fault) = amount.fault() {
+            let kind = fault_kind(fault, &from.text);
+            from.report(kind);
+        }
         if let Some(currency) = &amount.currency
             && let Some(fault) = currency.fault()
         {
@@ -147,7 +149,8 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
         if !currency.is_valid() {
             return Err(Odd);
         }
-        Self::read(from.plain_text()?, Some(currency)).map_err(|_| Odd)
+        let value = read(from.plain_text()?, 18, FRACTION, true).ok_or(Odd)?;
+        Ok(Self { value, currency: Some(currency) })
     }
 
     #[inline]
@@ -176,6 +179,13 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
     }
 
     fn check(&self, to: &mut Checker) {
+        if let Some(fault) = self.fault()
+            && !to.only_missing()
+        {
+            let mut found = String::new();
+            Output::verbatim(&mut found).decimal(self.value);
+            to.fault(fault, &found);
+        }
         match &self.currency {
             None => to.report(FindingKind::MissingCurrency),
             Some(currency) if !to.only_missing() => {

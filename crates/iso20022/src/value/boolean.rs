@@ -11,7 +11,7 @@ impl Simple for bool {
         match text.trim_matches([' ', '\t', '\r', '\n']) {
             "true" | "1" => Ok(true),
             "false" | "0" => Ok(false),
-            _ => Err(Unreadable { expected: "true, false, 1 or 0" }),
+            _ => Err(Unreadable { expected: "true, false, 1 or 0", slight: false }),
         }
     }
 

@@ -78,12 +78,15 @@ impl fmt::Display for Offset {
 ///
 /// [`bankrail_values::Date`] is the date without an offset that JSON messages use.
 ///
-/// Years have at most nine digits, here and in the other types; XML Schema sets no bound.
+/// - Years have at most nine digits, here and in the other types; XML Schema sets no bound.
+/// - Tolerant reading keeps `20210729` as a date, and reports it. Equality is that of the spelling.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Date {
     year: i32,
     month: u8,
     day: u8,
+    /// Without hyphens.
+    basic: bool,
     offset: Option<Offset>,
 }
 
@@ -125,7 +128,13 @@ impl Date {
             && (1..=12).contains(&month)
             && day >= 1
             && day <= days_in(year, month);
-        exists.then_some(Self { year, month, day, offset: None })
+        exists.then_some(Self { year, month, day, basic: false, offset: None })
+    }
+
+    /// The same date, spelled without hyphens.
+    pub(crate) const fn without_hyphens(mut self) -> Self {
+        self.basic = true;
+        self
     }
 
     /// The same date with an offset.
@@ -177,7 +186,13 @@ impl Date {
 impl From<bankrail_values::Date> for Date {
     fn from(date: bankrail_values::Date) -> Self {
         let date = date.to_time();
-        Self { year: without_zero(date.year()), month: u8::from(date.month()), day: date.day(), offset: None }
+        Self {
+            year: without_zero(date.year()),
+            month: u8::from(date.month()),
+            day: date.day(),
+            basic: false,
+            offset: None,
+        }
     }
 }
 
@@ -233,7 +248,7 @@ impl DateTime {
         };
         let (year, offset) = (without_zero(at.year()), Some(offset));
         Self {
-            date: Date { year, month: u8::from(at.month()), day: at.day(), offset },
+            date: Date { year, month: u8::from(at.month()), day: at.day(), basic: false, offset },
             hour: at.hour(),
             minute: at.minute(),
             second: at.second(),

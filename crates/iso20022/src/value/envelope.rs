@@ -6,13 +6,13 @@ use crate::field::Tag;
 use crate::finding::FindingKind;
 use crate::node::Node;
 use crate::output::Output;
-use crate::read::{Cursor, Halt, ReadLimits, Tokens, is_one_element, refused_document};
+use crate::read::{Cursor, Halt, ReadLimits, Tokens, is_one_element, refused_envelope};
 use crate::scan::{Odd, Scanner};
 
 /// Supplementary data, verbatim: one element of any namespace.
 ///
-/// A document of the message within it, at any depth, has to be valid like any other. `xsi:type` of foreign elements is
-/// not judged.
+/// A document of the message within it, at any depth, has to be valid like any other, and an element whose `xsi:type`
+/// names a built-in type of XML Schema has to be of that type.
 ///
 /// `SupplementaryDataEnvelope1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,8 +71,8 @@ impl Node for Envelope {
         }
         if !is_one_element(&self.0) {
             to.report(FindingKind::Envelope);
-        } else if let Some(why) = refused_document(&self.0, ReadLimits::default(), to.shape()) {
-            to.report(FindingKind::EnvelopeDocument { why });
+        } else if let Some(refused) = refused_envelope(&self.0, ReadLimits::default(), to.shape()) {
+            to.report(refused);
         }
     }
 }

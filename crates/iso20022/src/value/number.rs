@@ -12,6 +12,8 @@ use std::fmt;
 /// The scale is kept, so that `10.0000` stays so. Trailing zeros do not count as digits; those beyond 28 digits are
 /// cut.
 ///
+/// Tolerant reading keeps a number of up to 28 digits, 18 of them after the point, and reports it.
+///
 /// ```
 /// use bankrail_iso20022::{PlainDecimal, Rate};
 /// assert_eq!(PlainDecimal::parse("143.00")?.to_string(), "143.00");
@@ -90,6 +92,21 @@ impl NumberError {
 #[inline]
 pub(crate) fn read(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
     read_plain(text.as_bytes(), digits, fraction).or_else(|| read_any(text, digits, fraction, unsigned))
+}
+
+/// Reads an `xs:decimal` within the facets or, if these allow digits after the point, of at most 28 digits and 18 after
+/// the point, which tolerant reading keeps.
+#[inline]
+pub(crate) fn read_kept(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
+    read(text, digits, fraction, unsigned)
+        .or_else(|| if fraction == 0 { None } else { read_any(text, 28, fraction.max(18), unsigned) })
+}
+
+/// True when a value is within the facets; at once for nearly all of them.
+#[inline]
+pub(crate) fn is_within(value: Decimal, digits: u32, fraction: u32, unsigned: bool) -> bool {
+    let plain = value.scale() <= fraction && value.mantissa().unsigned_abs() < 10_u128.pow(digits);
+    (plain && !(unsigned && value.is_sign_negative())) || fits(value, digits, fraction, unsigned)
 }
 
 /// Reads at most 18 digits, perhaps with a point between them, which fit whatever they are; `None` for other texts.
@@ -181,16 +198,8 @@ crate::__simple_nodes! {
 
 impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple for Number<DIGITS, FRACTION, UNSIGNED> {
     fn parse(text: &str) -> Result<Self, Unreadable> {
-        read(text, DIGITS, FRACTION, UNSIGNED).map(Self).ok_or(Unreadable {
-            expected: match (DIGITS, FRACTION, UNSIGNED) {
-                (18, 17, true) => "a decimal of at most 18 digits, not below zero",
-                (18, 17, false) => "a decimal of at most 18 digits",
-                (18, 0, _) => "a whole number of at most 18 digits",
-                (11, 10, _) => "a decimal of at most 11 digits, 10 after the point",
-                (18, 5, _) => "an amount of at most 18 digits, 5 after the point, not below zero",
-                _ => "a decimal within the schema's digits",
-            },
-        })
+        let expected = expected(DIGITS, FRACTION, UNSIGNED);
+        read_kept(text, DIGITS, FRACTION, UNSIGNED).map(Self).ok_or(Unreadable { expected, slight: false })
     }
 
     fn append(&self, out: &mut Output<'_>) {
@@ -201,8 +210,23 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple for Nu
         is_number_type(DIGITS, FRACTION, UNSIGNED, name)
     }
 
+    #[inline]
     fn fault(&self) -> Option<Fault> {
-        None
+        let within = is_within(self.0, DIGITS, FRACTION, UNSIGNED);
+        (!within).then(|| Fault::Pattern { expected: expected(DIGITS, FRACTION, UNSIGNED) })
+    }
+}
+
+/// What is expected of a number with these facets.
+pub(crate) fn expected(digits: u32, fraction: u32, unsigned: bool) -> &'static str {
+    match (digits, fraction, unsigned) {
+        (18, 17, true) => "a decimal of at most 18 digits, not below zero",
+        (18, 17, false) => "a decimal of at most 18 digits",
+        (18, 0, _) => "a whole number of at most 18 digits",
+        (11, 10, _) => "a decimal of at most 11 digits, 10 after the point",
+        (18, 5, _) => "an amount of at most 18 digits, 5 after the point, not below zero",
+        (18, 13, _) => "an amount of at most 18 digits, 13 after the point, not below zero",
+        _ => "a decimal within the schema's digits",
     }
 }
 
@@ -242,6 +266,8 @@ impl<'de, const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> serde::D
 {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+        read_kept(&text, DIGITS, FRACTION, UNSIGNED)
+            .map(Self)
+            .ok_or_else(|| serde::de::Error::custom(NumberError::new::<DIGITS, FRACTION, UNSIGNED>(&text)))
     }
 }

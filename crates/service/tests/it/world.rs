@@ -396,7 +396,7 @@ fn accounts() -> Accounts {
 
 fn entry(amount: &str, currency: Currency, direction: Direction, channel: EntryChannel) -> LedgerEntry {
     let amount: Amount = Amount::new(amount.parse().unwrap(), currency).unwrap();
-    let mut transaction = Transaction::new(amount.clone(), direction.clone());
+    let mut transaction = Transaction::with_amount(amount.clone(), direction.clone());
     let mut parties = TransactionParties::new();
     parties.debtor = Some(Box::new(party("A. Payer")));
     transaction.parties = Some(Box::new(parties));

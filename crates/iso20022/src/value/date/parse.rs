@@ -87,6 +87,16 @@ pub(super) fn read_date(text: &[u8]) -> Option<Date> {
     Some(date.with_offset(Offset::read(rest)?))
 }
 
+/// Reads `YYYYMMDD`, the basic format of ISO 8601, which XML Schema does not have.
+pub(super) fn read_basic_date(text: &str) -> Option<Date> {
+    if text.len() != 8 || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let part = |from: usize, to: usize| text.get(from..to)?.parse::<u16>().ok();
+    let date = Date::new(i32::from(part(0, 4)?), u8::try_from(part(4, 6)?).ok()?, u8::try_from(part(6, 8)?).ok()?)?;
+    Some(date.without_hyphens())
+}
+
 pub(super) fn read_year_month(text: &[u8]) -> Option<YearMonth> {
     let (year, month, rest) = read_month(text)?;
     Some(YearMonth { year, month, offset: Offset::read(rest)? })

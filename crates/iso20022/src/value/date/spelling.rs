@@ -1,14 +1,16 @@
 //! Writing dates and times, and what they share as simple values.
 
-use super::parse::{DATE, DATE_TIME, YEAR_MONTH};
+use super::parse::{DATE, DATE_TIME, YEAR_MONTH, read_basic_date, read_date, read_date_time, read_year_month, trim};
 use super::{Date, DateFormatError, DateTime, Fraction, Offset, YearMonth};
 use crate::field::{Fault, Unreadable};
 use crate::node::Simple;
 use crate::output::Output;
+#[cfg(feature = "serde")]
+use bankrail_values::excerpt;
 use std::fmt;
 
 macro_rules! spelled {
-    ($($Type:ident $expected:ident |$value:ident, $out:ident| $write:block)*) => {$(
+    ($($Type:ident $expected:ident $kept:ident $fault:expr, |$value:ident, $out:ident| $write:block)*) => {$(
         impl $Type {
             fn spell(&self, $out: &mut impl fmt::Write) -> fmt::Result {
                 let $value = self;
@@ -39,7 +41,7 @@ macro_rules! spelled {
 
         impl Simple for $Type {
             fn parse(text: &str) -> Result<Self, Unreadable> {
-                $Type::parse(text).map_err(|_| Unreadable { expected: $expected })
+                $kept(text).ok_or(Unreadable { expected: $expected, slight: true })
             }
 
             fn append(&self, out: &mut Output<'_>) {
@@ -50,8 +52,10 @@ macro_rules! spelled {
                 name.strip_prefix("ISO") == Some(stringify!($Type))
             }
 
+            #[inline]
             fn fault(&self) -> Option<Fault> {
-                None
+                let fault: fn(&Self) -> Option<Fault> = $fault;
+                fault(self)
             }
         }
 
@@ -66,24 +70,25 @@ macro_rules! spelled {
         impl<'de> serde::Deserialize<'de> for $Type {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-                Self::parse(&text).map_err(serde::de::Error::custom)
+                let odd = || DateFormatError { expected: $expected, found: excerpt(&text) };
+                $kept(&text).ok_or_else(odd).map_err(serde::de::Error::custom)
             }
         }
     )*};
 }
 
 spelled! {
-    Date DATE |date, out| {
+    Date DATE keep_date |date| date.basic.then_some(Fault::Pattern { expected: DATE }), |date, out| {
         spell_day(date, out)?;
         spell_offset(date.offset, out)
     }
-    YearMonth YEAR_MONTH |month, out| {
+    YearMonth YEAR_MONTH keep_year_month |_| None, |month, out| {
         spell_year(month.year, out)?;
         out.write_str("-")?;
         out.write_str(two(month.month))?;
         spell_offset(month.offset, out)
     }
-    DateTime DATE_TIME |at, out| {
+    DateTime DATE_TIME keep_date_time |_| None, |at, out| {
         spell_day(&at.date, out)?;
         for (before, number) in [("T", at.hour), (":", at.minute), (":", at.second)] {
             out.write_str(before)?;
@@ -99,11 +104,24 @@ spelled! {
 }
 
 fn spell_day(date: &Date, out: &mut impl fmt::Write) -> fmt::Result {
+    let hyphen = if date.basic { "" } else { "-" };
     spell_year(date.year, out)?;
-    out.write_str("-")?;
+    out.write_str(hyphen)?;
     out.write_str(two(date.month))?;
-    out.write_str("-")?;
+    out.write_str(hyphen)?;
     out.write_str(two(date.day))
+}
+
+fn keep_date(text: &str) -> Option<Date> {
+    read_date(trim(text).as_bytes()).or_else(|| read_basic_date(trim(text)))
+}
+
+fn keep_year_month(text: &str) -> Option<YearMonth> {
+    read_year_month(trim(text).as_bytes())
+}
+
+fn keep_date_time(text: &str) -> Option<DateTime> {
+    read_date_time(trim(text))
 }
 
 fn spell_year(year: i32, out: &mut impl fmt::Write) -> fmt::Result {

@@ -1,0 +1,243 @@
+//! What cannot be read: what reading does without, what it keeps as markup, and where it goes on.
+
+use crate::checking::assert_checked_as_read;
+use crate::findings::document;
+use crate::tree::Slowly;
+use bankrail_camt052::{
+    Document, EntryReader, ExtraPart, Finding, FindingKind, Mode, Parsed, ReadErrorKind, ReadOptions, StreamItem,
+    WriteError, WriteOptions,
+};
+
+const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+const REPORT: &str = "/Document/BkToCstmrAcctRpt/Rpt[1]";
+
+fn kinds(findings: &[Finding]) -> Vec<(String, String)> {
+    findings.iter().map(|finding| (finding.kind.to_string(), finding.path.clone())).collect()
+}
+
+/// Reads tolerantly, whole, in pieces and part by part; strict reading refuses the same.
+fn tolerant(xml: &str) -> Parsed {
+    let parsed = Document::parse(xml).unwrap_or_else(|error| panic!("{error}\n{xml}"));
+    assert!(!parsed.findings.is_empty(), "{xml}");
+    for piece in [1, 7, 4096] {
+        let source = Slowly { bytes: xml.as_bytes(), piece };
+        assert_eq!(Document::read_with(source, &ReadOptions::default()).unwrap(), parsed);
+        assert!(EntryReader::new(Slowly { bytes: xml.as_bytes(), piece }).all(|part| part.is_ok()), "{xml}");
+    }
+    let strict = ReadOptions::default().mode(Mode::Strict);
+    let refused = Document::parse_with(xml, &strict).unwrap_err();
+    assert_eq!(kinds(refused.findings()), kinds(&parsed.findings));
+    let written = parsed.document.to_xml_with(WriteOptions::default().incomplete(true)).unwrap();
+    assert_eq!(Document::parse(&written).unwrap().document, parsed.document, "{written}");
+    assert_checked_as_read(&parsed, xml);
+    parsed
+}
+
+#[test]
+fn amounts_with_more_digits_than_the_schema_has_are_read_and_reported() {
+    for amount in ["10.0000000000001", "0.000000000000000001", "1234567890123456789012345.67", "+10.1234567"] {
+        let xml = document("", &ENTRY.replace("5.00", amount));
+        let parsed = tolerant(&xml);
+        assert_eq!(parsed.document.reports[0].entries[0].amount.value().to_string(), amount.trim_start_matches('+'));
+        let kind = &parsed.findings[0].kind;
+        assert!(matches!(kind, FindingKind::Pattern { found, .. } if found.contains(amount)), "{kind}");
+        assert_eq!(parsed.findings[0].path, format!("{REPORT}/Ntry[1]/Amt"));
+        assert!(parsed.document.to_xml().unwrap().contains(amount.trim_start_matches('+')));
+    }
+    // Beyond that, and below zero, there is no amount.
+    for amount in ["0.0000000000000000001", "12345678901234567890123456789", "-0.000001", "1e3", "1,000.00", "INF", ""]
+    {
+        let error = Document::parse(document("", &ENTRY.replace("5.00", amount))).unwrap_err();
+        assert!(matches!(error.kind(), ReadErrorKind::Unreadable { .. }), "{amount}: {error}");
+    }
+    let sum = "<TxsSummry><TtlNtries><Sum>5.000000000000000001</Sum></TtlNtries></TxsSummry>";
+    assert_eq!(tolerant(&document(sum, ENTRY)).findings.len(), 2, "the digits, and the disagreement");
+}
+
+#[test]
+fn dates_without_hyphens_are_read_and_reported() {
+    let xml = document("", &ENTRY.replace("<BkTxCd/>", "<BookgDt><Dt>20231222</Dt></BookgDt><BkTxCd/>"));
+    let parsed = tolerant(&xml);
+    let date = parsed.document.reports[0].entries[0].booking_date.as_ref().and_then(|date| date.date()).unwrap();
+    assert_eq!((date.year(), date.month(), date.day()), (2023, 12, 22));
+    assert_eq!(parsed.findings[0].path, format!("{REPORT}/Ntry[1]/BookgDt/Dt"));
+    assert!(parsed.findings[0].kind.to_string().contains("a date such as 2021-07-29, found \"20231222\""));
+    assert!(parsed.document.to_xml().unwrap().contains("<Dt>20231222</Dt>"));
+    let json = serde_json::to_string(&parsed.document).unwrap();
+    assert_eq!(serde_json::from_str::<Document>(&json).unwrap(), parsed.document);
+}
+
+#[test]
+fn what_is_no_date_is_kept_as_markup_where_it_may_miss() {
+    let at = "2023-12-22T17:11:735";
+    for (xml, path, kept) in [
+        (
+            document("", ENTRY).replacen("2021-07-29T17:10:05Z", at, 1),
+            "/Document/BkToCstmrAcctRpt/GrpHdr/CreDtTm".to_owned(),
+            format!("<CreDtTm>{at}</CreDtTm>"),
+        ),
+        (
+            document("", &ENTRY.replace("<BkTxCd/>", "<ValDt><Dt x='1'>22.12.2023</Dt></ValDt><BkTxCd/>")),
+            format!("{REPORT}/Ntry[1]/ValDt/Dt"),
+            "<ValDt><Dt x='1'>22.12.2023</Dt></ValDt>".to_owned(),
+        ),
+        (
+            document("<FrToDt><FrDtTm>today</FrDtTm><ToDtTm>2021-07-29T17:10:05Z</ToDtTm></FrToDt>", ENTRY),
+            format!("{REPORT}/FrToDt/FrDtTm"),
+            "<FrToDt><FrDtTm>today</FrDtTm><ToDtTm>2021-07-29T17:10:05Z</ToDtTm></FrToDt>".to_owned(),
+        ),
+    ] {
+        let parsed = tolerant(&xml);
+        let unreadable = |finding: &&Finding| matches!(finding.kind, FindingKind::Unreadable { .. });
+        let finding = parsed.findings.iter().find(|finding| finding.path == path && unreadable(finding));
+        let finding = finding.unwrap_or_else(|| panic!("{:?}", parsed.findings));
+        let offset = usize::try_from(finding.position.unwrap().offset).unwrap();
+        assert!(xml[offset..].starts_with(&format!("<{}", path.rsplit('/').next().unwrap())));
+        let written = parsed.document.to_xml_with(WriteOptions::default().incomplete(true)).unwrap();
+        assert!(written.contains(&kept), "{written}");
+        let missing = matches!(parsed.document.to_xml(), Err(WriteError::Invalid { .. }));
+        assert_eq!(missing, path.ends_with("GrpHdr/CreDtTm"), "the schema demands it");
+    }
+}
+
+#[test]
+fn elements_that_hold_nothing_are_kept_as_markup() {
+    let domain = ENTRY.replace("<BkTxCd/>", "<BkTxCd><Domn/></BkTxCd>");
+    let nested = ENTRY.replace("<BkTxCd/>", "<BkTxCd><Domn> <Fmly><!-- none --></Fmly> </Domn></BkTxCd>");
+    for (xml, path) in [
+        (document("<Bal/>", ENTRY), format!("{REPORT}/Bal[1]")),
+        (document("<Bal><Tp/></Bal>", ENTRY), format!("{REPORT}/Bal[1]/Tp")),
+        (document("", &domain), format!("{REPORT}/Ntry[1]/BkTxCd/Domn")),
+        (document("", &nested), format!("{REPORT}/Ntry[1]/BkTxCd/Domn/Fmly")),
+    ] {
+        let parsed = tolerant(&xml);
+        assert_eq!(parsed.findings.len(), 1, "{:?}", parsed.findings);
+        assert!(matches!(parsed.findings[0].kind, FindingKind::Missing { .. }), "{:?}", parsed.findings);
+        assert_eq!(parsed.findings[0].path, path);
+        assert_eq!(parsed.document.reports[0].entries.len(), 1);
+    }
+    // One that holds something is not dropped.
+    let error = Document::parse(document("<Bal><Amt Ccy=\"AUD\">5.00</Amt></Bal>", ENTRY)).unwrap_err();
+    assert!(matches!(error.kind(), ReadErrorKind::Missing { name } if name == "Tp"), "{error}");
+}
+
+#[test]
+fn transactions_may_have_no_amount() {
+    let details = |transactions: &str| ENTRY.replace("</Ntry>", &format!("<NtryDtls>{transactions}</NtryDtls></Ntry>"));
+    let one = "<TxDtls><Refs><EndToEndId>e</EndToEndId></Refs></TxDtls>";
+    let parsed = tolerant(&document("", &details(one)));
+    assert_eq!(parsed.findings.len(), 2, "the amount and the direction");
+    let entry = &parsed.document.reports[0].entries[0];
+    let line = entry.lines().next().unwrap();
+    assert_eq!(line.amount(), Some(&entry.amount), "the only transaction is the entry");
+    assert_eq!(line.signed_amount(), entry.signed_amount());
+    let parsed = tolerant(&document("", &details(&one.repeat(2))));
+    let entry = &parsed.document.reports[0].entries[0];
+    assert!(entry.lines().all(|line| line.amount().is_none() && line.signed_amount().is_none()));
+    assert!(entry.lines().all(|line| *line.direction() == entry.direction));
+}
+
+/// Entries that cannot be read, each with why and where, in the entry.
+fn bad_entries() -> Vec<(String, &'static str, &'static str)> {
+    vec![
+        (ENTRY.replace("5.00", "five"), "found \"five\"", "/Amt"),
+        (ENTRY.replace("<Sts>BOOK</Sts>", "<x/>"), "expected Sts", ""),
+        ("<Ntry a='1'/>".to_owned(), "expected Amt", ""),
+        (ENTRY.replace("<BkTxCd/>", "<RvslInd>ja</RvslInd>"), "found \"ja\"", "/RvslInd"),
+        (
+            ENTRY.replace(
+                "</Ntry>",
+                "<NtryDtls><TxDtls><Amt>-1</Amt><p:y xmlns:p='u'>&lt;</p:y></TxDtls></NtryDtls></Ntry>",
+            ),
+            "found \"-1\"",
+            "/NtryDtls[1]/TxDtls[1]/Amt",
+        ),
+    ]
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_is_kept_on_request() {
+    for (bad, why, path) in bad_entries() {
+        let xml = document("", &format!("{ENTRY}{bad}{ENTRY}"));
+        for xml in [xml.clone(), xml.replace("<Document", "<!-- é --><Document xmlns:q='urn:q'")] {
+            let error = Document::parse(&xml).unwrap_err();
+            let path = format!("{REPORT}/Ntry[2]{path}");
+            assert!(error.kind().to_string().contains(why) && error.path() == path, "{error}");
+            assert_eq!(error.unread(), None);
+            let options = ReadOptions::default().keep_unreadable(true);
+            let parsed = Document::parse_with(&xml, &options).unwrap_or_else(|error| panic!("{error}\n{xml}"));
+            for piece in [1, 5, 4096] {
+                let source = Slowly { bytes: xml.as_bytes(), piece };
+                assert_eq!(Document::read_with(source, &options).unwrap(), parsed);
+            }
+            let report = &parsed.document.reports[0];
+            assert_eq!(report.entries.len(), 2);
+            let finding = parsed.findings.iter().rfind(|finding| finding.path == path);
+            let finding = finding.unwrap_or_else(|| panic!("{:?}", parsed.findings));
+            assert_eq!(
+                (finding.kind.to_string(), finding.position),
+                (error.kind().to_string(), Some(error.position()))
+            );
+            let ExtraPart::Xml(kept) = &report.extras.parts().last().unwrap().part else { panic!() };
+            assert_eq!(**kept, bad);
+            // Written back in its place, on request.
+            assert!(matches!(parsed.document.to_xml(), Err(WriteError::Unfaithful { why: Some(_) })));
+            let written = parsed.document.to_xml_with(WriteOptions::default().incomplete(true)).unwrap();
+            assert!(written.contains(&format!("</Ntry>{bad}<Ntry>")), "{written}");
+            assert_eq!(Document::parse_with(&written, &options).unwrap().document, parsed.document);
+            // Strictly, it is one of the findings that refuse.
+            let strict = Document::parse_with(&xml, &options.mode(Mode::Strict)).unwrap_err();
+            assert!(strict.findings().iter().any(|finding| finding.path == path));
+        }
+    }
+}
+
+#[test]
+fn a_kept_entry_takes_the_namespaces_along_that_it_needs() {
+    let xml = document("", &format!("<Ntry><q:x/></Ntry>{ENTRY}")).replace("</", "\u{1}").replace('<', "<c:");
+    let xml = xml.replace('\u{1}', "</c:").replace("<c:q:x", "<q:x").replace("xmlns=", "xmlns:q='urn:q' xmlns:c=");
+    let options = ReadOptions::default().keep_unreadable(true);
+    let parsed = Document::parse_with(&xml, &options).unwrap();
+    let written = parsed.document.to_xml_with(WriteOptions::default().incomplete(true)).unwrap();
+    assert!(written.contains("<c:Ntry xmlns=\"\" xmlns:c="), "{written}");
+    assert_eq!(Document::parse_with(&written, &options).unwrap().document, parsed.document);
+}
+
+#[test]
+fn a_stream_goes_on_after_an_entry_that_cannot_be_read() {
+    let (mut xml, mut expected) = (String::new(), Vec::new());
+    for (bad, why, path) in bad_entries() {
+        xml += &format!("{ENTRY}{bad}\n<!-- é -->");
+        expected.push((bad, why, path));
+    }
+    let xml = document("", &format!("{xml}{ENTRY}"));
+    for piece in [1, 5, 4096] {
+        let mut reader = EntryReader::new(Slowly { bytes: xml.as_bytes(), piece });
+        let (mut read, mut unread, mut ends) = (0, 0, 0);
+        loop {
+            match reader.next_item() {
+                Ok(Some(StreamItem::Entry(_))) => read += 1,
+                Ok(Some(_)) => ends += 1,
+                Ok(None) => break,
+                Err(error) => {
+                    let (bad, why, path) = &expected[unread];
+                    assert_eq!(error.unread(), Some(bad.as_str()));
+                    assert!(error.kind().to_string().contains(why), "{error}");
+                    assert_eq!(error.path(), format!("{REPORT}/Ntry[{}]{path}", read + 1));
+                    let place = usize::try_from(error.offset()).unwrap();
+                    assert!(xml[place..].starts_with('<') && xml[..place].ends_with('>') || path.is_empty());
+                    unread += 1;
+                }
+            }
+        }
+        assert_eq!((read, unread, ends), (expected.len() + 1, expected.len(), 3));
+    }
+    // Not in strict mode, and not when the markup is broken.
+    for (xml, options) in [
+        (xml.clone(), ReadOptions::default().mode(Mode::Strict)),
+        (xml.replacen("<x/>", "<x>", 1), ReadOptions::default()),
+    ] {
+        let items: Vec<_> = EntryReader::with_options(xml.as_bytes(), options).collect();
+        assert!(items.last().unwrap().as_ref().is_err_and(|error| error.unread().is_none()));
+    }
+}
