@@ -49,7 +49,8 @@ pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, account: Accoun
 /// Removes the creditor account from all credits of an entry.
 fn hide_creditor_accounts(entry: &mut Entry) {
     for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
-        let Some(parties) = transaction.parties.as_mut().filter(|_| transaction.direction == Direction::Credit) else {
+        let Some(parties) = transaction.parties.as_mut().filter(|_| transaction.direction == Some(Direction::Credit))
+        else {
             continue;
         };
         if parties.creditor_account.take().is_some() && **parties == TransactionParties::default() {

@@ -205,7 +205,8 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
     // Every way in which handling ends, in turn: the second delivery contradicts the first.
     let inbox = inbox();
     let clock = Arc::new(ManualClock::new(start()));
-    let receivers = receivers_with(inbox.clone(), options().clock(clock.clone()));
+    let receivers =
+        receivers_with(inbox.clone(), options().clock(clock.clone()).retention(Duration::from_secs(30 * 86_400)));
     for json in [marked(), marked().replace("JANE MARKED", "JOHN MARKED")] {
         assert_eq!(send(&receivers, delivery(KIND, seal(&json))).await, StatusCode::OK);
     }
@@ -228,7 +229,7 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
         }
     });
     let pauses = [0, 1, 1, 1].map(Duration::from_secs);
-    let options = WorkerOptions::new().concurrency(1).schedule(Schedule::new(pauses, 0)).retention(Duration::ZERO);
+    let options = WorkerOptions::new().concurrency(1).schedule(Schedule::new(pauses, 0));
     let worker = receivers.worker(handlers).with_options(options.poll(Duration::from_millis(50)));
     for _ in 0..6 {
         worker.run_due().await.unwrap();
