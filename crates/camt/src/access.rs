@@ -96,8 +96,8 @@ impl Transaction {
         Self { amount: Some(amount), direction: Some(direction), ..Self::new() }
     }
 
-    /// The amount as it changes the account: debits are negative. `None` without an amount, without a direction, or with
-    /// an unknown one.
+    /// The amount as it changes the account: debits are negative. `None` without an amount, without a direction, or
+    /// with an unknown one.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
         self.direction.as_ref()?.apply(self.amount.as_ref()?.value())
@@ -163,8 +163,8 @@ impl Remittance {
         remittance
     }
 
-    /// All that the remittance information says in words: the pieces of `Ustrd` joined without a separator, then of each
-    /// `Strd` the creditor's reference (`CdtrRefInf/Ref`), the numbers of the documents (`RfrdDocInf/Nb`) and each
+    /// All that the remittance information says in words: the pieces of `Ustrd` joined without a separator, then of
+    /// each `Strd` the creditor's reference (`CdtrRefInf/Ref`), the numbers of the documents (`RfrdDocInf/Nb`) and each
     /// `AddtlRmtInf`. Each text stands on a line of its own, and a line that is there already is left out.
     #[must_use]
     pub fn narrative(&self) -> String {

@@ -153,8 +153,8 @@ pub trait Outbox: Debug + Send + Sync {
     /// delivered.
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued>;
 
-    /// Leases pending entries that are due and free. The endpoints take turns, as [`LeaseRequest`] says; the answer is in
-    /// that order, entries of slow endpoints last.
+    /// Leases pending entries that are due and free. The endpoints take turns, as [`LeaseRequest`] says; the answer is
+    /// in that order, entries of slow endpoints last.
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>>;
 
     /// Records a delivery and the entry's new state in one step, and ends the lease. `false`: the lease is no longer

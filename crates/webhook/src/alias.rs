@@ -81,8 +81,8 @@ impl Alias {
     }
 
     /// False for an `ORGN` alias of a single word, which cannot name both the organisation and a description or
-    /// location (Specification: "Payment alias (PayID) formats"). Words consist of letters and digits (Default). It is advice:
-    /// [`Rule::OrganisationWords`](crate::Rule::OrganisationWords).
+    /// location (Specification: "Payment alias (PayID) formats"). Words consist of letters and digits (Default). It is
+    /// advice: [`Rule::OrganisationWords`](crate::Rule::OrganisationWords).
     #[must_use]
     pub fn may_describe(&self) -> bool {
         self.alias_type != AliasType::Organisation || pattern::has_two_words(&self.text)

@@ -58,7 +58,8 @@ impl<T: Tokens> Cursor<T> {
         self.leave();
     }
 
-    /// Reads one more occurrence of an element into its place. `may_miss` is true for one that tolerant reading may miss.
+    /// Reads one more occurrence of an element into its place. `may_miss` is true for one that tolerant reading may
+    /// miss.
     #[inline]
     pub fn take<S: Slot>(&mut self, slot: &mut S, field: Field, tag: &'static Tag, may_miss: bool) -> Result<(), Halt> {
         let count = slot.count();

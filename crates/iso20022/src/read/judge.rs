@@ -17,8 +17,8 @@ use crate::finding::{FindingKind, shown};
 use crate::xml::{is_blank, is_qualified_name, is_space};
 use bankrail_values::excerpt;
 
-/// Why the schema refuses the content of an envelope, if it does: documents of the message and built-in types are judged
-/// wherever they stand, within foreign elements too. `xml` is well-formed, with the namespaces it needs.
+/// Why the schema refuses the content of an envelope, if it does: documents of the message and built-in types are
+/// judged wherever they stand, within foreign elements too. `xml` is well-formed, with the namespaces it needs.
 pub(crate) fn refused_envelope(xml: &str, limits: ReadLimits, shape: &'static Shape) -> Option<FindingKind> {
     let typed = || xml.contains(XSI) && xml.contains(XSD);
     if !xml.contains(shape.document) && !typed() {
@@ -122,8 +122,8 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// The built-in type that the foreign element just begun says it is of. Such an element has no other attributes than
-    /// those of XML Schema itself.
+    /// The built-in type that the foreign element just begun says it is of. Such an element has no other attributes
+    /// than those of XML Schema itself.
     fn builtin_type(&mut self) -> Result<Option<Builtin>, Halt> {
         let namespaces = &self.events.namespaces;
         let own = |name: &str| name.split_once(':').is_some_and(|(prefix, _)| namespaces.get(prefix) == Some(XSI));

@@ -4,8 +4,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Kept and reported: order, unknown parts, unknown codes, texts out of bounds, numbers of up to 28 digits where the
-    /// schema has fewer, dates without hyphens, dates and times that are none and elements that hold nothing (as
+    /// Kept and reported: order, unknown parts, unknown codes, texts out of bounds, numbers of up to 28 digits where
+    /// the schema has fewer, dates without hyphens, dates and times that are none and elements that hold nothing (as
     /// markup), and the lack of parts that the model has as `Option` although the schema demands them. The default.
     #[default]
     Tolerant,
@@ -40,8 +40,8 @@ impl ReadOptions {
         Self { deny_findings, ..self }
     }
 
-    /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is none, as markup among the
-    /// extras of its report, reports why, and reads on. Default: false, it refuses the document.
+    /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is none, as markup among
+    /// the extras of its report, reports why, and reads on. Default: false, it refuses the document.
     ///
     /// For whole documents. A reader of one entry after the other always goes on, after an error with
     /// [`unread`](crate::ReadError::unread). A document that is not well-formed is refused in any case.
@@ -104,16 +104,16 @@ limits! {
     /// Bytes in memory of what is kept beyond the schema, supplementary data among them, counted as elements are.
     /// Default: 64 MiB.
     kept_bytes: usize = 64 << 20,
-    /// Bytes of memory for each byte of the document that has been read, beyond the first 64 KiB of memory: the parts of
-    /// the model, what is kept beyond the schema with the namespaces that it takes along, and findings. Counted over the
-    /// whole document, also when it is read part by part. Texts, which take no more memory than they have bytes, are
-    /// not counted. Default: 16.
+    /// Bytes of memory for each byte of the document that has been read, beyond the first 64 KiB of memory: the parts
+    /// of the model, what is kept beyond the schema with the namespaces that it takes along, and findings. Counted over
+    /// the whole document, also when it is read part by part. Texts, which take no more memory than they have bytes,
+    /// are not counted. Default: 16.
     ///
     /// Without it, a document of empty elements would take some 70 times its size.
     memory_per_byte: usize = 16,
     /// Attributes of one tag, namespace declarations among them. Default: 256.
     attributes: usize = 256,
-    /// Findings of one kind that are kept; further ones are only counted, so that a flood of one kind hides no other. The
-    /// first of each kind that refuses the document is kept in any case. Default: 100.
+    /// Findings of one kind that are kept; further ones are only counted, so that a flood of one kind hides no other.
+    /// The first of each kind that refuses the document is kept in any case. Default: 100.
     findings: usize = 100,
 }

@@ -46,8 +46,8 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// The element at a place could not be read. It is kept as markup and the reason reported, if reading can do without
-    /// it; otherwise the reason is the error.
+    /// The element at a place could not be read. It is kept as markup and the reason reported, if reading can do
+    /// without it; otherwise the reason is the error.
     #[cold]
     pub(crate) fn do_without(&mut self, halt: Halt, place: Place, may_miss: bool) -> Result<(), Halt> {
         let unit = self.shape.is_unit(place.level - 1, self.path.name_at(place.level - 1));

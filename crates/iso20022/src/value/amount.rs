@@ -15,8 +15,8 @@ use std::fmt;
 
 /// An amount that is not below zero, of at most 18 digits and `FRACTION` of them after the point, with its currency.
 ///
-/// The scale is kept. The currency is mandatory in the schema; an amount read without it has none and is reported. So is
-/// an amount of up to 28 digits, 18 of them after the point, that has more than the schema allows.
+/// The scale is kept. The currency is mandatory in the schema; an amount read without it has none and is reported. So
+/// is an amount of up to 28 digits, 18 of them after the point, that has more than the schema allows.
 ///
 /// ```
 /// use bankrail_iso20022::Amount;

@@ -84,8 +84,8 @@ impl DispatcherOptions {
 
     /// The most deliveries that this worker makes at once, without the slow ones; at least one. Default: 64.
     ///
-    /// The endpoints take turns. Beside each delivery that an endpoint has under way it leaves places free for endpoints
-    /// with fewer: a quarter of all places, divided by [`DispatcherOptions::per_endpoint`].
+    /// The endpoints take turns. Beside each delivery that an endpoint has under way it leaves places free for
+    /// endpoints with fewer: a quarter of all places, divided by [`DispatcherOptions::per_endpoint`].
     #[must_use]
     pub fn concurrency(mut self, deliveries: usize) -> Self {
         self.concurrency = deliveries;
@@ -95,9 +95,10 @@ impl DispatcherOptions {
     /// The most slow deliveries that this worker makes at once, beside those of [`DispatcherOptions::concurrency`]; at
     /// least one. Default: 64, half of all.
     ///
-    /// A delivery that takes longer than [`DispatcherOptions::slow_after`] moves to one of these places. Its endpoint is
-    /// slow from then on, and its next deliveries start in these places, until one of them takes less. While all of
-    /// these places are taken, slow endpoints get no further delivery, and a delivery that becomes slow keeps its place.
+    /// A delivery that takes longer than [`DispatcherOptions::slow_after`] moves to one of these places. Its endpoint
+    /// is slow from then on, and its next deliveries start in these places, until one of them takes less. While all of
+    /// these places are taken, slow endpoints get no further delivery, and a delivery that becomes slow keeps its
+    /// place.
     #[must_use]
     pub fn slow_concurrency(mut self, deliveries: usize) -> Self {
         self.slow_concurrency = deliveries;
