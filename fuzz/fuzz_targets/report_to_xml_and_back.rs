@@ -1,8 +1,7 @@
 //! Takes bytes as a report, or as the choices for an invented one. What can be written, compact, indented or in a
 //! JSON string, is read again as the same document.
 
-use arbitrary::{Arbitrary, Unstructured};
-use bankrail_camt052::{Document, Finding, ReadLimits, Mode, ReadOptions, WriteError, WriteOptions};
+use bankrail_camt052::{Document, Finding, Mode, ReadLimits, ReadOptions, WriteError, WriteOptions};
 
 fn assert_same_back(document: &Document) {
     let xml = match document.to_xml() {
