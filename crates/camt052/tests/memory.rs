@@ -65,8 +65,8 @@ fn shapes() -> Vec<(&'static str, String)> {
     let deep = |inner: &str, levels: usize| format!("{}{inner}{}", "<x>".repeat(levels), "</x>".repeat(levels));
     let long = format!("<Document xmlns:l=\"{}\"", "u".repeat(10_000));
     let total = "<TtlNtriesPerBkTxCd><BkTxCd/></TtlNtriesPerBkTxCd>";
-    let balance = "<Bal><Tp><CdOrPrtry><Cd>ITBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>\
-        <Dt><Dt>2021-07-29</Dt></Dt></Bal>";
+    let balance = "<Bal><Tp><CdOrPrtry><Cd>ITBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">1.00</Amt>\
+        <CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>";
     let supplement = |held: &str| format!("<SplmtryData><Envlp>{held}</Envlp></SplmtryData>");
     let nested = (0..60).map(|_| format!("<x{}>", declarations(250, "u"))).collect::<String>() + &"</x>".repeat(60);
     vec![

@@ -10,7 +10,8 @@ fn report(before: &str, entries: &str) -> Report {
 
 fn entry(amount: &str, status: &str, direction: &str, more: &str) -> String {
     format!(
-        "<Ntry><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd><Sts>{status}</Sts><BkTxCd/>{more}</Ntry>"
+        "<Ntry><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd>\
+         <Sts>{status}</Sts><BkTxCd/>{more}</Ntry>"
     )
 }
 
@@ -50,8 +51,8 @@ fn an_entry_without_transactions_says_what_the_entry_says() {
 
 fn balance(code: &str, amount: &str, direction: &str) -> String {
     format!(
-        "<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd>\
-         <Dt><Dt>2021-07-29</Dt></Dt></Bal>"
+        "<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">{amount}</Amt>\
+         <CdtDbtInd>{direction}</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>"
     )
 }
 

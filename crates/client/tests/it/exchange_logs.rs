@@ -1,36 +1,11 @@
 //! No failed call logs a secret, an account or a text of the service.
 
+use crate::log::Log;
 use crate::provider::{API_KEY, Provider, Reply, document, request, request_key, token_text};
 use bankrail_statement::{AccountId, Page, StatementRequest, StatementResponse};
-use std::io::Write;
-use std::sync::{Arc, Mutex};
-use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::fmt::MakeWriter;
 
 /// Stands in everything that must not get into a log.
 const MARK: &str = "MARK4711";
-
-#[derive(Clone, Default)]
-struct Sink(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Sink {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
 
 fn error_body(code: &str) -> String {
     format!(r#"{{"requestKey":"{}","error":{{"statusCode":"{code}","title":"{MARK}"}}}}"#, request_key())
@@ -38,14 +13,7 @@ fn error_body(code: &str) -> String {
 
 #[tokio::test(flavor = "current_thread")]
 async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
-    let sink = Sink::default();
-    let subscriber = || {
-        tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(false).with_writer(sink.clone()).finish()
-    };
-    // With only one subscriber, a call site that another test's thread reaches first would be disabled for ever.
-    let _second = tracing::Dispatch::new(subscriber());
-    let guard = tracing::subscriber::set_default(subscriber());
-
+    let log = Log::start();
     let foreign = StatementResponse::new(&AccountId::parse(MARK).unwrap(), request_key(), Page::Last);
     let statement = |payload: &str| {
         StatementResponse::new(&AccountId::parse(crate::provider::ACCOUNT).unwrap(), request_key(), Page::Last)
@@ -95,9 +63,8 @@ async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
     let (_, client, _) = Provider::client().await;
     let reserved = StatementRequest::new(&AccountId::parse("012003111111111").unwrap());
     client.statements().page(&reserved).await.unwrap_err();
-    drop(guard);
 
-    let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+    let text = log.text();
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("bankrail_client")).collect();
     for wanted in ["code=EC20001", "kind=\"reply\"", "kind=\"payload\"", "kind=\"refused\"", "status=404"] {
         assert!(lines.iter().any(|line| line.contains(wanted)), "{wanted} in {text}");

@@ -14,7 +14,7 @@ fn only_the_canonical_spelling_is_read() {
 
 proptest! {
     #[test]
-    fn octets_survive_the_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+    fn bytes_survive_the_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
         let text = encode(&bytes);
         prop_assert_eq!(text.len(), encoded_len(bytes.len()));
         prop_assert_eq!(decode(&text).unwrap(), bytes);

@@ -13,7 +13,7 @@ async fn the_26th_statement_within_the_hour_waits() {
     for _ in 0..25 {
         assert_eq!(world.statement(r#"{"accountId":"2"}"#).await.status, StatusCode::OK);
     }
-    // Charged and refused before the body is read.
+    // Charged and refused before the body is judged.
     let answer = world.statement("no JSON").await;
     assert_eq!((answer.status, answer.error_code()), (StatusCode::TOO_MANY_REQUESTS, "EC429"));
     assert!(answer.headers.get("ratelimit").is_none());

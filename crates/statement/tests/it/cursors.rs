@@ -3,7 +3,7 @@
 use bankrail_statement::{Cursor, CursorError};
 
 #[test]
-fn octets_and_text() {
+fn bytes_and_text() {
     let cursor = Cursor::from_bytes(b"\xff\xfe").unwrap();
     assert_eq!(cursor.as_str(), "//4=");
     assert_eq!(cursor.to_bytes().unwrap(), b"\xff\xfe");

@@ -15,7 +15,10 @@ fn everything_said_there_and_back() {
     let json = request.to_json();
     assert_eq!(
         json,
-        r#"{"accountId":"A.1","includeNarrative":false,"cursor":"a\"b","sortOrder":"backward","maxEntries":7,"extract":"intraday"}"#
+        concat!(
+            r#"{"accountId":"A.1","includeNarrative":false,"cursor":"a\"b","sortOrder":"backward","maxEntries":7,"#,
+            r#""extract":"intraday"}"#
+        )
     );
     assert_eq!(StatementRequest::from_json(json.as_bytes()).unwrap(), request);
 }

@@ -1,6 +1,7 @@
 //! No failure of a delivery tells the log what a message holds, or a secret.
 
 use super::world::{fresh_headers, sealed_by, sealer};
+use crate::capture::Capture;
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
 use bankrail_mailbox::{
@@ -16,11 +17,9 @@ use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
 use bankrail_values::{Clock, ManualClock, Money, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::{CaseType, Message, MessageKind, samples};
 use http::{HeaderMap, StatusCode};
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
-use tracing_subscriber::fmt::MakeWriter;
 
 /// Stands in every text; account and amount are marked by their digits. The API key is that of `world`.
 const MARKS: [&str; 5] = ["MARKED", "990077123", "77123", "hunter2", "eyJ"];
@@ -211,42 +210,9 @@ impl Provider {
     }
 }
 
-#[derive(Clone, Default)]
-struct Sink(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Sink {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn no_failure_of_a_delivery_tells_what_a_message_holds() {
-    let sink = Sink::default();
-    let subscriber = || {
-        tracing_subscriber::fmt()
-            .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
-            .with_ansi(false)
-            .with_writer(sink.clone())
-            .finish()
-    };
-    // While there is one subscriber only, a call site that another test's thread meets first stays silent for good.
-    let _second = tracing::Dispatch::new(subscriber());
-    let guard = tracing::subscriber::set_default(subscriber());
-
+    let log = Capture::start();
     let statuses = [100, 302, 400, 401, 404, 410, 413, 429, 500, 503].map(Answer::Status);
     let bodies = [
         "MARKED",
@@ -295,9 +261,8 @@ async fn no_failure_of_a_delivery_tells_what_a_message_holds() {
         let error = broken.dispatcher.enqueue(&broken.acme, &marked(), fresh_headers(MessageKind::Query)).await;
         assert!(!error.unwrap_err().to_string().contains("MARKED"));
     }
-    drop(guard);
 
-    let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+    let text = log.text();
     for line in
         ["delivery made", "no answer", "could not be sealed", "not sealed in time", "panicked", "no such endpoint"]
     {
