@@ -129,6 +129,8 @@ fn shapes() -> Vec<(&'static str, String)> {
         ("references", in_transaction("<AddtlTxInf>", "&#9;", "</AddtlTxInf>")),
         ("a malformed end", in_report(&entry("")).replace("</Rpt>", "</Rp")),
         ("empty balances", in_report("<Bal/>")),
+        ("entries that cannot be read", in_report(&entry("").replace("5.00", "five"))),
+        ("comments in an entry", in_entry("", "<!---->", "")),
     ]
 }
 
@@ -194,6 +196,7 @@ fn in_parts(bytes: &[u8]) -> Outcome {
         reader.take_findings();
         match part {
             Ok(Some(_)) => {}
+            Err(error) if error.unread().is_some() => {}
             ended => return outcome(ended),
         }
     }

@@ -4,8 +4,8 @@ use crate::checking::assert_checked_as_read;
 use crate::findings::document;
 use crate::tree::Slowly;
 use bankrail_camt052::{
-    Document, EntryReader, ExtraPart, Finding, FindingKind, Mode, Parsed, ReadErrorKind, ReadOptions, StreamItem,
-    WriteError, WriteOptions,
+    Document, EntryReader, ExtraPart, Finding, FindingKind, LimitKind, Mode, Parsed, ReadErrorKind, ReadLimits,
+    ReadOptions, StreamItem, WriteError, WriteOptions,
 };
 
 const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
@@ -239,5 +239,29 @@ fn a_stream_goes_on_after_an_entry_that_cannot_be_read() {
     ] {
         let items: Vec<_> = EntryReader::with_options(xml.as_bytes(), options).collect();
         assert!(items.last().unwrap().as_ref().is_err_and(|error| error.unread().is_none()));
+    }
+}
+
+#[test]
+fn no_more_of_an_entry_is_remembered_than_may_be_kept() {
+    let limits = ReadLimits::default().kept_bytes(1_000);
+    let options = ReadOptions::default().limits(limits);
+    for (comments, fits) in [(10, true), (10_000, false)] {
+        let filler = "<!--x-->".repeat(comments);
+        let whole = ENTRY.replace("<Sts>", &format!("{filler}<Sts>"));
+        let unread = whole.replace("<Sts>BOOK</Sts>", "<Sts>BOOK</Sts><Sts>BOOK</Sts>").replace("5.00", "five");
+        let xml = document("", &format!("{whole}{unread}{ENTRY}"));
+        for piece in [64, 4096] {
+            let mut reader = EntryReader::with_options(Slowly { bytes: xml.as_bytes(), piece }, options.clone());
+            assert!(matches!(reader.next_item(), Ok(Some(_))), "{comments}");
+            let items: Vec<_> = reader.collect();
+            let error = items.iter().find_map(|item| item.as_ref().err()).unwrap();
+            if fits {
+                assert!(error.unread().is_some_and(|text| text.contains(&filler)) && items.len() > 1);
+            } else {
+                let limit = matches!(error.kind(), ReadErrorKind::Limit { limit: LimitKind::KeptBytes, .. });
+                assert!(limit && error.unread().is_none() && items.len() <= 2, "{error}");
+            }
+        }
     }
 }

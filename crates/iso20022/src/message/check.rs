@@ -26,9 +26,9 @@ pub(super) fn first_missing<M: Message>(document: &M) -> Option<Finding> {
     checked(document, Checker::new(M::SHAPE).for_missing_parts()).into_iter().next()
 }
 
-/// The first finding of the schema.
+/// The first finding of the schema in the model. Parts beyond the schema are judged by reading them back.
 pub(super) fn first_of_schema<M: Message>(document: &M) -> Option<Finding> {
-    check(document).into_iter().find(|finding| finding.kind.is_schema())
+    checked(document, Checker::new(M::SHAPE)).into_iter().find(|finding| finding.kind.is_schema())
 }
 
 fn checked<M: Message>(document: &M, mut checker: Checker) -> Vec<Finding> {

@@ -122,31 +122,35 @@ pub fn append_json_content<M: Message>(document: &M, json: &mut String) -> Resul
 }
 
 fn refuse<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteError> {
-    let plain = document.is_plain();
-    let refused = if options.schema_valid {
-        check::first_of_schema(document)
-    } else if plain || options.incomplete {
-        None
-    } else {
-        check::first_missing(document)
-    };
-    match refused {
-        Some(finding) => Err(WriteError::Invalid { finding: Box::new(finding) }),
-        None if plain => Ok(()),
-        None => refuse_unfaithful(document, options),
+    if !document.is_plain() {
+        return refuse_kept(document, options);
     }
+    let refused = if options.schema_valid { check::first_of_schema(document) } else { None };
+    refused.map_or(Ok(()), |finding| Err(invalid(finding)))
 }
 
-/// Parts that the schema does not know are written as they are; only reading them again shows whether they are
-/// unchanged.
+/// Parts that the schema does not know are written as they are. Only reading them again shows whether they are
+/// unchanged, and whether the schema refuses them.
 #[cold]
-fn refuse_unfaithful<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteError> {
-    let why = match read_back(document, options.incomplete)? {
-        Ok(again) if again.document == *document => return Ok(()),
-        Ok(_) => None,
-        Err(error) => Some(error),
+fn refuse_kept<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteError> {
+    let lacks = if options.schema_valid || options.incomplete { None } else { check::first_missing(document) };
+    if let Some(finding) = lacks {
+        return Err(invalid(finding));
+    }
+    let why = match read_back(document, options.schema_valid || options.incomplete) {
+        Ok(Ok(again)) if again.document == *document => {
+            let refused = again.findings.into_iter().find(|finding| options.schema_valid && finding.kind.is_schema());
+            return refused.map_or(Ok(()), |finding| Err(invalid(Finding { position: None, ..finding })));
+        }
+        Ok(again) => WriteError::Unfaithful { why: again.err() },
+        Err(error) => error,
     };
-    Err(WriteError::Unfaithful { why })
+    let refused = if options.schema_valid { check::first_of_schema(document) } else { None };
+    Err(refused.map_or(why, invalid))
+}
+
+fn invalid(finding: Finding) -> WriteError {
+    WriteError::Invalid { finding: Box::new(finding) }
 }
 
 /// The document, written and read again.

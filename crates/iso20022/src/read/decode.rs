@@ -90,9 +90,9 @@ impl<R: BufRead> Decoded<R> {
         self.remembers = false;
     }
 
-    /// The text consumed since `remember`.
-    pub(crate) fn remembered(&self) -> &str {
-        &self.remembered
+    /// The text consumed since `remember`; `None` if it was more than may be kept.
+    pub(crate) fn remembered(&self) -> Option<&str> {
+        self.remembers.then_some(self.remembered.as_str())
     }
 
     /// An event begins here.
@@ -332,7 +332,14 @@ impl<R: BufRead> BufRead for Decoded<R> {
         let end = self.start.saturating_add(amount).min(self.text.len());
         let text = self.text.as_bytes().get(self.start..end).unwrap_or_default();
         if self.remembers {
-            self.remembered.push_str(self.text.get(self.start..end).unwrap_or_default());
+            let piece = self.text.get(self.start..end).unwrap_or_default();
+            if piece.len() > self.limits.kept_bytes.saturating_sub(self.remembered.len()) {
+                // More than may be kept, so it cannot be asked for again.
+                self.remembers = false;
+                self.remembered = String::new();
+            } else {
+                self.remembered.push_str(piece);
+            }
         }
         let bytes = self.source_bytes(text);
         let first = self.at.offset == 0;

@@ -141,9 +141,9 @@ impl ReadError {
         self
     }
 
-    /// The element that could not be read, as it stands in the document (as UTF-8, without the namespaces declared
-    /// around it), where reading goes on after it: a reader of one part after the other has more. `None` when nothing
-    /// can be read after the error.
+    /// The element that could not be read, if the reader of one part after the other can go on after it: its text in
+    /// the document, as UTF-8, without the namespaces declared around it. `None` if nothing can be read after the
+    /// error, and if a whole document was read.
     #[must_use]
     pub fn unread(&self) -> Option<&str> {
         self.0.unread.as_deref()

@@ -43,8 +43,9 @@ impl ReadOptions {
     /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is none, as markup among
     /// the extras of its report, reports why, and reads on. Default: false, it refuses the document.
     ///
-    /// For whole documents. A reader of one entry after the other always goes on, after an error with
-    /// [`unread`](crate::ReadError::unread). A document that is not well-formed is refused in any case.
+    /// For whole documents. A reader of one entry after the other goes on without this option, after an error with
+    /// [`unread`](crate::ReadError::unread), unless findings refuse the document ([`Mode::Strict`],
+    /// [`deny_findings`](Self::deny_findings)). A document that is not well-formed is refused in any case.
     #[must_use]
     pub const fn keep_unreadable(self, keep_unreadable: bool) -> Self {
         Self { keep_unreadable, ..self }

@@ -36,8 +36,9 @@ pub trait Tokens {
     fn remember(&mut self);
     /// What follows will not be asked for again.
     fn forget(&mut self);
-    /// The text from a place, which was to be remembered, up to the end of the last event.
-    fn since(&self, mark: Mark) -> &str;
+    /// The text from a place, which was to be remembered, up to the end of the last event; `None` if it was more than
+    /// may be kept.
+    fn since(&self, mark: Mark) -> Option<&str>;
 }
 
 /// A UTF-8 text in memory whose characters XML allows.
@@ -112,10 +113,10 @@ impl Tokens for TextTokens<'_> {
     #[inline]
     fn forget(&mut self) {}
 
-    fn since(&self, mark: Mark) -> &str {
+    fn since(&self, mark: Mark) -> Option<&str> {
         let start = usize::try_from(mark.text).unwrap_or(usize::MAX).saturating_add(self.byte_order_mark);
         let end = self.text.len().saturating_sub(self.reader.get_ref().len());
-        self.text.get(start..end).unwrap_or_default()
+        Some(self.text.get(start..end).unwrap_or_default())
     }
 }
 
@@ -179,9 +180,9 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
         self.reader.get_mut().forget();
     }
 
-    fn since(&self, mark: Mark) -> &str {
+    fn since(&self, mark: Mark) -> Option<&str> {
         let start = usize::try_from(mark.text.saturating_sub(self.remembered)).unwrap_or(usize::MAX);
-        self.reader.get_ref().remembered().get(start..).unwrap_or_default()
+        Some(self.reader.get_ref().remembered()?.get(start..).unwrap_or_default())
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::attributes;
 use super::cursor::Cursor;
-use super::error::ReadError;
+use super::error::{LimitKind, ReadError};
 use super::events::Token;
 use super::findings::FurtherFindings;
 use super::halt::{Halt, Halted};
@@ -103,7 +103,8 @@ impl<T: Tokens> Cursor<T> {
                 Token::Content => {}
             }
         }
-        Ok(self.events.tokens.since(place.mark).to_owned())
+        let xml = self.events.tokens.since(place.mark).map(str::to_owned);
+        xml.ok_or_else(|| self.events.limit(LimitKind::KeptBytes, self.events.limits.kept_bytes))
     }
 
     /// What had been done of the element at a place is forgotten, but for its findings.
