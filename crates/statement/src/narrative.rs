@@ -8,7 +8,8 @@
 //!   ordinary account's credits their creditor account (Default).
 
 use bankrail_camt052::{
-    AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text, TransactionParties,
+    AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text, Transaction,
+    TransactionParties,
 };
 
 /// The channel of an entry's payment. The message does not carry it; the ledger knows it.
@@ -48,15 +49,19 @@ pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, account: Accoun
 
 /// Removes the creditor account from all credits of an entry.
 fn hide_creditor_accounts(entry: &mut Entry) {
-    for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
-        let Some(parties) = transaction.parties.as_mut().filter(|_| transaction.direction == Some(Direction::Credit))
-        else {
-            continue;
-        };
+    for transaction in credits(entry) {
+        let Some(parties) = &mut transaction.parties else { continue };
         if parties.creditor_account.take().is_some() && **parties == TransactionParties::default() {
             transaction.parties = None;
         }
     }
+}
+
+/// The credits among an entry's transactions. A transaction that states no direction has that of the entry.
+fn credits(entry: &mut Entry) -> impl Iterator<Item = &mut Transaction> {
+    let whole = &entry.direction;
+    let transactions = entry.details.iter_mut().flat_map(|details| &mut details.transactions);
+    transactions.filter(move |transaction| transaction.direction.as_ref().unwrap_or(whole) == &Direction::Credit)
 }
 
 /// Removes related parties and unstructured remittance text from all transactions of an entry. Structured remittance
@@ -108,24 +113,18 @@ impl VirtualAccount {
     /// [with virtual accounts](AccountKind::WithVirtualAccounts), [`apply_narrative`] removes it, whatever the entry's
     /// channel, if `includeNarrative` is false.
     pub fn show_in(&self, entry: &mut Entry) {
-        for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
-            if transaction.direction == Some(Direction::Credit) {
-                let mut id = OtherAccountId::new(self.number.clone());
-                id.issuer = Some(self.issuer.clone());
-                let account = CounterpartyAccount::new(CamtAccountId::Other(id));
-                transaction.parties.get_or_insert_default().creditor_account = Some(Box::new(account));
-            }
+        for transaction in credits(entry) {
+            let mut id = OtherAccountId::new(self.number.clone());
+            id.issuer = Some(self.issuer.clone());
+            let account = CounterpartyAccount::new(CamtAccountId::Other(id));
+            transaction.parties.get_or_insert_default().creditor_account = Some(Box::new(account));
         }
     }
 
     /// The virtual account of an entry's first credit; `None` if that names no account with an issuing branch.
     #[must_use]
     pub fn of(entry: &Entry) -> Option<Self> {
-        let credit = entry
-            .details
-            .iter()
-            .flat_map(|details| &details.transactions)
-            .find(|transaction| transaction.direction == Some(Direction::Credit))?;
+        let credit = entry.lines().find(|line| *line.direction() == Direction::Credit)?.transaction?;
         match &credit.parties.as_ref()?.creditor_account.as_ref()?.id {
             CamtAccountId::Other(id) => Self::new(id.id.as_str(), id.issuer.as_ref()?.as_str()),
             _ => None,

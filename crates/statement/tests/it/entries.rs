@@ -101,6 +101,11 @@ fn virtual_accounts_are_named_with_their_branch() {
         let hidden = shown(credited.clone(), channel, AccountKind::WithVirtualAccounts, false);
         assert!(hidden.details[0].transactions[0].parties.is_none(), "{channel:?}");
     }
+    let mut silent = credited;
+    silent.details[0].transactions[0].direction = None;
+    assert_eq!(VirtualAccount::of(&silent).as_ref(), Some(&virtual_account), "the entry says that it is a credit");
+    let hidden = shown(silent, EntryChannel::Ordinary, AccountKind::WithVirtualAccounts, false);
+    assert!(hidden.details[0].transactions[0].parties.is_none());
     let debit = plain("25.00", "x").replace("CRDT", "DBIT");
     let mut debited = entry(debit);
     virtual_account.show_in(&mut debited);
