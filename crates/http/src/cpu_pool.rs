@@ -128,6 +128,7 @@ impl Drop for Thread {
 mod tests {
     use super::*;
     use std::future::Future as _;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc;
     use std::task::{Context, Waker};
 
@@ -192,13 +193,17 @@ mod tests {
             while pool.0.lock().threads == 0 {
                 tokio::task::yield_now().await;
             }
-            let mut second = Box::pin(pool.run(|| -> u8 { panic!("nobody waits") }));
+            let started = Arc::new(AtomicBool::new(false));
+            let start = Arc::clone(&started);
+            let mut second = Box::pin(pool.run(move || start.store(true, Ordering::SeqCst)));
             let mut context = Context::from_waker(Waker::noop());
             assert!(second.as_mut().poll(&mut context).is_pending());
             drop(second);
             go.send(()).unwrap();
             assert_eq!(first.await.unwrap(), Some(true));
+            // The only thread takes jobs in their order, so it has passed the second one.
             assert_eq!(pool.run(|| 7).await, Some(7));
+            assert!(!started.load(Ordering::SeqCst));
         });
     }
 

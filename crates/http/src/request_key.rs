@@ -124,7 +124,29 @@ where
             request.extensions_mut().insert(key);
             key
         });
+        #[cfg(feature = "serve")]
+        if let Some(given) = request.extensions().get::<GivenKey>() {
+            given.tell(key);
+        }
         RequestKeyFuture { answer: self.inner.call(request), key }
+    }
+}
+
+/// Tells the server, outside of [`RequestKeyLayer`], which key the layer gave to a request.
+#[cfg(feature = "serve")]
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GivenKey(std::sync::Arc<std::sync::OnceLock<RequestKey>>);
+
+#[cfg(feature = "serve")]
+impl GivenKey {
+    /// The key, or a new one if there is no layer.
+    pub(crate) fn get(&self) -> RequestKey {
+        self.0.get().copied().unwrap_or_else(RequestKey::random)
+    }
+
+    /// An inner layer keeps the key of the outer one, so the first that is told stays.
+    fn tell(&self, key: RequestKey) {
+        let _ = self.0.set(key);
     }
 }
 

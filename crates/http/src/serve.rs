@@ -137,7 +137,7 @@ async fn accept<S, B>(
     tls: Option<TlsAcceptor>,
     service: S,
     options: ServerOptions,
-    stopped: watch::Receiver<bool>,
+    mut stopped: watch::Receiver<bool>,
 ) where
     S: HttpService<B>,
     S::Future: Send,
@@ -149,7 +149,12 @@ async fn accept<S, B>(
     let Some(tls) = tls else {
         return serve_connection(stream, false, service, options, stopped).await;
     };
-    match timeout(options.header_timeout, tls.accept(stream)).await {
+    let handshake = tokio::select! {
+        handshake = timeout(options.header_timeout, tls.accept(stream)) => handshake,
+        // Before the end of the handshake no request is in progress.
+        _ = stopped.wait_for(|stopped| *stopped) => return,
+    };
+    match handshake {
         Ok(Ok(stream)) => {
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             serve_connection(stream, http2, service, options, stopped).await;

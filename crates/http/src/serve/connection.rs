@@ -3,8 +3,8 @@
 use super::activity::{Activity, LINGER, Watched};
 use super::body::{AnswerBody, RequestBody};
 use super::options::ServerOptions;
-use crate::RequestKey;
 use crate::names::REQUEST_KEY;
+use crate::request_key::GivenKey;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
@@ -56,14 +56,16 @@ pub(super) async fn serve_connection<I, S, B>(
         let in_progress = begins.begin();
         let service = service.clone();
         async move {
-            let request = request.map(|body| RequestBody::new(body, options.body_timeout));
+            let given = GivenKey::default();
+            let mut request = request.map(|body| RequestBody::new(body, options.body_timeout));
+            request.extensions_mut().insert(given.clone());
             let body = match timeout(options.request_timeout, call(service, request)).await {
                 Ok(answer) => {
                     return Ok::<_, Infallible>(answer.map(|body| AnswerBody { body: Some(body), in_progress }));
                 }
                 Err(_) => AnswerBody { body: None, in_progress },
             };
-            let key = RequestKey::random();
+            let key = given.get();
             tracing::warn!(request_key = %key, "no answer within the time of a request");
             let mut late = Response::new(body);
             *late.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-/// Options of a [`Server`](super::Server): the times and amounts that a peer may take.
+/// The longest time of an option: an instant that far away must exist.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Options of a [`Server`](super::Server): the times and amounts that a peer may take. A time of more than 365 days
+/// counts as 365 days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerOptions {
     pub(super) header_timeout: Duration,
@@ -38,10 +42,11 @@ impl ServerOptions {
     }
 
     /// How long each of these may take: the TLS handshake, the headers of the first request from the connection's
-    /// start, and the headers of a later one from their first byte. Default: 10 s.
+    /// start, and over HTTP/1.1 the headers of a later one from their first byte. Over HTTP/2 the headers of a later
+    /// one may take [`ServerOptions::idle_timeout`], or the time of the requests in progress. Default: 10 s.
     #[must_use]
     pub fn header_timeout(mut self, longest: Duration) -> Self {
-        self.header_timeout = longest;
+        self.header_timeout = longest.min(LONGEST);
         self
     }
 
@@ -50,14 +55,14 @@ impl ServerOptions {
     /// this workspace have a shorter time of their own and answer 408 after it.
     #[must_use]
     pub fn body_timeout(mut self, longest: Duration) -> Self {
-        self.body_timeout = longest;
+        self.body_timeout = longest.min(LONGEST);
         self
     }
 
     /// How long a connection may stay open without a request. Default: 60 s.
     #[must_use]
     pub fn idle_timeout(mut self, longest: Duration) -> Self {
-        self.idle_timeout = longest;
+        self.idle_timeout = longest.min(LONGEST);
         self
     }
 
@@ -66,7 +71,7 @@ impl ServerOptions {
     /// Default: 60 s.
     #[must_use]
     pub fn request_timeout(mut self, longest: Duration) -> Self {
-        self.request_timeout = longest;
+        self.request_timeout = longest.min(LONGEST);
         self
     }
 

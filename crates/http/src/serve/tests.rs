@@ -2,7 +2,7 @@
 
 use super::connection::serve_connection;
 use super::{RequestBody, ServerOptions};
-use crate::RequestKey;
+use crate::{RequestKey, RequestKeyLayer};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -16,6 +16,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
+use tower_layer::Layer as _;
 
 const REQUEST: &[u8] = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\n";
 
@@ -157,6 +158,20 @@ async fn a_service_that_does_not_answer_is_answered_for() {
     let key = text.lines().find_map(|line| line.strip_prefix("x-requestkey: ")).unwrap();
     assert!(key.parse::<bankrail_values::HyphenatedUuid>().is_ok());
     assert!((60..=62).contains(&seconds), "{seconds}");
+    served.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_for_a_silent_service_has_the_key_that_the_request_was_given() {
+    let (mut stream, theirs) = duplex(4096);
+    let (_stop, stopped) = watch::channel(false);
+    let keyed = RequestKeyLayer::new().accept_incoming().layer(Paths);
+    let served = tokio::spawn(serve_connection(theirs, false, keyed, ServerOptions::new(), stopped));
+    let key = RequestKey::random();
+    let request = format!("GET /hang HTTP/1.1\r\nhost: x\r\nx-requestkey: {key}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let (text, _) = until_closed(&mut stream).await;
+    assert!(text.starts_with("HTTP/1.1 503 ") && text.contains(&format!("x-requestkey: {key}\r\n")), "{text}");
     served.await.unwrap();
 }
 

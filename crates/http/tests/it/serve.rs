@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -87,6 +88,18 @@ async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> String {
     // A peer may end TLS without saying so.
     let _ = stream.read_to_end(&mut text).await;
     String::from_utf8_lossy(&text).into_owned()
+}
+
+#[tokio::test]
+async fn a_handshake_that_does_not_begin_does_not_delay_a_stop() {
+    let options = ServerOptions::new().header_timeout(Duration::MAX).shutdown_timeout(Duration::MAX);
+    let running = start(Some(tls().0), options, Counter::default()).await;
+    let silent = TcpStream::connect(running.address).await.unwrap();
+    // Connections are accepted in their order, so the silent one is when this one has been refused.
+    exchange(TcpStream::connect(running.address).await.unwrap()).await;
+    running.stop.send(()).unwrap();
+    running.server.await.unwrap();
+    drop(silent);
 }
 
 #[tokio::test]
