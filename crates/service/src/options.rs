@@ -138,8 +138,8 @@ impl ProviderOptions {
         self
     }
 
-    /// Sets the HTTP status of a failure of the statement endpoint. Default: [`StatementFailure::default_status`]. That
-    /// of [`StatementFailure::RateLimit`] is the specification's.
+    /// Sets the HTTP status of a failure of the statement endpoint, one whose answers have a body. Default:
+    /// [`StatementFailure::default_status`]. That of [`StatementFailure::RateLimit`] is the specification's.
     #[must_use]
     pub fn error_status(mut self, failure: StatementFailure, status: StatusCode) -> Self {
         self.error_statuses.insert(failure, status);
@@ -263,8 +263,8 @@ pub enum ProviderOptionsError {
         /// The code.
         found: ErrorCode,
     },
-    /// Another status than the specification's.
-    #[error("expected the specification's status for {failure:?}, found {found}")]
+    /// A status whose answers have no body, or another one than the specification's.
+    #[error("expected a status with a body that the specification allows for {failure:?}, found {found}")]
     ErrorStatus {
         /// The failure.
         failure: StatementFailure,

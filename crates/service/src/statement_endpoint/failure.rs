@@ -87,11 +87,12 @@ impl StatementFailure {
                 return Err(ProviderOptionsError::ErrorCode { failure: *failure, found: code.clone() });
             }
         }
-        match options.error_statuses.get(&Self::RateLimit) {
-            Some(status) if *status != StatusCode::TOO_MANY_REQUESTS => {
-                Err(ProviderOptionsError::ErrorStatus { failure: Self::RateLimit, found: *status })
+        for (failure, status) in &options.error_statuses {
+            let without_body = status.is_informational() || matches!(status.as_u16(), 204 | 205 | 304);
+            if without_body || (*failure == Self::RateLimit && *status != StatusCode::TOO_MANY_REQUESTS) {
+                return Err(ProviderOptionsError::ErrorStatus { failure: *failure, found: *status });
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 }

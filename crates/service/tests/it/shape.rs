@@ -86,6 +86,8 @@ fn unusable_options_are_refused() {
     assert!(provider(&world.book, &world.ledger, &world.stores, code(StatementFailure::Scope)).is_ok());
     let status = refused(|options| options.error_status(StatementFailure::RateLimit, StatusCode::FORBIDDEN));
     assert!(matches!(status, ProviderOptionsError::ErrorStatus { .. }), "the specification's status");
+    let bare = refused(|options| options.error_status(StatementFailure::Scope, StatusCode::NO_CONTENT));
+    assert!(matches!(bare, ProviderOptionsError::ErrorStatus { .. }), "a status without a body");
     let far = refused(|options| options.report_offset_minutes(841));
     assert_eq!(far, ProviderOptionsError::Offset { found: 841 });
 }
