@@ -238,14 +238,15 @@ impl Shared {
             .except(&except)
             .slow(&slow, slow_limit, last.slow.as_ref())
             .reserve(self.options.reserve());
-        let mut leased = Vec::new();
-        for entry in self.outbox.lease(request, now).await? {
-            let is_slow = slow.contains(&entry.message.endpoint);
-            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-            let last = if is_slow { &mut last.slow } else { &mut last.quick };
-            *last = Some(entry.message.endpoint.clone());
-            leased.push((is_slow, entry));
-        }
+        let leased = self.outbox.lease(request, now).await?;
+        let leased: Vec<_> = leased.into_iter().map(|entry| (slow.contains(&entry.message.endpoint), entry)).collect();
+        let last_of =
+            |sort: bool| leased.iter().rfind(|(slow, _)| *slow == sort).map(|(_, entry)| &entry.message.endpoint);
+        let (quick, slow) = (last_of(false).cloned(), last_of(true).cloned());
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.quick = quick.or_else(|| last.quick.take());
+        last.slow = slow.or_else(|| last.slow.take());
+        drop(last);
         Ok(leased)
     }
 
@@ -385,15 +386,15 @@ pub enum EnqueueError {
         /// The name.
         endpoint: EndpointId,
     },
-    /// The message or its headers break the specification.
-    #[error("the message breaks the specification")]
+    /// The message, its headers or the endpoint's name cannot be put into the outbox.
+    #[error("the message is refused")]
     Refused(#[source] OutgoingError),
     /// The outcome answers no request that the provider has recorded.
     #[error("expected a recorded request that the outcome answers, found none")]
     UnknownRequest,
     /// The outcome or its headers are not those of the recorded request.
-    #[error("the outcome does not answer the recorded request: {0}")]
-    OtherRequest(RequestMismatch),
+    #[error("the outcome does not answer the recorded request")]
+    OtherRequest(#[source] RequestMismatch),
     /// The records of requests failed.
     #[error("the records of requests failed")]
     Requests(#[source] StoreError),

@@ -199,8 +199,8 @@ impl Endpoints {
         known.values().filter(|known| known.lock().is_open(now)).map(|known| known.endpoint.id.clone()).collect()
     }
 
-    /// The receivers whose last delivery was slow, or one under way is
-    /// ([`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after)).
+    /// The slow receivers: a delivery has taken [`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after)
+    /// or longer, and since then none has ended that took less.
     pub(super) fn slow(&self) -> Vec<EndpointId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.values().filter(|known| known.is_slow()).map(|known| known.endpoint.id.clone()).collect()

@@ -85,7 +85,8 @@ impl DispatcherOptions {
     /// The most deliveries that this worker makes at once, without the slow ones; at least one. Default: 64.
     ///
     /// The endpoints take turns. Beside each delivery that an endpoint has under way it leaves places free for
-    /// endpoints with fewer: a quarter of all places, divided by [`DispatcherOptions::per_endpoint`].
+    /// endpoints with fewer: a quarter of these places, or of [`DispatcherOptions::slow_concurrency`] if those are
+    /// fewer, divided by [`DispatcherOptions::per_endpoint`].
     #[must_use]
     pub fn concurrency(mut self, deliveries: usize) -> Self {
         self.concurrency = deliveries;
@@ -186,9 +187,10 @@ impl DispatcherOptions {
         self
     }
 
-    /// The number of places that an endpoint leaves free beside each of its deliveries.
+    /// The number of places that an endpoint leaves free beside each of its deliveries: of the smaller number of
+    /// places, so that an endpoint alone reaches its bound among the slow ones too.
     pub(super) fn reserve(&self) -> u32 {
-        let quarter = u32::try_from(self.concurrency / 4).unwrap_or(u32::MAX);
+        let quarter = u32::try_from(self.concurrency.min(self.slow_concurrency) / 4).unwrap_or(u32::MAX);
         quarter / self.per_endpoint.max(1)
     }
 

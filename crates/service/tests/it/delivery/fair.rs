@@ -236,6 +236,24 @@ async fn slow_endpoints_hold_no_more_than_their_places() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_slow_endpoint_alone_reaches_its_bound_within_few_slow_places() {
+    let options = DispatcherOptions::new().slow_concurrency(4);
+    let world = Arc::new(World::new(Others::Answer(Duration::from_secs(2)), 1, options));
+    for _ in 0..20 {
+        world.enqueue(&other_name(0)).await;
+    }
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn({
+        let world = Arc::clone(&world);
+        async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+    });
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(world.receivers.waiting.load(Ordering::Relaxed), 4, "in slow places");
+    stop.send(()).unwrap();
+    running.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn late_answers_and_sealers_that_hang_open_the_circuit() {
     for (others, note) in [
         (Others::Answer(Duration::from_millis(14_900)), None),

@@ -17,8 +17,8 @@ use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
 use bankrail_values::{Clock, ManualClock, Money, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::{CaseType, Message, MessageKind, samples};
 use http::{HeaderMap, StatusCode};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Stands in every text; account and amount are marked by their digits. The API key is that of `world`.
