@@ -140,7 +140,10 @@ impl PostgresOptions {
         let config: Config = config.parse().map_err(ConnectError::database)?;
         let pool = Pool::new(config, tls, self.connections, self.timeout);
         let connecting = async {
-            let mut client = pool.take().await.map_err(|fault| ConnectError::failed(StoreError::from(fault)))?;
+            let mut client = pool.take().await.map_err(|fault| match fault {
+                Fault::Connect(error) | Fault::Sql(error) => ConnectError::failed(error),
+                other => ConnectError::failed(StoreError::from(other)),
+            })?;
             schema::migrate(&mut client).await?;
             client.give_back();
             Ok(())

@@ -6,7 +6,7 @@ use bankrail_mailbox::{
     Outbox, OutboxCounts, OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The outbox of a [`MemoryStore`](super::MemoryStore).
@@ -188,16 +188,17 @@ impl Messages {
         for stored in self.pending().filter(|stored| stored.lease.is_some_and(|lease| !lease.is_over(now))) {
             *leased.entry(&stored.entry.message.endpoint).or_default() += 1;
         }
+        let [except, slow] = [request.except, request.slow].map(|names| names.iter().collect::<HashSet<_>>());
         let queue_of = |endpoint: &EndpointId| {
             let leased = leased.get(endpoint).copied().unwrap_or(0);
-            let slow = request.slow.contains(endpoint);
+            let slow = slow.contains(endpoint);
             let limit = if slow { request.slow_limit } else { request.limit };
             let open = match request.per_endpoint.saturating_sub(leased) {
                 // A lease that is already over does not count.
                 1.. if request.lease.is_over(now) => limit,
                 slots => slots.min(limit),
             };
-            let barred = self.stopped.contains_key(endpoint.as_str()) || request.except.contains(endpoint);
+            let barred = self.stopped.contains_key(endpoint.as_str()) || except.contains(endpoint);
             Queue { turn: leased, open: if barred { 0 } else { open }, slow }
         };
         let mut queues: HashMap<&EndpointId, Queue> = HashMap::new();

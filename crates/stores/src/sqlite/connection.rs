@@ -167,7 +167,12 @@ fn make_private(path: &Path) {
     let text = path.as_os_str().as_encoded_bytes();
     // These are no names of files to SQLite.
     if !text.is_empty() && text != b":memory:" && !text.starts_with(b"file:") {
-        let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        // SQLite follows a symbolic link to a file that does not exist yet, `create_new` does not.
+        let file = match std::fs::read_link(path) {
+            Ok(target) => path.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => path.to_owned(),
+        };
+        let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     }
 }
 

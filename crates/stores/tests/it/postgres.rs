@@ -305,5 +305,6 @@ async fn several_workers_may_start_at_once_and_later_tables_are_refused() {
     let error = PostgresStore::connect(&config).await.unwrap_err();
     assert!(matches!(error, ConnectError::NewerSchema { found: 9999, known: 1.. }), "{error:?}");
     let nowhere = PostgresStore::connect("host=/nonexistent user=nobody").await.unwrap_err();
-    assert!(matches!(nowhere, ConnectError::Failed { .. }), "{nowhere:?}");
+    let ConnectError::Failed { source } = nowhere else { panic!("{nowhere:?}") };
+    assert!(source.is::<DatabaseError>(), "{source:?}");
 }

@@ -10,6 +10,7 @@ use crate::sqlite::values::{Unreadable, entry_id, number, readable};
 use bankrail_mailbox::{EndpointId, LeaseCandidate, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashSet;
 
 /// Finds the next endpoint's name by the index.
 const NEXT_ENDPOINT: &str = "SELECT endpoint FROM bankrail_outbox
@@ -42,13 +43,13 @@ pub(super) fn run(
     request: &LeaseRequest<'_>,
     now: Timestamp,
 ) -> Result<Vec<OutboxEntry>, Fault> {
+    let [except, slow] = [request.except, request.slow].map(names);
     let mut candidates = Vec::new();
     each_open_endpoint(connection, |endpoint| {
-        let is = |other: &EndpointId| other.as_str() == endpoint;
-        if request.except.iter().any(is) {
+        if except.contains(endpoint) {
             return Ok(());
         }
-        let slow = request.slow.iter().any(is);
+        let slow = slow.contains(endpoint);
         let mut leased = connection.prepare_cached(LEASED)?;
         let leased: u32 = leased.query_row(params![endpoint, now.unix_millis()], |row| row.get(0))?;
         let slots = match request.per_endpoint.saturating_sub(leased) {
@@ -91,6 +92,10 @@ pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Fau
         Ok(())
     })?;
     next.map(instant).transpose()
+}
+
+fn names(endpoints: &[EndpointId]) -> HashSet<&str> {
+    endpoints.iter().map(EndpointId::as_str).collect()
 }
 
 /// Visits the endpoints that have something pending and are not stopped.

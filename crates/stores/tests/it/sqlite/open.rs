@@ -35,6 +35,9 @@ async fn a_new_file_and_its_log_are_their_owners_only() {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
     drop(store);
+    std::os::unix::fs::symlink("elsewhere.db", folder.path().join("link.db")).unwrap();
+    drop(open("link.db").await);
+    assert_eq!(mode(&folder.path().join("elsewhere.db")), 0o600, "where a link points to");
     let shared = folder.path().join("shared.db");
     std::fs::write(&shared, "").unwrap();
     std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o660)).unwrap();
