@@ -1,7 +1,8 @@
 //! Sets of keys, for rotation.
 
+use crate::CurrentKey;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// A key that may have a `kid`. Every key handle is one.
 pub trait Keyed {
@@ -17,7 +18,7 @@ pub trait Keyed {
 /// - In a set whose keys have no `kid`, a token's `kid` is ignored.
 ///
 /// Clones share their keys: [`KeySet::replace`] on one changes all. Reading holds a lock while a pointer is copied.
-pub struct KeySet<K>(Arc<RwLock<Arc<Vec<K>>>>);
+pub struct KeySet<K>(CurrentKey<Vec<K>>);
 
 impl<K: Keyed + Clone> KeySet<K> {
     /// The most keys that a token without `kid` is tried with.
@@ -41,8 +42,7 @@ impl<K: Keyed + Clone> KeySet<K> {
     /// # Errors
     /// As [`KeySet::new`]; the set is then unchanged.
     pub fn replace(&self, keys: impl IntoIterator<Item = K>) -> Result<(), KeySetError> {
-        let keys = Arc::new(check(keys)?);
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = keys;
+        self.0.replace(check(keys)?);
         Ok(())
     }
 
@@ -66,13 +66,13 @@ impl<K: Keyed + Clone> KeySet<K> {
 
 impl<K> KeySet<K> {
     fn of(keys: Vec<K>) -> Self {
-        Self(Arc::new(RwLock::new(Arc::new(keys))))
+        Self(CurrentKey::new(keys))
     }
 
     /// The current keys.
     #[must_use]
     pub fn keys(&self) -> Arc<Vec<K>> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        self.0.get()
     }
 }
 
@@ -174,7 +174,7 @@ impl<K: Keyed + Clone> From<K> for KeySet<K> {
 
 impl<K> Clone for KeySet<K> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self(self.0.clone())
     }
 }
 
