@@ -28,6 +28,12 @@ pub enum BuildError {
         /// The entry's currency; `none` without one.
         found: String,
     },
+    /// ISO 4217 does not list the account's currency.
+    #[error("expected a currency that ISO 4217 lists, found {found}")]
+    UnlistedCurrency {
+        /// The currency.
+        found: Currency,
+    },
     /// The creation time has no offset or no fraction digits.
     #[error("expected a creation time with fraction digits and offset, found {found}")]
     CreationTime {

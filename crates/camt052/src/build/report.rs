@@ -39,6 +39,7 @@ pub struct ReportBuilder {
     balance_code: BalanceCode,
     balance_sub_type: String,
     account_name: Option<String>,
+    unlisted_currency: bool,
     entries: Vec<Entry>,
     /// The error of the first entry that could not be built.
     failed: Option<BuildError>,
@@ -82,6 +83,7 @@ impl ReportBuilder {
             balance_code: BalanceCode::InterimAvailable,
             balance_sub_type: "Current".to_owned(),
             account_name: None,
+            unlisted_currency: false,
             entries: Vec::new(),
             failed: None,
         }
@@ -105,6 +107,14 @@ impl ReportBuilder {
     #[must_use]
     pub fn account_name(mut self, name: impl Into<String>) -> Self {
         self.account_name = Some(name.into());
+        self
+    }
+
+    /// Allows a currency that ISO 4217 does not list, such as a historic one. Default: it is refused (Specification:
+    /// "Statement payload").
+    #[must_use]
+    pub fn allow_unlisted_currency(mut self) -> Self {
+        self.unlisted_currency = true;
         self
     }
 
@@ -139,6 +149,9 @@ impl ReportBuilder {
     /// [`BuildError`] when a value does not fit the message.
     pub fn build(self) -> Result<Document, BuildError> {
         let currency = self.balance.currency();
+        if !self.unlisted_currency && !currency.is_listed() {
+            return Err(BuildError::UnlistedCurrency { found: currency });
+        }
         if self.created_at.offset().is_none() || self.created_at.fraction_digits() == 0 {
             return Err(BuildError::CreationTime { found: self.created_at.to_string() });
         }

@@ -5,6 +5,10 @@ use bankrail_camt052::{BuildError, Document, EntryBuilder, FindingKind, Mode, Re
 use bankrail_values::{Date, SimpleUuid};
 
 fn builder() -> ReportBuilder {
+    in_balance("1245500.00 AUD")
+}
+
+fn in_balance(balance: &str) -> ReportBuilder {
     ReportBuilder::new(
         ReportIds {
             message: SimpleUuid::parse("44b756ed60c8496391a768af90073f3f").unwrap(),
@@ -13,7 +17,7 @@ fn builder() -> ReportBuilder {
         "CMM",
         "2021-07-29T17:10:05.1750344+10:00".parse().unwrap(),
         "011222814766538",
-        "1245500.00 AUD".parse().unwrap(),
+        balance.parse().unwrap(),
         Date::parse("2021-07-29").unwrap(),
     )
 }
@@ -105,6 +109,16 @@ fn account_id() {
 #[test]
 fn account_currency() {
     assert_texts("Rpt/Acct/Ccy", &["AUD"]);
+    let in_currency = |currency: &str| in_balance(&format!("1.00 {currency}"));
+    for currency in ["USD", "JPY", "XAU"] {
+        assert!(in_currency(currency).build().is_ok(), "{currency}");
+    }
+    for currency in ["QQQ", "DEM"] {
+        let refused = in_currency(currency).build().unwrap_err();
+        assert_eq!(refused.to_string(), format!("expected a currency that ISO 4217 lists, found {currency}"));
+        let document = in_currency(currency).allow_unlisted_currency().build().unwrap();
+        assert_eq!(texts(&document.to_xml().unwrap(), "Rpt/Acct/Ccy"), [currency]);
+    }
 }
 
 #[test]
@@ -234,6 +248,19 @@ fn unstructured_remittance() {
     let pieces = texts(&document.to_xml().unwrap(), "Ustrd");
     assert_eq!(pieces.iter().map(|piece| piece.chars().count()).collect::<Vec<_>>(), [140, 140, 20]);
     assert_eq!(document.reports[0].entries[0].narrative(), narrative);
+}
+
+#[test]
+fn the_net_of_the_summary_has_a_direction() {
+    for (amounts, net, direction) in [
+        (["5.00 AUD", "-7.50 AUD"], "2.50", "DBIT"),
+        (["7.50 AUD", "-5.00 AUD"], "2.50", "CRDT"),
+        (["5.00 AUD", "-5.00 AUD"], "0.00", "CRDT"),
+    ] {
+        let xml = builder().entries(amounts.map(entry)).build().unwrap().to_xml().unwrap();
+        assert_eq!(texts(&xml, "TtlNtries/TtlNetNtry/Amt"), [net], "{amounts:?}");
+        assert_eq!(texts(&xml, "TtlNtries/TtlNetNtry/CdtDbtInd"), [direction], "{amounts:?}");
+    }
 }
 
 #[test]
