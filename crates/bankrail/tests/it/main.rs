@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a case says what it expects")]
 
 mod both;
+mod change_log;
 mod defaults;
 mod faults;
 mod kills;

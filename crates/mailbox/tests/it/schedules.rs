@@ -1,6 +1,6 @@
 //! Schedules of deliveries.
 
-use bankrail_mailbox::{DEFAULT_DELAYS, Disposition, Schedule};
+use bankrail_mailbox::{DEFAULT_DELAYS, DEFAULT_TIME_OUT, Disposition, Schedule};
 use bankrail_values::Timestamp;
 use proptest::prelude::*;
 use std::time::Duration;
@@ -23,6 +23,19 @@ proptest! {
         prop_assert!(schedule.delay(0, random).is_some());
         prop_assert_eq!(schedule.delay(1, random), None);
     }
+}
+
+#[test]
+fn ten_deliveries_within_some_three_days() {
+    let [second, minute] = [1, 60];
+    let delays =
+        [0, 5 * second, 5 * minute, 30 * minute, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
+    let schedule = Schedule::default();
+    let middle = 1 << 63;
+    let made: Vec<Option<Duration>> = (0..=10).map(|made| schedule.delay(made, middle)).collect();
+    let expected = delays.map(|seconds| Some(Duration::from_secs(seconds))).into_iter().chain([None]);
+    assert_eq!(made, expected.collect::<Vec<_>>());
+    assert_eq!(DEFAULT_TIME_OUT, Duration::from_secs(15));
 }
 
 #[test]

@@ -20,6 +20,27 @@ use bankrail_webhook::{
     CaseType, DebtorInformation, DeliveryHeaders, Message, MessageKind, OutgoingError, OutgoingOptions, Priority,
     samples,
 };
+use std::time::Duration;
+
+#[tokio::test]
+async fn deliveries_go_by_their_time_whatever_the_priority() {
+    let world = World::with(|options| options.concurrency(1));
+    let message = samples::all().remove(0);
+    let mut expected = Vec::new();
+    for priority in [Priority::Unattended, Priority::Attended, Priority::Unattended, Priority::Attended] {
+        let headers = fresh_headers(message.kind()).priority(priority);
+        world.dispatcher.enqueue(&world.acme, &message, headers).await.unwrap();
+        expected.push((headers.message_id.to_string(), priority.as_str()));
+        world.clock.advance(Duration::from_millis(1));
+    }
+    while world.dispatcher.run_once().await.unwrap() > 0 {}
+    let requests = world.receiver.all();
+    let made = requests.iter().map(|request| {
+        let value = |name: &str| request.headers[name].to_str().unwrap();
+        (value("x-message-id").to_owned(), value("priority"))
+    });
+    assert_eq!(made.collect::<Vec<_>>(), expected);
+}
 
 #[tokio::test]
 async fn each_kind_goes_to_its_receiver_with_the_headers_of_the_table_and_no_others() {
@@ -175,7 +196,7 @@ async fn keys_change_between_deliveries() {
     world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
     let opener = world.change_keys();
-    world.clock.advance(std::time::Duration::from_secs(10));
+    world.clock.advance(Duration::from_secs(10));
     world.dispatcher.run_once().await.unwrap();
     let [first, second] = world.receiver.all().try_into().unwrap();
     let open = |opener: &bankrail_secured_payload::Opener, body: &[u8]| {

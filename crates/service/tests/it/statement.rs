@@ -13,6 +13,17 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[tokio::test]
+async fn times_are_in_utc_unless_another_offset_is_set() {
+    for (minutes, text) in [(None, "2021-07-29T01:00:00.000+00:00"), (Some(-150), "2021-07-28T22:30:00.000-02:30")] {
+        let world =
+            World::with(|options| minutes.map_or(options.clone(), |minutes| options.report_offset_minutes(minutes)));
+        let document = world.statement(r#"{"accountId":"1"}"#).await.document();
+        let times = [&document.group_header.as_ref().unwrap().created_at, &document.reports[0].created_at];
+        assert_eq!(times.map(|time| time.as_ref().unwrap().to_string()), [text, text]);
+    }
+}
+
+#[tokio::test]
 async fn the_payload_is_what_the_specification_says() {
     let world = World::with(|options| options.report_offset_minutes(600));
     let answer = world.statement(r#"{"accountId":"1"}"#).await;

@@ -53,6 +53,20 @@ fn every_combination_of_more_and_cursor() {
 }
 
 #[test]
+fn another_extract_is_a_finding_that_can_be_refused() {
+    let body = format!(
+        r#"{{"accountId":"1","extract":"priorday","payload":"","requestKey":"{KEY}","moreTransactionsAvailable":false}}"#
+    );
+    let Ok(StatementReply::Statement(statement)) = StatementReply::parse(200, body.as_bytes()) else {
+        panic!("{body}")
+    };
+    let finding = ReplyFinding::Extract { found: r#""priorday""#.to_owned() };
+    assert_eq!((statement.extract.as_str(), &statement.findings), ("priorday", &vec![finding.clone()]));
+    let refused = statement.deny_findings().unwrap_err();
+    assert!(matches!(refused, ReplyError::Findings { found } if found == [finding]));
+}
+
+#[test]
 fn what_was_asked_is_compared() {
     let mut request = StatementRequest::new(&AccountId::parse("1").unwrap());
     let last = r#""moreTransactionsAvailable":false"#;

@@ -73,7 +73,9 @@ async fn a_receiver_that_never_answers_is_cut_off() {
     let world = World::new();
     world.receiver.script([Reply::Never]);
     let id = world.enqueue_one().await;
+    let begun = tokio::time::Instant::now();
     world.dispatcher.run_once().await.unwrap();
+    assert_eq!(begun.elapsed().as_secs(), 15);
     assert_eq!(world.deliveries(id).await[0].note, Some(DeliveryNote::TimedOut));
 }
 
