@@ -60,8 +60,8 @@ async fn one_account(
     while let Some(page) = pages.next().await? {
         let new = find_new(imported, &account_id, page.seen_entries()).await?;
         expect(new.iter().all(|new| *new), "entries that were not imported before")?;
-        // A real program imports the new entries here.
-        imported.record(&account_id, page.seen_entries()).await?;
+        // A real program imports the new entries here, best within `TransactionalSeenEntries::record_with`.
+        imported.record(&account_id, page.seen_entries(), None).await?;
         let again = find_new(imported, &account_id, page.seen_entries()).await?;
         expect(!again.contains(&true), "no new entry in a page that was imported")?;
         let page = page.stored()?;

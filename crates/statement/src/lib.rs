@@ -14,6 +14,8 @@ mod reply;
 mod request;
 mod response;
 mod seen;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod walk;
 
 pub use account::{AccountId, AccountIdError};
@@ -25,5 +27,8 @@ pub use position::PagePosition;
 pub use reply::{ReceivedError, ReceivedPage, ReceivedStatement, ReplyError, StatementReply};
 pub use request::{Extract, MaxEntries, RequestError, SortOrder, StatementRequest};
 pub use response::{Page, StatementResponse};
-pub use seen::{EntryIdentity, EntryKey, SeenEntries, SeenEntry, find_new};
+pub use seen::{
+    EntryIdentity, EntryKey, MAX_POSITION_BYTES, PageRecord, Recorded, SeenEntries, SeenEntry,
+    TransactionalSeenEntries, check_position, find_new,
+};
 pub use walk::{Checkpoint, CheckpointError, PageWalk, PendingPage, Step, WalkError};

@@ -20,10 +20,14 @@
 //! ```
 
 use crate::AccountId;
-use bankrail_values::{Date, StoreError, StoreFuture};
+use bankrail_values::{Date, StoreError, StoreErrorKind, StoreFuture};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt;
+
+mod transactional;
+
+pub use transactional::{PageRecord, Recorded, TransactionalSeenEntries};
 
 /// What identifies an entry: a hash of its reference or of its content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,6 +105,23 @@ impl SeenEntry {
     pub fn id(&self) -> [u8; 32] {
         Sha256::new().chain_update(self.key.0).chain_update(self.occurrence.to_be_bytes()).finalize().into()
     }
+
+    /// What a store keeps of this key once this entry is recorded over what it knows; `None` if nothing changes. For
+    /// engines of [`SeenEntries`].
+    ///
+    /// - Only an occurrence above the known one changes anything.
+    /// - Of two days the later one is kept, and a key without a day stays without one: it is never forgotten.
+    #[must_use]
+    pub fn recorded_over(&self, known: Option<&Self>) -> Option<Self> {
+        let known_count = known.map_or(0, |known| known.occurrence);
+        let later = |known: &Self| known.day.zip(self.day).map(|(known, own)| known.max(own));
+        self.is_above(known_count).then(|| Self { day: known.map_or(self.day, later), ..self.clone() })
+    }
+
+    /// Whether the entry is new to a store that knows this occurrence of its key.
+    pub(crate) fn is_above(&self, count: u32) -> bool {
+        self.occurrence > count
+    }
 }
 
 /// Counts the entries without a reference in one walk through a statement's pages, by content.
@@ -142,27 +163,65 @@ impl EntryCounter {
     }
 }
 
-/// A store of the entries that were imported, by account.
+/// The most bytes of a position that [`SeenEntries::record`] keeps: 1 MiB. Default: a bound of this crate.
+pub const MAX_POSITION_BYTES: usize = 1 << 20;
+
+/// A store of the entries that were imported, and of the position that the walk through each account's statement has
+/// reached.
 ///
-/// It keeps the highest recorded occurrence of each key.
+/// - It keeps the highest recorded occurrence of each key. [`SeenEntry::recorded_over`] says what that means for days.
+/// - A position is text that the store does not interpret, such as a [`Checkpoint`](crate::Checkpoint) written as JSON.
+/// - Accounts are kept apart, and compared byte for byte.
 pub trait SeenEntries: fmt::Debug + Send + Sync {
     /// The highest recorded occurrence of each key, in the same order; 0 for an unknown one.
     fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>>;
 
-    /// Records all of these entries or none. Recording an occurrence not above the recorded one changes nothing.
-    fn record<'a>(&'a self, account: &'a AccountId, entries: &'a [SeenEntry]) -> StoreFuture<'a, ()>;
+    /// Records all of these entries or none, and replaces the account's position in the same step if there is one here.
+    ///
+    /// - Recording an occurrence not above the recorded one changes nothing, so a record may be repeated.
+    /// - With `None` the position stays as it is.
+    /// - A position of more than [`MAX_POSITION_BYTES`] is refused with [`StoreErrorKind::Full`], and nothing is recorded
+    ///   ([`check_position`]).
+    fn record<'a>(
+        &'a self,
+        account: &'a AccountId,
+        entries: &'a [SeenEntry],
+        position: Option<&'a str>,
+    ) -> StoreFuture<'a, ()>;
 
-    /// Forgets the entries of days before `day`, and returns the number of keys forgotten. Entries without a day stay.
+    /// The account's position as last recorded; `None` if none was.
+    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>>;
+
+    /// Forgets the entries of days before `day`, and returns the number of keys forgotten. Entries without a day stay,
+    /// and so does the position.
     ///
     /// A day must be kept as long as a statement can still list its entries.
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64>;
 }
 
+/// Checks the length of a position. For engines of [`SeenEntries`].
+///
+/// # Errors
+/// [`StoreErrorKind::Full`] for more than [`MAX_POSITION_BYTES`].
+pub fn check_position(position: Option<&str>) -> Result<(), StoreError> {
+    match position.map(str::len).filter(|found| *found > MAX_POSITION_BYTES) {
+        Some(found) => Err(StoreError::new(StoreErrorKind::Full, PositionTooLong { found })),
+        None => Ok(()),
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("position: expected at most {MAX_POSITION_BYTES} bytes, found {found}")]
+struct PositionTooLong {
+    found: usize,
+}
+
 /// Returns for each entry of a page, in order, whether it is new.
 ///
-/// - Nothing is recorded. Import the new entries first, then [`SeenEntries::record`] the whole page, then store the
-///   [`Checkpoint`](crate::Checkpoint).
-/// - Only one process at a time may walk through an account: two at once would both find the same entries new.
+/// - Nothing is recorded. A store with transactions imports the new entries and records the page in one step:
+///   [`TransactionalSeenEntries::record_with`]. With another store, import the new entries first, under
+///   [`SeenEntry::id`], then [`SeenEntries::record`] the whole page with the position after it.
+/// - Two processes that walk through an account at once both find the same entries new. Only `record_with` notices.
 ///
 /// # Errors
 /// [`StoreError`] of the store. Nothing has changed then.
@@ -174,5 +233,5 @@ pub async fn find_new(
     let keys: Vec<EntryKey> = page.iter().map(|entry| entry.key).collect();
     let counts = store.counts(account, &keys).await?;
     let known = counts.into_iter().chain(std::iter::repeat(0));
-    Ok(page.iter().zip(known).map(|(entry, count)| entry.occurrence > count).collect())
+    Ok(page.iter().zip(known).map(|(entry, count)| entry.is_above(count)).collect())
 }

@@ -103,8 +103,9 @@ pub struct PendingPage<'a> {
 }
 
 impl PendingPage<'_> {
-    /// The page's entries, counted over the whole walk. Pass them to [`find_new`](crate::find_new) and
-    /// [`SeenEntries::record`](crate::SeenEntries::record).
+    /// The page's entries, counted over the whole walk. Pass them to [`find_new`](crate::find_new), then to
+    /// [`record_with`](crate::TransactionalSeenEntries::record_with) or, after the import, to
+    /// [`SeenEntries::record`](crate::SeenEntries::record), with the checkpoint as the position.
     #[must_use]
     pub fn entries(&self) -> &[SeenEntry] {
         &self.entries

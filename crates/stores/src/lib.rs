@@ -12,7 +12,7 @@ const MOST_WOKEN: u32 = 1000;
 
 #[cfg(feature = "memory")]
 pub mod memory;
-#[cfg(all(feature = "postgres", feature = "mailbox"))]
+#[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(feature = "redis")]
 pub mod redis;

@@ -1,11 +1,12 @@
-//! Inbox and outbox in PostgreSQL 12 or later, for several workers on several machines.
+//! Inbox, outbox and seen entries in PostgreSQL 12 or later, for several workers on several machines.
 //!
 //! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and again after they were
 //! lost. It needs a Tokio runtime.
 //!
 //! - Workers that lease at the same time skip each other's rows. No worker waits for another's handler.
-//! - [`InTransaction`] runs the same operations inside the caller's transaction, on the caller's connection: a message
-//!   is stored, enqueued or completed together with the caller's rows, or not at all.
+//! - [`InTransaction`] (features `mailbox` and `statement`) runs the same operations inside the caller's transaction, on
+//!   the caller's connection: a message is stored, enqueued or completed, and a page recorded, together with the caller's
+//!   rows, or not at all.
 //! - Isolation level and time-outs are set once for each session: connect to the server itself, or through a pooler
 //!   that keeps sessions.
 //! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.
@@ -14,40 +15,48 @@
 //!   the server's text may quote row values.
 //! - An answer is as durable as the server's `synchronous_commit` makes it; leave it on.
 
-use bankrail_values::{StoreError, StoreErrorKind};
+use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{Config, NoTls, Socket};
+use tokio_postgres::types::{FromSql, ToSql, Type};
+use tokio_postgres::{Config, NoTls, Row, Socket};
 
 mod error;
+#[cfg(feature = "mailbox")]
 mod inbox;
+#[cfg(feature = "mailbox")]
 mod outbox;
 mod pool;
 mod schema;
+#[cfg(feature = "statement")]
+mod seen;
+#[cfg(any(feature = "mailbox", feature = "statement"))]
 mod transaction;
+#[cfg(feature = "mailbox")]
 mod values;
 
 pub use error::DatabaseError;
-pub use inbox::PostgresInbox;
-pub use outbox::PostgresOutbox;
+#[cfg(any(feature = "mailbox", feature = "statement"))]
 pub use transaction::{InTransaction, Work, WorkFuture};
+#[cfg(feature = "mailbox")]
+pub use {inbox::PostgresInbox, outbox::PostgresOutbox};
 
 /// The PostgreSQL client of the transactions of [`InTransaction`].
 pub use tokio_postgres;
 
 use pool::{Pool, Pooled};
 
-/// Inbox and outbox in a PostgreSQL database.
+/// All stores of the enabled features in a PostgreSQL database.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// use bankrail_stores::postgres::PostgresStore;
-/// use bankrail_mailbox::Inbox;
 ///
 /// let store = PostgresStore::connect("host=/run/postgresql user=bankrail dbname=bankrail").await?;
-/// println!("{} messages wait", store.inbox().counts().await?.pending);
+/// let the_same = store.clone();
+/// # drop(the_same);
 /// # Ok(())
 /// # }
 /// ```
@@ -72,17 +81,25 @@ impl PostgresStore {
     }
 
     /// The inbox of this store.
+    #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn inbox(&self) -> PostgresInbox {
         PostgresInbox { store: self.clone() }
     }
 
     /// The outbox of this store.
+    #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn outbox(&self) -> PostgresOutbox {
         PostgresOutbox { store: self.clone() }
     }
+}
 
+/// A parameter with its type, so that a statement takes one round trip.
+type Typed<'a> = (&'a (dyn ToSql + Sync), Type);
+
+#[allow(dead_code, reason = "not used with every feature")]
+impl PostgresStore {
     /// Runs an operation within its maximum duration. Its connection is used again only if it succeeds; otherwise the
     /// connection is closed, which undoes an open transaction.
     async fn timed<T>(&self, work: impl Future<Output = Result<T, Fault>> + Send) -> Result<T, StoreError> {
@@ -95,6 +112,33 @@ impl PostgresStore {
     async fn client(&self) -> Result<Pooled<'_>, Fault> {
         self.shared.pool.take().await
     }
+
+    async fn query(&self, sql: &str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
+        let client = self.client().await?;
+        let rows = client.query_typed(sql, parameters).await?;
+        client.give_back();
+        Ok(rows)
+    }
+
+    async fn execute(&self, sql: &str, parameters: &[Typed<'_>]) -> Result<u64, Fault> {
+        let client = self.client().await?;
+        let rows = client.execute_typed(sql, parameters).await?;
+        client.give_back();
+        Ok(rows)
+    }
+}
+
+/// Reads a column.
+#[allow(dead_code, reason = "not used with every feature")]
+fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, Fault> {
+    row.try_get(column).map_err(|error| Fault::corrupt(DatabaseError::from(error)))
+}
+
+/// Reads an instant in milliseconds. A number out of range is a corrupt record.
+#[allow(dead_code, reason = "not used with every feature")]
+fn instant(millis: i64) -> Result<Timestamp, Fault> {
+    Timestamp::from_unix_millis(millis)
+        .ok_or_else(|| Fault::corrupt(format!("expected an instant in milliseconds, found {millis}")))
 }
 
 /// Options for connecting a [`PostgresStore`].
@@ -191,6 +235,7 @@ impl ConnectError {
 
 /// Why an operation failed.
 #[derive(Debug)]
+#[allow(dead_code, reason = "not used with every feature")]
 enum Fault {
     /// The operation did not begin.
     Connect(DatabaseError),
@@ -198,12 +243,12 @@ enum Fault {
     Corrupt(Box<dyn std::error::Error + Send + Sync>),
     /// Another worker was faster; a retry shows the new state.
     Lost(&'static str),
-    /// Other content is stored under this name.
-    Conflict,
+    Store(StoreError),
 }
 
 impl Fault {
     /// A record that this version cannot read.
+    #[allow(dead_code, reason = "not used with every feature")]
     fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Corrupt(cause.into())
     }
@@ -223,7 +268,7 @@ impl From<Fault> for StoreError {
             Fault::Connect(error) => Self::new(StoreErrorKind::Unavailable, error),
             Fault::Lost(cause) => Self::new(StoreErrorKind::Unavailable, cause),
             Fault::Corrupt(cause) => Self::new(StoreErrorKind::Corrupt, cause),
-            Fault::Conflict => StoreErrorKind::Conflict.into(),
+            Fault::Store(error) => error,
             Fault::Sql(error) => {
                 let kind = match error.code() {
                     Some(code) if is(code, &[SqlState::DISK_FULL]) => StoreErrorKind::Full,

@@ -10,7 +10,7 @@
 //! - Several processes may share a file on a local disk; a writer waits up to [`SqliteOptions::busy_timeout`] for the
 //!   others.
 //! - Tables are named `bankrail_…`. The caller's tables may be in the same file, so that a handler's effect can share
-//!   the inbox's transaction.
+//!   the transaction of the inbox or of the seen entries.
 //! - Access tokens are stored as hashes only. Message bodies are stored as they were received, in clear: protect the
 //!   file like the data in it. On Unix a new file is readable and writable for its owner only.
 //! - Expired rows are deleted a few at a time with each write, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after
@@ -42,9 +42,11 @@ mod transaction;
 #[cfg(feature = "mailbox")]
 mod values;
 
+#[cfg(any(feature = "mailbox", feature = "statement"))]
+pub use transaction::Work;
 pub use transaction::{Transaction, TransactionError};
 #[cfg(feature = "mailbox")]
-pub use {inbox::SqliteInbox, outbox::SqliteOutbox, transaction::Work};
+pub use {inbox::SqliteInbox, outbox::SqliteOutbox};
 
 /// The SQLite binding of [`Transaction::connection`].
 pub use rusqlite;

@@ -94,8 +94,9 @@ impl FetchedPage<'_> {
         self.pending.checkpoint()
     }
 
-    /// The page's entries in their order, counted over the whole walk. Pass them to [`bankrail_statement::find_new`]
-    /// and [`bankrail_statement::SeenEntries::record`].
+    /// The page's entries in their order, counted over the whole walk. Pass them to [`bankrail_statement::find_new`],
+    /// then to [`bankrail_statement::TransactionalSeenEntries::record_with`] or, after the import, to
+    /// [`bankrail_statement::SeenEntries::record`], with the checkpoint as the position.
     #[must_use]
     pub fn seen_entries(&self) -> &[SeenEntry] {
         self.pending.entries()

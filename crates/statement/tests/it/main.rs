@@ -13,6 +13,7 @@ mod replies;
 mod requests;
 mod responses;
 mod shared_samples;
+mod suites;
 mod support;
 mod walking;
 mod wire_names;

@@ -1,13 +1,8 @@
 //! Helpers that several tests share.
 
 use bankrail_camt052::{Document, Entry};
-use bankrail_statement::{
-    AccountId, EntryKey, ReceivedPage, ReceivedStatement, SeenEntries, SeenEntry, StatementReply,
-};
-use bankrail_values::{Date, StoreFuture};
-use std::collections::HashMap;
+use bankrail_statement::{AccountId, ReceivedPage, ReceivedStatement, StatementReply};
 use std::future::Future;
-use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
 pub(crate) const KEY: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
@@ -72,37 +67,5 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => panic!("the stores of these tests are ready at once"),
-    }
-}
-
-/// The highest occurrence of each key, by account.
-#[derive(Debug, Default)]
-pub(crate) struct Seen(Mutex<HashMap<Known, (u32, Option<Date>)>>);
-
-type Known = (AccountId, EntryKey);
-
-impl SeenEntries for Seen {
-    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
-        let seen = self.0.lock().unwrap();
-        let count = |key: &EntryKey| seen.get(&(account.clone(), *key)).map_or(0, |(count, _)| *count);
-        let counts = keys.iter().map(count).collect();
-        Box::pin(async { Ok(counts) })
-    }
-
-    fn record<'a>(&'a self, account: &'a AccountId, entries: &'a [SeenEntry]) -> StoreFuture<'a, ()> {
-        let mut seen = self.0.lock().unwrap();
-        for entry in entries {
-            let slot = seen.entry((account.clone(), entry.key)).or_insert((0, entry.day));
-            slot.0 = slot.0.max(entry.occurrence);
-        }
-        Box::pin(async { Ok(()) })
-    }
-
-    fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
-        let mut seen = self.0.lock().unwrap();
-        let before = seen.len();
-        seen.retain(|(of, _), (_, on)| of != account || on.is_none_or(|on| on >= day));
-        let gone = u64::try_from(before - seen.len()).unwrap();
-        Box::pin(async move { Ok(gone) })
     }
 }

@@ -1,19 +1,15 @@
 //! Statement entries that were imported.
 
 use super::{MemoryStore, lock};
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
 use bankrail_values::{Date, StoreError, StoreErrorKind, StoreFuture};
 use std::collections::{HashMap, HashSet};
 
 #[derive(Default)]
 pub(super) struct Accounts {
-    accounts: HashMap<AccountId, HashMap<EntryKey, Seen>>,
+    accounts: HashMap<AccountId, HashMap<EntryKey, SeenEntry>>,
     keys: usize,
-}
-
-struct Seen {
-    count: u32,
-    day: Option<Date>,
+    positions: HashMap<AccountId, Box<str>>,
 }
 
 impl SeenEntries for MemoryStore {
@@ -21,12 +17,24 @@ impl SeenEntries for MemoryStore {
         Box::pin(async move {
             let seen = lock(&self.parts.seen);
             let known = seen.accounts.get(account);
-            Ok(keys.iter().map(|key| known.and_then(|known| known.get(key)).map_or(0, |seen| seen.count)).collect())
+            let count = |key| known.and_then(|known| known.get(key)).map_or(0, |known| known.occurrence);
+            Ok(keys.iter().map(count).collect())
         })
     }
 
-    fn record<'a>(&'a self, account: &'a AccountId, entries: &'a [SeenEntry]) -> StoreFuture<'a, ()> {
-        Box::pin(async move { lock(&self.parts.seen).record(account, entries, self.parts.capacity) })
+    fn record<'a>(
+        &'a self,
+        account: &'a AccountId,
+        entries: &'a [SeenEntry],
+        position: Option<&'a str>,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move { lock(&self.parts.seen).record(account, entries, position, self.parts.capacity) })
+    }
+
+    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
+        Box::pin(
+            async move { Ok(lock(&self.parts.seen).positions.get(account).map(|position| (**position).to_owned())) },
+        )
     }
 
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
@@ -35,23 +43,33 @@ impl SeenEntries for MemoryStore {
 }
 
 impl Accounts {
-    fn record(&mut self, account: &AccountId, entries: &[SeenEntry], capacity: usize) -> Result<(), StoreError> {
+    fn record(
+        &mut self,
+        account: &AccountId,
+        entries: &[SeenEntry],
+        position: Option<&str>,
+        capacity: usize,
+    ) -> Result<(), StoreError> {
+        check_position(position)?;
         let entries = || entries.iter().filter(|entry| entry.occurrence > 0);
         let known = self.accounts.get(account);
         let new = entries().filter(|entry| known.is_none_or(|known| !known.contains_key(&entry.key)));
         let new = new.map(|entry| entry.key).collect::<HashSet<_>>().len();
-        if new > capacity.saturating_sub(self.keys) {
+        let is_first = position.is_some() && !self.positions.contains_key(account);
+        if new > capacity.saturating_sub(self.keys) || (is_first && self.positions.len() >= capacity) {
             return Err(StoreErrorKind::Full.into());
         }
         self.keys += new;
-        let known = self.accounts.entry(account.clone()).or_default();
-        for entry in entries() {
-            let seen = known.entry(entry.key).or_insert(Seen { count: 0, day: entry.day });
-            if entry.occurrence > seen.count {
-                seen.count = entry.occurrence;
-                // The later of two days is kept. An entry without a day stays without one: it is never forgotten.
-                seen.day = seen.day.zip(entry.day).map(|(old, new)| old.max(new));
+        if entries().next().is_some() {
+            let known = self.accounts.entry(account.clone()).or_default();
+            for entry in entries() {
+                if let Some(recorded) = entry.recorded_over(known.get(&entry.key)) {
+                    known.insert(entry.key, recorded);
+                }
             }
+        }
+        if let Some(position) = position {
+            self.positions.insert(account.clone(), position.into());
         }
         Ok(())
     }

@@ -1,13 +1,13 @@
 //! The inbox: received messages.
 
-use super::values::{Unreadable, bytes, entry_id, get, instant, kind, named, number, readable, storable, unsigned};
-use super::{Fault, PostgresStore};
+use super::values::{Unreadable, bytes, entry_id, kind, named, number, readable, storable, unsigned};
+use super::{Fault, PostgresStore, Typed, get, instant};
 use crate::{MOST_WOKEN, UNREADABLE};
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome,
 };
 use bankrail_values::{StoreFuture, Timestamp};
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::Type;
 use tokio_postgres::{Row, Transaction};
 
 mod receive;
@@ -52,9 +52,6 @@ const COUNTS: &str = "SELECT (SELECT count(*) FROM bankrail_inbox WHERE state = 
         + (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL) AS pending,
     (SELECT count(*) FROM bankrail_inbox WHERE state = 'completed') AS completed,
     (SELECT count(*) FROM bankrail_inbox WHERE state = 'dead_letter') AS dead_letters";
-
-/// A parameter with its type, so that a statement takes one round trip.
-pub(super) type Typed<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// The inbox of a [`PostgresStore`].
 #[derive(Clone, Debug)]
@@ -213,20 +210,6 @@ impl PostgresStore {
             parameters.push((error, Type::TEXT));
         }
         Ok(self.execute(sql, &parameters).await? == 1)
-    }
-
-    pub(super) async fn query(&self, sql: &str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
-        let client = self.client().await?;
-        let rows = client.query_typed(sql, parameters).await?;
-        client.give_back();
-        Ok(rows)
-    }
-
-    pub(super) async fn execute(&self, sql: &str, parameters: &[Typed<'_>]) -> Result<u64, Fault> {
-        let client = self.client().await?;
-        let rows = client.execute_typed(sql, parameters).await?;
-        client.give_back();
-        Ok(rows)
     }
 
     /// Returns the next `limit` readable entries of a query. Its parameters are the number before them, a limit and

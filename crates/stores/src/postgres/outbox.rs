@@ -1,13 +1,12 @@
 //! The outbox: messages to deliver.
 
-use super::inbox::Typed;
-use super::values::{bytes, entry_id, fingerprint, get, instant, kind, named, number, storable, unsigned};
-use super::{Fault, PostgresStore};
+use super::values::{bytes, entry_id, fingerprint, kind, named, number, storable, unsigned};
+use super::{Fault, PostgresStore, Typed, get, instant};
 use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, LeaseOwner, LeaseRequest, Outbox,
     OutboxCounts, OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
 };
-use bankrail_values::{HyphenatedUuid, StoreFuture, Timestamp};
+use bankrail_values::{HyphenatedUuid, StoreErrorKind, StoreFuture, Timestamp};
 use std::time::Duration;
 use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Row};
@@ -236,7 +235,11 @@ pub(super) async fn enqueue<C: GenericClient + Sync>(
     let there = client.query_typed(&format!("SELECT {COLUMNS}{THERE}"), &parameters).await?;
     let row = there.first().ok_or_else(|| Fault::Lost("the message was stored before and has been forgotten"))?;
     let there = entry(row)?;
-    if there.message.has_same_content(message) { Ok(Enqueued::Already(there.id)) } else { Err(Fault::Conflict) }
+    if there.message.has_same_content(message) {
+        Ok(Enqueued::Already(there.id))
+    } else {
+        Err(Fault::Store(StoreErrorKind::Conflict.into()))
+    }
 }
 
 fn entry(row: &Row) -> Result<OutboxEntry, Fault> {

@@ -1,10 +1,6 @@
 //! The store's operations inside the caller's transaction.
 
-use super::{DatabaseError, Fault, PostgresInbox, inbox, outbox};
-use bankrail_mailbox::{
-    Completion, Enqueued, EntryId, Incoming, Lease, LeaseOwner, Outgoing, ReceiveOutcome, TransactionalInbox,
-};
-use bankrail_values::{StoreError, StoreFuture, Timestamp};
+use super::{DatabaseError, Fault};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
@@ -12,18 +8,24 @@ use std::pin::Pin;
 use tokio_postgres::Transaction;
 use tokio_postgres::error::SqlState;
 
-/// Inbox and outbox inside the caller's transaction: operations take effect together with the caller's rows when the
-/// caller commits, or not at all.
+#[cfg(feature = "mailbox")]
+mod mailbox;
+#[cfg(feature = "statement")]
+mod statement;
+
+/// The store inside the caller's transaction: operations take effect together with the caller's rows when the caller
+/// commits, or not at all.
 ///
 /// - The tables must exist: [`PostgresStore::connect`](super::PostgresStore::connect) creates them.
 /// - Keep the default isolation level, `READ COMMITTED`. At a higher level, a message that another transaction stores
 ///   at the same time is an error, after which the transaction must be started again, and a conflict with it may count
 ///   as new.
-/// - After any [`StoreError`] the transaction is void; roll it back.
+/// - After any [`StoreError`](bankrail_values::StoreError) the transaction is void; roll it back.
 ///
-/// A message that is enqueued together with a row of the ledger:
+/// A message that is enqueued together with a row of the ledger (feature `mailbox`):
 ///
-/// ```no_run
+#[cfg_attr(feature = "mailbox", doc = "```no_run")]
+#[cfg_attr(not(feature = "mailbox"), doc = "```ignore")]
 /// # async fn example(client: &mut bankrail_stores::postgres::tokio_postgres::Client,
 /// #     message: &bankrail_mailbox::Outgoing, now: bankrail_values::Timestamp)
 /// # -> Result<(), Box<dyn std::error::Error>> {
@@ -42,44 +44,10 @@ pub struct InTransaction<'a> {
 }
 
 impl<'a> InTransaction<'a> {
-    /// The inbox and outbox in this transaction.
+    /// The store in this transaction.
     #[must_use]
     pub fn of(transaction: &'a Transaction<'a>) -> Self {
         Self { transaction }
-    }
-
-    /// Stores a received message, as [`Inbox::receive`](bankrail_mailbox::Inbox::receive) does. Another transaction
-    /// that receives a message with a key in common waits for the end of this one.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn receive(&self, message: &Incoming, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
-        Ok(inbox::receive(self.transaction, message, None, now).await?)
-    }
-
-    /// Stores and leases a received message, as [`Inbox::claim`](bankrail_mailbox::Inbox::claim) does.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn claim(&self, message: &Incoming, lease: Lease, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
-        Ok(inbox::receive(self.transaction, message, Some(lease), now).await?)
-    }
-
-    /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the
-    /// lease is no longer the owner's; roll back.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> Result<bool, StoreError> {
-        Ok(inbox::complete(self.transaction, id, owner, now).await?)
-    }
-
-    /// Stores a message to deliver, as [`Outbox::enqueue`](bankrail_mailbox::Outbox::enqueue) does.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn enqueue(&self, message: &Outgoing, now: Timestamp) -> Result<Enqueued, StoreError> {
-        Ok(outbox::enqueue(self.transaction, message, now).await?)
     }
 }
 
@@ -89,51 +57,9 @@ impl fmt::Debug for InTransaction<'_> {
     }
 }
 
-impl TransactionalInbox for PostgresInbox {
-    type Work = Work;
-
-    /// The work and the wait for a connection share the maximum duration of one operation. When it is over, the work is
-    /// undone unless its commit has begun.
-    fn complete_with(&self, id: EntryId, owner: LeaseOwner, work: Work, now: Timestamp) -> StoreFuture<'_, Completion> {
-        Box::pin(self.store.timed(async move {
-            let mut client = self.store.client().await?;
-            let transaction = client.transaction().await?;
-            let completion = if !inbox::complete(&transaction, id, owner, now).await? {
-                Completion::LeaseLost
-            } else if let Err(error) = (work.0)(&transaction).await {
-                Completion::Undone(match error.downcast::<tokio_postgres::Error>() {
-                    Ok(error) => DatabaseError::from(*error).into(),
-                    Err(error) => error,
-                })
-            } else if let Some(failed) = failed_before(&transaction).await? {
-                Completion::Undone(failed)
-            } else {
-                Completion::Committed
-            };
-            match completion {
-                Completion::Committed => transaction.commit().await?,
-                _ => transaction.rollback().await?,
-            }
-            client.give_back();
-            Ok(completion)
-        }))
-    }
-}
-
-/// Whether a statement failed and the work did not return its error. The server would then answer the commit without an
-/// error and roll back.
-async fn failed_before(transaction: &Transaction<'_>) -> Result<Option<Box<dyn Error + Send + Sync>>, Fault> {
-    match transaction.batch_execute("SELECT 1").await {
-        Ok(()) => Ok(None),
-        Err(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION) => {
-            Ok(Some("a statement of the work failed: expected the work to return its error or set a savepoint".into()))
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// The work of [`TransactionalInbox::complete_with`] in PostgreSQL: an asynchronous function of an open
-/// [`tokio_postgres::Transaction`]. With [`InTransaction::of`] it can also enqueue messages.
+/// The work of a transaction in PostgreSQL, of `TransactionalInbox::complete_with` (feature `mailbox`) and
+/// `TransactionalSeenEntries::record_with` (feature `statement`): an asynchronous function of an open
+/// [`tokio_postgres::Transaction`]. With [`InTransaction::of`] it can also use the store, for example enqueue messages.
 ///
 /// After a failed statement the server accepts no further statements in the transaction: return the error. If a failure
 /// is expected, set a savepoint before the statement and roll back to it. Work that does not return an error is undone.
@@ -151,15 +77,40 @@ async fn failed_before(transaction: &Transaction<'_>) -> Result<Option<Box<dyn E
 /// ```
 pub struct Work(Box<WorkFunction>);
 
+type WorkError = Box<dyn Error + Send + Sync>;
+
 type WorkFunction = dyn for<'t> FnOnce(&'t Transaction<'t>) -> WorkFuture<'t> + Send;
 
 /// What the function of a [`Work`] returns.
-pub type WorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send + 't>>;
+pub type WorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send + 't>>;
 
 impl Work {
     /// Work that is undone if it returns an error.
     pub fn new(work: impl for<'t> FnOnce(&'t Transaction<'t>) -> WorkFuture<'t> + Send + 'static) -> Self {
         Self(Box::new(work))
+    }
+
+    /// Runs the work. The inner error says why its transaction must be rolled back.
+    pub(super) async fn run(self, transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
+        match (self.0)(transaction).await {
+            Ok(()) => failed_before(transaction).await,
+            Err(error) => Ok(Err(match error.downcast::<tokio_postgres::Error>() {
+                Ok(error) => DatabaseError::from(*error).into(),
+                Err(error) => error,
+            })),
+        }
+    }
+}
+
+/// Whether a statement failed and the work did not return its error. The server would then answer the commit without an
+/// error and roll back.
+async fn failed_before(transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
+    match transaction.batch_execute("SELECT 1").await {
+        Ok(()) => Ok(Ok(())),
+        Err(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION) => {
+            Ok(Err("a statement of the work failed: expected the work to return its error or set a savepoint".into()))
+        }
+        Err(error) => Err(error.into()),
     }
 }
 

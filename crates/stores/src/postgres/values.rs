@@ -1,20 +1,9 @@
-//! Values in tables. A value that cannot be read back is a corrupt record.
+//! Values of messages in tables. A value that cannot be read back is a corrupt record.
 
-use super::{DatabaseError, Fault};
+use super::{Fault, get};
 use bankrail_mailbox::{EntryId, Fingerprint, Kind, OpaqueBytes};
-use bankrail_values::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
-
-/// Reads a column.
-pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, Fault> {
-    row.try_get(column).map_err(|error| Fault::corrupt(DatabaseError::from(error)))
-}
-
-pub(super) fn instant(millis: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_unix_millis(millis)
-        .ok_or_else(|| Fault::corrupt(format!("expected an instant in milliseconds, found {millis}")))
-}
 
 /// An entry's number in the database. A number that no row can have becomes one that no row has.
 pub(super) fn number(id: EntryId) -> i64 {

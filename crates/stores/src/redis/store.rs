@@ -25,14 +25,14 @@ use std::time::Duration;
 /// - A used assertion is one key, claimed by one script: of two machines that claim it at the same time, only one is
 ///   the first.
 /// - A token is one key under its SHA-256.
-/// - The entries of an account are one hash and an index of their days, in one slot of a cluster, changed by one
-///   script.
+/// - The entries of an account and its position are one hash, with an index of the entries' days beside it, in one slot
+///   of a cluster, changed by one script.
 /// - The callers' `now` decides what has expired, as with each engine. The server drops a used assertion or a token by
 ///   itself, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after its lifetime as counted from the write, so the
 ///   callers' clocks need not agree with the server's.
 /// - Entries stay until [`forget_before`](bankrail_statement::SeenEntries::forget_before), up to
-///   [`RedisStore::with_seen_capacity`] for each account. The server drops them only under
-///   [`RedisStore::with_idle_retention`].
+///   [`RedisStore::with_seen_capacity`] for each account, and a position stays until the next one. The server drops them
+///   only under [`RedisStore::with_idle_retention`].
 ///
 /// # Failures
 ///
@@ -140,9 +140,9 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         self
     }
 
-    /// Lets the server drop an account, its entries without a day included, once nothing was recorded for it for this
-    /// long, by the server's clock. By default accounts that are no longer used stay. Must be longer than any statement
-    /// reaches back.
+    /// Lets the server drop an account, its position and its entries without a day included, once nothing was recorded
+    /// for it for this long, by the server's clock. By default accounts that are no longer used stay. Must be longer
+    /// than any statement reaches back.
     #[cfg(feature = "statement")]
     #[must_use]
     pub const fn with_idle_retention(mut self, retention: Duration) -> Self {

@@ -1,22 +1,29 @@
-//! Statement entries that were imported.
+//! Statement entries that were imported, and the positions of the walks through statements.
 
 use super::SqliteStore;
-use super::connection::Fault;
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use super::connection::{Fault, Outcome};
+use super::transaction::{Transaction, Work};
+use bankrail_statement::{
+    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries, check_position,
+};
 use bankrail_values::{Date, StoreFuture};
 use rusqlite::{Connection, OptionalExtension, params};
 
 const COUNT: &str = "SELECT count FROM bankrail_seen WHERE account = ?1 AND key = ?2";
 
-/// The later of two days is kept. An entry without a day stays without one: it is never forgotten.
+/// As `SeenEntry::recorded_over`: the later of two days is kept, and a key without a day stays without one.
 const RECORD: &str = "INSERT INTO bankrail_seen (account, key, count, day) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (account, key) DO UPDATE SET count = excluded.count, day = max(day, excluded.day)
     WHERE excluded.count > count";
 
+const MOVE: &str = "INSERT OR REPLACE INTO bankrail_seen_position (account, position) VALUES (?1, ?2)";
+
+const POSITION: &str = "SELECT position FROM bankrail_seen_position WHERE account = ?1";
+
 const FORGET: &str = "DELETE FROM bankrail_seen WHERE account = ?1 AND day < ?2";
 
 #[cfg(test)]
-pub(super) const DAILY: &[&str] = &[COUNT, RECORD, FORGET];
+pub(super) const DAILY: &[&str] = &[COUNT, RECORD, MOVE, POSITION, FORGET];
 
 impl SeenEntries for SqliteStore {
     fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
@@ -24,9 +31,19 @@ impl SeenEntries for SqliteStore {
         Box::pin(self.database.read(move |connection| counts(connection, &account, &keys)))
     }
 
-    fn record<'a>(&'a self, account: &'a AccountId, entries: &'a [SeenEntry]) -> StoreFuture<'a, ()> {
-        let (account, entries) = (account.clone(), entries.to_vec());
-        Box::pin(self.database.write(move |connection| record(connection, &account, &entries)))
+    fn record<'a>(
+        &'a self,
+        account: &'a AccountId,
+        entries: &'a [SeenEntry],
+        position: Option<&'a str>,
+    ) -> StoreFuture<'a, ()> {
+        let (account, entries, position) = (account.clone(), entries.to_vec(), position.map(str::to_owned));
+        Box::pin(self.database.write(move |connection| record(connection, &account, &entries, position.as_deref())))
+    }
+
+    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
+        let account = account.clone();
+        Box::pin(self.database.read(move |connection| position(connection, &account)))
     }
 
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
@@ -39,7 +56,32 @@ impl SeenEntries for SqliteStore {
     }
 }
 
-fn counts(connection: &Connection, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, Fault> {
+impl TransactionalSeenEntries for SqliteStore {
+    type Work = Work;
+
+    fn record_with<'a>(
+        &'a self,
+        account: &'a AccountId,
+        page: PageRecord<'a>,
+        work: Work,
+    ) -> StoreFuture<'a, Recorded> {
+        let (account, entries, new) = (account.clone(), page.entries.to_vec(), page.new.to_vec());
+        let position = page.position.map(str::to_owned);
+        Box::pin(self.database.write_alone(move |connection| {
+            let page = PageRecord::new(&entries, &new);
+            if page.is_overtaken(&counts(connection, &account, &page.new_keys())?) {
+                return Ok(Outcome::Undo(Recorded::Overtaken));
+            }
+            record(connection, &account, &entries, position.as_deref())?;
+            Ok(match work.run(&Transaction::on(connection)) {
+                Ok(()) => Outcome::Keep(Recorded::Committed),
+                Err(error) => Outcome::Undo(Recorded::Undone(error)),
+            })
+        }))
+    }
+}
+
+pub(super) fn counts(connection: &Connection, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, Fault> {
     let mut count = connection.prepare_cached(COUNT)?;
     let mut count = |key: &EntryKey| {
         let found = count.query_row(params![account.as_str(), key.as_bytes()], |row| row.get(0)).optional();
@@ -48,11 +90,25 @@ fn counts(connection: &Connection, account: &AccountId, keys: &[EntryKey]) -> Re
     Ok(keys.iter().map(&mut count).collect::<Result<_, _>>()?)
 }
 
-fn record(connection: &Connection, account: &AccountId, entries: &[SeenEntry]) -> Result<(), Fault> {
+pub(super) fn record(
+    connection: &Connection,
+    account: &AccountId,
+    entries: &[SeenEntry],
+    position: Option<&str>,
+) -> Result<(), Fault> {
+    check_position(position).map_err(Fault::Store)?;
     let mut record = connection.prepare_cached(RECORD)?;
     for entry in entries.iter().filter(|entry| entry.occurrence > 0) {
         let day = entry.day.map(|day| day.to_string());
         record.execute(params![account.as_str(), entry.key.as_bytes(), entry.occurrence, day])?;
     }
+    if let Some(position) = position {
+        connection.prepare_cached(MOVE)?.execute(params![account.as_str(), position])?;
+    }
     Ok(())
+}
+
+pub(super) fn position(connection: &Connection, account: &AccountId) -> Result<Option<String>, Fault> {
+    let mut position = connection.prepare_cached(POSITION)?;
+    Ok(position.query_row([account.as_str()], |row| row.get(0)).optional()?)
 }

@@ -7,9 +7,13 @@ use rusqlite::Connection;
 
 #[cfg(feature = "mailbox")]
 mod mailbox;
+#[cfg(feature = "statement")]
+mod statement;
+#[cfg(any(feature = "mailbox", feature = "statement"))]
+mod work;
 
-#[cfg(feature = "mailbox")]
-pub use mailbox::Work;
+#[cfg(any(feature = "mailbox", feature = "statement"))]
+pub use work::Work;
 
 impl SqliteStore {
     /// Runs `work` in a transaction of its own. Its writes to the caller's tables through [`Transaction::connection`]
@@ -47,7 +51,7 @@ impl SqliteStore {
         E: Send + 'static,
     {
         let run = move |connection: &Connection| -> Result<_, Fault> {
-            let done = work(&Transaction { connection });
+            let done = work(&Transaction::on(connection));
             Ok(if done.is_ok() { Outcome::Keep(done) } else { Outcome::Undo(done) })
         };
         self.database.write_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
@@ -71,13 +75,18 @@ impl SqliteStore {
     }
 }
 
-/// An open transaction of [`SqliteStore::transaction`], or of an inbox (feature `mailbox`).
+/// An open transaction of [`SqliteStore::transaction`], of an inbox (feature `mailbox`) or of a page of seen entries
+/// (feature `statement`).
 #[derive(Debug)]
 pub struct Transaction<'a> {
     connection: &'a Connection,
 }
 
-impl Transaction<'_> {
+impl<'a> Transaction<'a> {
+    pub(super) fn on(connection: &'a Connection) -> Self {
+        Self { connection }
+    }
+
     /// The connection, for statements on the caller's own tables.
     #[must_use]
     pub fn connection(&self) -> &Connection {

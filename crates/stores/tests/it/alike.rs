@@ -14,8 +14,9 @@ enum Operation {
     Insert { hash: u8, issued: i64, expires: i64 },
     Find { hash: u8, now: i64 },
     Revoke { hash: u8 },
-    Record { account: u8, entries: Vec<(u8, u32, Option<u8>)> },
+    Record { account: u8, entries: Vec<(u8, u32, Option<u8>)>, position: Option<u8> },
     Counts { account: u8 },
+    Position { account: u8 },
     Forget { account: u8, day: u8 },
 }
 
@@ -37,9 +38,10 @@ fn operation(later: i64) -> impl Strategy<Value = Operation> {
         }),
         (small.clone(), time.clone()).prop_map(|(hash, now)| Operation::Find { hash, now }),
         small.clone().prop_map(|hash| Operation::Revoke { hash }),
-        (0..2_u8, proptest::collection::vec(entry, 0..5))
-            .prop_map(|(account, entries)| Operation::Record { account, entries }),
+        (0..2_u8, proptest::collection::vec(entry, 0..5), proptest::option::of(0..9_u8))
+            .prop_map(|(account, entries, position)| Operation::Record { account, entries, position }),
         (0..2_u8).prop_map(|account| Operation::Counts { account }),
+        (0..2_u8).prop_map(|account| Operation::Position { account }),
         (0..2_u8, 1..6_u8).prop_map(|(account, day)| Operation::Forget { account, day }),
     ]
 }
@@ -66,16 +68,20 @@ async fn answer<S: ReplayStore + TokenStore + SeenEntries>(store: &S, operation:
             format!("{:?}", store.find(TokenHash::from([*hash; 32]), at(*now)).await.unwrap())
         }
         Operation::Revoke { hash } => format!("{:?}", store.revoke(TokenHash::from([*hash; 32])).await.unwrap()),
-        Operation::Record { account: number, entries } => {
+        Operation::Record { account: number, entries, position } => {
             let entries: Vec<_> = entries
                 .iter()
                 .map(|(key, occurrence, on)| SeenEntry::new(EntryKey::from([*key; 32]), *occurrence, on.map(day)))
                 .collect();
-            format!("{:?}", store.record(&account(*number), &entries).await.unwrap())
+            let position = position.map(|position| position.to_string());
+            format!("{:?}", store.record(&account(*number), &entries, position.as_deref()).await.unwrap())
         }
         Operation::Counts { account: number } => {
             let keys: Vec<_> = (0..6).map(|key| EntryKey::from([key; 32])).collect();
             format!("{:?}", store.counts(&account(*number), &keys).await.unwrap())
+        }
+        Operation::Position { account: number } => {
+            format!("{:?}", store.position(&account(*number)).await.unwrap())
         }
         Operation::Forget { account: number, day: before } => {
             format!("{:?}", store.forget_before(&account(*number), day(*before)).await.unwrap())

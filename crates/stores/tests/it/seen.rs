@@ -1,95 +1,298 @@
-use crate::engines::suite;
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
-use bankrail_values::{Date, StoreErrorKind};
+//! Seen entries and positions: every engine passes the suites of the traits.
 
-suite!(
-    counts_are_the_highest_recorded,
-    accounts_are_apart,
-    days_are_forgotten,
-    of_two_days_the_later_counts,
-    a_whole_page
-);
+use crate::engines::memory;
+use bankrail_statement::testing::seen_entries_suite;
+use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_values::StoreErrorKind;
+
+#[tokio::test]
+async fn memory_passes_the_suite() {
+    seen_entries_suite(async || memory().store).await;
+}
 
 fn account(id: &str) -> AccountId {
     id.parse().unwrap()
 }
 
-fn key(n: u8) -> EntryKey {
-    EntryKey::from([n; 32])
-}
-
-fn day(text: &str) -> Option<Date> {
-    Some(text.parse().unwrap())
-}
-
-pub(crate) async fn counts_are_the_highest_recorded<S: SeenEntries>(store: S) {
-    let own = account("012003123456789");
-    assert_eq!(store.counts(&own, &[key(1), key(2)]).await.unwrap(), [0, 0]);
-    let entries = [SeenEntry::new(key(1), 1, None), SeenEntry::new(key(1), 2, None), SeenEntry::new(key(3), 1, None)];
-    store.record(&own, &entries).await.unwrap();
-    store.record(&own, &entries[..1]).await.unwrap();
-    store.record(&own, &[SeenEntry::new(key(4), 0, None)]).await.unwrap();
-    let counts = store.counts(&own, &[key(3), key(1), key(2), key(1), key(4)]).await.unwrap();
-    assert_eq!(counts, [1, 2, 0, 2, 0], "in the order of the question");
-    assert!(store.counts(&own, &[]).await.unwrap().is_empty());
-}
-
-pub(crate) async fn accounts_are_apart<S: SeenEntries>(store: S) {
-    store.record(&account("A"), &[SeenEntry::new(key(1), 1, None)]).await.unwrap();
-    assert_eq!(store.counts(&account("a"), &[key(1)]).await.unwrap(), [0]);
-    assert_eq!(store.counts(&account("A"), &[key(1)]).await.unwrap(), [1]);
-}
-
-pub(crate) async fn days_are_forgotten<S: SeenEntries>(store: S) {
-    let own = account("A");
-    let dated = [
-        SeenEntry::new(key(1), 1, day("2024-02-28")),
-        SeenEntry::new(key(2), 3, day("2024-02-29")),
-        SeenEntry::new(key(3), 1, day("2024-03-01")),
-        SeenEntry::new(key(4), 1, None),
-    ];
-    store.record(&own, &dated).await.unwrap();
-    store.record(&account("B"), &dated).await.unwrap();
-    assert_eq!(store.forget_before(&own, day("2024-03-01").unwrap()).await.unwrap(), 2);
-    assert_eq!(store.forget_before(&own, day("2024-03-01").unwrap()).await.unwrap(), 0);
-    let keys = [key(1), key(2), key(3), key(4)];
-    assert_eq!(store.counts(&own, &keys).await.unwrap(), [0, 0, 1, 1]);
-    assert_eq!(store.counts(&account("B"), &keys).await.unwrap(), [1, 3, 1, 1]);
-}
-
-pub(crate) async fn of_two_days_the_later_counts<S: SeenEntries>(store: S) {
-    let own = account("A");
-    let earlier = "2024-01-01";
-    let later = "2024-01-03";
-    for (n, first, second) in [(1, day(earlier), day(later)), (2, day(later), day(earlier)), (3, None, day(earlier))] {
-        store.record(&own, &[SeenEntry::new(key(n), 1, first), SeenEntry::new(key(n), 2, second)]).await.unwrap();
-    }
-    assert_eq!(store.forget_before(&own, day("2024-01-02").unwrap()).await.unwrap(), 0);
-    assert_eq!(store.forget_before(&own, day("9999-12-31").unwrap()).await.unwrap(), 2, "one has no day");
-}
-
-pub(crate) async fn a_whole_page<S: SeenEntries>(store: S) {
-    let own = account("A");
-    let key = |n: u32| {
-        let mut key = [0; 32];
-        key[..4].copy_from_slice(&n.to_be_bytes());
-        EntryKey::from(key)
-    };
-    let page: Vec<_> = (0..1000).map(|n| SeenEntry::new(key(n), 1, day("2024-01-01"))).collect();
-    store.record(&own, &page).await.unwrap();
-    let keys: Vec<_> = (500..1500).map(key).collect();
-    let counts = store.counts(&own, &keys).await.unwrap();
-    assert_eq!(counts.iter().sum::<u32>(), 500);
-    assert_eq!(store.forget_before(&own, day("2024-01-02").unwrap()).await.unwrap(), 1000);
-}
-
 #[tokio::test]
 async fn memory_takes_all_of_a_page_or_nothing() {
-    let store = bankrail_stores::memory::MemoryStore::with_capacity(2);
+    let store = MemoryStore::with_capacity(2);
+    let key = |n| EntryKey::from([n; 32]);
     let entry = |n| SeenEntry::new(key(n), 1, None);
-    store.record(&account("A"), &[entry(1)]).await.unwrap();
-    let full = store.record(&account("A"), &[entry(1), entry(2), entry(3)]).await.unwrap_err();
+    store.record(&account("A"), &[entry(1)], Some("one")).await.unwrap();
+    let full = store.record(&account("A"), &[entry(1), entry(2), entry(3)], Some("two")).await.unwrap_err();
     assert_eq!(full.kind(), StoreErrorKind::Full);
     assert_eq!(store.counts(&account("A"), &[key(1), key(2), key(3)]).await.unwrap(), [1, 0, 0]);
-    store.record(&account("A"), &[entry(1), entry(2), entry(2)]).await.unwrap();
+    assert_eq!(store.position(&account("A")).await.unwrap().as_deref(), Some("one"));
+    store.record(&account("B"), &[], Some("two")).await.unwrap();
+    let full = store.record(&account("C"), &[entry(2)], Some("three")).await.unwrap_err();
+    assert_eq!(full.kind(), StoreErrorKind::Full, "a third position");
+    assert_eq!(store.counts(&account("C"), &[key(2)]).await.unwrap(), [0]);
+    store.record(&account("A"), &[entry(1), entry(2), entry(2)], Some("three")).await.unwrap();
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use super::{account, seen_entries_suite};
+    use crate::engines::sqlite_file;
+    use bankrail_statement::testing::transactional_seen_entries_suite;
+    use bankrail_statement::{EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries};
+    use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore, Transaction, Work, rusqlite};
+
+    fn entry(number: u8) -> SeenEntry {
+        SeenEntry::new(EntryKey::from([number; 32]), 1, None)
+    }
+
+    #[tokio::test]
+    async fn passes_the_suite() {
+        seen_entries_suite(async || SqliteStore::open_in_memory().unwrap()).await;
+        let folder = tempfile::tempdir().unwrap();
+        // The suite does not test a loss of power.
+        let options = SqliteOptions::new().durability(Durability::ProcessEnd);
+        let mut files = 0..;
+        seen_entries_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap()).await;
+    }
+
+    fn work(number: u32, fails: bool) -> Work {
+        Work::new(move |transaction| {
+            transaction.connection().execute("INSERT INTO mine VALUES (?1)", [number])?;
+            if fails { Err("as a test".into()) } else { Ok::<_, Box<dyn std::error::Error + Send + Sync>>(()) }
+        })
+    }
+
+    async fn effects(store: &SqliteStore) -> Vec<u32> {
+        let all = |connection: &rusqlite::Connection| {
+            let mut all = connection.prepare("SELECT x FROM mine")?;
+            all.query_map([], |row| row.get(0))?.collect::<Result<Vec<u32>, rusqlite::Error>>()
+        };
+        store.read(all).await.unwrap()
+    }
+
+    async fn with_table(store: SqliteStore) -> SqliteStore {
+        store.transaction(|t| t.connection().execute_batch("CREATE TABLE mine (x INTEGER) STRICT")).await.unwrap();
+        store
+    }
+
+    #[tokio::test]
+    async fn passes_the_transactional_suite() {
+        let store = with_table(SqliteStore::open_in_memory().unwrap()).await;
+        transactional_seen_entries_suite(&store, &store, work, async || effects(&store).await).await;
+        // Two handles of one file, as two processes have them.
+        let folder = tempfile::tempdir().unwrap();
+        let open = || SqliteStore::open(folder.path().join("bankrail.db")).unwrap();
+        let (one, other) = (with_table(open()).await, open());
+        transactional_seen_entries_suite(&one, &other, work, async || effects(&other).await).await;
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_or_ends_its_transaction_leaves_nothing() {
+        let engine = sqlite_file();
+        let store = with_table(engine.store.clone()).await;
+        let (own, entries) = (account("A"), [entry(1)]);
+        let page = PageRecord::new(&entries, &[true]).position("after");
+        let panicking = Work::new(|t| -> Result<(), rusqlite::Error> {
+            t.connection().execute("INSERT INTO mine VALUES (1)", [])?;
+            panic!("as a test");
+        });
+        store.record_with(&own, page, panicking).await.unwrap_err();
+        for sql in ["ROLLBACK", "COMMIT"] {
+            let careless = Work::new(move |t| {
+                let _ = t.connection().execute(sql, []);
+                let _ = t.connection().execute("INSERT INTO mine VALUES (2)", []);
+                Ok::<_, rusqlite::Error>(())
+            });
+            let answer = store.record_with(&own, page, careless).await;
+            assert!(!matches!(answer, Ok(Recorded::Committed)), "{sql}: {answer:?}");
+        }
+        assert!(effects(&store).await.is_empty());
+        assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [0]);
+        assert_eq!(store.position(&own).await.unwrap(), None);
+        assert!(matches!(store.record_with(&own, page, work(3, false)).await, Ok(Recorded::Committed)));
+        assert_eq!(effects(&store).await, [3]);
+    }
+
+    const FILE: &str = "BANKRAIL_SEEN_FILE";
+
+    /// The process dies after its work has written and before the commit.
+    #[tokio::test]
+    async fn a_process_that_dies_in_its_work_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bankrail.db");
+        let store = with_table(SqliteStore::open(&path).unwrap()).await;
+        let died = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["seen::sqlite::dies_in_its_work", "--exact", "--ignored"])
+            .env(FILE, &path)
+            .output()
+            .unwrap();
+        assert_eq!(died.status.code(), Some(77), "{died:?}");
+        let (own, entries) = (account("A"), [entry(1)]);
+        assert!(effects(&store).await.is_empty());
+        assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [0]);
+        assert_eq!(store.position(&own).await.unwrap(), None);
+        let page = PageRecord::new(&entries, &[true]).position("after");
+        assert!(matches!(store.record_with(&own, page, work(1, false)).await, Ok(Recorded::Committed)));
+        assert_eq!(effects(&store).await, [1]);
+    }
+
+    #[tokio::test]
+    #[ignore = "started by a_process_that_dies_in_its_work_leaves_nothing"]
+    async fn dies_in_its_work() {
+        let Ok(path) = std::env::var(FILE) else { return };
+        let store = SqliteStore::open(path).unwrap();
+        let entries = [entry(1)];
+        let deadly = Work::new(|t| -> Result<(), rusqlite::Error> {
+            t.connection().execute("INSERT INTO mine VALUES (1)", [])?;
+            std::process::exit(77)
+        });
+        let page = PageRecord::new(&entries, &[true]).position("after");
+        let _ = store.record_with(&account("A"), page, deadly).await;
+    }
+
+    #[tokio::test]
+    async fn entries_are_recorded_with_the_callers_work_or_not_at_all() {
+        let engine = sqlite_file();
+        let store = with_table(engine.store.clone()).await;
+        let import = |t: &Transaction<'_>| {
+            let own = account("A");
+            assert_eq!(t.seen_counts(&own, &[entry(1).key]).unwrap(), [0]);
+            t.connection().execute("INSERT INTO mine VALUES (1)", []).unwrap();
+            t.record_seen(&own, &[entry(1)], Some("after")).unwrap();
+            assert_eq!(t.seen_counts(&own, &[entry(1).key]).unwrap(), [1]);
+            assert_eq!(t.seen_position(&own).unwrap().as_deref(), Some("after"));
+        };
+        let undone = store.transaction(move |t| {
+            import(t);
+            Err::<(), _>("no funds")
+        });
+        undone.await.unwrap_err();
+        assert_eq!(store.counts(&account("A"), &[entry(1).key]).await.unwrap(), [0]);
+        assert_eq!(store.position(&account("A")).await.unwrap(), None);
+        let kept = store.transaction(move |t| {
+            import(t);
+            Ok::<_, std::convert::Infallible>(())
+        });
+        kept.await.unwrap();
+        assert_eq!(store.counts(&account("A"), &[entry(1).key]).await.unwrap(), [1]);
+        assert_eq!(store.position(&account("A")).await.unwrap().as_deref(), Some("after"));
+        assert_eq!(effects(&store).await, [1]);
+    }
+}
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use super::{account, seen_entries_suite};
+    use crate::engines::{postgres, postgres_schema};
+    use bankrail_statement::testing::transactional_seen_entries_suite;
+    use bankrail_statement::{EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries};
+    use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
+    use bankrail_stores::postgres::{InTransaction, PostgresStore, Work};
+
+    fn entry(number: u8) -> SeenEntry {
+        SeenEntry::new(EntryKey::from([number; 32]), 1, None)
+    }
+
+    async fn client(config: &str) -> Client {
+        let (client, connection) = connect(config, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
+    }
+
+    async fn effects(client: &Client) -> Vec<u32> {
+        let rows = client.query("SELECT x FROM mine", &[]).await.unwrap();
+        rows.iter().map(|row| row.get::<_, i64>(0).try_into().unwrap()).collect()
+    }
+
+    fn work(number: u32, fails: bool) -> Work {
+        Work::new(move |transaction| {
+            Box::pin(async move {
+                transaction.execute("INSERT INTO mine VALUES ($1)", &[&i64::from(number)]).await?;
+                if fails { Err("as a test".into()) } else { Ok(()) }
+            })
+        })
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    #[ignore = "needs postgresql"]
+    async fn passes_the_suite() {
+        seen_entries_suite(async || postgres().await.store).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    #[ignore = "needs postgresql"]
+    async fn passes_the_transactional_suite() {
+        let config = postgres_schema().await;
+        let one = PostgresStore::connect(&config).await.unwrap();
+        let other = PostgresStore::connect(&config).await.unwrap();
+        let client = client(&config).await;
+        client.batch_execute("CREATE TABLE mine (x BIGINT)").await.unwrap();
+        transactional_seen_entries_suite(&one, &other, work, async || effects(&client).await).await;
+    }
+
+    /// A process that is cut off between its work and the commit, and one whose work swallows an error.
+    #[tokio::test]
+    #[ignore = "needs postgresql"]
+    async fn work_that_is_cut_off_or_fails_in_silence_leaves_nothing() {
+        let config = postgres_schema().await;
+        let store = PostgresStore::connect(&config).await.unwrap();
+        let client = client(&config).await;
+        client.batch_execute("CREATE TABLE mine (x BIGINT PRIMARY KEY)").await.unwrap();
+        let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
+        let hanging = Work::new(move |transaction| {
+            Box::pin(async move {
+                transaction.execute("INSERT INTO mine VALUES (1)", &[]).await?;
+                reached.send(())?;
+                std::future::pending().await
+            })
+        });
+        let gone = store.clone();
+        let gone = tokio::spawn(async move {
+            let entries = [entry(1)];
+            let page = PageRecord::new(&entries, &[true]).position("after");
+            gone.record_with(&account("A"), page, hanging).await
+        });
+        effect.recv().await.unwrap();
+        gone.abort();
+        gone.await.unwrap_err();
+        let (own, entries) = (account("A"), [entry(1)]);
+        let page = PageRecord::new(&entries, &[true]).position("after");
+        let careless = Work::new(|transaction| {
+            Box::pin(async move {
+                transaction.execute("INSERT INTO mine VALUES (1)", &[]).await?;
+                let _ = transaction.execute("INSERT INTO mine VALUES (1)", &[]).await;
+                Ok(())
+            })
+        });
+        let undone = store.record_with(&own, page, careless).await.unwrap();
+        assert!(matches!(undone, Recorded::Undone(_)), "{undone:?}");
+        assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [0]);
+        assert_eq!(store.position(&own).await.unwrap(), None);
+        assert!(effects(&client).await.is_empty());
+        assert!(matches!(store.record_with(&own, page, work(1, false)).await, Ok(Recorded::Committed)));
+        assert_eq!(effects(&client).await, [1]);
+    }
+
+    #[tokio::test]
+    #[ignore = "needs postgresql"]
+    async fn entries_are_recorded_with_the_callers_rows_or_not_at_all() {
+        let config = postgres_schema().await;
+        let store = PostgresStore::connect(&config).await.unwrap();
+        let (mut client, own) = (client(&config).await, account("A"));
+        for commit in [false, true] {
+            let transaction = client.transaction().await.unwrap();
+            let ours = InTransaction::of(&transaction);
+            assert_eq!(ours.seen_counts(&own, &[entry(1).key]).await.unwrap(), [0]);
+            ours.record_seen(&own, &[entry(1)], Some("after")).await.unwrap();
+            assert_eq!(ours.seen_counts(&own, &[entry(1).key]).await.unwrap(), [1]);
+            assert_eq!(ours.seen_position(&own).await.unwrap().as_deref(), Some("after"));
+            assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [0], "not yet");
+            if commit {
+                transaction.commit().await.unwrap();
+            } else {
+                transaction.rollback().await.unwrap();
+            }
+            assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [u32::from(commit)]);
+            assert_eq!(store.position(&own).await.unwrap(), commit.then(|| "after".to_owned()));
+        }
+    }
 }

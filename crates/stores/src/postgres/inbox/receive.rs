@@ -1,8 +1,7 @@
 //! Storing a message once.
 
-use super::Typed;
-use crate::postgres::Fault;
-use crate::postgres::values::{bytes, entry_id, fingerprint, get, instant, named, number};
+use crate::postgres::values::{bytes, entry_id, fingerprint, named, number};
+use crate::postgres::{Fault, Typed, get, instant};
 use bankrail_mailbox::{
     EntryId, InboxState, Incoming, KeyHash, KnownEntry, Lease, LeaseOwner, ReceiveDecision, ReceiveOutcome,
 };

@@ -4,9 +4,8 @@
 //! the backlog: an endpoint that is down for days, or at its bound, does not slow the others down.
 
 use super::{COLUMNS, entry};
-use crate::postgres::Fault;
-use crate::postgres::inbox::Typed;
 use crate::postgres::values::{Unreadable, number, readable};
+use crate::postgres::{Fault, Typed};
 use bankrail_mailbox::{EndpointId, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
 use tokio_postgres::Client;

@@ -1,5 +1,6 @@
 -- The imported entries of an account; see bankrail_statement::SeenEntries. A day is the number YYYYMMDD.
--- KEYS[1]  hash: of each key "occurrence day", or "occurrence " if it has no day
+-- KEYS[1]  hash: of each key "occurrence day", or "occurrence " if it has no day; and the account's position under the
+--          name "position", which is no key: keys have 32 bytes
 -- KEYS[2]  sorted set: the keys that have a day, by day
 -- While their slot moves in a cluster, a node that does not have both answers TRYAGAIN before the script begins.
 -- ARGV     the operation, then its arguments
@@ -25,12 +26,12 @@ if ARGV[1] == 'counts' then
   return counts
 end
 
--- the maximum number of keys, milliseconds after which an idle account is dropped or "", then key, occurrence and day
--- or "" of each entry; returns 0 and does nothing if there is no room
+-- the maximum number of keys, milliseconds after which an idle account is dropped or "", "1" before the position or ""
+-- before another word, then key, occurrence and day or "" of each entry; returns 0 and does nothing if there is no room
 if ARGV[1] == 'record' then
   local most, idle = tonumber(ARGV[2]), ARGV[3]
   local known, changed, new = {}, {}, 0
-  for at = 4, #ARGV, 3 do
+  for at = 6, #ARGV, 3 do
     local key, occurrence, day = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
     local entry = known[key]
     if not entry then
@@ -53,10 +54,11 @@ if ARGV[1] == 'record' then
       entry.changed = true
     end
   end
-  if new > 0 and redis.call('HLEN', KEYS[1]) + new > most then return 0 end
+  if new > 0 and redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'position') + new > most then return 0 end
+  -- The write that a full server refuses comes first: it does not stop a script that has written.
+  if ARGV[4] == '1' then redis.call('HSET', KEYS[1], 'position', ARGV[5]) end
   for _, key in ipairs(changed) do
     local entry = known[key]
-    -- The write that a full server refuses comes first: it does not stop a script that has written.
     redis.call('HSET', KEYS[1], key, text(entry.occurrence) .. ' ' .. (entry.day and text(entry.day) or ''))
     if entry.day then redis.call('ZADD', days, text(entry.day), key) else redis.call('ZREM', days, key) end
   end
@@ -65,6 +67,8 @@ if ARGV[1] == 'record' then
   end
   return 1
 end
+
+if ARGV[1] == 'position' then return redis.call('HGET', KEYS[1], 'position') end
 
 -- the day, the maximum number; returns how many were forgotten
 if ARGV[1] == 'forget' then

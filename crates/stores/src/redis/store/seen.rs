@@ -1,7 +1,7 @@
-//! Statement entries that were imported: one script call for each operation.
+//! Statement entries that were imported, and the positions of the walks: one script call for each operation.
 
 use super::RedisStore;
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
 use bankrail_values::{Date, StoreError, StoreErrorKind, StoreFuture};
 use redis::aio::ConnectionLike;
 use redis::{Cmd, FromRedisValue};
@@ -25,11 +25,18 @@ impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
         })
     }
 
-    fn record<'a>(&'a self, account: &'a AccountId, entries: &'a [SeenEntry]) -> StoreFuture<'a, ()> {
+    fn record<'a>(
+        &'a self,
+        account: &'a AccountId,
+        entries: &'a [SeenEntry],
+        position: Option<&'a str>,
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
+            check_position(position)?;
             let idle = self.idle_retention.map(|idle| idle.as_millis().to_string()).unwrap_or_default();
             let recorded = self.call(account, "record", |command| {
                 command.arg(self.seen_capacity).arg(&idle);
+                command.arg(if position.is_some() { "1" } else { "" }).arg(position.unwrap_or_default());
                 for entry in entries.iter().filter(|entry| entry.occurrence > 0) {
                     let day = entry.day.map(number).unwrap_or_default();
                     command.arg(entry.key.as_bytes()).arg(entry.occurrence).arg(day);
@@ -37,6 +44,10 @@ impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
             });
             if recorded.await? { Ok(()) } else { Err(StoreErrorKind::Full.into()) }
         })
+    }
+
+    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
+        Box::pin(self.call(account, "position", |_| {}))
     }
 
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {

@@ -5,9 +5,10 @@ mod faults;
 use super::cluster::Cluster;
 use super::server::{SERVERS, Server};
 use crate::engines::at;
-use crate::{alike, replay, seen, tokens};
+use crate::{alike, replay, tokens};
 use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail_statement::testing::seen_entries_suite;
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
 use bankrail_stores::redis::RedisStore;
 use bankrail_values::StoreErrorKind;
@@ -60,11 +61,7 @@ where
     tokens::a_clock_that_lags_finds_them(make()).await;
     tokens::replaced_by_a_later_grant(make()).await;
     tokens::revoked_at_once(make()).await;
-    seen::counts_are_the_highest_recorded(make()).await;
-    seen::accounts_are_apart(make()).await;
-    seen::days_are_forgotten(make()).await;
-    seen::of_two_days_the_later_counts(make()).await;
-    seen::a_whole_page(make()).await;
+    seen_entries_suite(async || make()).await;
     alike::answers_as_memory(make).await;
 }
 
@@ -106,7 +103,7 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
         store.insert(TokenHash::from([2; 32]), grant(0, HOUR)).await.unwrap();
         assert!(store.revoke(TokenHash::from([2; 32])).await.unwrap());
         store.insert(TokenHash::from([3; 32]), grant(0, HOUR)).await.unwrap();
-        store.record(&account("A"), &[entry(4, 2, Some("2024-01-02"))]).await.unwrap();
+        store.record(&account("A"), &[entry(4, 2, Some("2024-01-02"))], None).await.unwrap();
         let seen = ["bankrail:seen:{A}".to_owned(), "bankrail:seen:{A}:days".to_owned()];
         let tokens = [key("token", 2), key("token", 3)];
         let (mut recorded, mut refused) = (Vec::new(), Vec::new());
@@ -114,7 +111,7 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
             for store in &stores {
                 nothing_is_forgotten(store).await;
                 let byte = u8::try_from(recorded.len() + refused.len()).unwrap() + 10;
-                match store.record(&account("A"), &[entry(byte, 1, Some("2024-01-01"))]).await {
+                match store.record(&account("A"), &[entry(byte, 1, Some("2024-01-01"))], None).await {
                     Ok(()) => recorded.push(byte),
                     Err(error) => {
                         assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error:?}");
@@ -230,7 +227,7 @@ async fn seen_entries_stay_unless_idle_accounts_are_let_go() {
         let store = store(&server);
         let idle = store.clone().with_idle_retention(Duration::from_secs(400 * 86_400));
         for (store, expected) in [(&store, -1..=-1), (&idle, 399 * DAY..=400 * DAY), (&store, -1..=-1)] {
-            store.record(&account("A"), &[entry(1, 1, Some("2024-01-02")), entry(2, 1, None)]).await.unwrap();
+            store.record(&account("A"), &[entry(1, 1, Some("2024-01-02")), entry(2, 1, None)], None).await.unwrap();
             for name in names {
                 let left: i64 = server.run(&["PTTL", name]).await;
                 assert!(expected.contains(&left), "{name}: {left}");
@@ -249,14 +246,14 @@ async fn a_page_that_does_not_fit_is_refused_as_a_whole() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         let store = store(&server).with_seen_capacity(2);
-        store.record(&account("A"), &[entry(1, 1, None)]).await.unwrap();
+        store.record(&account("A"), &[entry(1, 1, None)], None).await.unwrap();
         let page = [entry(1, 7, None), entry(2, 1, None), entry(3, 1, None)];
-        assert_eq!(store.record(&account("A"), &page).await.unwrap_err().kind(), StoreErrorKind::Full);
+        assert_eq!(store.record(&account("A"), &page, None).await.unwrap_err().kind(), StoreErrorKind::Full);
         for (key, expected) in [(1, 1), (2, 0), (3, 0)] {
             assert_eq!(count(&store, "A", key).await, expected);
         }
-        store.record(&account("B"), &page[1..]).await.unwrap();
-        store.record(&account("A"), &[entry(1, 2, None), entry(2, 1, None), entry(2, 2, None)]).await.unwrap();
+        store.record(&account("B"), &page[1..], None).await.unwrap();
+        store.record(&account("A"), &[entry(1, 2, None), entry(2, 1, None), entry(2, 2, None)], None).await.unwrap();
         assert_eq!((count(&store, "A", 1).await, count(&store, "A", 2).await), (2, 2));
     }
 }
@@ -275,7 +272,7 @@ async fn an_account_of_many_entries_is_kept_and_forgotten() {
         };
         let day = Some("2024-01-02".parse().unwrap());
         let page: Vec<_> = (0..20_000).map(|n| SeenEntry::new(key(n), 1, day)).collect();
-        store.record(&own, &page).await.unwrap();
+        store.record(&own, &page, None).await.unwrap();
         let keys: Vec<_> = (0..20_001).map(key).collect();
         assert_eq!(store.counts(&own, &keys).await.unwrap().iter().sum::<u32>(), 20_000);
         let memory: u64 = server.run::<u64>(&["MEMORY", "USAGE", "bankrail:seen:{A}", "SAMPLES", "0"]).await

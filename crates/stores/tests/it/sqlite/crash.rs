@@ -11,6 +11,7 @@ use bankrail_mailbox::{
     DeliveryRecord, Disposition, Enqueued, EntryId, Inbox, LeaseRequest, Outbox, OutboxState, ReceiveOutcome,
     TransactionalInbox,
 };
+use bankrail_statement::{AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries};
 use bankrail_stores::sqlite::{SqliteStore, Work, rusqlite};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -47,6 +48,10 @@ async fn kills_lose_nothing() {
     assert_eq!(sound, "ok");
     // The handler's effect shares the inbox's transaction: one for each message, killed or not.
     let sql = "SELECT (SELECT count(*) FROM effect) = (SELECT count(*) FROM bankrail_inbox WHERE state = 'completed')";
+    assert!(connection.query_row(sql, [], |row| row.get::<_, bool>(0)).unwrap());
+    // An import shares the transaction of its entry.
+    let sql = "SELECT (SELECT count(*) FROM imported) = (SELECT count(*) FROM bankrail_seen)
+        AND EXISTS (SELECT 1 FROM imported JOIN bankrail_seen_position ON number = CAST(position AS INTEGER))";
     assert!(connection.query_row(sql, [], |row| row.get::<_, bool>(0)).unwrap());
 }
 
@@ -99,6 +104,8 @@ async fn check_kept(store: &SqliteStore, number: u32, context: &str) {
     assert!(matches!(again, Enqueued::Already(_)), "{context}: the message to deliver is lost");
     let outcome = store.inbox().receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
     assert!(matches!(outcome, ReceiveOutcome::Duplicate { .. }), "{context}: the message or its completion is lost");
+    let counts = SeenEntries::counts(store, &account(), &[EntryKey::from(key(number))]).await.unwrap();
+    assert_eq!(counts, [1], "{context}: the entry is lost");
 }
 
 #[tokio::test]
@@ -107,7 +114,8 @@ async fn child() {
     let path = std::env::var(FILE).expect("the parent names the file");
     let round: i64 = std::env::var(ROUND).expect("the parent counts the rounds").parse().unwrap();
     let store = SqliteStore::open(path).unwrap();
-    let table = "CREATE TABLE IF NOT EXISTS effect (message INTEGER PRIMARY KEY) STRICT";
+    let table = "CREATE TABLE IF NOT EXISTS effect (message INTEGER PRIMARY KEY) STRICT;
+        CREATE TABLE IF NOT EXISTS imported (number INTEGER PRIMARY KEY) STRICT";
     store.transaction(move |t| t.connection().execute_batch(table)).await.unwrap();
     let next = AtomicU32::new(std::env::var(START).expect("the parent names the first number").parse().unwrap());
     let worker = async |name: u8| {
@@ -143,6 +151,10 @@ async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
     let received = store.inbox().claim(&message, mine, at(round * 1000)).await.unwrap();
     let effect = Work::new(move |t| t.connection().execute("INSERT INTO effect VALUES (?1)", [number]).map(drop));
     store.inbox().complete_with(received.id(), mine.owner, effect, at(round * 1000)).await.unwrap();
+    let (entries, position) = ([SeenEntry::new(EntryKey::from(key(number)), 1, None)], format!("{number:09}"));
+    let import = Work::new(move |t| t.connection().execute("INSERT INTO imported VALUES (?1)", [number]).map(drop));
+    let page = PageRecord::new(&entries, &[true]).position(&position);
+    assert!(matches!(store.record_with(&account(), page, import).await, Ok(Recorded::Committed)));
     true
 }
 
@@ -164,6 +176,10 @@ fn key(number: u32) -> [u8; 32] {
     let mut key = [0; 32];
     key[..4].copy_from_slice(&number.to_be_bytes());
     key
+}
+
+fn account() -> AccountId {
+    "012003123456789".parse().unwrap()
 }
 
 fn random() -> u32 {

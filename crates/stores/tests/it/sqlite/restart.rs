@@ -44,6 +44,7 @@ async fn everything_is_there_after_a_restart() {
     assert!(!ReplayStore::claim(&store, [1; 32], at(100), at(200)).await.unwrap());
     assert_eq!(TokenStore::find(&store, TokenHash::from([2; 32]), at(0)).await.unwrap(), Some(grant));
     assert_eq!(store.counts_seen(&account).await, 3);
+    assert_eq!(SeenEntries::position(&store, &account).await.unwrap().as_deref(), Some("here"));
     assert!(!tokens_at(&store, 20_000).await, "the eleventh token of the hour");
     let again = store.inbox().receive(&received, at(9)).await.unwrap();
     assert!(matches!(&again, ReceiveOutcome::InProgress { id, .. } if *id == outcome.id()));
@@ -88,7 +89,7 @@ trait Seen {
 impl Seen for SqliteStore {
     async fn record_seen(&self, account: &AccountId) {
         let entry = SeenEntry::new(EntryKey::from([3; 32]), 3, Some("2024-01-02".parse().unwrap()));
-        SeenEntries::record(self, account, &[entry]).await.unwrap();
+        SeenEntries::record(self, account, &[entry], Some("here")).await.unwrap();
     }
 
     async fn counts_seen(&self, account: &AccountId) -> u32 {

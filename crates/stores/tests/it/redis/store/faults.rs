@@ -36,7 +36,7 @@ async fn failures<C: ConnectionLike + Clone + Send + Sync>(store: &RedisStore<C>
     failed(Instant::now(), store.find(hash, at(0)).await.unwrap_err());
     failed(Instant::now(), store.revoke(hash).await.unwrap_err());
     failed(Instant::now(), store.counts(&own, &[EntryKey::from([number; 32])]).await.unwrap_err());
-    failed(Instant::now(), store.record(&own, &[entry(number, 1, None)]).await.unwrap_err());
+    failed(Instant::now(), store.record(&own, &[entry(number, 1, None)], None).await.unwrap_err());
     failed(Instant::now(), store.forget_before(&own, "2024-01-02".parse().unwrap()).await.unwrap_err());
     kinds
 }
@@ -71,7 +71,7 @@ async fn what_was_answered_survives_the_end_of_the_server() {
         let patient = store(&server);
         assert!(patient.claim([1; 32], at(0), at(HOUR)).await.unwrap());
         patient.insert(TokenHash::from([1; 32]), grant(0, HOUR)).await.unwrap();
-        patient.record(&account("A"), &[entry(1, 2, None)]).await.unwrap();
+        patient.record(&account("A"), &[entry(1, 2, None)], None).await.unwrap();
         let impatient = impatient(&server.url());
         works_again(&impatient).await;
         server.kill();
@@ -109,7 +109,7 @@ async fn stopped_read_only_or_out_of_memory() {
         let () = server.run(&["REPLICAOF", "NO", "ONE"]).await;
         let () = server.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
         assert_eq!(refused().await, StoreErrorKind::Unavailable);
-        assert!(store.record(&account("B"), &[entry(1, 1, None)]).await.is_err());
+        assert!(store.record(&account("B"), &[entry(1, 1, None)], None).await.is_err());
         assert!(store.insert(TokenHash::from([3; 32]), grant(0, HOUR)).await.is_err());
         let () = server.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
         assert_eq!(count(&store, "B", 1).await, 0);
@@ -129,7 +129,7 @@ async fn scripts_that_are_forgotten_are_sent_again() {
             assert!(store.claim([byte; 32], at(0), at(HOUR)).await.unwrap());
             let () = server.run(&["SCRIPT", "FLUSH"]).await;
             assert!(!store.claim([byte; 32], at(0), at(HOUR)).await.unwrap());
-            store.record(&account("A"), &[entry(byte, 1, None)]).await.unwrap();
+            store.record(&account("A"), &[entry(byte, 1, None)], None).await.unwrap();
             assert_eq!(count(&store, "A", byte).await, 1);
         }
     }
@@ -147,7 +147,7 @@ async fn a_claim_whose_answer_is_lost_stays_taken() {
         let store = store(&server);
         // The server knows the scripts from then on.
         assert!(store.claim([0; 32], at(0), at(HOUR)).await.unwrap());
-        store.record(&account("A"), &[entry(0, 1, None)]).await.unwrap();
+        store.record(&account("A"), &[entry(0, 1, None)], None).await.unwrap();
         proxy.deaf.store(true, Ordering::SeqCst);
         assert_eq!(failures(&cut_off, 1).await, [StoreErrorKind::Timeout; 7]);
         assert!(!store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
@@ -192,7 +192,7 @@ async fn what_is_sent_twice_is_done_once() {
         assert!(!store(&server).claim([1; 32], at(0), at(HOUR)).await.unwrap());
         twice.insert(TokenHash::from([1; 32]), grant(0, HOUR)).await.unwrap();
         assert_eq!(twice.find(TokenHash::from([1; 32]), at(0)).await.unwrap(), Some(grant(0, HOUR)));
-        twice.record(&account("A"), &[entry(1, 1, None), entry(1, 2, None)]).await.unwrap();
+        twice.record(&account("A"), &[entry(1, 1, None), entry(1, 2, None)], None).await.unwrap();
         assert_eq!(count(&twice, "A", 1).await, 2);
     }
 }
@@ -211,7 +211,7 @@ async fn what_cannot_be_read_is_an_error_and_never_the_first() {
                 store.claim([1; 32], at(0), at(HOUR)).await.unwrap_err().kind(),
                 store.find(TokenHash::from([1; 32]), at(0)).await.unwrap_err().kind(),
                 store.counts(&account("A"), &[EntryKey::from([1; 32])]).await.unwrap_err().kind(),
-                store.record(&account("A"), &[entry(2, 1, None), entry(1, 1, None)]).await.unwrap_err().kind(),
+                store.record(&account("A"), &[entry(2, 1, None), entry(1, 1, None)], None).await.unwrap_err().kind(),
             ];
             assert_eq!(kinds, [StoreErrorKind::Corrupt; 4], "{value:?}");
             assert_eq!(count(&store, "A", 2).await, 0);

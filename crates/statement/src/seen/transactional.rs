@@ -1,0 +1,98 @@
+//! Entries that are recorded in one transaction with the work that imports them.
+
+use super::{EntryKey, SeenEntries, SeenEntry};
+use crate::AccountId;
+use bankrail_values::StoreFuture;
+use std::error::Error;
+
+/// A store of seen entries whose transaction can include an application's own work, so that each entry is imported
+/// exactly once.
+pub trait TransactionalSeenEntries: SeenEntries {
+    /// The work in a transaction of this engine: a function of the engine's own transaction type. Each engine documents
+    /// how to make one.
+    type Work: Send + 'static;
+
+    /// Runs `work` and records a page of the account in one transaction: both take effect, or neither does. If the
+    /// future is dropped, either may be the case.
+    ///
+    /// The transaction first checks that each new entry of the page is still unrecorded, because another process may
+    /// have been faster ([`PageRecord::is_overtaken`]). Transactions on the same account run one after the other.
+    ///
+    /// A page with a position that is too long is refused as [`SeenEntries::record`] does, before the work runs.
+    fn record_with<'a>(
+        &'a self,
+        account: &'a AccountId,
+        page: PageRecord<'a>,
+        work: Self::Work,
+    ) -> StoreFuture<'a, Recorded>;
+}
+
+/// What [`TransactionalSeenEntries::record_with`] records of one page.
+///
+/// ```
+/// use bankrail_statement::{EntryKey, PageRecord, SeenEntry};
+/// let entry = |number| SeenEntry::new(EntryKey::from([number; 32]), 1, None);
+/// let (entries, new) = ([entry(1), entry(2)], [false, true]); // as `find_new` answers
+/// let page = PageRecord::new(&entries, &new).position(r#"{"version":1}"#);
+/// assert_eq!(page.new_entries().collect::<Vec<_>>(), [&entries[1]]);
+/// assert!(!page.is_overtaken(&[0])); // still unrecorded
+/// assert!(page.is_overtaken(&[1])); // another process has recorded it
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct PageRecord<'a> {
+    /// All entries of the page, which the store records.
+    pub entries: &'a [SeenEntry],
+    /// Whether each of them is new.
+    pub new: &'a [bool],
+    /// The position that replaces the account's.
+    pub position: Option<&'a str>,
+}
+
+impl<'a> PageRecord<'a> {
+    /// All entries of a page and, for each of them in order, whether it is new: the answer of
+    /// [`find_new`](crate::find_new). An entry without an answer counts as new, so that it is not imported unchecked.
+    #[must_use]
+    pub fn new(entries: &'a [SeenEntry], new: &'a [bool]) -> Self {
+        Self { entries, new, position: None }
+    }
+
+    /// The position that replaces the account's. Default: it stays as it is.
+    #[must_use]
+    pub fn position(mut self, position: &'a str) -> Self {
+        self.position = Some(position);
+        self
+    }
+
+    /// The entries that are new, in their order.
+    pub fn new_entries(&self) -> impl Iterator<Item = &'a SeenEntry> + use<'a> {
+        let new = self.new.iter().copied().chain(std::iter::repeat(true));
+        self.entries.iter().zip(new).filter_map(|(entry, new)| new.then_some(entry))
+    }
+
+    /// The keys of the new entries, in their order.
+    #[must_use]
+    pub fn new_keys(&self) -> Vec<EntryKey> {
+        self.new_entries().map(|entry| entry.key).collect()
+    }
+
+    /// Whether one of the new entries was recorded meanwhile. `counts` are the recorded occurrences of
+    /// [`PageRecord::new_keys`], in the same order.
+    #[must_use]
+    pub fn is_overtaken(&self, counts: &[u32]) -> bool {
+        self.new_entries().zip(counts).any(|(entry, count)| !entry.is_above(*count))
+    }
+}
+
+/// The result of [`TransactionalSeenEntries::record_with`].
+#[derive(Debug)]
+#[allow(clippy::exhaustive_enums, reason = "a caller must act on each")]
+pub enum Recorded {
+    /// The work, the entries and the position took effect.
+    Committed,
+    /// Another process recorded one of the new entries meanwhile: nothing was done. Begin again at the account's
+    /// [position](SeenEntries::position).
+    Overtaken,
+    /// The work returned this error. It was undone, and nothing was recorded.
+    Undone(Box<dyn Error + Send + Sync>),
+}

@@ -1,0 +1,34 @@
+//! The suites that every engine of [`SeenEntries`](crate::SeenEntries) and
+//! [`TransactionalSeenEntries`](crate::TransactionalSeenEntries) runs, and a naive model of both (feature `testing`).
+//!
+//! A suite panics with the rule that an engine breaks. It needs no runtime of its own: await it in a test.
+
+mod model;
+#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+mod suite;
+#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+mod transactional_suite;
+
+pub use model::{ModelSeenEntries, ModelWork};
+pub use suite::{seen_entries_against_model, seen_entries_suite};
+pub use transactional_suite::transactional_seen_entries_suite;
+
+use crate::{AccountId, EntryKey, SeenEntry};
+use bankrail_values::Date;
+
+fn account(id: &str) -> AccountId {
+    AccountId::parse(id).expect("an account of the suite")
+}
+
+fn key(number: u8) -> EntryKey {
+    EntryKey::from([number; 32])
+}
+
+fn day(text: &str) -> Option<Date> {
+    Some(Date::parse(text).expect("a day of the suite"))
+}
+
+/// The entry of this key and occurrence, without a day.
+fn entry(number: u8, occurrence: u32) -> SeenEntry {
+    SeenEntry::new(key(number), occurrence, None)
+}

@@ -1,0 +1,209 @@
+//! Statement entries that were imported, and the positions of the walks through statements.
+
+use super::transaction::Work;
+use super::{Fault, PostgresStore, Typed, get};
+use bankrail_statement::{
+    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries, check_position,
+};
+use bankrail_values::{Date, StoreFuture};
+use std::collections::HashMap;
+use tokio_postgres::types::Type;
+use tokio_postgres::{GenericClient, Row, Transaction};
+
+/// Held until the transaction ends: what is known of an account is read and written by one transaction at a time.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_seen ' || $1, 0))";
+
+const KNOWN: &str = "SELECT key, count, day FROM bankrail_seen WHERE account = $1 AND key = ANY ($2)";
+
+const WRITE: &str = "INSERT INTO bankrail_seen (account, key, count, day)
+    SELECT $1, key, count, day FROM unnest($2::bytea[], $3::bigint[], $4::text[]) AS entry (key, count, day)
+    ON CONFLICT (account, key) DO UPDATE SET count = excluded.count, day = excluded.day";
+
+const MOVE: &str = "INSERT INTO bankrail_seen_position (account, position) VALUES ($1, $2)
+    ON CONFLICT (account) DO UPDATE SET position = excluded.position";
+
+const POSITION: &str = "SELECT position FROM bankrail_seen_position WHERE account = $1";
+
+const FORGET: &str = "DELETE FROM bankrail_seen WHERE (account, key) IN (SELECT account, key FROM bankrail_seen
+    WHERE account = $1 AND day < $2 ORDER BY day LIMIT 1000)";
+
+impl SeenEntries for PostgresStore {
+    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
+        Box::pin(self.timed(async move {
+            let client = self.client().await?;
+            let counts = counts(&*client, account, keys).await?;
+            client.give_back();
+            Ok(counts)
+        }))
+    }
+
+    fn record<'a>(
+        &'a self,
+        account: &'a AccountId,
+        entries: &'a [SeenEntry],
+        position: Option<&'a str>,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(self.timed(async move {
+            let mut client = self.client().await?;
+            let transaction = client.transaction().await?;
+            record(&transaction, account, entries, position).await?;
+            transaction.commit().await?;
+            client.give_back();
+            Ok(())
+        }))
+    }
+
+    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
+        Box::pin(self.timed(async move {
+            let client = self.client().await?;
+            let position = position(&*client, account).await?;
+            client.give_back();
+            Ok(position)
+        }))
+    }
+
+    fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
+        Box::pin(async move {
+            let (day, mut forgotten) = (day.to_string(), 0);
+            loop {
+                match self.timed(self.forget(account, &day)).await? {
+                    0 => return Ok(forgotten),
+                    piece => forgotten += piece,
+                }
+            }
+        })
+    }
+}
+
+impl TransactionalSeenEntries for PostgresStore {
+    type Work = Work;
+
+    /// The work and the wait for a connection and for other transactions on the account share the maximum duration of
+    /// one operation. When it is over, the work is undone unless its commit has begun.
+    fn record_with<'a>(
+        &'a self,
+        account: &'a AccountId,
+        page: PageRecord<'a>,
+        work: Work,
+    ) -> StoreFuture<'a, Recorded> {
+        Box::pin(self.timed(async move {
+            let mut client = self.client().await?;
+            let transaction = client.transaction().await?;
+            lock(&transaction, account).await?;
+            let recorded = if page.is_overtaken(&counts(&transaction, account, &page.new_keys()).await?) {
+                Recorded::Overtaken
+            } else {
+                record(&transaction, account, page.entries, page.position).await?;
+                match work.run(&transaction).await? {
+                    Ok(()) => Recorded::Committed,
+                    Err(error) => Recorded::Undone(error),
+                }
+            };
+            match recorded {
+                Recorded::Committed => transaction.commit().await?,
+                _ => transaction.rollback().await?,
+            }
+            client.give_back();
+            Ok(recorded)
+        }))
+    }
+}
+
+impl PostgresStore {
+    /// Forgets a bounded number of entries, so that other transactions on the account run in between.
+    async fn forget(&self, account: &AccountId, day: &str) -> Result<u64, Fault> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await?;
+        lock(&transaction, account).await?;
+        let parameters: [Typed<'_>; 2] = [(&account.as_str(), Type::TEXT), (&day, Type::TEXT)];
+        let forgotten = transaction.execute_typed(FORGET, &parameters).await?;
+        transaction.commit().await?;
+        client.give_back();
+        Ok(forgotten)
+    }
+}
+
+async fn lock(transaction: &Transaction<'_>, account: &AccountId) -> Result<(), Fault> {
+    transaction.query_typed(LOCK, &[(&account.as_str(), Type::TEXT)]).await?;
+    Ok(())
+}
+
+async fn known(client: &impl GenericClient, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<Row>, Fault> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes().as_slice()).collect();
+    let parameters: [Typed<'_>; 2] = [(&account.as_str(), Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
+    Ok(client.query_typed(KNOWN, &parameters).await?)
+}
+
+fn key(row: &Row) -> Result<EntryKey, Fault> {
+    get::<&[u8]>(row, "key")?.try_into().map(<[u8; 32]>::into).map_err(Fault::corrupt)
+}
+
+fn count(row: &Row) -> Result<u32, Fault> {
+    get::<i64>(row, "count")?.try_into().map_err(Fault::corrupt)
+}
+
+fn entry(row: &Row) -> Result<SeenEntry, Fault> {
+    let day = get::<Option<&str>>(row, "day")?.map(Date::parse).transpose().map_err(Fault::corrupt)?;
+    Ok(SeenEntry::new(key(row)?, count(row)?, day))
+}
+
+pub(super) async fn counts(
+    client: &impl GenericClient,
+    account: &AccountId,
+    keys: &[EntryKey],
+) -> Result<Vec<u32>, Fault> {
+    let mut counts = HashMap::new();
+    for row in known(client, account, keys).await? {
+        counts.insert(key(&row)?, count(&row)?);
+    }
+    Ok(keys.iter().map(|key| counts.get(key).copied().unwrap_or(0)).collect())
+}
+
+pub(super) async fn position(client: &impl GenericClient, account: &AccountId) -> Result<Option<String>, Fault> {
+    let rows = client.query_typed(POSITION, &[(&account.as_str(), Type::TEXT)]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    String::from_utf8(get(row, "position")?).map(Some).map_err(Fault::corrupt)
+}
+
+pub(super) async fn record(
+    transaction: &Transaction<'_>,
+    account: &AccountId,
+    entries: &[SeenEntry],
+    position: Option<&str>,
+) -> Result<(), Fault> {
+    check_position(position).map_err(Fault::Store)?;
+    lock(transaction, account).await?;
+    let keys: Vec<EntryKey> = entries.iter().map(|entry| entry.key).collect();
+    let mut after = HashMap::new();
+    for row in known(transaction, account, &keys).await? {
+        let entry = entry(&row)?;
+        after.insert(entry.key, entry);
+    }
+    let mut changed = HashMap::new();
+    for entry in entries {
+        if let Some(recorded) = entry.recorded_over(after.get(&entry.key)) {
+            after.insert(entry.key, recorded.clone());
+            changed.insert(entry.key, recorded);
+        }
+    }
+    if !changed.is_empty() {
+        let keys: Vec<&[u8]> = changed.keys().map(|key| key.as_bytes().as_slice()).collect();
+        let counts: Vec<i64> = changed.values().map(|entry| entry.occurrence.into()).collect();
+        let days: Vec<Option<String>> = changed.values().map(|entry| entry.day.map(|day| day.to_string())).collect();
+        let parameters: [Typed<'_>; 4] = [
+            (&account.as_str(), Type::TEXT),
+            (&keys, Type::BYTEA_ARRAY),
+            (&counts, Type::INT8_ARRAY),
+            (&days, Type::TEXT_ARRAY),
+        ];
+        transaction.execute_typed(WRITE, &parameters).await?;
+    }
+    if let Some(position) = position {
+        let parameters: [Typed<'_>; 2] = [(&account.as_str(), Type::TEXT), (&position.as_bytes(), Type::BYTEA)];
+        transaction.execute_typed(MOVE, &parameters).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! Work that the store runs in a transaction of its own.
+
+use super::Transaction;
+use std::error::Error;
+use std::fmt;
+
+/// The work of a transaction in SQLite, of `TransactionalInbox::complete_with` (feature `mailbox`) and
+/// `TransactionalSeenEntries::record_with` (feature `statement`): a function of an open [`Transaction`].
+///
+/// It runs on the thread that writes, under the rules of
+/// [`SqliteStore::transaction`](crate::sqlite::SqliteStore::transaction). A panic undoes it.
+///
+/// ```
+/// use bankrail_stores::sqlite::{Work, rusqlite};
+///
+/// let reference = "I-1".to_owned();
+/// let work = Work::new(move |transaction| {
+///     transaction.connection().execute("INSERT INTO paid (reference) VALUES (?1)", [reference])?;
+///     Ok::<_, rusqlite::Error>(())
+/// });
+/// # drop(work);
+/// ```
+pub struct Work(Box<WorkFunction>);
+
+type WorkFunction = dyn FnOnce(&Transaction<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + Send;
+
+impl Work {
+    /// Work that is undone if it returns an error.
+    pub fn new<E>(work: impl FnOnce(&Transaction<'_>) -> Result<(), E> + Send + 'static) -> Self
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        Self(Box::new(|transaction| work(transaction).map_err(Into::into)))
+    }
+
+    pub(in crate::sqlite) fn run(self, transaction: &Transaction<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        (self.0)(transaction)
+    }
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Work").finish_non_exhaustive()
+    }
+}
