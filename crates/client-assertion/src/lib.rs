@@ -9,6 +9,8 @@ mod customer;
 mod error;
 mod options;
 mod replay;
+#[cfg(feature = "suite")]
+pub mod suite;
 pub mod token;
 mod verify;
 

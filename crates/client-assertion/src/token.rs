@@ -15,6 +15,7 @@
 //! ```
 
 mod access_token;
+mod cache;
 mod error_body;
 mod form;
 mod grant;
@@ -22,6 +23,7 @@ mod response;
 mod scope;
 
 pub use access_token::{AccessToken, AccessTokenError, RandomnessError, TokenHash};
+pub use cache::{CachedToken, TokenCache, TokenCacheKey};
 pub use error_body::{ErrorBodyError, TokenErrorBody, TokenErrorCode};
 pub use form::{FORM_CONTENT_TYPE, TokenRequest, TokenRequestError};
 pub use grant::{TokenGrant, TokenStore};

@@ -7,6 +7,7 @@ mod building;
 mod error_bodies;
 mod names;
 mod scopes;
+mod token_cache;
 mod token_requests;
 mod token_responses;
 

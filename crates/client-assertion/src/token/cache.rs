@@ -1,0 +1,115 @@
+//! The customer's store of access tokens.
+
+use super::ScopeSet;
+use crate::CustomerCode;
+use bankrail_values::{StoreFuture, Timestamp};
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// A customer's store of its own access tokens, so that they outlive the process and are shared by several: an hour has
+/// ten token calls only (Specification: "Limits").
+///
+/// The client seals a token before it hands it over. An engine stores bytes and their expiry, and decides nothing.
+///
+/// An engine drops a token once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since its `expires_at`, so
+/// that a caller whose clock lags behind another's finds what is valid at its `now`.
+pub trait TokenCache: fmt::Debug + Send + Sync {
+    /// What was put under this key, if it has not expired at `now` ([`CachedToken::is_valid_at`]).
+    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>>;
+
+    /// Keeps a token of at most [`CachedToken::MAX_SEALED_BYTES`] under this key. An earlier one is replaced.
+    ///
+    /// By `now` the engine drops what has expired long ago.
+    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> StoreFuture<'a, ()>;
+
+    /// Removes this token. If other sealed bytes have replaced it meanwhile, those stay. The comparison and the removal
+    /// are one atomic step, also among several processes.
+    fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()>;
+}
+
+impl<S: TokenCache + ?Sized> TokenCache for std::sync::Arc<S> {
+    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
+        (**self).get(key, now)
+    }
+
+    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> StoreFuture<'a, ()> {
+        (**self).put(key, token, now)
+    }
+
+    fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
+        (**self).remove(key, token)
+    }
+}
+
+/// The key of a cached token: a SHA-256 hash of what the token was requested with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TokenCacheKey([u8; 32]);
+
+impl TokenCacheKey {
+    /// The key of tokens that this customer requests at this token endpoint with these scopes.
+    #[must_use]
+    pub fn of(token_url: &str, customer: &CustomerCode, scopes: &ScopeSet) -> Self {
+        let mut hash = Sha256::new();
+        // No part contains a zero byte, so no two triples give the same text.
+        for part in ["bankrail token cache 1", token_url, customer.as_str(), &scopes.to_string()] {
+            hash.update(part);
+            hash.update([0]);
+        }
+        Self(hash.finalize().into())
+    }
+
+    /// The hash.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl From<[u8; 32]> for TokenCacheKey {
+    fn from(hash: [u8; 32]) -> Self {
+        Self(hash)
+    }
+}
+
+impl fmt::Debug for TokenCacheKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, ..] = self.0;
+        write!(out, "TokenCacheKey({a:02x}{b:02x}{c:02x}{d:02x}…)")
+    }
+}
+
+/// A token as a [`TokenCache`] stores it: sealed, with its expiry in the clear. `Debug` shows none of the bytes.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CachedToken {
+    /// The sealed token, opaque to the engine.
+    pub sealed: Vec<u8>,
+    /// When the token expires. It is not valid at this instant.
+    pub expires_at: Timestamp,
+}
+
+impl CachedToken {
+    /// The most bytes of a sealed token. A client keeps a longer one in memory only.
+    pub const MAX_SEALED_BYTES: usize = 4096;
+
+    /// These bytes, until this instant.
+    #[must_use]
+    pub fn new(sealed: Vec<u8>, expires_at: Timestamp) -> Self {
+        Self { sealed, expires_at }
+    }
+
+    /// Whether the token is valid at `now`.
+    #[must_use]
+    pub fn is_valid_at(&self, now: Timestamp) -> bool {
+        now < self.expires_at
+    }
+}
+
+impl fmt::Debug for CachedToken {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("CachedToken")
+            .field("sealed", &format_args!("{} bytes", self.sealed.len()))
+            .field("expires_at", &self.expires_at)
+            .finish()
+    }
+}
