@@ -10,6 +10,8 @@ const UNREADABLE: &str = "the stored entry is unreadable";
 #[cfg(all(feature = "mailbox", any(feature = "sqlite", feature = "postgres")))]
 const MOST_WOKEN: u32 = 1000;
 
+#[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
+mod counts;
 #[cfg(feature = "memory")]
 pub mod memory;
 #[cfg(feature = "postgres")]

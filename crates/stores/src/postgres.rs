@@ -1,4 +1,5 @@
-//! Inbox, outbox and seen entries in PostgreSQL 12 or later, for several workers on several machines.
+//! Inbox, outbox, seen entries, counters and cached tokens in PostgreSQL 12 or later, for several workers on several
+//! machines.
 //!
 //! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and again after they were
 //! lost. It needs a Tokio runtime.
@@ -23,6 +24,8 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 use tokio_postgres::{Config, NoTls, Row, Socket};
 
+#[cfg(feature = "rate-limit")]
+mod counters;
 mod error;
 #[cfg(feature = "mailbox")]
 mod inbox;
@@ -37,6 +40,8 @@ mod transaction;
 #[cfg(feature = "mailbox")]
 mod values;
 
+#[cfg(feature = "rate-limit")]
+pub use counters::PostgresCounters;
 pub use error::DatabaseError;
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 pub use transaction::{InTransaction, Work, WorkFuture};
@@ -92,6 +97,13 @@ impl PostgresStore {
     #[must_use]
     pub fn outbox(&self) -> PostgresOutbox {
         PostgresOutbox { store: self.clone() }
+    }
+
+    /// The rate-limit counters of this store.
+    #[cfg(feature = "rate-limit")]
+    #[must_use]
+    pub fn counters(&self) -> PostgresCounters {
+        PostgresCounters::of(self.clone())
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::connection::Fault;
 use super::{SqliteStore, instant};
-use bankrail_rate_limit::{CallType, Charge, CounterStore, Counts, Decision, MAX_WINDOWS, State, decide};
-use bankrail_values::{EXPIRY_GRACE, StoreError, StoreFuture, Timestamp};
+use crate::counts;
+use bankrail_rate_limit::{CallType, Charge, CounterStore, Decision, State, decide};
+use bankrail_values::{EXPIRY_GRACE, StoreError, StoreFuture};
 use rusqlite::{Connection, OptionalExtension, params};
-use std::fmt::Write as _;
 
 const FIND: &str = "SELECT high_water, counts FROM bankrail_counter WHERE customer = ?1 AND call_type = ?2";
 
@@ -59,8 +59,8 @@ fn find(connection: &Connection, customer: &str, call_type: CallType) -> Result<
     let mut find = connection.prepare_cached(FIND)?;
     let row = find.query_row([customer, call_type.as_str()], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
     let Some((high_water, counts)) = row.optional()? else { return Ok(None) };
-    let state = read(instant(high_water)?, &counts);
-    state.map(Some).ok_or_else(|| Fault::corrupt("expected length, current and previous of each window"))
+    let state = counts::read(instant(high_water)?, &counts);
+    state.map(Some).ok_or_else(|| Fault::corrupt(counts::UNREADABLE))
 }
 
 fn keep(connection: &Connection, charge: &Charge<'_>, state: &State) -> Result<(), Fault> {
@@ -70,47 +70,8 @@ fn keep(connection: &Connection, charge: &Charge<'_>, state: &State) -> Result<(
         charge.customer(),
         charge.call_type().as_str(),
         high_water.unix_millis(),
-        written(state),
+        counts::written(state),
         expires.unix_millis(),
     ])?;
     Ok(())
-}
-
-fn written(state: &State) -> String {
-    let mut text = String::new();
-    for Counts { length, current, previous } in state.counts() {
-        let space = if text.is_empty() { "" } else { " " };
-        write!(text, "{space}{length} {current} {previous}").expect("a String takes all text");
-    }
-    text
-}
-
-/// `None`: not the counts of a state.
-fn read(high_water: Timestamp, text: &str) -> Option<State> {
-    let mut counts = Vec::with_capacity(MAX_WINDOWS);
-    let mut words = text.split(' ').map(str::parse::<u32>);
-    while let Some(length) = words.next() {
-        if counts.len() == MAX_WINDOWS {
-            return None;
-        }
-        let (length, current, previous) = (length.ok()?, words.next()?.ok()?, words.next()?.ok()?);
-        counts.push(Counts { length, current, previous });
-    }
-    State::from_counts(Some(high_water), &counts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_read_as_they_were_written_and_nothing_else_is_believed() {
-        let at = Timestamp::from_unix_millis(5).unwrap();
-        for text in ["3600000 1 2", "3600000 1 2 60000 0 1 1000 3 4294967295"] {
-            assert_eq!(written(&read(at, text).unwrap()), text);
-        }
-        for bad in ["", "1", "1 2", "x 1 2", "1  2 3", "-1 1 1", "0 1 1", "5 1 1 5 1 1", "1 0 0 2 0 0 3 0 0 4 0 0"] {
-            assert!(read(at, bad).is_none(), "{bad:?}");
-        }
-    }
 }

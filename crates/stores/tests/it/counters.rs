@@ -58,7 +58,7 @@ fn some_policy(random: &mut Random, lengths: &[u64]) -> Policy {
 }
 
 /// The requests of one customer: of any cost, at any step, under changing policies. Returns the number of decisions.
-async fn trace(counters: &impl CounterStore, seed: u64) -> usize {
+pub(crate) async fn trace(counters: &impl CounterStore, seed: u64) -> usize {
     let mut random = Random(seed);
     let mut lengths = LENGTHS.to_vec();
     while lengths.len() > 1 + usize::try_from(seed % 3).unwrap() {
@@ -189,6 +189,148 @@ mod sqlite {
         let beside = rusqlite::Connection::open(&path).unwrap();
         for counts in ["", "garbage", "60000 1", "0 1 1"] {
             beside.execute("UPDATE bankrail_counter SET counts = ?1", [counts]).unwrap();
+            for cost in [0, 1] {
+                let error = store.charge(charge("A", policy, 0, cost).unwrap()).await.unwrap_err();
+                assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{counts:?}");
+            }
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use super::{at, charge, policy, trace};
+    use crate::engines::{postgres, postgres_schema};
+    use bankrail_rate_limit::{Algorithm, CallType, Charge, CounterStore, Counting, Policy};
+    use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
+    use bankrail_stores::postgres::{PostgresCounters, PostgresStore};
+    use bankrail_values::{EXPIRY_GRACE, StoreErrorKind};
+    use std::sync::Arc;
+    use tokio::sync::Barrier;
+
+    /// Counters by client time in a schema of their own, and a connection beside them. No test is about durability.
+    async fn counters() -> (PostgresCounters, Client) {
+        let config = postgres_schema().await.replace("-c search", "-c synchronous_commit=off -c search");
+        let store = PostgresStore::connect(&config).await.unwrap();
+        let (beside, connection) = connect(&config, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        (store.counters().with_client_time(), beside)
+    }
+
+    async fn rows(beside: &Client) -> i64 {
+        beside.query_one("SELECT count(*) FROM bankrail_counter", &[]).await.unwrap().get(0)
+    }
+
+    #[tokio::test]
+    #[ignore = "needs postgresql"]
+    async fn requests_are_decided_as_in_memory() {
+        let (counters, beside) = counters().await;
+        let mut decided = 0;
+        for seed in 0..300 {
+            decided += trace(&counters, seed).await;
+            // Otherwise a later trace would drop what has expired by its time, which may be that of an earlier decade.
+            beside.batch_execute("DELETE FROM bankrail_counter").await.unwrap();
+        }
+        assert!(decided >= 2_000, "{decided}");
+    }
+
+    #[tokio::test]
+    #[ignore = "needs postgresql"]
+    async fn customers_and_call_types_are_counted_apart() {
+        let (store, _) = counters().await;
+        let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]);
+        for customer in ["A", "B", "a", "", "\u{0}", "A ", "\\x41"] {
+            assert!(store.charge(charge(customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
+            assert!(!store.charge(charge(customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
+        }
+        let other = Charge::new("A", CallType::Token, policy, at(0), 1);
+        assert!(store.charge(other.unwrap()).await.unwrap().is_allowed());
+    }
+
+    /// Admits exactly the limit, whatever the number of tasks and of processes: no update is lost.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    #[ignore = "needs postgresql"]
+    async fn eight_tasks_admit_the_limit_together() {
+        const ROUNDS: usize = 20;
+        let config = postgres_schema().await;
+        let (one, other) = tokio::join!(PostgresStore::connect(&config), PostgresStore::connect(&config));
+        let stores = [one.unwrap().counters(), other.unwrap().counters()].map(PostgresCounters::with_client_time);
+        let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(3_600_000, 25), (1_000, 25)]);
+        let together = Arc::new(Barrier::new(8));
+        let mut tasks = tokio::task::JoinSet::new();
+        for task in 0..8 {
+            let (store, together) = (stores[task % 2].clone(), Arc::clone(&together));
+            tasks.spawn(async move {
+                let mut admitted = [0_u32; ROUNDS];
+                for (round, admitted) in admitted.iter_mut().enumerate() {
+                    together.wait().await;
+                    for _ in 0..5 {
+                        let customer = format!("C{round}");
+                        let decision = store.charge(charge(&customer, policy, 5, 1).unwrap()).await.unwrap();
+                        *admitted += u32::from(decision.is_allowed());
+                    }
+                }
+                admitted
+            });
+        }
+        let mut admitted = [0_u32; ROUNDS];
+        for counts in tasks.join_all().await {
+            admitted.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        assert_eq!(admitted, [25; ROUNDS], "of 40 requests");
+    }
+
+    /// The callers' clocks are twenty years apart and both wrong; the server's counts.
+    #[tokio::test]
+    #[ignore = "needs postgresql"]
+    async fn the_servers_clock_decides_unless_the_callers_are_chosen() {
+        let store = postgres().await.store;
+        // Longer than the test can take, and with the full weight of the window before, should a new one begin.
+        let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(4_294_967_295, 1)]);
+        let (past, future) = (946_684_800_000, 4_102_444_800_000);
+        let ask = |counters: PostgresCounters, customer: &'static str, policy: Policy, millis: i64| async move {
+            counters.charge(charge(customer, policy, millis, 1).unwrap()).await.unwrap()
+        };
+        let first = ask(store.counters(), "A", policy, past).await;
+        assert!(first.is_allowed());
+        let known = first.state().high_water().unwrap().unix_millis();
+        assert!(known > past && known < future, "the server's time, {known}");
+        assert!(!ask(store.counters(), "A", policy, future).await.is_allowed());
+        assert!(ask(store.counters().with_client_time(), "B", policy, past).await.is_allowed());
+        assert!(ask(store.counters().with_client_time(), "B", policy, future).await.is_allowed());
+    }
+
+    #[tokio::test]
+    #[ignore = "needs postgresql"]
+    async fn expired_counters_go_in_passing_after_the_grace_period() {
+        let (store, beside) = counters().await;
+        let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 5)]);
+        for customer in 0..20 {
+            let customer = customer.to_string();
+            assert!(store.charge(charge(&customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+        }
+        // What was charged at 0 weighs something until 2 s.
+        let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
+        for (now, expected) in [(2_000 + grace, 21), (2_001 + grace, 13), (2_001 + grace, 5), (2_001 + grace, 1)] {
+            assert!(store.charge(charge("last", policy, now, 1).unwrap()).await.unwrap().is_allowed());
+            assert_eq!(rows(&beside).await, expected, "at {now}");
+        }
+        let version = "SELECT xmin::text FROM bankrail_counter";
+        let before: String = beside.query_one(version, &[]).await.unwrap().get(0);
+        assert!(store.charge(charge("last", policy, 9 * grace, 0).unwrap()).await.unwrap().is_allowed());
+        assert!(!store.charge(charge("last", policy, 2_001 + grace, 5).unwrap()).await.unwrap().is_allowed());
+        let after: String = beside.query_one(version, &[]).await.unwrap().get(0);
+        assert_eq!(before, after, "neither a look nor a refusal that charges nothing writes");
+    }
+
+    #[tokio::test]
+    #[ignore = "needs postgresql"]
+    async fn what_cannot_be_read_is_an_error() {
+        let (store, beside) = counters().await;
+        let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 5)]);
+        assert!(store.charge(charge("A", policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+        for counts in ["", "garbage", "60000 1", "0 1 1"] {
+            beside.execute("UPDATE bankrail_counter SET counts = $1", &[&counts]).await.unwrap();
             for cost in [0, 1] {
                 let error = store.charge(charge("A", policy, 0, cost).unwrap()).await.unwrap_err();
                 assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{counts:?}");

@@ -11,7 +11,7 @@
 
 #[cfg(any(feature = "sqlite", feature = "redis"))]
 mod alike;
-#[cfg(any(feature = "sqlite", feature = "redis"))]
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
 mod counters;
 mod engines;
 mod inbox;

@@ -1,0 +1,47 @@
+//! The counts of a [`State`] in a column of a table: length, current and previous of each window, with spaces.
+
+use bankrail_rate_limit::{Counts, MAX_WINDOWS, State};
+use bankrail_values::Timestamp;
+use std::fmt::Write as _;
+
+/// The error of a text that [`read`] refuses.
+pub(crate) const UNREADABLE: &str = "expected length, current and previous of each window";
+
+pub(crate) fn written(state: &State) -> String {
+    let mut text = String::new();
+    for Counts { length, current, previous } in state.counts() {
+        let space = if text.is_empty() { "" } else { " " };
+        write!(text, "{space}{length} {current} {previous}").expect("a String takes all text");
+    }
+    text
+}
+
+/// `None`: not the counts of a state.
+pub(crate) fn read(high_water: Timestamp, text: &str) -> Option<State> {
+    let mut counts = Vec::with_capacity(MAX_WINDOWS);
+    let mut words = text.split(' ').map(str::parse::<u32>);
+    while let Some(length) = words.next() {
+        if counts.len() == MAX_WINDOWS {
+            return None;
+        }
+        let (length, current, previous) = (length.ok()?, words.next()?.ok()?, words.next()?.ok()?);
+        counts.push(Counts { length, current, previous });
+    }
+    State::from_counts(Some(high_water), &counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_as_they_were_written_and_nothing_else_is_believed() {
+        let at = Timestamp::from_unix_millis(5).unwrap();
+        for text in ["3600000 1 2", "3600000 1 2 60000 0 1 1000 3 4294967295"] {
+            assert_eq!(written(&read(at, text).unwrap()), text);
+        }
+        for bad in ["", "1", "1 2", "x 1 2", "1  2 3", "-1 1 1", "0 1 1", "5 1 1 5 1 1", "1 0 0 2 0 0 3 0 0 4 0 0"] {
+            assert!(read(at, bad).is_none(), "{bad:?}");
+        }
+    }
+}

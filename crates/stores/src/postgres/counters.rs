@@ -1,0 +1,143 @@
+//! Rate-limit counters.
+
+use super::{Fault, PostgresStore, Typed, get, instant};
+use crate::counts;
+use bankrail_rate_limit::{Charge, CounterStore, Decision, State, decide};
+use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
+use std::fmt;
+use tokio_postgres::types::Type;
+use tokio_postgres::{GenericClient, Transaction};
+
+/// Held until the transaction ends: one decision at a time on a customer's calls of one type. Before the state is read,
+/// so that it is read as the decision before it left it.
+const LOCK: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_counter ' || $2 || ' ' || encode($1, 'hex'), 0))";
+
+/// One row, with the state if there is one. The server's time is that of this statement, after the wait for the lock.
+const FIND: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, high_water, counts
+    FROM (VALUES (1)) AS one LEFT JOIN bankrail_counter ON customer = $1 AND call_type = $2";
+
+const KEEP: &str = "INSERT INTO bankrail_counter (customer, call_type, high_water, counts, expires)
+    VALUES ($1, $2, $3, $4, $5) ON CONFLICT (customer, call_type)
+    DO UPDATE SET high_water = excluded.high_water, counts = excluded.counts, expires = excluded.expires";
+
+/// A row that another transaction writes at the same time is left out: it has not expired.
+const SWEEP: &str = "DELETE FROM bankrail_counter WHERE (customer, call_type) IN
+    (SELECT customer, call_type FROM bankrail_counter WHERE expires < $1 ORDER BY expires LIMIT 8
+    FOR UPDATE SKIP LOCKED)";
+
+/// The rate-limit counters of a [`PostgresStore`], which all machines share that use the database.
+///
+/// - The server's clock decides by default, so the callers' clocks do not matter. With
+///   [`PostgresCounters::with_client_time`] the callers' clocks decide, and must agree.
+/// - A decision is one short transaction. Decisions on one customer's calls of one type run one after the other, others
+///   side by side. A look ([`Charge::cost`] of 0) is one statement, and a refusal that charges nothing writes nothing.
+/// - This crate never sends a charge twice. A call that gets no answer fails with
+///   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged.
+/// - Expired counters are deleted a few at a time with each charge, [`EXPIRY_GRACE`] after they weigh nothing any more.
+///
+/// ```no_run
+/// use bankrail_rate_limit::{Limiter, Limits};
+/// use bankrail_stores::postgres::PostgresStore;
+/// use std::sync::Arc;
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = PostgresStore::connect("host=/run/postgresql user=bankrail dbname=bankrail").await?;
+/// let limiter = Limiter::new(Limits::default(), Arc::new(store.counters()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct PostgresCounters {
+    store: PostgresStore,
+    server_time: bool,
+}
+
+impl PostgresCounters {
+    pub(super) fn of(store: PostgresStore) -> Self {
+        Self { store, server_time: true }
+    }
+
+    /// Uses the callers' time instead of the server's. The callers' clocks must agree.
+    #[must_use]
+    pub const fn with_client_time(mut self) -> Self {
+        self.server_time = false;
+        self
+    }
+
+    async fn decide(&self, charge: Charge<'_>) -> Result<Decision, Fault> {
+        if charge.policy().windows().is_empty() {
+            return decided(&mut State::new(), &charge, charge.now());
+        }
+        let (customer, call_type) = (charge.customer().as_bytes(), charge.call_type().as_str());
+        let key: [Typed<'_>; 2] = [(&customer, Type::BYTEA), (&call_type, Type::TEXT)];
+        let mut client = self.store.client().await?;
+        if charge.cost() == 0 {
+            let (now, mut state) = self.find(&*client, &key, &charge).await?;
+            client.give_back();
+            return decided(&mut state, &charge, now);
+        }
+        let transaction = client.transaction().await?;
+        transaction.query_typed(LOCK, &key).await?;
+        let (now, before) = self.find(&transaction, &key, &charge).await?;
+        let mut state = before;
+        let decision = decided(&mut state, &charge, now)?;
+        if state != before {
+            keep(&transaction, &charge, &state, now).await?;
+        }
+        transaction.commit().await?;
+        client.give_back();
+        Ok(decision)
+    }
+
+    /// The time that decides, and the state.
+    async fn find(
+        &self,
+        client: &impl GenericClient,
+        key: &[Typed<'_>],
+        charge: &Charge<'_>,
+    ) -> Result<(Timestamp, State), Fault> {
+        let rows = client.query_typed(FIND, key).await?;
+        let row = rows.first().ok_or_else(|| Fault::corrupt("expected one row, found none"))?;
+        let now = if self.server_time { instant(get(row, "now")?)? } else { charge.now() };
+        let (Some(high_water), Some(counts)) =
+            (get::<Option<i64>>(row, "high_water")?, get::<Option<&str>>(row, "counts")?)
+        else {
+            return Ok((now, State::new()));
+        };
+        let state = counts::read(instant(high_water)?, counts);
+        Ok((now, state.ok_or_else(|| Fault::corrupt(counts::UNREADABLE))?))
+    }
+}
+
+fn decided(state: &mut State, charge: &Charge<'_>, now: Timestamp) -> Result<Decision, Fault> {
+    // Its cost was checked when the charge was made.
+    decide(state, charge.policy(), now, charge.cost()).map_err(Fault::corrupt)
+}
+
+async fn keep(transaction: &Transaction<'_>, charge: &Charge<'_>, state: &State, now: Timestamp) -> Result<(), Fault> {
+    let high_water = state.high_water().unwrap_or(now);
+    let expires = state.expires_at().unwrap_or(high_water);
+    let parameters: [Typed<'_>; 5] = [
+        (&charge.customer().as_bytes(), Type::BYTEA),
+        (&charge.call_type().as_str(), Type::TEXT),
+        (&high_water.unix_millis(), Type::INT8),
+        (&counts::written(state), Type::TEXT),
+        (&expires.unix_millis(), Type::INT8),
+    ];
+    transaction.execute_typed(KEEP, &parameters).await?;
+    let expired = now.saturating_sub(EXPIRY_GRACE).unix_millis();
+    transaction.execute_typed(SWEEP, &[(&expired, Type::INT8)]).await?;
+    Ok(())
+}
+
+impl CounterStore for PostgresCounters {
+    fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision> {
+        Box::pin(self.store.timed(self.decide(charge)))
+    }
+}
+
+impl fmt::Debug for PostgresCounters {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("PostgresCounters").field("server_time", &self.server_time).finish_non_exhaustive()
+    }
+}
