@@ -10,6 +10,11 @@ const UNREADABLE: &str = "the stored entry is unreadable";
 #[cfg(all(feature = "mailbox", any(feature = "sqlite", feature = "postgres")))]
 const MOST_WOKEN: u32 = 1000;
 
+#[cfg(all(
+    feature = "client-assertion",
+    any(feature = "memory", feature = "sqlite", feature = "postgres", feature = "redis")
+))]
+mod cached;
 #[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
 mod counts;
 #[cfg(feature = "memory")]

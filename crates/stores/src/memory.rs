@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "client-assertion")]
+mod cached;
+#[cfg(feature = "client-assertion")]
 mod expiring;
 #[cfg(feature = "mailbox")]
 mod inbox;
@@ -52,6 +54,8 @@ pub struct MemoryStore {
 #[derive(Default)]
 struct Parts {
     capacity: usize,
+    #[cfg(feature = "client-assertion")]
+    cached: Mutex<cached::CachedTokens>,
     #[cfg(feature = "mailbox")]
     inbox: Mutex<inbox::Messages>,
     #[cfg(feature = "mailbox")]

@@ -24,6 +24,8 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 use tokio_postgres::{Config, NoTls, Row, Socket};
 
+#[cfg(feature = "client-assertion")]
+mod cached;
 #[cfg(feature = "rate-limit")]
 mod counters;
 mod error;

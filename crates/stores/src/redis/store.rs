@@ -1,5 +1,7 @@
-//! Used assertions, access tokens and seen entries, for several machines.
+//! Used assertions, issued and cached access tokens and seen entries, for several machines.
 
+#[cfg(feature = "client-assertion")]
+mod cached;
 #[cfg(feature = "client-assertion")]
 mod expiring;
 #[cfg(feature = "client-assertion")]
@@ -18,13 +20,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Used assertions ([`ReplayStore`](bankrail_client_assertion::ReplayStore)), access tokens
-/// ([`TokenStore`](bankrail_client_assertion::token::TokenStore)) and imported entries
+/// ([`TokenStore`](bankrail_client_assertion::token::TokenStore)), a customer's own tokens
+/// ([`TokenCache`](bankrail_client_assertion::token::TokenCache)) and imported entries
 /// ([`SeenEntries`](bankrail_statement::SeenEntries)) on a Valkey or Redis server or cluster. A cheap handle: clones
 /// share the connection.
 ///
 /// - A used assertion is one key, claimed by one script: of two machines that claim it at the same time, only one is
 ///   the first.
-/// - A token is one key under its SHA-256.
+/// - A token is one key under its SHA-256. A customer's own token is one key under a hash of what it is for; only one
+///   that is still the same is removed, by one script.
 /// - The entries of an account and its position are one hash, with an index of the entries' days beside it, in one slot
 ///   of a cluster, changed by one script.
 /// - The callers' `now` decides what has expired, as with each engine. The server drops a used assertion or a token by
@@ -79,6 +83,8 @@ pub struct RedisStore<C = ConnectionManager> {
 struct Scripts {
     #[cfg(feature = "client-assertion")]
     claim: Script,
+    #[cfg(feature = "client-assertion")]
+    remove: Script,
     #[cfg(feature = "statement")]
     seen: Script,
 }
@@ -101,6 +107,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         let scripts = Scripts {
             #[cfg(feature = "client-assertion")]
             claim: Script::new(replay::SCRIPT),
+            #[cfg(feature = "client-assertion")]
+            remove: Script::new(cached::SCRIPT),
             #[cfg(feature = "statement")]
             seen: Script::new(seen::SCRIPT),
         };
@@ -116,8 +124,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         }
     }
 
-    /// Sets the prefix of the keys. Default: `bankrail:`. It is followed by `replay:` and a hash, `token:` and a hash,
-    /// or `seen:{ACCOUNT}`.
+    /// Sets the prefix of the keys. Default: `bankrail:`. It is followed by `replay:`, `token:` or `cached-token:` and a
+    /// hash, or by `seen:{ACCOUNT}`.
     #[must_use]
     pub fn with_prefix(mut self, prefix: &str) -> Self {
         self.prefix = prefix.into();

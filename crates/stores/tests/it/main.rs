@@ -11,6 +11,7 @@
 
 #[cfg(any(feature = "sqlite", feature = "redis"))]
 mod alike;
+mod cached;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
 mod counters;
 mod engines;

@@ -7,6 +7,7 @@ use super::server::{SERVERS, Server};
 use crate::engines::at;
 use crate::{alike, replay, tokens};
 use bankrail_client_assertion::ReplayStore;
+use bankrail_client_assertion::suite::token_cache_suite;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_statement::testing::seen_entries_suite;
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
@@ -61,6 +62,7 @@ where
     tokens::a_clock_that_lags_finds_them(make()).await;
     tokens::replaced_by_a_later_grant(make()).await;
     tokens::revoked_at_once(make()).await;
+    token_cache_suite(async || make()).await;
     seen_entries_suite(async || make()).await;
     alike::answers_as_memory(make).await;
 }

@@ -1,0 +1,13 @@
+//! The bound of a sealed token.
+
+use bankrail_client_assertion::token::CachedToken;
+use bankrail_values::{StoreError, StoreErrorKind};
+
+/// Refuses a token of more than [`CachedToken::MAX_SEALED_BYTES`].
+pub(crate) fn check_sealed(token: &CachedToken) -> Result<(), StoreError> {
+    let (most, found) = (CachedToken::MAX_SEALED_BYTES, token.sealed.len());
+    if found <= most {
+        return Ok(());
+    }
+    Err(StoreError::new(StoreErrorKind::Full, format!("sealed token: expected at most {most} bytes, found {found}")))
+}

@@ -1,0 +1,77 @@
+//! A customer's sealed tokens: one command or script call for each operation. Repeating one changes nothing.
+
+use super::super::script::ask;
+use super::RedisStore;
+use super::expiring::kept_for;
+use crate::cached::check_sealed;
+use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
+use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
+use redis::aio::ConnectionLike;
+
+/// Removes a token.
+pub(super) const SCRIPT: &str = include_str!("cached.lua");
+
+const KIND: &str = "cached-token";
+
+impl<C: ConnectionLike + Clone + Send + Sync> TokenCache for RedisStore<C> {
+    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
+        Box::pin(async move {
+            let mut command = redis::cmd("GET");
+            command.arg(self.key(KIND, key.as_bytes()));
+            let found: Option<Vec<u8>> = self.within(ask(&mut self.connection.clone(), &command)).await?;
+            let Some(stored) = found else { return Ok(None) };
+            let token = read(&stored).ok_or(StoreErrorKind::Corrupt)?;
+            Ok(Some(token).filter(|token| token.is_valid_at(now)))
+        })
+    }
+
+    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            check_sealed(token)?;
+            let mut command = redis::cmd("SET");
+            command.arg(self.key(KIND, key.as_bytes())).arg(write(token));
+            command.arg("PX").arg(kept_for(now, token.expires_at));
+            self.within(ask(&mut self.connection.clone(), &command)).await
+        })
+    }
+
+    fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let key = self.key(KIND, key.as_bytes());
+            let (mut connection, keys) = (self.connection.clone(), [key.as_str()]);
+            let asked = self.scripts.remove.run(&mut connection, &keys, |command| {
+                command.arg(&token.sealed);
+            });
+            let _removed: bool = self.within(asked).await?;
+            Ok(())
+        })
+    }
+}
+
+fn write(token: &CachedToken) -> Vec<u8> {
+    let mut stored = format!("{} ", token.expires_at.unix_millis()).into_bytes();
+    stored.extend_from_slice(&token.sealed);
+    stored
+}
+
+/// `None`: not a token that was written here.
+fn read(stored: &[u8]) -> Option<CachedToken> {
+    let space = stored.iter().position(|byte| *byte == b' ')?;
+    let (expires, rest) = stored.split_at_checked(space)?;
+    let expires = Timestamp::from_unix_millis(str::from_utf8(expires).ok()?.parse().ok()?)?;
+    Some(CachedToken::new(rest.get(1..)?.to_vec(), expires))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_read_as_it_was_written_and_nothing_else_is_believed() {
+        let token = CachedToken::new(b" \xff\0 ".to_vec(), Timestamp::from_unix_millis(-5).unwrap());
+        assert_eq!(read(&write(&token)), Some(token));
+        for bad in [&b""[..], b"5", b" x", b"x y", b"5x y", b"9223372036854775807 y"] {
+            assert!(read(bad).is_none(), "{bad:?}");
+        }
+    }
+}
