@@ -2,7 +2,8 @@
 //! read again equal.
 
 use bankrail_statement::{
-    AccountId, Checkpoint, Page, ReceivedPage, ReceivedStatement, StatementReply, StatementRequest, StatementResponse,
+    AccountId, Checkpoint, Page, PollPosition, ReceivedPage, ReceivedStatement, StatementReply, StatementRequest,
+    StatementResponse,
 };
 
 fuzz_target!(|body: &[u8]| {
@@ -23,6 +24,11 @@ fuzz_target!(|body: &[u8]| {
         std::str::from_utf8(body).map_err(drop).and_then(|text| Checkpoint::from_json(text).map_err(drop))
     {
         assert_eq!(Checkpoint::from_json(&checkpoint.to_json()).as_ref(), Ok(&checkpoint));
+    }
+    if let Ok(position) =
+        std::str::from_utf8(body).map_err(drop).and_then(|text| PollPosition::from_json(text).map_err(drop))
+    {
+        assert_eq!(PollPosition::from_json(&position.to_json()).as_ref(), Ok(&position));
     }
 });
 

@@ -3,12 +3,14 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod counts;
 mod cursor;
 mod document;
 mod error_body;
 mod finding;
 mod identity;
 mod narrative;
+mod poll;
 mod position;
 mod reply;
 mod request;
@@ -23,6 +25,9 @@ pub use cursor::{Cursor, CursorError};
 pub use error_body::{ErrorCode, StatementErrorBody};
 pub use finding::ReplyFinding;
 pub use narrative::{AccountKind, EntryChannel, VirtualAccount, apply_narrative, strip_narrative};
+pub use poll::{
+    AccountPoll, PageDecision, PollCommit, PollOptions, PollPosition, PollPositionError, PollStep, PolledPage,
+};
 pub use position::PagePosition;
 pub use reply::{ReceivedError, ReceivedPage, ReceivedStatement, ReplyError, StatementReply};
 pub use request::{Extract, MaxEntries, RequestError, SortOrder, StatementRequest};

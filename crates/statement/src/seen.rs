@@ -131,11 +131,18 @@ pub(crate) struct EntryCounter {
 }
 
 /// What one page adds to an [`EntryCounter`].
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PageCounts {
     contents: HashMap<EntryKey, u32>,
     /// Counted per page, because on another page a reference names the same entry.
     references: HashMap<EntryKey, u32>,
+}
+
+impl PageCounts {
+    /// The entries without a reference by content, each with its count up to this page's end.
+    pub(crate) fn contents(&self) -> &HashMap<EntryKey, u32> {
+        &self.contents
+    }
 }
 
 impl EntryCounter {
@@ -144,7 +151,7 @@ impl EntryCounter {
         let count = if entry.has_reference {
             page.references.entry(entry.key).or_default()
         } else {
-            page.contents.entry(entry.key).or_insert_with(|| self.counts.get(&entry.key).copied().unwrap_or(0))
+            page.contents.entry(entry.key).or_insert_with(|| self.count_of(entry.key))
         };
         *count = count.saturating_add(1);
         SeenEntry { key: entry.key, occurrence: *count, day: entry.day }
@@ -152,6 +159,11 @@ impl EntryCounter {
 
     pub(crate) fn advance(&mut self, page: &PageCounts) {
         self.counts.extend(&page.contents);
+    }
+
+    /// How often this content was counted.
+    pub(crate) fn count_of(&self, key: EntryKey) -> u32 {
+        self.counts.get(&key).copied().unwrap_or(0)
     }
 
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&EntryKey, u32)> {

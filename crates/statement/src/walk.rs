@@ -1,6 +1,7 @@
 //! Paging on the client's side. A walk skips no page and always ends.
 
-use crate::seen::{EntryCounter, EntryIdentity, EntryKey, PageCounts, SeenEntry};
+use crate::counts;
+use crate::seen::{EntryCounter, EntryIdentity, PageCounts, SeenEntry};
 use crate::{Cursor, ReceivedPage};
 use bankrail_values::json::{self, JsonLimits, JsonValue};
 use sha2::{Digest, Sha256};
@@ -29,10 +30,7 @@ use std::collections::HashSet;
 /// ```
 #[derive(Clone, Debug)]
 pub struct PageWalk {
-    next: Option<Cursor>,
-    used: HashSet<[u8; 32]>,
-    pages: usize,
-    max_pages: usize,
+    cursors: Cursors,
     counter: EntryCounter,
 }
 
@@ -43,39 +41,33 @@ impl PageWalk {
     /// A walk that starts with the first page.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            next: None,
-            used: HashSet::new(),
-            pages: 0,
-            max_pages: Self::DEFAULT_MAX_PAGES,
-            counter: EntryCounter::default(),
-        }
+        Self { cursors: Cursors::starting_at(None, Self::DEFAULT_MAX_PAGES), counter: EntryCounter::default() }
     }
 
     /// A walk that continues after the page of a checkpoint.
     #[must_use]
     pub fn resume(checkpoint: Checkpoint) -> Self {
-        let used = HashSet::from([digest(&checkpoint.cursor)]);
-        Self { next: Some(checkpoint.cursor), used, counter: checkpoint.counter, ..Self::new() }
+        let cursors = Cursors::starting_at(Some(checkpoint.cursor), Self::DEFAULT_MAX_PAGES);
+        Self { cursors, counter: checkpoint.counter }
     }
 
     /// Sets the most pages of this walk.
     #[must_use]
     pub fn max_pages(mut self, pages: usize) -> Self {
-        self.max_pages = pages;
+        self.cursors.max_pages = pages;
         self
     }
 
     /// The cursor of the next request; `None` for the first page.
     #[must_use]
     pub fn cursor(&self) -> Option<&Cursor> {
-        self.next.as_ref()
+        self.cursors.next()
     }
 
     /// How many pages of this walk were stored.
     #[must_use]
     pub fn pages(&self) -> usize {
-        self.pages
+        self.cursors.pages()
     }
 
     /// Takes the page that was received for [`PageWalk::cursor`], with the identities of its entries in their order.
@@ -126,22 +118,66 @@ impl PendingPage<'_> {
     /// # Errors
     /// [`WalkError`] if the statement cannot be read to its end. This page and those before it are valid.
     pub fn stored(self) -> Result<Step, WalkError> {
-        let walk = self.walk;
-        walk.counter.advance(&self.counts);
-        walk.pages = walk.pages.saturating_add(1);
-        let cursor = match self.page {
-            ReceivedPage::Last => return Ok(Step::Done),
-            ReceivedPage::MoreWithoutCursor => return Err(WalkError::MoreWithoutCursor),
-            ReceivedPage::More { cursor } => cursor,
-        };
-        if !walk.used.insert(digest(&cursor)) {
-            return Err(WalkError::RepeatedCursor { page: walk.pages });
+        self.walk.counter.advance(&self.counts);
+        self.walk.cursors.advance(&self.page)
+    }
+}
+
+/// The cursors of one walk: none is used twice, and there are only so many.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursors {
+    next: Option<Cursor>,
+    used: HashSet<[u8; 32]>,
+    pages: usize,
+    max_pages: usize,
+}
+
+impl Cursors {
+    /// A walk whose first request has this cursor.
+    pub(crate) fn starting_at(first: Option<Cursor>, max_pages: usize) -> Self {
+        Self { used: first.iter().map(digest).collect(), next: first, pages: 0, max_pages }
+    }
+
+    /// The cursor of the next request.
+    pub(crate) fn next(&self) -> Option<&Cursor> {
+        self.next.as_ref()
+    }
+
+    /// How many pages were stored.
+    pub(crate) fn pages(&self) -> usize {
+        self.pages
+    }
+
+    /// What follows this page.
+    pub(crate) fn after(&self, page: &ReceivedPage) -> Result<Step, WalkError> {
+        let pages = self.pages.saturating_add(1);
+        match page {
+            ReceivedPage::Last => Ok(Step::Done),
+            ReceivedPage::MoreWithoutCursor => Err(WalkError::MoreWithoutCursor),
+            ReceivedPage::More { cursor } if self.used.contains(&digest(cursor)) => {
+                Err(WalkError::RepeatedCursor { page: pages })
+            }
+            ReceivedPage::More { .. } if pages >= self.max_pages => {
+                Err(WalkError::TooManyPages { limit: self.max_pages })
+            }
+            ReceivedPage::More { cursor } => Ok(Step::Fetch(cursor.clone())),
         }
-        if walk.pages >= walk.max_pages {
-            return Err(WalkError::TooManyPages { limit: walk.max_pages });
+    }
+
+    /// Counts this page as stored.
+    pub(crate) fn advance(&mut self, page: &ReceivedPage) -> Result<Step, WalkError> {
+        let step = self.after(page);
+        self.follow(&step);
+        step
+    }
+
+    /// Counts a page as stored, after which this follows.
+    pub(crate) fn follow(&mut self, step: &Result<Step, WalkError>) {
+        self.pages = self.pages.saturating_add(1);
+        if let Ok(Step::Fetch(cursor)) = step {
+            self.used.insert(digest(cursor));
+            self.next = Some(cursor.clone());
         }
-        walk.next = Some(cursor.clone());
-        Ok(Step::Fetch(cursor))
     }
 }
 
@@ -175,6 +211,12 @@ pub enum WalkError {
         /// The most pages of the walk.
         limit: usize,
     },
+    /// In one poll, walks had to begin again at the first page too often, because the service refused their cursors.
+    #[error("expected a walk to reach the last page, found {walks} that had to begin again")]
+    BeganAgain {
+        /// How many walks there were.
+        walks: u32,
+    },
 }
 
 /// What a client stores between two pages: the cursor and the counts of the entries so far. Without the counts, a
@@ -195,13 +237,9 @@ impl Checkpoint {
     /// Writes the checkpoint as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let hex = |key: &EntryKey| key.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let counts = self.counter.counts().map(|(key, count)| format!(r#"["{}",{count}]"#, hex(key)));
-        let mut counts: Vec<String> = counts.collect();
-        counts.sort_unstable();
         let mut json = r#"{"version":1,"cursor":"#.to_owned();
         json::write_string(self.cursor.as_str(), &mut json);
-        json + r#","counts":["# + &counts.join(",") + "]}"
+        json + r#","counts":"# + &counts::to_json(self.counter.counts()) + "}"
     }
 
     /// Reads a checkpoint that [`Checkpoint::to_json`] wrote.
@@ -216,34 +254,11 @@ impl Checkpoint {
         // No limits: the text is from a trusted store and may have any number of counts.
         let limits = JsonLimits::new().max_bytes(usize::MAX).max_values(usize::MAX);
         let object = json::read_object(text.as_bytes(), &limits).ok()?;
-        let (JsonValue::Number(version), JsonValue::Array(counts)) = (object.get("version")?, object.get("counts")?)
-        else {
-            return None;
-        };
-        let counts = counts.iter().map(read_count).collect::<Option<Vec<_>>>()?;
+        let JsonValue::Number(version) = object.get("version")? else { return None };
+        let counts = counts::from_json(object.get("counts")?)?;
         let cursor = Cursor::parse(object.get("cursor")?.as_str()?).ok()?;
         (version.as_u64() == Some(1)).then(|| Self { cursor, counter: EntryCounter::from_counts(counts) })
     }
-}
-
-fn read_count(pair: &JsonValue<'_>) -> Option<(EntryKey, u32)> {
-    let JsonValue::Array(pair) = pair else { return None };
-    let [JsonValue::String(key), JsonValue::Number(count)] = pair.as_slice() else { return None };
-    Some((EntryKey::from(unhex(key)?), count.as_u64()?.try_into().ok()?))
-}
-
-fn unhex(text: &str) -> Option<[u8; 32]> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let mut key = [0; 32];
-    let pairs = text.as_bytes().chunks_exact(2);
-    if text.len() != 64 {
-        return None;
-    }
-    for (byte, pair) in key.iter_mut().zip(pairs) {
-        let [high, low] = pair else { return None };
-        *byte = digit(high)? << 4 | digit(low)?;
-    }
-    Some(key)
 }
 
 fn digest(cursor: &Cursor) -> [u8; 32] {

@@ -8,6 +8,7 @@ mod deduplication;
 mod documents;
 mod entries;
 mod error_bodies;
+mod polling;
 mod positions;
 mod replies;
 mod requests;

@@ -1,0 +1,118 @@
+//! A received page of a poll, and what is decided about it.
+
+use super::PollPosition;
+use crate::seen::{EntryIdentity, EntryKey, PageCounts, SeenEntry};
+use crate::{ReceivedPage, Step, WalkError};
+use bankrail_values::Date;
+
+/// A received page, as far as a poll needs to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolledPage {
+    pub(super) page: ReceivedPage,
+    pub(super) entries: Vec<EntryIdentity>,
+    pub(super) day: Option<Date>,
+    pub(super) ordered: bool,
+}
+
+impl PolledPage {
+    /// A page with the identities of its entries in their order.
+    #[must_use]
+    pub fn new(page: ReceivedPage, entries: Vec<EntryIdentity>) -> Self {
+        Self { page, entries, day: None, ordered: true }
+    }
+
+    /// Sets the day of the statement, as the page says it: the day on which its report was made, in the report's own
+    /// offset. Default: not known.
+    #[must_use]
+    pub fn day(mut self, day: Option<Date>) -> Self {
+        self.day = day;
+        self
+    }
+
+    /// Sets whether the statement is listed least recent first, as far as the page shows. Of one that is not, new
+    /// entries are not at the end, so each poll of it is a full walk. Default: it is.
+    #[must_use]
+    pub fn ordered(mut self, ordered: bool) -> Self {
+        self.ordered = ordered;
+        self
+    }
+
+    /// The keys of the entries in their order, for [`SeenEntries::counts`](crate::SeenEntries::counts).
+    #[must_use]
+    pub fn keys(&self) -> Vec<EntryKey> {
+        self.entries.iter().map(|entry| entry.key).collect()
+    }
+}
+
+/// What to do with a received page.
+#[derive(Clone, Debug)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "a caller must act on each")]
+pub enum PageDecision {
+    /// Record this, and hand its new entries over.
+    Commit(Box<PollCommit>),
+    /// Nothing of the page is handed over, because it does not show which entries are new. The poll has begun again at
+    /// the first page.
+    BeginAgain,
+}
+
+/// What is recorded of a page: its entries, those of them that are new, and the account's position after it.
+#[derive(Clone, Debug, Default)]
+#[must_use = "a page is committed when it is recorded and given to `AccountPoll::committed`"]
+pub struct PollCommit {
+    entries: Vec<SeenEntry>,
+    new: Vec<bool>,
+    indexes: Vec<usize>,
+    pub(super) position: Option<String>,
+    pub(super) next: Option<PollPosition>,
+    pub(super) delta: Delta,
+}
+
+impl PollCommit {
+    pub(super) fn push(&mut self, index: usize, entry: SeenEntry, new: bool) {
+        self.entries.push(entry);
+        self.new.push(new);
+        self.indexes.push(index);
+    }
+
+    /// The entries to record. Entries of the page that are held back are not among them.
+    #[must_use]
+    pub fn entries(&self) -> &[SeenEntry] {
+        &self.entries
+    }
+
+    /// For each of [`PollCommit::entries`], whether it is new.
+    #[must_use]
+    pub fn new_flags(&self) -> &[bool] {
+        &self.new
+    }
+
+    /// The new entries, each with its index on the page.
+    pub fn new_entries(&self) -> impl Iterator<Item = (usize, &SeenEntry)> {
+        let entries = self.indexes.iter().copied().zip(&self.entries).zip(&self.new);
+        entries.filter_map(|(entry, new)| new.then_some(entry))
+    }
+
+    /// The account's position after the page, to be recorded in the same step; `None` if it stays as it is.
+    #[must_use]
+    pub fn position(&self) -> Option<&str> {
+        self.position.as_deref()
+    }
+}
+
+/// What a page adds to its walk.
+#[derive(Clone, Debug)]
+pub(super) struct Delta {
+    pub(super) counts: PageCounts,
+    pub(super) doubts: Vec<EntryKey>,
+    pub(super) day: Option<Date>,
+    pub(super) day_changed: bool,
+    pub(super) after: Result<Step, WalkError>,
+}
+
+impl Default for Delta {
+    fn default() -> Self {
+        let counts = PageCounts::default();
+        Self { counts, doubts: Vec::new(), day: None, day_changed: false, after: Ok(Step::Done) }
+    }
+}

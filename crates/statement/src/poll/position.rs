@@ -1,0 +1,120 @@
+//! The position of an account between two polls.
+
+use crate::Cursor;
+use crate::counts;
+use crate::seen::{EntryIdentity, EntryKey};
+use bankrail_values::json::{self, JsonLimits, JsonValue};
+use bankrail_values::{Date, Timestamp};
+use std::collections::HashMap;
+
+/// What the store keeps of an account between two polls: where the next walk continues, and when a full walk was last
+/// completed.
+///
+/// As JSON text it has less than 1 MiB, and nothing of the entries but hashes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PollPosition {
+    pub(super) full_walk_at: Option<Timestamp>,
+    /// The day of the statement in the last full walk.
+    pub(super) day: Option<Date>,
+    pub(super) resume: Option<Resume>,
+}
+
+/// The last page of a walk: its cursor, and how many entries of each content it listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Resume {
+    pub(super) cursor: Cursor,
+    pub(super) listed: HashMap<EntryKey, u32>,
+}
+
+impl Resume {
+    /// The most contents, so that the text stays below 1 MiB. A page of a service has at most 1000 entries.
+    const MOST_CONTENTS: usize = 10_000;
+
+    /// The page of this cursor; `None` if it lists too many contents, so that the next walk is a full one.
+    pub(super) fn new(cursor: &Cursor, entries: &[EntryIdentity]) -> Option<Self> {
+        let mut listed: HashMap<EntryKey, u32> = HashMap::new();
+        for entry in entries.iter().filter(|entry| !entry.has_reference) {
+            let count = listed.entry(entry.key).or_default();
+            *count = count.saturating_add(1);
+        }
+        (listed.len() <= Self::MOST_CONTENTS).then(|| Self { cursor: cursor.clone(), listed })
+    }
+}
+
+impl PollPosition {
+    /// The position of an account that was never polled.
+    #[must_use]
+    pub fn start() -> Self {
+        Self::default()
+    }
+
+    /// When a full walk was last completed.
+    #[must_use]
+    pub fn full_walk_at(&self) -> Option<Timestamp> {
+        self.full_walk_at
+    }
+
+    /// The cursor at which the next partial walk begins; `None` if the next walk is a full one.
+    #[must_use]
+    pub fn cursor(&self) -> Option<&Cursor> {
+        self.resume.as_ref().map(|resume| &resume.cursor)
+    }
+
+    /// Writes the position as JSON text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut json = r#"{"poll":1"#.to_owned();
+        if let Some(at) = self.full_walk_at {
+            json.push_str(&format!(r#","fullWalkAt":"{at}""#));
+        }
+        if let Some(day) = self.day {
+            json.push_str(&format!(r#","day":"{day}""#));
+        }
+        if let Some(Resume { cursor, listed }) = &self.resume {
+            json.push_str(r#","cursor":"#);
+            json::write_string(cursor.as_str(), &mut json);
+            json.push_str(r#","listed":"#);
+            json.push_str(&counts::to_json(listed.iter().map(|(key, count)| (key, *count))));
+        }
+        json + "}"
+    }
+
+    /// Reads a position that [`PollPosition::to_json`] wrote.
+    ///
+    /// # Errors
+    /// [`PollPositionError`] for anything else. A caller may begin at [`PollPosition::start`] then: no entry is handed
+    /// over twice, because the store knows them.
+    pub fn from_json(text: &str) -> Result<Self, PollPositionError> {
+        Self::read(text).ok_or(PollPositionError)
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let object = json::read_object(text.as_bytes(), &JsonLimits::new()).ok()?;
+        let JsonValue::Number(version) = object.get("poll")? else { return None };
+        if version.as_u64() != Some(1) {
+            return None;
+        }
+        let full_walk_at = match object.get("fullWalkAt") {
+            Some(at) => Some(Timestamp::parse(at.as_str()?).ok()?),
+            None => None,
+        };
+        let day = match object.get("day") {
+            Some(day) => Some(Date::parse(day.as_str()?).ok()?),
+            None => None,
+        };
+        let resume = match object.get("cursor") {
+            Some(cursor) => {
+                let listed = counts::from_json(object.get("listed")?)?.into_iter().collect();
+                Some(Resume { cursor: Cursor::parse(cursor.as_str()?).ok()?, listed })
+            }
+            None => None,
+        };
+        Some(Self { full_walk_at, day, resume })
+    }
+}
+
+/// Not a position of this version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected the position of a poll")]
+#[non_exhaustive]
+pub struct PollPositionError;
