@@ -11,6 +11,8 @@ mod client;
 mod endpoint;
 #[cfg(feature = "statement")]
 mod pace;
+#[cfg(feature = "statement")]
+mod poller;
 #[cfg(feature = "receivers")]
 pub mod receivers;
 #[cfg(feature = "statement")]
@@ -23,11 +25,18 @@ mod transport;
 #[cfg(feature = "statement")]
 pub use bankrail_http::tls::{TlsError, TlsRoots};
 #[cfg(feature = "statement")]
+pub use bankrail_mailbox::Schedule;
+#[cfg(feature = "statement")]
 pub use bankrail_rate_limit::Pacing;
 #[cfg(feature = "statement")]
 pub use client::{Client, ClientOptions, ClientOptionsError, Credentials};
 #[cfg(feature = "statement")]
 pub use endpoint::{AddressError, AddressFault};
+#[cfg(feature = "statement")]
+pub use poller::{
+    AccountState, AccountStatus, NewEntries, NewEntriesHandler, NewEntry, PollError, PolledAccount, Poller,
+    PollerOptions, TransactionalNewEntriesHandler, WaitReason,
+};
 #[cfg(feature = "statement")]
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};
 #[cfg(feature = "statement")]

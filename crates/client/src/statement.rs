@@ -16,6 +16,7 @@ use bankrail_camt052::ReadOptions;
 use bankrail_http::names::API_KEY;
 use bankrail_rate_limit::Pacer;
 use bankrail_statement::{AccountId, Checkpoint, StatementReply, StatementRequest};
+use bankrail_values::Timestamp;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use std::sync::Arc;
@@ -105,6 +106,11 @@ impl StatementClient {
     /// statements.
     pub async fn statement(&self, account: &AccountId) -> Result<Statement, StatementError> {
         self.pages(StatementRequest::new(account)).collect().await
+    }
+
+    /// The time by the client's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.0.pacer.clock().now()
     }
 
     async fn fetch(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {

@@ -7,6 +7,7 @@ mod exchange_logs;
 mod leaks;
 mod log;
 mod pages;
+mod poller;
 mod provider;
 mod receivers;
 mod remote;

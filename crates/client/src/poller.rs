@@ -1,0 +1,283 @@
+//! Polling accounts: each new entry of their statements is handed over once.
+
+mod account;
+mod error;
+mod handler;
+mod options;
+mod sink;
+mod source;
+mod status;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use account::PolledAccount;
+pub use error::PollError;
+pub use handler::{NewEntries, NewEntriesHandler, NewEntry, TransactionalNewEntriesHandler};
+pub use options::PollerOptions;
+pub use status::{AccountState, AccountStatus, WaitReason};
+
+use crate::StatementClient;
+use bankrail_statement::{AccountId, SeenEntries, TransactionalSeenEntries};
+use bankrail_values::Timestamp;
+use sink::{Plain, Sink, Transactional};
+use source::Source;
+use status::{Board, Next};
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use step::{Slot, Turn};
+use tokio::sync::{Mutex, MutexGuard, Notify, watch};
+
+/// Polls the statements of accounts, and hands each new entry to a handler.
+///
+/// - Which entries are new is decided by [`AccountPoll`](bankrail_statement::AccountPoll), and kept in a store. With
+///   [`Poller::transactional`], the effect of the handler and the record of the entries are one transaction of the
+///   store, so the effect happens exactly once. With [`Poller::new`], the entries are recorded after the handler, so
+///   that after a crash it gets some again, with the same [`NewEntry::id`].
+/// - Entries are handed over page by page, and each page is one transaction.
+/// - One page is fetched at a time, so that all accounts share the client's limit of statement calls. The account whose
+///   poll has been due for longest goes first.
+/// - A call that fails in a way that may pass is made again ([`PollerOptions::retry_schedule`]), not before the
+///   service's `Retry-After`. That includes every failure to get a token and every answer that does not come from the
+///   statement endpoint, unless its status is 400 to 499. A service that fails three times in a row to answer a cursor
+///   is asked for the first page.
+/// - A request with a cursor that the service refuses, whatever its error, is followed by a full walk: the specification
+///   has no error for it.
+/// - An account is stopped when its handler has failed three times with a page
+///   ([`PollerOptions::handler_schedule`]), when its statement cannot be read to its end, and when a call fails in a way
+///   that cannot pass. [`Poller::status`] says so until [`Poller::resume`]. The others are polled on.
+/// - Entries that the service lists no more are not fetched: the intraday statement of a day ends with the day. So the
+///   last poll of a day should be short before its end.
+/// - The store keeps what it knows of an entry until [`SeenEntries::forget_before`].
+///
+/// Cheap to clone; clones share everything but their options.
+///
+/// ```no_run
+/// use bankrail_client::{Client, NewEntries, PolledAccount, Poller};
+/// use bankrail_statement::AccountId;
+/// use bankrail_stores::sqlite::{SqliteStore, Work, rusqlite};
+/// use std::sync::Arc;
+///
+/// # async fn example(client: Client, stop: impl Future<Output = ()>) -> Result<(), Box<dyn std::error::Error>> {
+/// let store = Arc::new(SqliteStore::open("biller.db")?);
+/// let accounts = [PolledAccount::new(AccountId::parse("012003123456789")?)];
+/// let poller = Poller::transactional(client.statements(), store, accounts, |new: NewEntries| async move {
+///     Ok(Work::new(move |transaction| {
+///         for new in &new.entries {
+///             let amount = new.entry.amount.value().to_string();
+///             transaction.connection().execute("INSERT INTO paid VALUES (?1, ?2)", (new.id, amount))?;
+///         }
+///         Ok::<_, rusqlite::Error>(())
+///     }))
+/// });
+/// poller.run(stop).await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Poller {
+    shared: Arc<Shared>,
+    options: PollerOptions,
+}
+
+struct Shared {
+    source: Arc<dyn Source>,
+    sink: Box<dyn Sink>,
+    accounts: Vec<PolledAccount>,
+    labels: Vec<String>,
+    board: Board,
+    /// Held while a page is fetched and handed over.
+    slots: Mutex<Vec<Slot>>,
+    resumed: Notify,
+}
+
+impl Poller {
+    /// A poller whose handler has effects of its own: at least once.
+    ///
+    /// Of an account that is there twice, the last one counts.
+    #[must_use]
+    pub fn new(
+        statements: &StatementClient,
+        store: Arc<dyn SeenEntries>,
+        accounts: impl IntoIterator<Item = PolledAccount>,
+        handler: impl NewEntriesHandler,
+    ) -> Self {
+        Self::with(Arc::new(statements.clone()), accounts, Plain { store, handler: Arc::new(handler) })
+    }
+
+    /// A poller whose handler prepares work for the store's own transaction: exactly once.
+    ///
+    /// Of an account that is there twice, the last one counts.
+    #[must_use]
+    pub fn transactional<S: TransactionalSeenEntries + 'static>(
+        statements: &StatementClient,
+        store: Arc<S>,
+        accounts: impl IntoIterator<Item = PolledAccount>,
+        handler: impl TransactionalNewEntriesHandler<S>,
+    ) -> Self {
+        Self::with(Arc::new(statements.clone()), accounts, Transactional { store, handler: Arc::new(handler) })
+    }
+
+    fn with(
+        source: Arc<dyn Source>,
+        accounts: impl IntoIterator<Item = PolledAccount>,
+        sink: impl Sink + 'static,
+    ) -> Self {
+        let mut all: Vec<PolledAccount> = Vec::new();
+        for account in accounts {
+            all.retain(|earlier| earlier.id != account.id);
+            all.push(account);
+        }
+        let labels = (1..).zip(&all).map(|(number, account): (usize, _)| match &account.label {
+            Some(label) => label.clone(),
+            None => number.to_string(),
+        });
+        let shared = Shared {
+            labels: labels.collect(),
+            board: Board::new(all.len(), source.now()),
+            slots: Mutex::new(all.iter().map(|_| Slot::default()).collect()),
+            accounts: all,
+            sink: Box::new(sink),
+            source,
+            resumed: Notify::new(),
+        };
+        Self { shared: Arc::new(shared), options: PollerOptions::default() }
+    }
+
+    /// Replaces the options.
+    #[must_use]
+    pub fn with_options(mut self, options: PollerOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Polls until `stop` is ready.
+    ///
+    /// A wait or a call that is under way then ends at once. A handler may continue for [`PollerOptions::grace`], and a
+    /// page that is being recorded is recorded. Dropping the future is safe too: what was not recorded is fetched again.
+    pub async fn run(&self, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        let (stopping, stopped) = watch::channel(false);
+        loop {
+            let turn = tokio::select! {
+                biased;
+                () = &mut stop => return,
+                turn = self.next_turn() => turn,
+            };
+            let mut handing_over = std::pin::pin!(self.hand_over(turn, stopped.clone()));
+            tokio::select! {
+                _ = &mut handing_over => {}
+                () = &mut stop => {
+                    stopping.send_replace(true);
+                    handing_over.await;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Fetches and hands over the pages that are due now, and returns how many were recorded. For tests, and for
+    /// callers with their own loop. What fails is in [`Poller::status`].
+    pub async fn run_due(&self) -> usize {
+        let (_stopping, stopped) = watch::channel(false);
+        let mut recorded = 0;
+        loop {
+            let slots = self.shared.slots.lock().await;
+            let Next::Now(index) = self.shared.board.next(self.now()) else { return recorded };
+            if let Some(turn) = self.fetch(slots, index).await
+                && self.hand_over(turn, stopped.clone()).await
+            {
+                recorded += 1;
+            }
+        }
+    }
+
+    /// What the poller does with each account, in the order in which they were given.
+    #[must_use]
+    pub fn status(&self) -> Vec<AccountStatus> {
+        self.shared.board.statuses(&self.shared.accounts, &self.shared.labels)
+    }
+
+    /// What the poller does with this account; `None` if it does not poll it.
+    #[must_use]
+    pub fn state(&self, account: &AccountId) -> Option<AccountState> {
+        self.status().into_iter().find(|status| status.account == *account).map(|status| status.state)
+    }
+
+    /// Polls an account again that was stopped, and returns whether it was. The next poll is due at once.
+    pub fn resume(&self, account: &AccountId) -> bool {
+        let index = self.shared.accounts.iter().position(|polled| polled.id == *account);
+        let now = self.now();
+        let resumed = index.and_then(|index| {
+            self.shared.board.change(index, |row| {
+                let stopped = matches!(row.state, AccountState::Stopped(_));
+                if stopped {
+                    row.state = AccountState::Waiting { until: now, reason: WaitReason::Turn };
+                    (row.due, row.failures) = (now, 0);
+                }
+                stopped
+            })
+        });
+        self.shared.resumed.notify_one();
+        resumed == Some(true)
+    }
+
+    fn now(&self) -> Timestamp {
+        self.shared.source.now()
+    }
+
+    /// Waits for the next page and fetches it.
+    async fn next_turn(&self) -> Turn<'_> {
+        let mut said = None;
+        loop {
+            let slots = self.shared.slots.lock().await;
+            let next = self.shared.board.next(self.now());
+            let Next::Now(index) = next else {
+                drop(slots);
+                self.wait(next, &mut said).await;
+                continue;
+            };
+            if let Some(turn) = self.fetch(slots, index).await {
+                return turn;
+            }
+        }
+    }
+
+    /// Waits until the next account may be ready, or an account was resumed. `said` is the wait that was logged last.
+    async fn wait(&self, next: Next, said: &mut Option<Next>) {
+        /// The clock may be set while the poller waits, so it is read again at least this often.
+        const LONGEST_SLEEP: Duration = Duration::from_secs(10);
+        /// A shorter wait is not logged.
+        const WORTH_SAYING: Duration = Duration::from_secs(1);
+        let Next::Later(index, until, reason) = next else {
+            tracing::info!("waiting: every account is stopped");
+            return self.shared.resumed.notified().await;
+        };
+        let wait = until.saturating_since(self.now());
+        if wait > WORTH_SAYING && said.replace(next) != Some(next) {
+            tracing::info!(account = self.label(index), %until, %reason, "waiting");
+        }
+        let wait = wait.clamp(Duration::from_millis(1), LONGEST_SLEEP);
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = self.shared.resumed.notified() => {}
+        }
+    }
+
+    fn label(&self, index: usize) -> &str {
+        self.shared.labels.get(index).map_or("", String::as_str)
+    }
+}
+
+type Slots<'a> = MutexGuard<'a, Vec<Slot>>;
+
+impl fmt::Debug for Poller {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Poller")
+            .field("accounts", &self.shared.labels)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,129 @@
+//! Handlers of new entries.
+
+use crate::StatementPage;
+use bankrail_camt052::{Entry, Finding as DocumentFinding};
+use bankrail_statement::{AccountId, PollCommit, ReplyFinding, SeenEntry, TransactionalSeenEntries};
+use bankrail_values::HyphenatedUuid;
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
+
+/// The new entries of a page, as a handler gets them: at least one.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct NewEntries {
+    /// The account.
+    pub account: AccountId,
+    /// The new entries, in the order of the page.
+    pub entries: Vec<NewEntry>,
+    /// The whole page, with balances, findings and the raw XML.
+    pub page: Arc<StatementPage>,
+    /// How often the page has been handed over since it was fetched, including this time.
+    pub attempt: u32,
+}
+
+impl NewEntries {
+    pub(super) fn of(account: &AccountId, page: &Arc<StatementPage>, commit: &PollCommit, attempt: u32) -> Self {
+        let mut new = commit.new_entries().peekable();
+        let mut entries = Vec::new();
+        for (index, entry) in page.entries().enumerate() {
+            if let Some((_, seen)) = new.next_if(|(at, _)| *at == index) {
+                entries.push(NewEntry { entry: entry.clone(), id: seen.id(), seen: seen.clone() });
+            }
+        }
+        Self { account: account.clone(), entries, page: page.clone(), attempt }
+    }
+
+    /// The key by which support staff find the call.
+    #[must_use]
+    pub fn request_key(&self) -> HyphenatedUuid {
+        self.page.request_key()
+    }
+
+    /// The findings about the answer.
+    #[must_use]
+    pub fn findings(&self) -> &[ReplyFinding] {
+        &self.page.received.findings
+    }
+
+    /// The findings about the document.
+    #[must_use]
+    pub fn document_findings(&self) -> &[DocumentFinding] {
+        &self.page.document_findings
+    }
+}
+
+impl fmt::Debug for NewEntries {
+    /// Without account and entries.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("NewEntries")
+            .field("entries", &self.entries.len())
+            .field("page", &self.page)
+            .field("attempt", &self.attempt)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A new entry.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct NewEntry {
+    /// The entry.
+    pub entry: Entry,
+    /// The entry's identifier within its account, the same each time it is handed over ([`SeenEntry::id`]).
+    pub id: [u8; 32],
+    /// The entry as the store records it.
+    pub seen: SeenEntry,
+}
+
+impl fmt::Debug for NewEntry {
+    /// Without the entry.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("NewEntry").field("seen", &self.seen).finish_non_exhaustive()
+    }
+}
+
+/// A handler of new entries. Functions from [`NewEntries`] to a future implement it.
+pub trait NewEntriesHandler: Send + Sync + 'static {
+    /// Handles the new entries of a page. The future is dropped when it takes longer than
+    /// [`PollerOptions::handler_timeout`](super::PollerOptions::handler_timeout).
+    ///
+    /// # Errors
+    /// Any error: the page is handed over again later, and in the end the account is stopped.
+    fn handle(&self, new: NewEntries) -> impl Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send;
+}
+
+impl<F, O> NewEntriesHandler for F
+where
+    F: Fn(NewEntries) -> O + Send + Sync + 'static,
+    O: Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send,
+{
+    fn handle(&self, new: NewEntries) -> impl Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send {
+        self(new)
+    }
+}
+
+/// A handler whose effect is part of the transaction that records the entries, with a store of the type `S`. Functions
+/// from [`NewEntries`] to a future of [`TransactionalSeenEntries::Work`] implement it.
+pub trait TransactionalNewEntriesHandler<S: TransactionalSeenEntries>: Send + Sync + 'static {
+    /// Prepares the work for the new entries of a page. The work is given the open transaction; its effect, the record
+    /// of the entries and the account's position are committed together.
+    ///
+    /// # Errors
+    /// Any error: the page is handed over again later, and in the end the account is stopped.
+    fn prepare(&self, new: NewEntries) -> impl Future<Output = Result<S::Work, Box<dyn Error + Send + Sync>>> + Send;
+}
+
+impl<S, F, O> TransactionalNewEntriesHandler<S> for F
+where
+    S: TransactionalSeenEntries,
+    F: Fn(NewEntries) -> O + Send + Sync + 'static,
+    O: Future<Output = Result<S::Work, Box<dyn Error + Send + Sync>>> + Send,
+{
+    fn prepare(&self, new: NewEntries) -> impl Future<Output = Result<S::Work, Box<dyn Error + Send + Sync>>> + Send {
+        self(new)
+    }
+}

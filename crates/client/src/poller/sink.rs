@@ -1,0 +1,147 @@
+//! Where new entries go: a handler, and the store that records them.
+
+use super::handler::{BoxError, NewEntries, NewEntriesHandler, TransactionalNewEntriesHandler};
+use bankrail_statement::{AccountId, PageRecord, PollCommit, Recorded, SeenEntries, TransactionalSeenEntries};
+use bankrail_values::{StoreError, StoreFuture};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// What became of a page.
+pub(super) enum HandedOver {
+    Committed,
+    /// Another process has recorded one of the new entries: nothing was done.
+    Overtaken,
+    /// The handler failed: nothing is recorded.
+    Failed(BoxError),
+    /// The store failed: the page may be recorded or not.
+    Store(StoreError),
+}
+
+pub(super) type HandingOver<'a> = Pin<Box<dyn Future<Output = HandedOver> + Send + 'a>>;
+
+/// How long a handler may take.
+#[derive(Clone)]
+pub(super) struct Patience {
+    pub(super) timeout: Duration,
+    pub(super) grace: Duration,
+    /// Set when the poller is being stopped.
+    pub(super) stopping: watch::Receiver<bool>,
+}
+
+/// A handler and its store.
+pub(super) trait Sink: Send + Sync {
+    fn store(&self) -> &dyn SeenEntries;
+
+    /// Hands the new entries over and records the page. Only the handler is bounded in time.
+    fn hand_over<'a>(
+        &'a self,
+        account: &'a AccountId,
+        new: NewEntries,
+        commit: &'a PollCommit,
+        patience: Patience,
+    ) -> HandingOver<'a>;
+
+    /// Records a page without new entries.
+    fn record<'a>(&'a self, account: &'a AccountId, commit: &'a PollCommit) -> StoreFuture<'a, ()> {
+        self.store().record(account, commit.entries(), commit.position())
+    }
+}
+
+/// Effects at least once.
+pub(super) struct Plain<H> {
+    pub(super) store: Arc<dyn SeenEntries>,
+    pub(super) handler: Arc<H>,
+}
+
+impl<H: NewEntriesHandler> Sink for Plain<H> {
+    fn store(&self) -> &dyn SeenEntries {
+        &*self.store
+    }
+
+    fn hand_over<'a>(
+        &'a self,
+        account: &'a AccountId,
+        new: NewEntries,
+        commit: &'a PollCommit,
+        patience: Patience,
+    ) -> HandingOver<'a> {
+        Box::pin(async move {
+            let handler = self.handler.clone();
+            match patience.run(async move { handler.handle(new).await }).await {
+                Err(error) => HandedOver::Failed(error),
+                Ok(()) => match self.record(account, commit).await {
+                    Ok(()) => HandedOver::Committed,
+                    Err(error) => HandedOver::Store(error),
+                },
+            }
+        })
+    }
+}
+
+/// Effects exactly once.
+pub(super) struct Transactional<S, H> {
+    pub(super) store: Arc<S>,
+    pub(super) handler: Arc<H>,
+}
+
+impl<S: TransactionalSeenEntries + 'static, H: TransactionalNewEntriesHandler<S>> Sink for Transactional<S, H> {
+    fn store(&self) -> &dyn SeenEntries {
+        &*self.store
+    }
+
+    fn hand_over<'a>(
+        &'a self,
+        account: &'a AccountId,
+        new: NewEntries,
+        commit: &'a PollCommit,
+        patience: Patience,
+    ) -> HandingOver<'a> {
+        Box::pin(async move {
+            let handler = self.handler.clone();
+            let work = match patience.run(async move { handler.prepare(new).await }).await {
+                Ok(work) => work,
+                Err(error) => return HandedOver::Failed(error),
+            };
+            let mut page = PageRecord::new(commit.entries(), commit.new_flags());
+            if let Some(position) = commit.position() {
+                page = page.position(position);
+            }
+            match self.store.record_with(account, page, work).await {
+                Ok(Recorded::Committed) => HandedOver::Committed,
+                Ok(Recorded::Overtaken) => HandedOver::Overtaken,
+                Ok(Recorded::Undone(error)) => HandedOver::Failed(error),
+                Err(error) => HandedOver::Store(error),
+            }
+        })
+    }
+}
+
+impl Patience {
+    /// Runs a handler in a task of its own, so that a panic ends nothing else.
+    async fn run<T: Send + 'static>(
+        mut self,
+        work: impl Future<Output = Result<T, BoxError>> + Send + 'static,
+    ) -> Result<T, BoxError> {
+        let mut task = JoinSet::new();
+        task.spawn(tokio::time::timeout(self.timeout, work));
+        let stopped = async {
+            if self.stopping.wait_for(|stopping| *stopping).await.is_err() {
+                // Nobody can stop the poller any more.
+                std::future::pending::<()>().await;
+            }
+            tokio::time::sleep(self.grace).await;
+        };
+        tokio::select! {
+            ended = task.join_next() => match ended {
+                Some(Ok(Ok(outcome))) => outcome,
+                Some(Ok(Err(_))) => Err("the handler took too long".into()),
+                Some(Err(_)) | None => Err("the handler panicked".into()),
+            },
+            () = stopped => Err("the handler was dropped at shutdown".into()),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What a poller is doing, account by account.
+
+use super::account::PolledAccount;
+use super::error::PollError;
+use bankrail_statement::AccountId;
+use bankrail_values::Timestamp;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The status of an account, as [`Poller::status`](super::Poller::status) returns it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AccountStatus {
+    /// The account.
+    pub account: AccountId,
+    /// Its name in logs.
+    pub label: String,
+    /// What the poller does with it now.
+    pub state: AccountState,
+    /// When this poller has last completed a poll of it.
+    pub last_poll: Option<Timestamp>,
+    /// When a full walk of it was last completed, as far as this poller knows.
+    pub last_full_walk: Option<Timestamp>,
+}
+
+/// What a [`Poller`](super::Poller) does with an account.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AccountState {
+    /// Its next page is fetched after this time, when it is its turn.
+    #[non_exhaustive]
+    Waiting {
+        /// The time.
+        until: Timestamp,
+        /// What it waits for.
+        reason: WaitReason,
+    },
+    /// A page is being fetched, or waits for the limit of statement calls.
+    Fetching,
+    /// A page is being handed over and recorded.
+    HandingOver,
+    /// It is no longer polled until [`Poller::resume`](super::Poller::resume) or a restart of the process.
+    Stopped(Arc<PollError>),
+}
+
+/// What an account waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WaitReason {
+    /// For its next poll.
+    Interval,
+    /// For nothing but its turn.
+    Turn,
+    /// For another call, after one that failed.
+    Retry,
+    /// For the limit of statement calls.
+    RateLimit,
+    /// For another call of the handler, after one that failed.
+    Handler,
+    /// For the store, which failed.
+    Store,
+}
+
+impl fmt::Display for WaitReason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Interval => "interval",
+            Self::Turn => "turn",
+            Self::Retry => "retry",
+            Self::RateLimit => "rate limit",
+            Self::Handler => "handler",
+            Self::Store => "store",
+        })
+    }
+}
+
+/// The state of all accounts.
+#[derive(Debug)]
+pub(super) struct Board(Mutex<Vec<Row>>);
+
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) state: AccountState,
+    /// When the running poll, or the next one, was due. Of two accounts that can continue, the one that was due first
+    /// does.
+    pub(super) due: Timestamp,
+    /// How many failures there were since a page was recorded.
+    pub(super) failures: u32,
+    pub(super) last_poll: Option<Timestamp>,
+    pub(super) last_full_walk: Option<Timestamp>,
+}
+
+/// Who is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// This account, now.
+    Now(usize),
+    /// This account, at this time.
+    Later(usize, Timestamp, WaitReason),
+    /// Every account is stopped.
+    Nobody,
+}
+
+impl Board {
+    pub(super) fn new(accounts: usize, now: Timestamp) -> Self {
+        let row = || Row {
+            state: AccountState::Waiting { until: now, reason: WaitReason::Interval },
+            due: now,
+            failures: 0,
+            last_poll: None,
+            last_full_walk: None,
+        };
+        Self(Mutex::new((0..accounts).map(|_| row()).collect()))
+    }
+
+    pub(super) fn next(&self, now: Timestamp) -> Next {
+        let rows = self.lock();
+        let ready = rows.iter().enumerate().filter(|(_, row)| row.ready_at().is_some_and(|at| at <= now));
+        if let Some((index, _)) = ready.min_by_key(|(_, row)| row.due) {
+            return Next::Now(index);
+        }
+        let later = rows.iter().enumerate().filter_map(|(index, row)| match row.state {
+            AccountState::Waiting { until, reason } => Some((until, index, reason)),
+            _ => None,
+        });
+        match later.min_by_key(|(until, index, _)| (*until, *index)) {
+            Some((until, index, reason)) => Next::Later(index, until, reason),
+            None => Next::Nobody,
+        }
+    }
+
+    pub(super) fn set(&self, index: usize, state: AccountState) {
+        self.change(index, |row| row.state = state);
+    }
+
+    pub(super) fn change<T>(&self, index: usize, change: impl FnOnce(&mut Row) -> T) -> Option<T> {
+        self.lock().get_mut(index).map(change)
+    }
+
+    pub(super) fn statuses(&self, accounts: &[PolledAccount], labels: &[String]) -> Vec<AccountStatus> {
+        let rows = self.lock();
+        let statuses = accounts.iter().zip(labels).zip(rows.iter()).map(|((account, label), row)| AccountStatus {
+            account: account.id.clone(),
+            label: label.clone(),
+            state: row.state.clone(),
+            last_poll: row.last_poll,
+            last_full_walk: row.last_full_walk,
+        });
+        statuses.collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Row>> {
+        // A panic elsewhere leaves each row consistent.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Row {
+    /// When its next page can be fetched; `None` if it is stopped or being worked on.
+    fn ready_at(&self) -> Option<Timestamp> {
+        match self.state {
+            AccountState::Waiting { until, .. } => Some(until),
+            AccountState::Fetching | AccountState::HandingOver | AccountState::Stopped(_) => None,
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! One page of one account: fetched, judged, handed over and recorded.
+
+use super::error::PollError;
+use super::handler::NewEntries;
+use super::sink::{HandedOver, Patience};
+use super::status::{AccountState, Board, WaitReason};
+use super::{Poller, Slots};
+use crate::{StatementError, StatementPage};
+use bankrail_mailbox::Schedule;
+use bankrail_statement::{
+    AccountId, AccountPoll, PageDecision, PollCommit, PollPosition, PollStep, PolledPage, ReplyFinding, SortOrder,
+};
+use bankrail_values::{StoreError, Timestamp};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How often in a row the service fails to answer a cursor, or another process is faster with a page, before the poller
+/// begins again.
+const PATIENCE: u32 = 3;
+
+/// What is known of an account between two of its pages. It is empty while a page is worked on: if that is
+/// interrupted, the account continues at the position that the store has.
+#[derive(Default)]
+pub(super) struct Slot(Option<Walker>);
+
+struct Walker {
+    poll: AccountPoll,
+    /// A page that was fetched and not recorded yet.
+    page: Option<Fetched>,
+    /// How often in a row the service has answered the cursor with a failure.
+    unanswered: u32,
+}
+
+struct Fetched {
+    page: Arc<StatementPage>,
+    polled: PolledPage,
+    /// How often it was handed over, and how often another process was faster.
+    handed_over: u32,
+    overtaken: u32,
+}
+
+/// A page that is ready to be handed over.
+pub(super) struct Turn<'a> {
+    slots: Slots<'a>,
+    busy: Busy<'a>,
+    index: usize,
+    poll: AccountPoll,
+    fetched: Fetched,
+    commit: Box<PollCommit>,
+}
+
+/// An account that is being worked on. If that is interrupted, it waits for its turn again.
+struct Busy<'a>(&'a Board, usize);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.change(self.1, |row| {
+            if matches!(row.state, AccountState::Fetching | AccountState::HandingOver) {
+                row.state = AccountState::Waiting { until: row.due, reason: WaitReason::Turn };
+            }
+        });
+    }
+}
+
+impl Poller {
+    /// Fetches the next page of an account and judges it; `None` if there is nothing to hand over.
+    pub(super) async fn fetch<'a>(&'a self, mut slots: Slots<'a>, index: usize) -> Option<Turn<'a>> {
+        let (slot, polled) = (slots.get_mut(index)?, self.shared.accounts.get(index)?);
+        let account = &polled.id;
+        let busy = Busy(&self.shared.board, index);
+        let Walker { mut poll, page, unanswered } = match slot.0.take() {
+            Some(walker) => walker,
+            None => Walker::new(self.load(index, account).await?),
+        };
+        let fetched = match page {
+            Some(fetched) => fetched,
+            None => {
+                self.shared.board.set(index, AccountState::Fetching);
+                let request = polled.request(poll.cursor(self.now()).cloned());
+                match self.shared.source.page(&request).await {
+                    Ok(page) => Fetched::new(page),
+                    Err(error) => {
+                        let walker = Walker { poll, page: None, unanswered };
+                        slot.0 = self.not_fetched(index, error, walker, request.cursor.is_some());
+                        return None;
+                    }
+                }
+            }
+        };
+        let keys = fetched.polled.keys();
+        let known = match self.shared.sink.store().counts(account, &keys).await {
+            Ok(known) => known,
+            Err(error) => {
+                self.store_failed(index, &error);
+                slot.0 = Some(Walker { page: Some(fetched), ..Walker::new(poll) });
+                return None;
+            }
+        };
+        match poll.judge(&fetched.polled, &known, self.now()) {
+            Ok(PageDecision::Commit(commit)) => Some(Turn { slots, busy, index, poll, fetched, commit }),
+            Ok(PageDecision::BeginAgain) => {
+                tracing::debug!(account = self.label(index), "a full walk decides which entries are new");
+                self.wait_until(index, self.now(), WaitReason::Turn);
+                slot.0 = Some(Walker::new(poll));
+                None
+            }
+            Err(error) => {
+                self.stop(index, PollError::Walk(error));
+                None
+            }
+        }
+    }
+
+    /// Hands a page over and records it, and returns whether it did. Only the handler ends when the poller is stopped.
+    pub(super) async fn hand_over(&self, turn: Turn<'_>, stopping: watch::Receiver<bool>) -> bool {
+        let Turn { mut slots, busy: _busy, index, mut poll, mut fetched, commit } = turn;
+        let (Some(slot), Some(polled)) = (slots.get_mut(index), self.shared.accounts.get(index)) else { return false };
+        self.shared.board.set(index, AccountState::HandingOver);
+        let options = &self.options;
+        let new = NewEntries::of(&polled.id, &fetched.page, &commit, fetched.handed_over.saturating_add(1));
+        let count = new.entries.len();
+        let outcome = if count == 0 {
+            match self.shared.sink.record(&polled.id, &commit).await {
+                Ok(()) => HandedOver::Committed,
+                Err(error) => HandedOver::Store(error),
+            }
+        } else {
+            let patience = Patience { timeout: options.handler_timeout, grace: options.grace, stopping };
+            self.shared.sink.hand_over(&polled.id, new, &commit, patience).await
+        };
+        match outcome {
+            HandedOver::Committed => {
+                tracing::debug!(account = self.label(index), new = count, "page recorded");
+                self.shared.board.change(index, |row| row.failures = 0);
+                match poll.committed(commit) {
+                    Ok(PollStep::Fetch) => self.wait_until(index, self.now(), WaitReason::Turn),
+                    Ok(PollStep::Complete { .. }) => self.completed(index, &poll, polled.every),
+                    Err(error) => {
+                        self.stop(index, PollError::Walk(error));
+                        return true;
+                    }
+                }
+                slot.0 = Some(Walker::new(poll));
+                return true;
+            }
+            HandedOver::Overtaken => {
+                fetched.overtaken = fetched.overtaken.saturating_add(1);
+                tracing::warn!(account = self.label(index), "another process was faster with a page");
+                if fetched.overtaken < PATIENCE {
+                    self.wait_until(index, self.now(), WaitReason::Turn);
+                    slot.0 = Some(Walker { page: Some(fetched), ..Walker::new(poll) });
+                } else {
+                    self.retry(index, None, WaitReason::Retry);
+                }
+            }
+            HandedOver::Failed(source) => {
+                let times = fetched.handed_over.saturating_add(1);
+                fetched.handed_over = times;
+                match options.handler_schedule.delay(times, random()) {
+                    Some(pause) => {
+                        let until = self.now().saturating_add(pause);
+                        tracing::warn!(account = self.label(index), times, %until, "the handler failed");
+                        self.wait_until(index, until, WaitReason::Handler);
+                        slot.0 = Some(Walker { page: Some(fetched), ..Walker::new(poll) });
+                    }
+                    None => self.stop(index, PollError::Handler { times, source }),
+                }
+            }
+            // The page may be recorded. The store knows at the next try.
+            HandedOver::Store(error) => self.store_failed(index, &error),
+        }
+        false
+    }
+
+    /// The account's position in the store; `None` if the store failed.
+    async fn load(&self, index: usize, account: &AccountId) -> Option<AccountPoll> {
+        let position = match self.shared.sink.store().position(account).await {
+            Ok(text) => text.map_or(Ok(PollPosition::start()), |text| PollPosition::from_json(&text)),
+            Err(error) => {
+                self.store_failed(index, &error);
+                return None;
+            }
+        };
+        let position = position.unwrap_or_else(|_| {
+            // Written by another version. The entries are known nevertheless.
+            tracing::warn!(account = self.label(index), "the stored position is unreadable: a full walk follows");
+            PollPosition::start()
+        });
+        self.shared.board.change(index, |row| row.last_full_walk = position.full_walk_at());
+        Some(AccountPoll::new(position, self.options.poll))
+    }
+
+    /// Decides what follows a failed call: the walker that continues, unless the account is stopped.
+    fn not_fetched(
+        &self,
+        index: usize,
+        error: StatementError,
+        mut walker: Walker,
+        with_cursor: bool,
+    ) -> Option<Walker> {
+        if let StatementError::HeldBack { retry_at } = error {
+            let soon = self.now().saturating_add(Duration::from_millis(100));
+            self.wait_until(index, retry_at.max(soon), WaitReason::RateLimit);
+            return Some(walker);
+        }
+        if with_cursor && is_refusal(&error) {
+            tracing::debug!(account = self.label(index), "the service refused a cursor: a full walk follows");
+            if let Err(error) = walker.poll.cursor_refused() {
+                self.stop(index, PollError::Walk(error));
+                return None;
+            }
+            self.wait_until(index, self.now(), WaitReason::Turn);
+            return Some(Walker::new(walker.poll));
+        }
+        if may_pass(&error) {
+            self.retry(index, error.retry_at(), WaitReason::Retry);
+            let answered = matches!(error, StatementError::Service { .. } | StatementError::Unexpected { .. });
+            if with_cursor && answered {
+                walker.unanswered = walker.unanswered.saturating_add(1);
+            }
+            if walker.unanswered >= PATIENCE {
+                // After too many walks this is an error, but the next one begins at the first page all the same.
+                let _ = walker.poll.cursor_refused();
+                walker.unanswered = 0;
+            }
+            return Some(walker);
+        }
+        self.stop(index, PollError::Statement(error));
+        None
+    }
+
+    fn completed(&self, index: usize, poll: &AccountPoll, every: Duration) {
+        let now = self.now();
+        self.shared.board.change(index, |row| {
+            row.due = now.saturating_add(every);
+            row.state = AccountState::Waiting { until: row.due, reason: WaitReason::Interval };
+            row.last_poll = Some(now);
+            row.last_full_walk = poll.last_full_walk();
+        });
+    }
+
+    fn wait_until(&self, index: usize, until: Timestamp, reason: WaitReason) {
+        self.shared.board.set(index, AccountState::Waiting { until, reason });
+    }
+
+    /// Lets the account wait after a failure.
+    fn retry(&self, index: usize, not_before: Option<Timestamp>, reason: WaitReason) {
+        let now = self.now();
+        let failures = self.shared.board.change(index, |row| {
+            row.failures = row.failures.saturating_add(1);
+            let until = now.saturating_add(pause(&self.options.retry_schedule, row.failures));
+            let until = not_before.map_or(until, |at| at.max(until));
+            row.state = AccountState::Waiting { until, reason };
+            (row.failures, until)
+        });
+        let Some((failures, until)) = failures else { return };
+        tracing::warn!(account = self.label(index), failures, %until, %reason, "trying again later");
+    }
+
+    fn store_failed(&self, index: usize, error: &StoreError) {
+        tracing::error!(account = self.label(index), %error, "the store failed");
+        self.retry(index, None, WaitReason::Store);
+    }
+
+    fn stop(&self, index: usize, error: PollError) {
+        let request_key = match &error {
+            PollError::Statement(error) => error.request_key(),
+            _ => None,
+        };
+        tracing::error!(
+            account = self.label(index),
+            kind = error.kind(),
+            request_key = request_key.map(tracing::field::display),
+            "an account is no longer polled"
+        );
+        self.shared.board.set(index, AccountState::Stopped(Arc::new(error)));
+    }
+}
+
+impl Walker {
+    fn new(poll: AccountPoll) -> Self {
+        Self { poll, page: None, unanswered: 0 }
+    }
+}
+
+impl Fetched {
+    fn new(page: StatementPage) -> Self {
+        let received = &page.received;
+        let disordered = |finding: &ReplyFinding| {
+            matches!(finding, ReplyFinding::OutOfOrder { .. } | ReplyFinding::SortOrderDiffers)
+        };
+        let ordered = received.order() != Some(SortOrder::Backward) && !received.findings.iter().any(disordered);
+        let polled = PolledPage::new(received.page.clone(), page.entry_identities()).day(page.day()).ordered(ordered);
+        Self { page: Arc::new(page), polled, handed_over: 0, overtaken: 0 }
+    }
+}
+
+/// Whether the call can succeed later. Without a token nothing is wrong with the account, and an answer that does not
+/// come from the endpoint can be that of a gateway in maintenance.
+fn may_pass(error: &StatementError) -> bool {
+    match error {
+        StatementError::Token(_) | StatementError::Unauthorized { .. } => true,
+        StatementError::Unexpected { status, .. } => !(400..=499).contains(status),
+        error => error.is_retryable(),
+    }
+}
+
+/// Whether an answer to a request with a cursor can mean that the service no longer takes the cursor: its own error, or
+/// an answer in the range 400 to 499. The specification has no code for it.
+fn is_refusal(error: &StatementError) -> bool {
+    match error {
+        StatementError::Service { .. } => !error.is_account_not_found() && !error.is_retryable(),
+        StatementError::Unexpected { status, .. } => (400..=499).contains(status),
+        _ => false,
+    }
+}
+
+/// The pause after this many failures. The last one of the schedule is repeated. An empty schedule does not make calls
+/// without a pause.
+fn pause(schedule: &Schedule, failures: u32) -> Duration {
+    let last = u32::try_from(schedule.attempts().saturating_sub(1)).unwrap_or(u32::MAX);
+    schedule.delay(failures.min(last), random()).unwrap_or_default().max(Duration::from_millis(500))
+}
+
+/// For jitter. Each of the standard library's hashers has random keys.
+fn random() -> u64 {
+    RandomState::new().hash_one(())
+}

@@ -1,0 +1,524 @@
+//! The poller in paused time, with a bank that is a table.
+
+use super::handler::BoxError;
+use super::sink::{HandedOver, HandingOver, Patience, Plain, Sink};
+use super::source::{Fetching, Source};
+use super::*;
+use crate::{ExchangeError, StatementError, StatementPage};
+use bankrail_camt052::ReadOptions;
+use bankrail_statement::{ErrorCode, PollCommit, StatementReply, StatementRequest, WalkError};
+use bankrail_stores::memory::MemoryStore;
+use std::collections::{HashMap, VecDeque};
+use tokio::time::Instant;
+
+const A: &str = "000000000000001";
+const B: &str = "000000000000002";
+
+fn start() -> Timestamp {
+    "2026-11-21T06:00:00.000Z".parse().unwrap()
+}
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+fn id(account: &str) -> AccountId {
+    AccountId::parse(account).unwrap()
+}
+
+/// A call that the bank got: the account, the cursor, and when, in seconds.
+type Call = (&'static str, Option<String>, u64);
+
+#[derive(Default)]
+struct Table {
+    /// The pages of each account, as amounts. The cursor of a page is its index.
+    pages: HashMap<&'static str, Vec<Vec<u32>>>,
+    failures: HashMap<&'static str, VecDeque<StatementError>>,
+    calls: Vec<Call>,
+    /// How long a call takes.
+    takes: Duration,
+    /// The cursor of every page, if not its index.
+    cursor: Option<&'static str>,
+}
+
+/// A bank whose time is tokio's.
+#[derive(Clone)]
+struct Bank {
+    table: Arc<std::sync::Mutex<Table>>,
+    began: Instant,
+}
+
+impl Bank {
+    fn new(pages: &[(&'static str, &[&[u32]])]) -> Self {
+        let bank = Self { table: Arc::default(), began: Instant::now() };
+        for (account, pages) in pages {
+            bank.list(account, pages);
+        }
+        bank
+    }
+
+    fn list(&self, account: &'static str, pages: &[&[u32]]) {
+        let pages = pages.iter().map(|page| page.to_vec()).collect();
+        self.with(|table| table.pages.insert(account, pages));
+    }
+
+    fn fail(&self, account: &'static str, errors: impl IntoIterator<Item = StatementError>) {
+        self.with(|table| table.failures.entry(account).or_default().extend(errors));
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut Table) -> T) -> T {
+        change(&mut self.table.lock().unwrap())
+    }
+
+    fn passed(&self) -> u64 {
+        self.began.elapsed().as_secs()
+    }
+
+    /// The calls for an account: cursors and times.
+    fn calls(&self, account: &str) -> Vec<(Option<String>, u64)> {
+        let of = |call: &Call| (call.0 == account).then(|| (call.1.clone(), call.2));
+        self.with(|table| table.calls.iter().filter_map(of).collect())
+    }
+
+    fn times(&self, account: &str) -> Vec<u64> {
+        self.calls(account).into_iter().map(|(_, at)| at).collect()
+    }
+
+    fn answer(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
+        let cursor = request.cursor.as_ref().map(|cursor| cursor.as_str().to_owned());
+        let at = self.passed();
+        let (amounts, next) = self.with(|table| {
+            let (account, pages) = table.pages.get_key_value(request.account_id()).unwrap();
+            let (account, pages) = (*account, pages.clone());
+            table.calls.push((account, cursor.clone(), at));
+            if let Some(error) = table.failures.get_mut(account).and_then(VecDeque::pop_front) {
+                return Err(error);
+            }
+            let index: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
+            let next = (index + 1 < pages.len()).then(|| (index + 1).to_string());
+            Ok((pages[index].clone(), next.map(|next| table.cursor.map_or(next, str::to_owned))))
+        })?;
+        let entry = |amount: &u32| {
+            format!(
+                "<Ntry><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd><Domn>\
+                 <Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd></Ntry>"
+            )
+        };
+        let account = request.account_id();
+        let xml = format!(
+            "<Document xmlns='urn:iso:std:iso:20022:tech:xsd:camt.052.001.06'><BkToCstmrAcctRpt><GrpHdr><MsgId>m\
+             </MsgId><CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm></GrpHdr><Rpt><Id>r</Id>\
+             <CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm><Acct><Id><Othr><Id>{account}</Id></Othr></Id></Acct>\
+             {}</Rpt></BkToCstmrAcctRpt></Document>",
+            amounts.iter().map(entry).collect::<String>()
+        )
+        .replace('"', "'");
+        let more = match next {
+            Some(cursor) => format!(r#""cursor":"{cursor}","moreTransactionsAvailable":true"#),
+            None => r#""moreTransactionsAvailable":false"#.to_owned(),
+        };
+        let body = format!(
+            r#"{{"accountId":"{account}","extract":"intraday","payload":"{xml}",
+                "requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003",{more}}}"#
+        );
+        let StatementReply::Statement(received) = StatementReply::parse(200, body.as_bytes()).unwrap() else {
+            panic!("a statement")
+        };
+        StatementPage::read(request, received, 200, &ReadOptions::default())
+    }
+}
+
+impl Source for Bank {
+    fn page<'a>(&'a self, request: &'a StatementRequest) -> Fetching<'a> {
+        Box::pin(async move {
+            tokio::time::sleep(self.with(|table| table.takes)).await;
+            self.answer(request)
+        })
+    }
+
+    fn now(&self) -> Timestamp {
+        start().saturating_add(self.began.elapsed())
+    }
+}
+
+/// The amounts that were handed over, by account.
+#[derive(Clone, Default)]
+struct Handed(Arc<std::sync::Mutex<Vec<(String, String)>>>);
+
+impl Handed {
+    fn take(&self, new: &NewEntries) {
+        let entry = |new: &NewEntry, account: &AccountId| (account.to_string(), new.entry.amount.value().to_string());
+        self.0.lock().unwrap().extend(new.entries.iter().map(|own| entry(own, &new.account)));
+    }
+
+    fn amounts(&self, account: &str) -> Vec<String> {
+        let all = self.0.lock().unwrap();
+        all.iter().filter(|(of, _)| of == account).map(|(_, amount)| amount.clone()).collect()
+    }
+}
+
+fn poller(bank: &Bank, accounts: impl IntoIterator<Item = PolledAccount>) -> (Poller, Handed) {
+    let handed = Handed::default();
+    let taken = handed.clone();
+    let handler = move |new: NewEntries| {
+        taken.take(&new);
+        async { Ok(()) }
+    };
+    (with_handler(bank, accounts, handler), handed)
+}
+
+fn with_handler(
+    bank: &Bank,
+    accounts: impl IntoIterator<Item = PolledAccount>,
+    handler: impl NewEntriesHandler,
+) -> Poller {
+    let sink = Plain { store: Arc::new(MemoryStore::default()), handler: Arc::new(handler) };
+    Poller::with(Arc::new(bank.clone()), accounts, sink)
+}
+
+fn accounts() -> [PolledAccount; 2] {
+    [PolledAccount::new(id(A)), PolledAccount::new(id(B))]
+}
+
+async fn run_for(poller: &Poller, time: Duration) {
+    poller.run(tokio::time::sleep(time)).await;
+}
+
+fn stopped(poller: &Poller, account: &str) -> Arc<PollError> {
+    match poller.state(&id(account)) {
+        Some(AccountState::Stopped(error)) => error,
+        other => panic!("expected a stopped account, found {other:?}"),
+    }
+}
+
+fn later(after: u64) -> Timestamp {
+    start().saturating_add(seconds(after))
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_entry_is_handed_over_once_and_a_quiet_poll_takes_one_call() {
+    let bank = Bank::new(&[(A, &[&[1, 2], &[3]]), (B, &[&[7]])]);
+    let (poller, handed) = poller(&bank, accounts());
+    run_for(&poller, seconds(1_500)).await;
+    bank.list(A, &[&[1, 2], &[3, 3, 4], &[5]]);
+    run_for(&poller, seconds(1_000)).await;
+    assert_eq!(handed.amounts(A), ["1", "2", "3", "3", "4", "5"]);
+    assert_eq!(handed.amounts(B), ["7"]);
+    let cursor = |text: &str| Some(text.to_owned());
+    let expected = [
+        (None, 0),
+        (cursor("1"), 0),
+        (cursor("1"), 600),
+        (cursor("1"), 1_200),
+        (cursor("1"), 1_800),
+        (cursor("2"), 1_800),
+    ];
+    assert_eq!(bank.calls(A)[..6], expected);
+    assert_eq!(bank.times(B), [0, 600, 1_200, 1_800, 2_400]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_account_that_was_due_first_goes_first_and_none_starves() {
+    let bank = Bank::new(&[(A, &[&[1], &[2], &[3]]), (B, &[&[7]])]);
+    // More calls are due than there is time for.
+    bank.with(|table| table.takes = seconds(60));
+    let (poller, _) = poller(&bank, accounts().map(|account| account.every(seconds(1))));
+    run_for(&poller, seconds(650)).await;
+    let order: Vec<&str> = bank.with(|table| table.calls.iter().map(|call| call.0).collect());
+    assert_eq!(order, [A, A, A, B, A, B, A, B, A, B], "a walk is not interrupted by an account that was due later");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_fails_three_times_stops_its_account_until_that_is_resumed() {
+    let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
+    let (handed, broken) = (Handed::default(), Arc::new(std::sync::atomic::AtomicBool::new(true)));
+    let (taken, fails) = (handed.clone(), broken.clone());
+    let attempts = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noted = attempts.clone();
+    let handler = move |new: NewEntries| {
+        let fails = fails.load(std::sync::atomic::Ordering::SeqCst) && new.account.as_str() == A;
+        if fails {
+            noted.lock().unwrap().push((new.attempt, new.entries[0].id));
+        } else {
+            taken.take(&new);
+        }
+        async move { if fails { Err("the ledger is closed".into()) } else { Ok(()) } }
+    };
+    let poller = with_handler(&bank, accounts(), handler);
+    run_for(&poller, seconds(1_900)).await;
+    let PollError::Handler { times: 3, source } = &*stopped(&poller, A) else { panic!("the handler failed") };
+    assert_eq!(source.to_string(), "the ledger is closed");
+    assert_eq!(bank.times(A), [0], "the page is kept for the handler");
+    let seen = attempts.lock().unwrap().clone();
+    assert_eq!(seen.iter().map(|(attempt, _)| *attempt).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(seen.iter().all(|(_, id)| *id == seen[0].1), "the identifier is stable");
+    assert_eq!((handed.amounts(A).len(), bank.times(B)), (0, vec![0, 600, 1_200, 1_800]));
+
+    broken.store(false, std::sync::atomic::Ordering::SeqCst);
+    assert!(poller.resume(&id(A)) && !poller.resume(&id(A)) && !poller.resume(&id("3")));
+    run_for(&poller, seconds(10)).await;
+    assert_eq!((handed.amounts(A), bank.times(A)), (vec!["1".to_owned()], vec![0, 1_900]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn resuming_wakes_a_poller_that_has_nothing_else_to_do() {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    bank.fail(A, [not_found()]);
+    let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
+    let other = poller.clone();
+    let resuming = async {
+        tokio::time::sleep(seconds(100)).await;
+        assert!(other.resume(&id(A)));
+        tokio::time::sleep(seconds(100)).await;
+    };
+    poller.run(resuming).await;
+    assert_eq!((bank.times(A), handed.amounts(A).len()), (vec![0, 100], 1));
+}
+
+fn not_found() -> StatementError {
+    service(404, ErrorCode::ACCOUNT_NOT_FOUND)
+}
+
+fn service(status: u16, code: ErrorCode) -> StatementError {
+    StatementError::Service { status, code: Some(code), title: None, retry_at: None, request_key: None }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_and_a_hanging_handler_are_failures() {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    let handler = |new: NewEntries| async move {
+        match new.attempt {
+            1 => panic!("a fault of the handler"),
+            2 => std::future::pending().await,
+            _ => Ok(()),
+        }
+    };
+    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler);
+    run_for(&poller, seconds(100)).await;
+    assert!(poller.status()[0].last_poll.is_some());
+    assert_eq!(bank.times(A), [0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_may_pass_is_tried_again_and_not_before_its_time() {
+    let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
+    bank.fail(
+        A,
+        [
+            StatementError::Transport(ExchangeError::TimedOut { after: seconds(60) }),
+            StatementError::Unauthorized { code: None, request_key: None },
+            StatementError::Token(crate::TokenError::Refused {
+                status: 401,
+                code: None,
+                description: None,
+                request_key: None,
+            }),
+            service(500, ErrorCode::INTERNAL),
+            StatementError::TooManyCalls { retry_at: Some(later(300)), code: None, request_key: None },
+            StatementError::HeldBack { retry_at: later(500) },
+        ],
+    );
+    let (poller, handed) = poller(&bank, accounts());
+    run_for(&poller, seconds(250)).await;
+    let Some(AccountState::Waiting { until, reason: WaitReason::Retry }) = poller.state(&id(A)) else {
+        panic!("it waits")
+    };
+    assert_eq!(until, later(300));
+    run_for(&poller, seconds(250)).await;
+    let times = bank.times(A);
+    // After 1, 2, 4 and 8 s, give or take a fifth; then at the times that were said.
+    let pauses: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!((0..=2).contains(&pauses[0]) && (1..=3).contains(&pauses[1]), "{times:?}");
+    assert!((3..=5).contains(&pauses[2]) && (6..=10).contains(&pauses[3]), "{times:?}");
+    assert_eq!((times.len(), times[5]), (6, 300));
+    run_for(&poller, seconds(10)).await;
+    assert_eq!((bank.times(A)[6], handed.amounts(A).len()), (500, 1));
+    assert_eq!(bank.times(B), [0], "the other account was polled meanwhile");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_pass_stops_the_account_alone() {
+    let bank = Bank::new(&[(A, &[&[1], &[2], &[3]]), (B, &[&[7]])]);
+    bank.fail(B, [not_found()]);
+    bank.with(|table| table.cursor = Some("1"));
+    let (poller, handed) = poller(&bank, accounts());
+    run_for(&poller, seconds(1_000)).await;
+    assert!(matches!(&*stopped(&poller, A), PollError::Walk(WalkError::RepeatedCursor { page: 2 })));
+    assert!(matches!(&*stopped(&poller, B), PollError::Statement(error) if error.is_account_not_found()));
+    assert_eq!((bank.times(A).len(), handed.amounts(A).len()), (2, 2), "the pages before are valid");
+    bank.with(|table| table.cursor = None);
+    assert!(poller.resume(&id(A)));
+    run_for(&poller, seconds(1)).await;
+    assert_eq!(handed.amounts(A), ["1", "2", "3"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cursor_that_is_refused_or_fails_three_times_is_given_up() {
+    let bank = Bank::new(&[(A, &[&[1], &[2]])]);
+    let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
+    run_for(&poller, seconds(1)).await;
+    bank.fail(A, [service(400, ErrorCode::VALIDATION)]);
+    run_for(&poller, seconds(700)).await;
+    bank.fail(A, (0..3).map(|_| service(500, ErrorCode::INTERNAL)));
+    run_for(&poller, seconds(600)).await;
+    let cursors: Vec<bool> = bank.calls(A).iter().map(|(cursor, _)| cursor.is_some()).collect();
+    assert_eq!(cursors, [false, true, true, false, true, true, true, true, false, true]);
+    assert_eq!(handed.amounts(A), ["1", "2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_waits_and_calls_at_once_but_no_record() {
+    let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
+    let (poller, handed) = poller(&bank, accounts());
+    // A call that hangs.
+    bank.with(|table| table.takes = seconds(10_000));
+    run_for(&poller, seconds(5)).await;
+    assert_eq!(bank.passed(), 5);
+    // A wait.
+    bank.with(|table| table.takes = Duration::ZERO);
+    run_for(&poller, seconds(5)).await;
+    assert_eq!((bank.passed(), handed.amounts(A).len(), handed.amounts(B).len()), (10, 1, 1));
+    for status in poller.status() {
+        let AccountState::Waiting { until, reason: WaitReason::Interval } = status.state else { panic!("it waits") };
+        assert_eq!((until, status.last_poll), (later(605), Some(later(5))));
+        assert_eq!(status.last_full_walk, Some(later(5)));
+    }
+    // A handler, which has 10 s.
+    for (takes, recorded) in [(8, true), (20, false)] {
+        let handler = move |_: NewEntries| async move {
+            tokio::time::sleep(seconds(takes)).await;
+            Ok(())
+        };
+        let (bank, began) = (Bank::new(&[(A, &[&[1]])]), Instant::now());
+        let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler);
+        run_for(&poller, seconds(1)).await;
+        assert_eq!(began.elapsed(), seconds(if recorded { 8 } else { 11 }));
+        assert_eq!(poller.status()[0].last_poll.is_some(), recorded);
+    }
+}
+
+/// A sink whose handler does nothing.
+type Quiet = Plain<fn(NewEntries) -> std::future::Ready<Result<(), BoxError>>>;
+
+fn quiet() -> Quiet {
+    Plain { store: Arc::new(MemoryStore::default()), handler: Arc::new(|_| std::future::ready(Ok(()))) }
+}
+
+/// A sink that takes a minute to record a page.
+struct Slow(Quiet);
+
+impl Sink for Slow {
+    fn store(&self) -> &dyn SeenEntries {
+        self.0.store()
+    }
+
+    fn hand_over<'a>(
+        &'a self,
+        account: &'a AccountId,
+        new: NewEntries,
+        commit: &'a PollCommit,
+        patience: Patience,
+    ) -> HandingOver<'a> {
+        Box::pin(async move {
+            tokio::time::sleep(seconds(60)).await;
+            self.0.hand_over(account, new, commit, patience).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_does_not_interrupt_a_record() {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], Slow(quiet()));
+    run_for(&poller, seconds(1)).await;
+    assert_eq!((bank.passed(), poller.status()[0].last_poll), (60, Some(later(60))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_whose_work_was_interrupted_waits_for_its_turn() {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], Slow(quiet()));
+    assert!(tokio::time::timeout(seconds(1), poller.run_due()).await.is_err());
+    let state = poller.state(&id(A));
+    assert!(matches!(state, Some(AccountState::Waiting { reason: WaitReason::Turn, .. })), "{state:?}");
+    assert_eq!((poller.run_due().await, bank.times(A)), (1, vec![0, 1]));
+}
+
+/// A sink whose pages another process has recorded a few times.
+struct Overtaken(std::sync::atomic::AtomicU32, Quiet);
+
+impl Sink for Overtaken {
+    fn store(&self) -> &dyn SeenEntries {
+        self.1.store()
+    }
+
+    fn hand_over<'a>(
+        &'a self,
+        account: &'a AccountId,
+        new: NewEntries,
+        commit: &'a PollCommit,
+        patience: Patience,
+    ) -> HandingOver<'a> {
+        let left = |left: u32| left.checked_sub(1);
+        let ordering = std::sync::atomic::Ordering::SeqCst;
+        match self.0.fetch_update(ordering, ordering, left) {
+            Ok(_) => Box::pin(async { HandedOver::Overtaken }),
+            Err(_) => self.1.hand_over(account, new, commit, patience),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_another_process_has_recorded_is_judged_again() {
+    for (times, calls) in [(2, 1), (3, 2)] {
+        let bank = Bank::new(&[(A, &[&[1]])]);
+        let sink = Overtaken(times.into(), quiet());
+        let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], sink);
+        run_for(&poller, seconds(10)).await;
+        assert!(poller.status()[0].last_poll.is_some());
+        assert_eq!(bank.times(A).len(), calls, "{times}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_of_two_runs_works_at_a_time_and_an_account_is_polled_once() {
+    let bank = Bank::new(&[(A, &[&[1], &[2]])]);
+    bank.with(|table| table.takes = seconds(1));
+    let (poller, handed) = poller(&bank, [A, A].map(|account| PolledAccount::new(id(account))));
+    assert_eq!(poller.status().len(), 1);
+    tokio::join!(run_for(&poller, seconds(500)), run_for(&poller, seconds(500)));
+    assert_eq!((handed.amounts(A).len(), bank.times(A)), (2, vec![1, 2]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_due_is_done_once() {
+    let bank = Bank::new(&[(A, &[&[1], &[2]]), (B, &[&[7]])]);
+    let (poller, handed) = poller(&bank, accounts());
+    assert_eq!(poller.run_due().await, 3);
+    assert_eq!(poller.run_due().await, 0);
+    assert_eq!((handed.amounts(A).len(), handed.amounts(B).len()), (2, 1));
+}
+
+#[test]
+fn shown_without_accounts_and_entries() {
+    fn shared<T: Send + Sync + Clone + fmt::Debug + 'static>() {}
+    shared::<Poller>();
+    shared::<PollerOptions>();
+    shared::<AccountStatus>();
+    fn sends<T: Send>(_: T) {}
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let _guard = runtime.enter();
+    let bank = Bank::new(&[(A, &[&[4711]])]);
+    let shown = Arc::new(std::sync::Mutex::new(String::new()));
+    let show = shown.clone();
+    let handler = move |new: NewEntries| {
+        *show.lock().unwrap() = format!("{new:?} {:?}", new.entries);
+        async { Ok(()) }
+    };
+    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler);
+    sends(poller.run(std::future::pending()));
+    sends(poller.run_due());
+    assert_eq!(runtime.block_on(poller.run_due()), 1);
+    let shown = format!("{} {poller:?}", shown.lock().unwrap());
+    assert!(!shown.contains(A) && !shown.contains("4711"), "{shown}");
+}
