@@ -28,7 +28,8 @@ use tokio::sync::Mutex;
 /// - fair: calls are let go in the order in which they began to wait, whatever they cost;
 /// - cancellable: a call that stops waiting charges nothing. One that is dropped while a shared store is being asked
 ///   may have charged there;
-/// - shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair among its own calls.
+/// - shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair among its own calls;
+/// - told: a call that waits for more than a second is logged once, at `INFO`, with `call_type` and `until`.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Pacer, default_limits};
@@ -50,6 +51,8 @@ pub struct Pacer {
     options: PacerOptions,
     /// In milliseconds; nothing is let go before.
     held_until: AtomicI64,
+    /// In milliseconds: until when the first in line waits, which is told to those behind it.
+    opens: AtomicI64,
     /// tokio's lock is handed on in the order of arrival; the first in line holds it while waiting.
     turn: Mutex<()>,
 }
@@ -57,9 +60,20 @@ pub struct Pacer {
 /// The clock may be set while a call waits, so it is read again at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
+/// A wait of more than this is logged.
+const WORTH_TELLING: Duration = Duration::from_secs(1);
+
+/// A call that waits.
+struct Waiting {
+    begun: Timestamp,
+    /// The latest time at which it may be let go.
+    deadline: Timestamp,
+    told: bool,
+}
+
 impl Pacer {
-    /// A pacer for one customer's calls of one type, with the default options: it waits as long as necessary, counts by
-    /// itself, and keeps a guard of 100 ms.
+    /// A pacer for one customer's calls of one type, with the default options: it waits for up to a minute, counts by itself,
+    /// and keeps a guard of 100 ms.
     #[must_use]
     pub fn new(call_type: CallType, policy: Policy, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -68,6 +82,7 @@ impl Pacer {
             clock,
             options: PacerOptions::default(),
             held_until: AtomicI64::new(i64::MIN),
+            opens: AtomicI64::new(i64::MIN),
             turn: Mutex::new(()),
         }
     }
@@ -86,20 +101,32 @@ impl Pacer {
     /// when the call would have to wait longer than [`Pacing`] allows. [`PaceError::Store`] when the counters fail.
     pub async fn acquire(&self, cost: u32) -> Result<(), PaceError> {
         self.policy.check_cost(cost)?;
-        let deadline = self.options.pacing.deadline(self.clock.now());
-        // The call in front gives up or goes by its own deadline, which is not after this one's.
-        let _turn = self.turn.lock().await;
+        let begun = self.clock.now();
+        let mut waiting = Waiting { begun, deadline: self.options.pacing.deadline(begun), told: false };
+        let _turn = match self.turn.try_lock() {
+            Ok(turn) => turn,
+            Err(_) => {
+                // This one goes after the call in front, which gives up or goes by its own deadline. That is not after
+                // this one's.
+                self.tell(&mut waiting, Timestamp::saturating_from_unix_millis(self.opens.load(Ordering::Relaxed)));
+                self.turn.lock().await
+            }
+        };
         loop {
-            self.clear_of_boundaries(deadline).await?;
+            self.clear_of_boundaries(&mut waiting).await?;
             let now = self.clock.now();
             let opens = match self.held(now) {
                 Some(until) => until,
                 None => match self.charge(now, cost).await? {
                     Some(opens) => opens,
-                    None => return Ok(()),
+                    None => {
+                        // It may have waited behind others only.
+                        self.tell(&mut waiting, now);
+                        return Ok(());
+                    }
                 },
             };
-            self.sleep_until(opens, now, deadline).await?;
+            self.sleep_until(opens, now, &mut waiting).await?;
         }
     }
 
@@ -109,6 +136,12 @@ impl Pacer {
         self.held_until.fetch_max(at.unix_millis(), Ordering::Relaxed);
     }
 
+    /// The policy that calls are paced by.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
     /// The clock that calls are paced by.
     #[must_use]
     pub fn clock(&self) -> &dyn Clock {
@@ -116,12 +149,12 @@ impl Pacer {
     }
 
     /// Waits until no window's boundary is within the guard.
-    async fn clear_of_boundaries(&self, deadline: Timestamp) -> Result<(), PaceError> {
+    async fn clear_of_boundaries(&self, waiting: &mut Waiting) -> Result<(), PaceError> {
         let mut now = self.clock.now();
         while let Some(clear) =
             self.policy.windows().iter().filter_map(|window| self.guarded(window.millis(), now)).max()
         {
-            self.sleep_until(clear, now, deadline).await?;
+            self.sleep_until(clear, now, waiting).await?;
             let before = std::mem::replace(&mut now, self.clock.now());
             if now <= before {
                 break; // a clock that stands still stops no call
@@ -162,12 +195,22 @@ impl Pacer {
         Ok(decision.retry_after().map(|wait| now.saturating_add(wait)))
     }
 
-    async fn sleep_until(&self, later: Timestamp, now: Timestamp, deadline: Timestamp) -> Result<(), PaceError> {
-        if later > deadline {
+    async fn sleep_until(&self, later: Timestamp, now: Timestamp, waiting: &mut Waiting) -> Result<(), PaceError> {
+        if later > waiting.deadline {
             return Err(PaceError::Held { until: later });
         }
+        self.opens.store(later.unix_millis(), Ordering::Relaxed);
+        self.tell(waiting, later);
         let wait = later.saturating_since(now).clamp(Duration::from_millis(1), LONGEST_SLEEP);
         tokio::time::sleep(wait).await;
         Ok(())
+    }
+
+    /// Logs a call that waits until then, once, if that is worth telling.
+    fn tell(&self, waiting: &mut Waiting, until: Timestamp) {
+        if !waiting.told && until.saturating_since(waiting.begun) > WORTH_TELLING {
+            waiting.told = true;
+            tracing::info!(call_type = %self.call_type, %until, "held back by the rate limit");
+        }
     }
 }

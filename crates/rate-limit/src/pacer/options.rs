@@ -41,8 +41,8 @@ impl PacerOptions {
         self
     }
 
-    /// What happens to a call that may not go yet. Default: [`Pacing::Wait`]. [`Pacing::Fail`] also does without the
-    /// guard.
+    /// What happens to a call that may not go yet. Default: [`Pacing::default`]. [`Pacing::Fail`] also does without
+    /// the guard.
     #[must_use]
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pacing = pacing;

@@ -8,6 +8,8 @@ mod keys;
 #[cfg(feature = "tower")]
 mod layer;
 mod limiter;
+#[cfg(feature = "pacer")]
+mod log;
 mod oracle;
 #[cfg(feature = "pacer")]
 mod pacer;

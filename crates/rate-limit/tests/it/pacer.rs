@@ -1,5 +1,6 @@
 //! The pacer against a bank with a clock of its own. Time is tokio's, paused: nothing really waits.
 
+use crate::log::Log;
 use crate::{at, policy};
 use bankrail_rate_limit::{
     Algorithm, CallType, Counting, MemoryCounters, PaceError, Pacer, PacerOptions, Pacing, Policy, State, decide,
@@ -33,15 +34,21 @@ fn paused(test: impl Future<Output = ()>) {
     runtime.block_on(test);
 }
 
-fn paced(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
+/// A pacer with the default options.
+fn by_default(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
     Pacer::new(CallType::Payment, policy, clock)
+}
+
+/// A pacer that waits as long as necessary.
+fn paced(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
+    by_default(policy, clock).with_options(PacerOptions::new().pacing(Pacing::Wait))
 }
 
 const GUARD: i64 = 100;
 
 async fn bank_never_refuses(policy: Policy, start: i64, offsets: Vec<i64>) {
     let clock = clock(start);
-    let options = PacerOptions::new().guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
+    let options = PacerOptions::new().pacing(Pacing::Wait).guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
     let pacer = paced(policy, clock.clone()).with_options(options);
     let mut arrivals = Vec::new();
     for offset in offsets {
@@ -227,5 +234,52 @@ async fn a_clock_that_stands_still_stops_no_call() {
     let pacer = statements(Pacing::Wait, Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH)));
     for _ in 0..25 {
         pacer.acquire(1).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn by_default_a_call_waits_for_a_minute_and_is_told_when_otherwise() {
+    assert_eq!(Pacing::default(), Pacing::WaitUpTo(Duration::from_secs(60)));
+    let clock = clock(500_000);
+    let pacer = by_default(policy(Algorithm::Fixed, Counting::Attempts, &[(1_000_000, 1)]), clock.clone());
+    pacer.hold_until(at(560_001));
+    let held = pacer.acquire(1).await.unwrap_err();
+    assert!(matches!(held, PaceError::Held { until, .. } if until == at(560_001)));
+    assert_eq!(held.to_string(), "held back by the rate limit until 1970-01-01T00:09:20.001Z");
+    assert_eq!(clock.now(), at(500_000), "it does not wait for nothing");
+    tokio::time::advance(Duration::from_millis(1)).await;
+    pacer.acquire(1).await.unwrap();
+    assert_eq!(clock.now(), at(560_001));
+    let held = pacer.acquire(1).await;
+    assert!(matches!(held, Err(PaceError::Held { until, .. }) if until == at(1_000_100)), "{held:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_of_more_than_a_second_is_told_once() {
+    let log = Log::start();
+    let clock = clock(30_000);
+    let pacer = Arc::new(by_default(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone()));
+    pacer.acquire(1).await.unwrap();
+    assert_eq!(log.text(), "", "no wait");
+    pacer.hold_until(at(30_900));
+    pacer.hold_until(at(31_000));
+    let second = by_default(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone());
+    second.hold_until(at(31_000));
+    second.acquire(1).await.unwrap();
+    assert_eq!(log.text(), "", "a second is not worth telling");
+    // Two wait for one place; the second of them gives up, because its own comes too late.
+    let waiting = [0, 1].map(|_| {
+        let pacer = Arc::clone(&pacer);
+        tokio::spawn(async move { pacer.acquire(1).await })
+    });
+    let [first, behind] = waiting;
+    first.await.unwrap().unwrap();
+    assert!(behind.await.unwrap().is_err());
+    let text = log.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    for line in lines {
+        let told = "held back by the rate limit call_type=payment until=1970-01-01T00:01:00.100Z";
+        assert!(line.contains("INFO") && line.contains("bankrail_rate_limit::pacer") && line.contains(told), "{line}");
     }
 }
