@@ -5,8 +5,9 @@ mod options;
 pub use options::{ClientOptions, ClientOptionsError};
 
 use crate::endpoint::Endpoint;
+use crate::pace::Closing;
 use crate::statement::{self, StatementClient};
-use crate::token::{Exchange, TokenSource};
+use crate::token::{Exchange, KeptTokens, TokenSource};
 use crate::transport::Transport;
 use bankrail_client_assertion::token::TokenResponse;
 use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, MAX_LIFETIME};
@@ -49,8 +50,8 @@ pub(crate) enum AssertionKey {
 
 /// A client of one customer of one service. Cheap to clone; clones share token, limits and connections.
 ///
-/// Make one and keep it: two clients of one customer do not count each other's calls, unless they share
-/// [`ClientOptions::counters`].
+/// Make one and keep it: two clients of one customer do not know each other's calls and tokens, and one that is started
+/// again does not know its own, unless they share [`ClientOptions::counters`] and [`ClientOptions::token_cache`].
 #[derive(Clone, Debug)]
 pub struct Client(pub(crate) Arc<Parts>);
 
@@ -58,6 +59,7 @@ pub struct Client(pub(crate) Arc<Parts>);
 pub(crate) struct Parts {
     pub(crate) tokens: TokenSource,
     pub(crate) statements: StatementClient,
+    pub(crate) closing: Closing,
 }
 
 impl Client {
@@ -87,6 +89,10 @@ impl Client {
         let pacer = |call_type, policy: Policy| {
             Pacer::new(call_type, policy, options.clock.clone()).with_options(pacing.clone())
         };
+        let kept = options.token_cache.clone().map(|(cache, secret)| {
+            KeptTokens::new(cache, secret, auth.url().as_str(), &credentials.code, &options.scopes)
+        });
+        let closing = Closing::default();
         let tokens = TokenSource::new(Exchange {
             transport: transport.clone(),
             endpoint: auth,
@@ -96,6 +102,8 @@ impl Client {
             scopes: options.scopes.clone(),
             clock: options.clock.clone(),
             pacer: pacer(CallType::Token, options.token_limits),
+            closing: closing.clone(),
+            kept,
             limit: TokenResponse::MAX_BYTES,
         });
         let statements = StatementClient::new(statement::Parts {
@@ -104,10 +112,11 @@ impl Client {
             api_key,
             tokens: tokens.clone(),
             pacer: pacer(CallType::Statement, options.statement_limits),
+            closing: closing.clone(),
             limit: options.max_statement_bytes,
             read: options.read,
         });
-        Ok(Self(Arc::new(Parts { tokens, statements })))
+        Ok(Self(Arc::new(Parts { tokens, statements, closing })))
     }
 
     /// Signs assertions with this key from now on, here and in all clones. The token at hand stays until it is renewed.
@@ -120,6 +129,17 @@ impl Client {
     /// Signs assertions with this remote key from now on, as [`Client::replace_signing_key`].
     pub fn replace_remote_signer(&self, signer: Arc<dyn RemoteSigner>) {
         self.0.tokens.replace_key(AssertionKey::Elsewhere(signer));
+    }
+
+    /// Ends every wait at once, for a shutdown: a call that waits for the rate limit or for a token, and every later
+    /// call, here and in all clones, fails with [`TokenError::Closed`](crate::TokenError::Closed) or
+    /// [`StatementError::Closed`](crate::StatementError::Closed). It cannot be undone.
+    ///
+    /// A call that was already sent is not ended, because the service may have counted it: its caller gets the answer,
+    /// within [`ClientOptions::timeout`], and a token that comes is put into the token cache. Drop the caller's future
+    /// to wait for less.
+    pub fn close(&self) {
+        self.0.closing.close();
     }
 
     /// The source of the customer's access tokens.

@@ -40,6 +40,6 @@ pub use poller::{
 #[cfg(feature = "statement")]
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};
 #[cfg(feature = "statement")]
-pub use token::{Token, TokenError, TokenSource};
+pub use token::{Token, TokenCacheSecret, TokenCacheSecretError, TokenError, TokenSource};
 #[cfg(feature = "statement")]
 pub use transport::ExchangeError;

@@ -1,28 +1,90 @@
-//! Keeps calls within the service's limits.
+//! Keeps calls within the service's limits, and ends their waiting when the client is closed.
 
-use crate::transport::Reply;
+use crate::transport::{Cause, Reply, cause};
 use bankrail_rate_limit::{PaceError, Pacer};
 use bankrail_values::Timestamp;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// The longest wait for a `Retry-After`, so that a wrong value does not stop a client for years.
 const LONGEST_HOLD: Duration = Duration::from_secs(24 * 3600);
 
-/// Waits until the call may be sent, and counts it then.
-pub(crate) async fn admit(pacer: &Pacer) -> Result<(), PaceError> {
-    let begun = pacer.clock().now();
-    pacer.acquire(1).await?;
-    let waited = pacer.clock().now().saturating_since(begun);
-    if !waited.is_zero() {
-        tracing::debug!(?waited, "held back by the rate limit");
+/// The wait after a 429 without `Retry-After`, under a policy without limits.
+const HOLD_WITHOUT_LIMITS: Duration = Duration::from_secs(60);
+
+/// Whether a client was closed. Clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Closing(Arc<watch::Sender<bool>>);
+
+impl Default for Closing {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(false)))
     }
-    Ok(())
+}
+
+impl Closing {
+    pub(crate) fn close(&self) {
+        self.0.send_replace(true);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Awaits `work`; `None` as soon as the client is closed, at once if it already was.
+    pub(crate) async fn unless_closed<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let mut watched = self.0.subscribe();
+        let closed = async {
+            let _ = watched.wait_for(|closed| *closed).await;
+        };
+        tokio::select! {
+            biased;
+            () = closed => None,
+            done = work => Some(done),
+        }
+    }
+}
+
+/// Why a call may not be sent.
+#[derive(Debug)]
+pub(crate) enum NotAdmitted {
+    Closed,
+    HeldBack { until: Timestamp },
+    Counters(Cause),
+}
+
+/// Waits until the call may be sent, and counts it then. Returns whether it waited.
+pub(crate) async fn admit(pacer: &Pacer, closing: &Closing) -> Result<bool, NotAdmitted> {
+    let begun = pacer.clock().now();
+    match closing.unless_closed(pacer.acquire(1)).await {
+        None => Err(NotAdmitted::Closed),
+        Some(Ok(())) => Ok(pacer.clock().now() > begun),
+        Some(Err(PaceError::Held { until, .. })) => Err(NotAdmitted::HeldBack { until }),
+        Some(Err(PaceError::Store(error))) => Err(NotAdmitted::Counters(cause(error))),
+        // A limit is at least 1, so a cost of 1 fits every policy.
+        Some(Err(other)) => Err(NotAdmitted::Counters(cause(other))),
+    }
 }
 
 /// Holds back all calls until the time of the answer's `Retry-After`, and returns that time.
 pub(crate) fn hold(pacer: &Pacer, reply: &Reply) -> Option<Timestamp> {
-    let now = pacer.clock().now();
-    let until = now.saturating_add(reply.retry_after?.wait(now).min(LONGEST_HOLD));
+    let wait = reply.retry_after?.wait(pacer.clock().now());
+    Some(hold_for(pacer, wait))
+}
+
+/// The same for a 429. Without `Retry-After`, calls are held back for as long as the slowest limit takes for one call,
+/// because a service may count refused calls too.
+pub(crate) fn hold_refused(pacer: &Pacer, reply: &Reply) -> Timestamp {
+    hold(pacer, reply).unwrap_or_else(|| {
+        let windows = pacer.policy().windows().iter();
+        let slowest = windows.map(|window| window.length() / window.limit().max(1)).max();
+        hold_for(pacer, slowest.unwrap_or(HOLD_WITHOUT_LIMITS))
+    })
+}
+
+fn hold_for(pacer: &Pacer, wait: Duration) -> Timestamp {
+    let until = pacer.clock().now().saturating_add(wait.min(LONGEST_HOLD));
     pacer.hold_until(until);
-    Some(until)
+    until
 }

@@ -9,7 +9,7 @@ pub use page::{Statement, StatementPage};
 pub use pages::{FetchedPage, Pages};
 
 use crate::endpoint::Endpoint;
-use crate::pace;
+use crate::pace::{self, Closing};
 use crate::token::{Token, TokenSource};
 use crate::transport::{Reply, Transport};
 use bankrail_camt052::ReadOptions;
@@ -38,6 +38,7 @@ pub(crate) struct Parts {
     pub(crate) api_key: HeaderValue,
     pub(crate) tokens: TokenSource,
     pub(crate) pacer: Pacer,
+    pub(crate) closing: Closing,
     pub(crate) limit: usize,
     pub(crate) read: ReadOptions,
 }
@@ -64,6 +65,7 @@ impl StatementClient {
                 request_key = error.request_key().map(tracing::field::display),
                 kind = error.kind(),
                 status = error.status(),
+                until = error.retry_at().map(tracing::field::display),
                 code = error.code().filter(|code| code.is_well_formed()).map(tracing::field::display),
                 "no statement"
             ),
@@ -118,7 +120,7 @@ impl StatementClient {
         match self.read(request, &reply) {
             // The token may have been revoked, or may have expired on the way: call again with another one, which may
             // have been fetched meanwhile.
-            Err(StatementError::Unauthorized { .. }) => self.0.tokens.refused(&token),
+            Err(StatementError::Unauthorized { .. }) => self.0.tokens.refused(&token).await,
             outcome => return outcome,
         }
         let (reply, _) = self.send(request).await?;
@@ -128,9 +130,9 @@ impl StatementClient {
     async fn send(&self, request: &StatementRequest) -> Result<(Reply, Arc<Token>), StatementError> {
         let parts = &*self.0;
         // The token is needed before the call is counted, and asked for again because waiting can outlast its life.
-        parts.tokens.token().await.map_err(StatementError::Token)?;
-        pace::admit(&parts.pacer).await?;
-        let token = parts.tokens.token().await.map_err(StatementError::Token)?;
+        parts.tokens.token().await?;
+        pace::admit(&parts.pacer, &parts.closing).await?;
+        let token = parts.tokens.token().await?;
         let mut authorization = HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
             .expect("a token is a UUID, which a header can carry");
         authorization.set_sensitive(true);
@@ -156,7 +158,7 @@ impl StatementClient {
         let request_key = error.as_ref().and_then(|error| error.request_key).or(reply.request_key);
         let code = error.as_ref().and_then(|error| error.code.clone());
         if reply.status == StatusCode::TOO_MANY_REQUESTS {
-            let retry_at = pace::hold(&self.0.pacer, reply);
+            let retry_at = pace::hold_refused(&self.0.pacer, reply);
             return Err(StatementError::TooManyCalls { retry_at, code, request_key });
         }
         if reply.status == StatusCode::UNAUTHORIZED || code.as_ref().is_some_and(|code| code.as_str() == GATEWAY_401) {

@@ -2,13 +2,16 @@
 
 mod error;
 mod exchange;
+mod kept;
 mod source;
 
 pub use error::TokenError;
 pub(crate) use exchange::Exchange;
+pub(crate) use kept::KeptTokens;
+pub use kept::{TokenCacheSecret, TokenCacheSecretError};
 pub use source::TokenSource;
 
-use bankrail_client_assertion::token::{AccessToken, ScopeSet};
+use bankrail_client_assertion::token::{AccessToken, CachedToken, ScopeSet};
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::time::Duration;
 
@@ -26,6 +29,8 @@ pub struct Token {
     pub expires_at: Timestamp,
     /// The request key of the token call.
     pub request_key: Option<HyphenatedUuid>,
+    /// As it stands in the token cache.
+    sealed: Option<CachedToken>,
 }
 
 impl Token {

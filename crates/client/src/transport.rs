@@ -3,7 +3,7 @@
 mod error;
 
 pub use error::ExchangeError;
-pub(crate) use error::{after_comma, cause};
+pub(crate) use error::{Cause, after_comma, cause};
 
 use crate::endpoint::Endpoint;
 use bankrail_http::{BodyReader, RequestKey, RetryAfter, content};

@@ -1,9 +1,10 @@
 //! Options of a client.
 
 use crate::endpoint::AddressError;
+use crate::token::TokenCacheSecret;
 use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::AudienceError;
-use bankrail_client_assertion::token::{ScopeSet, names};
+use bankrail_client_assertion::token::{ScopeSet, TokenCache, names};
 use bankrail_http::tls::{TlsError, TlsRoots};
 use bankrail_rate_limit::{CallType, CounterStore, Pacing, Policy, default_limits};
 use bankrail_values::{Clock, SystemClock};
@@ -29,6 +30,7 @@ pub struct ClientOptions {
     pub(super) token_limits: Policy,
     pub(super) statement_limits: Policy,
     pub(super) counters: Option<Arc<dyn CounterStore>>,
+    pub(super) token_cache: Option<(Arc<dyn TokenCache>, TokenCacheSecret)>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
@@ -44,18 +46,22 @@ impl Default for ClientOptions {
             http_on_loopback: false,
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_secs(60),
-            max_statement_bytes: 32 << 20,
+            max_statement_bytes: Self::DEFAULT_MAX_STATEMENT_BYTES,
             read: ReadOptions::default(),
             pacing: Pacing::default(),
             token_limits: default_limits(CallType::Token),
             statement_limits: default_limits(CallType::Statement),
             counters: None,
+            token_cache: None,
             clock: Arc::new(SystemClock),
         }
     }
 }
 
 impl ClientOptions {
+    /// The most bytes of a statement's answer by default: 32 MiB.
+    pub const DEFAULT_MAX_STATEMENT_BYTES: usize = 32 << 20;
+
     /// The defaults.
     #[must_use]
     pub fn new() -> Self {
@@ -130,8 +136,9 @@ impl ClientOptions {
         self
     }
 
-    /// The most bytes of a statement's answer, which has at most 1000 entries. Default: 32 MiB. The bound on a token's
-    /// answer is [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
+    /// The most bytes of a statement's answer, which has at most 1000 entries. Default:
+    /// [`ClientOptions::DEFAULT_MAX_STATEMENT_BYTES`]. The bound on a token's answer is
+    /// [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
     #[must_use]
     pub fn max_statement_bytes(mut self, bytes: usize) -> Self {
         self.max_statement_bytes = bytes;
@@ -146,7 +153,11 @@ impl ClientOptions {
         self
     }
 
-    /// What happens to a call that the limits do not allow yet. Default: it waits.
+    /// What happens to a call that the limits, or a `Retry-After`, do not allow yet. Default: it waits for up to a
+    /// minute. If that is too short, it fails at once with the time from which it is allowed
+    /// ([`StatementError::retry_at`](crate::StatementError::retry_at),
+    /// [`TokenError::retry_at`](crate::TokenError::retry_at)). A wait of more than a second is logged once, at `INFO`,
+    /// with `until`, and [`Client::close`](super::Client::close) ends it.
     #[must_use]
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pacing = pacing;
@@ -169,11 +180,37 @@ impl ClientOptions {
         self
     }
 
-    /// Counters that several processes share, for a customer that calls from more than one. Default: the client's own
-    /// counters in memory.
+    /// Counters in a store, for a customer that calls from more than one process, or whose process may be restarted
+    /// within an hour. Default: the client's own counters in memory, so that a client that is made anew counts from 0
+    /// and the service refuses what is too much.
+    ///
+    /// With them, a program that crashes and is started again and again makes no more calls than the limits allow: 10
+    /// token calls an hour without a [`ClientOptions::token_cache`], and one for each token's life with it. A
+    /// `Retry-After` is not kept: each start may meet the service's refusal once more, within the limits.
     #[must_use]
     pub fn counters(mut self, counters: Arc<dyn CounterStore>) -> Self {
         self.counters = Some(counters);
+        self
+    }
+
+    /// A store for access tokens, and the secret that seals them there, so that a client that is made anew uses the
+    /// token of the one before it instead of one of ten token calls an hour. Default: tokens are kept in memory only.
+    ///
+    /// - A token is found again by a client with the same token endpoint, customer code, scopes and secret.
+    /// - It is sealed with AES-256-GCM together with its scopes, its times and the key of its call. Its expiry is in the
+    ///   clear, and is sealed too.
+    /// - What cannot be opened, because it was sealed with another secret or by another version, or was changed, is
+    ///   ignored with a warning in the log, and replaced. A store that fails is a warning too: the client then goes on
+    ///   as if it had none.
+    /// - A token that the service refuses is removed, unless another one has replaced it.
+    /// - Tokens are shared as they are found, without locks. One client makes one token call at a time, and looks into
+    ///   the cache before it and again after having waited for the rate limit. Clients that start at once on an empty
+    ///   cache may each make a call. With [`ClientOptions::counters`] shared too, the limit of two calls a second lets
+    ///   two of them go; the others wait, look again, and find the token if one was answered meanwhile. A call that
+    ///   waited and then was not needed stays counted.
+    #[must_use]
+    pub fn token_cache(mut self, cache: Arc<dyn TokenCache>, secret: TokenCacheSecret) -> Self {
+        self.token_cache = Some((cache, secret));
         self
     }
 

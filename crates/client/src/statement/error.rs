@@ -1,9 +1,9 @@
 //! Errors of a statement call.
 
+use crate::pace::NotAdmitted;
 use crate::token::TokenError;
-use crate::transport::{ExchangeError, after_comma, cause};
+use crate::transport::{ExchangeError, after_comma};
 use bankrail_camt052::ReadError;
-use bankrail_rate_limit::PaceError;
 use bankrail_statement::{AccountId, AccountIdError, ErrorCode, ReplyError, WalkError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::error::Error;
@@ -51,11 +51,15 @@ pub enum StatementError {
         request_key: Option<HyphenatedUuid>,
     },
     /// The service counted too many calls: 429.
-    #[error("the statement endpoint answered that there were too many calls{}", after_comma(code))]
+    #[error(
+        "the statement endpoint answered that there were too many calls{}; held back until {retry_at}",
+        after_comma(code)
+    )]
     #[non_exhaustive]
     TooManyCalls {
-        /// The time of the service's `Retry-After`. Calls of this client are held back until then.
-        retry_at: Option<Timestamp>,
+        /// Until when calls of this client are held back: the time of the service's `Retry-After`. Default: without
+        /// one, as long as the slowest limit takes for one call, which is 144 s under the specification's.
+        retry_at: Timestamp,
         /// The error code, if there was one.
         code: Option<ErrorCode>,
         /// The key of the call.
@@ -113,6 +117,9 @@ pub enum StatementError {
         /// How often it was fetched.
         times: u32,
     },
+    /// The client was closed ([`Client::close`](crate::Client::close)). No call was sent.
+    #[error("the client was closed")]
+    Closed,
 }
 
 impl StatementError {
@@ -134,6 +141,7 @@ impl StatementError {
             Self::Payload(_) => "payload",
             Self::Walk(_) => "walk",
             Self::NotStored { .. } => "not stored",
+            Self::Closed => "closed",
         }
     }
 
@@ -155,7 +163,8 @@ impl StatementError {
             | Self::Reply { .. }
             | Self::Payload(_)
             | Self::Walk(_)
-            | Self::NotStored { .. } => false,
+            | Self::NotStored { .. }
+            | Self::Closed => false,
         }
     }
 
@@ -206,27 +215,35 @@ impl StatementError {
         }
     }
 
-    /// When to call again, if that is known.
+    /// When to call again, if that is known. It is for every [`StatementError::HeldBack`] and
+    /// [`StatementError::TooManyCalls`], for a failure of the service with `Retry-After`, and for what
+    /// [`TokenError::retry_at`] knows it for.
     #[must_use]
     pub fn retry_at(&self) -> Option<Timestamp> {
         match self {
-            Self::HeldBack { retry_at } => Some(*retry_at),
-            Self::TooManyCalls { retry_at, .. }
-            | Self::Service { retry_at, .. }
-            | Self::Unexpected { retry_at, .. } => *retry_at,
+            Self::HeldBack { retry_at } | Self::TooManyCalls { retry_at, .. } => Some(*retry_at),
+            Self::Service { retry_at, .. } | Self::Unexpected { retry_at, .. } => *retry_at,
             Self::Token(error) => error.retry_at(),
             _ => None,
         }
     }
 }
 
-impl From<PaceError> for StatementError {
-    fn from(error: PaceError) -> Self {
+impl From<NotAdmitted> for StatementError {
+    fn from(reason: NotAdmitted) -> Self {
+        match reason {
+            NotAdmitted::Closed => Self::Closed,
+            NotAdmitted::HeldBack { until } => Self::HeldBack { retry_at: until },
+            NotAdmitted::Counters(error) => Self::Counters(error),
+        }
+    }
+}
+
+impl From<TokenError> for StatementError {
+    fn from(error: TokenError) -> Self {
         match error {
-            PaceError::Held { until, .. } => Self::HeldBack { retry_at: until },
-            PaceError::Store(error) => Self::Counters(cause(error)),
-            // A limit is at least 1, so a cost of 1 fits every policy.
-            other => Self::Counters(cause(other)),
+            TokenError::Closed => Self::Closed,
+            error => Self::Token(error),
         }
     }
 }

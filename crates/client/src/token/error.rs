@@ -1,8 +1,8 @@
 //! Errors of a token call.
 
-use crate::transport::{ExchangeError, after_comma, cause};
+use crate::pace::NotAdmitted;
+use crate::transport::{ExchangeError, after_comma};
 use bankrail_client_assertion::token::{TokenErrorCode, TokenResponseError};
-use bankrail_rate_limit::PaceError;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::error::Error;
 use std::sync::Arc;
@@ -50,11 +50,12 @@ pub enum TokenError {
         request_key: Option<HyphenatedUuid>,
     },
     /// The service counted too many calls: 429.
-    #[error("the token endpoint answered that there were too many calls")]
+    #[error("the token endpoint answered that there were too many calls; held back until {retry_at}")]
     #[non_exhaustive]
     TooManyCalls {
-        /// The time of the service's `Retry-After`. Calls of this client are held back until then.
-        retry_at: Option<Timestamp>,
+        /// Until when calls of this client are held back: the time of the service's `Retry-After`. Default: without
+        /// one, as long as the slowest limit takes for one call, which is 6 minutes under the specification's.
+        retry_at: Timestamp,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
@@ -89,6 +90,9 @@ pub enum TokenError {
         /// What is wrong with it.
         source: TokenResponseError,
     },
+    /// The client was closed ([`Client::close`](crate::Client::close)). No call was sent.
+    #[error("the client was closed")]
+    Closed,
     /// The task that fetched the token ended without a result: the runtime is shutting down, or it panicked.
     #[error("the token call was abandoned")]
     Abandoned,
@@ -109,6 +113,7 @@ impl TokenError {
             Self::Unavailable { .. } => "unavailable",
             Self::Unexpected { .. } => "unexpected",
             Self::Response { .. } => "response",
+            Self::Closed => "closed",
             Self::Abandoned => "abandoned",
         }
     }
@@ -124,7 +129,11 @@ impl TokenError {
             | Self::Abandoned => true,
             Self::Transport(error) => error.is_retryable(),
             Self::Signer { retryable, .. } => *retryable,
-            Self::Assertion(_) | Self::Refused { .. } | Self::Unexpected { .. } | Self::Response { .. } => false,
+            Self::Assertion(_)
+            | Self::Refused { .. }
+            | Self::Unexpected { .. }
+            | Self::Response { .. }
+            | Self::Closed => false,
         }
     }
 
@@ -155,24 +164,24 @@ impl TokenError {
         }
     }
 
-    /// When to call again, if that is known.
+    /// When to call again, if that is known. It is for every [`TokenError::HeldBack`] and
+    /// [`TokenError::TooManyCalls`], and for a [`TokenError::Unavailable`] with `Retry-After`.
     #[must_use]
     pub fn retry_at(&self) -> Option<Timestamp> {
         match self {
-            Self::HeldBack { retry_at } => Some(*retry_at),
-            Self::TooManyCalls { retry_at, .. } | Self::Unavailable { retry_at, .. } => *retry_at,
+            Self::HeldBack { retry_at } | Self::TooManyCalls { retry_at, .. } => Some(*retry_at),
+            Self::Unavailable { retry_at, .. } => *retry_at,
             _ => None,
         }
     }
 }
 
-impl From<PaceError> for TokenError {
-    fn from(error: PaceError) -> Self {
-        match error {
-            PaceError::Held { until, .. } => Self::HeldBack { retry_at: until },
-            PaceError::Store(error) => Self::Counters(cause(error)),
-            // A limit is at least 1, so a cost of 1 fits every policy.
-            other => Self::Counters(cause(other)),
+impl From<NotAdmitted> for TokenError {
+    fn from(reason: NotAdmitted) -> Self {
+        match reason {
+            NotAdmitted::Closed => Self::Closed,
+            NotAdmitted::HeldBack { until } => Self::HeldBack { retry_at: until },
+            NotAdmitted::Counters(error) => Self::Counters(error),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The token call.
 
-use super::{Token, TokenError};
+use super::{KeptTokens, Token, TokenError};
 use crate::client::AssertionKey;
 use crate::endpoint::Endpoint;
-use crate::pace;
+use crate::pace::{self, Closing};
 use crate::transport::{Reply, Transport, cause};
 use bankrail_client_assertion::token::{
-    FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse, TokenResponseError,
+    AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse, TokenResponseError,
 };
 use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder};
 use bankrail_http::names::API_KEY;
@@ -28,8 +28,19 @@ pub(crate) struct Exchange {
     pub(crate) scopes: ScopeSet,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) pacer: Pacer,
+    pub(crate) closing: Closing,
+    pub(crate) kept: Option<KeptTokens>,
     /// The most bytes of an answer.
     pub(crate) limit: usize,
+}
+
+/// The tokens that a new one follows.
+#[derive(Default)]
+pub(crate) struct Before {
+    /// The one that is still used.
+    pub(crate) current: Option<Arc<Token>>,
+    /// The last one that the service refused.
+    pub(crate) refused: Option<AccessToken>,
 }
 
 impl Exchange {
@@ -37,8 +48,41 @@ impl Exchange {
         self.clock.now()
     }
 
-    pub(crate) async fn fetch(&self) -> Result<Token, TokenError> {
-        pace::admit(&self.pacer).await?;
+    /// A token to follow `before`: from the cache, or else by a call.
+    pub(crate) async fn fetch(&self, before: &Before) -> Result<Token, TokenError> {
+        if let Some(token) = self.find(before).await {
+            return Ok(token);
+        }
+        // Another client that shares the cache may have made the call meanwhile.
+        if pace::admit(&self.pacer, &self.closing).await?
+            && let Some(token) = self.find(before).await
+        {
+            return Ok(token);
+        }
+        let mut token = self.call().await?;
+        if let Some(kept) = &self.kept {
+            kept.keep(&mut token, self.now()).await;
+        }
+        Ok(token)
+    }
+
+    /// The token in the cache, if it can follow `before`.
+    async fn find(&self, before: &Before) -> Option<Token> {
+        let token = self.kept.as_ref()?.find(self.now()).await?;
+        if before.refused.as_ref() == Some(&token.access_token)
+            || before.current.as_ref().is_some_and(|current| token.expires_at <= current.expires_at)
+        {
+            return None;
+        }
+        tracing::debug!(
+            request_key = token.request_key.map(tracing::field::display),
+            expires_at = %token.expires_at,
+            "token found in the cache"
+        );
+        Some(token)
+    }
+
+    async fn call(&self) -> Result<Token, TokenError> {
         let asked_at = self.now();
         // Signed after waiting for the limit, so that its lifetime starts now. No two calls share an assertion.
         let assertion = self.sign(asked_at).await?;
@@ -62,6 +106,7 @@ impl Exchange {
                 request_key = error.request_key().map(tracing::field::display),
                 kind = error.kind(),
                 status = error.status(),
+                until = error.retry_at().map(tracing::field::display),
                 "no token"
             ),
         }
@@ -110,10 +155,11 @@ impl Exchange {
                 access_token: response.access_token,
                 asked_at,
                 request_key,
+                sealed: None,
             });
         }
         if status == StatusCode::TOO_MANY_REQUESTS {
-            return Err(TokenError::TooManyCalls { retry_at: pace::hold(&self.pacer, reply), request_key });
+            return Err(TokenError::TooManyCalls { retry_at: pace::hold_refused(&self.pacer, reply), request_key });
         }
         if status.is_server_error() {
             let retry_at = pace::hold(&self.pacer, reply);

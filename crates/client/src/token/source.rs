@@ -1,7 +1,9 @@
 //! A cached access token: fetched once for all callers that wait, and renewed before it expires.
 
+use super::exchange::Before;
 use super::{Exchange, Token, TokenError};
 use crate::client::AssertionKey;
+use bankrail_client_assertion::token::AccessToken;
 use bankrail_values::Timestamp;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +17,7 @@ use tokio::task::AbortHandle;
 /// - From [`Token::refresh_at`] on, the next token is fetched in the background while callers use the current one.
 /// - The token call runs in a task of its own: dropping one caller does not end it for the others.
 /// - [`TokenSource::refused`] drops a token that the service refused, but never a newer one.
+/// - With [`ClientOptions::token_cache`](crate::ClientOptions::token_cache), the token outlives the process.
 /// - Cheap to clone; clones share the token.
 ///
 /// ```no_run
@@ -35,6 +38,8 @@ struct Inner {
 #[derive(Default)]
 struct State {
     current: Option<Arc<Token>>,
+    /// The last token that the service refused, which is not taken from the cache again.
+    refused: Option<AccessToken>,
     flight: Option<Flight>,
     /// Set when an early fetch has failed while the current token is still valid.
     no_early_fetch_before: Option<Timestamp>,
@@ -52,14 +57,19 @@ impl TokenSource {
         Self(Arc::new(Inner { exchange, state: Mutex::default() }))
     }
 
-    /// A token that is valid now: the current one, or a new one.
+    /// A token that is valid now: the current one, one from the token cache, or a new one.
     ///
     /// Dropping the future is safe: a running token call continues, and its token is kept. Must be called on a tokio
     /// runtime.
     ///
     /// # Errors
-    /// [`TokenError`], the same for all callers that waited for the call.
+    /// [`TokenError`], the same for all callers that waited for the call. [`TokenError::Closed`] once the client is
+    /// closed, even while a token is valid.
     pub async fn token(&self) -> Result<Arc<Token>, TokenError> {
+        let closing = &self.0.exchange.closing;
+        if closing.is_closed() {
+            return Err(TokenError::Closed);
+        }
         let mut outcome = {
             let mut state = self.lock();
             let now = self.0.exchange.now();
@@ -73,15 +83,27 @@ impl TokenSource {
             }
             self.join_flight(&mut state)
         };
-        let outcome = outcome.wait_for(Option::is_some).await.map_err(|_| TokenError::Abandoned)?;
-        outcome.clone().unwrap_or(Err(TokenError::Abandoned))
+        let landed = async {
+            let outcome = outcome.wait_for(Option::is_some).await.map_err(|_| TokenError::Abandoned)?;
+            outcome.clone().unwrap_or(Err(TokenError::Abandoned))
+        };
+        closing.unless_closed(landed).await.unwrap_or(Err(TokenError::Closed))
     }
 
-    /// Drops this token, which the service refused. If another token has replaced it meanwhile, that one stays.
-    pub fn refused(&self, token: &Token) {
-        let mut state = self.lock();
-        if state.current.as_ref().is_some_and(|current| current.access_token == token.access_token) {
-            state.current = None;
+    /// Drops this token, which the service refused, here and in the token cache. If another token has replaced it
+    /// meanwhile, that one stays.
+    ///
+    /// Dropping the future is safe: this client does not use the token again.
+    pub async fn refused(&self, token: &Token) {
+        {
+            let mut state = self.lock();
+            state.refused = Some(token.access_token.clone());
+            if state.current.as_ref().is_some_and(|current| current.access_token == token.access_token) {
+                state.current = None;
+            }
+        }
+        if let Some(kept) = &self.0.exchange.kept {
+            kept.remove(token).await;
         }
     }
 
@@ -98,8 +120,10 @@ impl TokenSource {
         }
         let (sender, outcome) = watch::channel(None);
         let source = self.clone();
+        let current = state.current.clone().filter(|token| token.is_valid_at(self.0.exchange.now()));
+        let before = Before { current, refused: state.refused.clone() };
         let task = tokio::spawn(async move {
-            let result = source.0.exchange.fetch().await.map(Arc::new);
+            let result = source.0.exchange.fetch(&before).await.map(Arc::new);
             source.landed(&result);
             // Fails if no caller waits any more. The token is kept nevertheless.
             let _ = sender.send(Some(result));

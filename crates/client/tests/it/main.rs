@@ -4,6 +4,7 @@
 
 mod config;
 mod exchange_logs;
+mod kept_tokens;
 mod leaks;
 mod log;
 mod pages;
@@ -15,4 +16,5 @@ mod sockets;
 mod statements;
 mod tokens;
 mod transactional;
+mod waits;
 mod worker;

@@ -274,3 +274,13 @@ async fn waiting_has_a_bound_if_wanted() {
     let error = client.statements().page(&request()).await.unwrap_err();
     assert!(matches!(error, StatementError::HeldBack { retry_at, .. } if retry_at > clock.now()));
 }
+
+#[tokio::test]
+async fn an_answer_beyond_the_default_bound_is_refused() {
+    let (provider, client, _) = Provider::client().await;
+    assert_eq!(bankrail_client::ClientOptions::DEFAULT_MAX_STATEMENT_BYTES, 32 * 1024 * 1024);
+    provider.tokens([Reply::token(1, 3600)]).statements([Reply::new(200, vec![b' '; 33_554_433])]);
+    let error = client.statements().page(&request()).await.unwrap_err();
+    let StatementError::Transport(ExchangeError::TooLarge { limit, .. }) = error else { panic!("{error:?}") };
+    assert_eq!(limit, 33_554_432);
+}

@@ -228,9 +228,9 @@ async fn an_older_refused_token_does_not_drop_a_newer_one() {
     let (provider, client, _) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600), Reply::token(2, 3600)]);
     let first = client.tokens().token().await.unwrap();
-    client.tokens().refused(&first);
+    client.tokens().refused(&first).await;
     let second = client.tokens().token().await.unwrap();
-    client.tokens().refused(&first);
+    client.tokens().refused(&first).await;
     assert_eq!(client.tokens().token().await.unwrap().access_token, second.access_token);
     assert_eq!(provider.calls().len(), 2);
 }
@@ -241,7 +241,7 @@ async fn retry_after_holds_the_next_call_back() {
     provider.tokens([Reply::new(429, "").header("retry-after", "90"), Reply::token(1, 3600)]);
     let error = client.tokens().token().await.unwrap_err();
     let retry_at = start().saturating_add(seconds(90));
-    assert!(matches!(error, TokenError::TooManyCalls { retry_at: Some(at), .. } if at == retry_at));
+    assert!(matches!(error, TokenError::TooManyCalls { retry_at: at, .. } if at == retry_at));
     assert!(error.is_retryable());
     clock.advance(Duration::from_millis(89_999));
     let error = client.tokens().token().await.unwrap_err();
@@ -278,7 +278,7 @@ async fn the_limits_of_the_table_hold_calls_back() {
         for expected in [true, true, false] {
             let got = client.tokens().token().await;
             if let Ok(token) = &got {
-                client.tokens().refused(token);
+                client.tokens().refused(token).await;
                 sent += 1;
             }
             // Ten an hour, two a second.
@@ -413,7 +413,7 @@ async fn printing_shows_no_secret() {
     assert!(!text.contains(&token_text(1)) && !text.contains(API_KEY), "{text}");
 }
 
-async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
+pub(crate) async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
     while !holds().await {
         tokio::task::yield_now().await;
     }
