@@ -39,7 +39,7 @@ pub use directory::{Customer, Directory};
 #[cfg(feature = "endpoints")]
 pub use ledger::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery};
 #[cfg(feature = "endpoints")]
-pub use options::{ProviderOptions, ProviderOptionsError};
+pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
 #[cfg(feature = "endpoints")]
 pub use provider::Provider;
 #[cfg(feature = "endpoints")]

@@ -25,6 +25,7 @@ pub struct ProviderOptions {
     pub(crate) statement_scope: Scope,
     pub(crate) error_codes: BTreeMap<StatementFailure, ErrorCode>,
     pub(crate) error_statuses: BTreeMap<StatementFailure, StatusCode>,
+    pub(crate) token_error_body: TokenErrorStyle,
     pub(crate) always_say_sort_order: bool,
     pub(crate) rate_limit_headers: bool,
     pub(crate) body_timeout: Duration,
@@ -48,6 +49,7 @@ impl Default for ProviderOptions {
             statement_scope: Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
             error_codes: BTreeMap::new(),
             error_statuses: BTreeMap::new(),
+            token_error_body: TokenErrorStyle::default(),
             always_say_sort_order: false,
             rate_limit_headers: false,
             body_timeout: Duration::from_secs(15),
@@ -146,6 +148,14 @@ impl ProviderOptions {
         self
     }
 
+    /// The shape of the token endpoint's error bodies (Specification: "Errors", which leaves it open). Default:
+    /// [`TokenErrorStyle::Rfc6749`].
+    #[must_use]
+    pub fn token_error_body(mut self, style: TokenErrorStyle) -> Self {
+        self.token_error_body = style;
+        self
+    }
+
     /// Whether every statement says its `sortOrder`. Default: no; it is said on all pages of a statement whose account
     /// has virtual accounts or whose first request names an order (Specification: "Statement response", "only in some
     /// responses"), and on no page of any other.
@@ -218,6 +228,19 @@ impl ProviderOptions {
         }
         Ok(self)
     }
+}
+
+/// The shape of the token endpoint's error bodies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TokenErrorStyle {
+    /// `{"error":"invalid_client"}`, with `error_description` where the request itself is wrong (RFC 6749 section 5.2).
+    /// Client libraries read it.
+    #[default]
+    Rfc6749,
+    /// `{"requestKey":…,"error":{"statusCode":…,"title":…}}`, as the statement endpoint writes it. The code is `EC42001`
+    /// under 400, `EC20005` under 500 and 503, and otherwise `EC` and the status (Default: "Token endpoint").
+    Statement,
 }
 
 /// The base followed by the path, which must be literal: braces and asterisks would be patterns to the router.

@@ -1,8 +1,8 @@
 //! `POST /v1.0/auth`: exchanges an assertion for an access token (Specification: "Obtain access token").
 
-use crate::Customer;
 use crate::answer::{self, Exchange, allow_post, body_status, json};
 use crate::shared::Shared;
+use crate::{Customer, TokenErrorStyle};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -14,7 +14,8 @@ use bankrail_client_assertion::{AssertionError, VerifiedAssertion};
 use bankrail_http::{BodyError, BodyReader, content};
 use bankrail_rate_limit::CallType;
 use bankrail_rate_limit::layer::LimitRefusal;
-use bankrail_values::{StoreError, Timestamp};
+use bankrail_statement::{ErrorCode, StatementErrorBody};
+use bankrail_values::{HyphenatedUuid, StoreError, Timestamp};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, PRAGMA};
 use http::request::Parts;
@@ -26,15 +27,16 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
     let (head, body) = request.into_parts();
     let mut exchange = Exchange::new("token", &head.extensions);
     let mut body = BodyReader::new(&head.headers, body);
-    let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, &head, &mut body)).await;
+    let errors = Errors { style: shared.options.token_error_body, request_key: exchange.key };
+    let served = answer::unless_it_panics(exchange.key, serve(&shared, &mut exchange, &head, &mut body, errors)).await;
     exchange.drain(body).await;
     let mut response = match served {
         Some(Ok(response)) => response,
         Some(Err(refusal)) => {
             refusal.log(&exchange);
-            refusal.into_response()
+            refusal.into_response(errors)
         }
-        None => error(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError),
+        None => errors.of(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError),
     };
     // RFC 6749 section 5.1.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -48,6 +50,7 @@ async fn serve(
     exchange: &mut Exchange,
     parts: &Parts,
     body: &mut BodyReader<Body>,
+    errors: Errors,
 ) -> Result<Response, Refusal> {
     if parts.method != Method::POST {
         return Err(Refusal::Method);
@@ -75,7 +78,7 @@ async fn serve(
     let served = exchange_for_token(shared, &customer, &request, &verified, now).await;
     let mut response = served.unwrap_or_else(|refusal| {
         refusal.log(exchange);
-        refusal.into_response()
+        refusal.into_response(errors)
     });
     shared.write_rate_limit(decision.as_ref(), response.headers_mut());
     Ok(response)
@@ -142,8 +145,45 @@ async fn issue(
     Ok(json(StatusCode::OK, TokenResponse::new(token, lifetime.as_secs(), granted).to_json()))
 }
 
-fn error(status: StatusCode, code: TokenErrorCode) -> Response {
-    json(status, TokenErrorBody::new(code).to_json())
+/// How the errors of one request are written.
+#[derive(Clone, Copy)]
+struct Errors {
+    style: TokenErrorStyle,
+    request_key: HyphenatedUuid,
+}
+
+impl Errors {
+    fn of(self, status: StatusCode, code: TokenErrorCode) -> Response {
+        self.write(status, &TokenErrorBody::new(code))
+    }
+
+    fn write(self, status: StatusCode, body: &TokenErrorBody) -> Response {
+        match self.style {
+            TokenErrorStyle::Rfc6749 => json(status, body.to_json()),
+            TokenErrorStyle::Statement => {
+                let code = match status {
+                    StatusCode::BAD_REQUEST => ErrorCode::VALIDATION,
+                    StatusCode::INTERNAL_SERVER_ERROR | StatusCode::SERVICE_UNAVAILABLE => ErrorCode::INTERNAL,
+                    other => ErrorCode::for_status(other.as_u16()),
+                };
+                let title = body.error_description.as_deref().unwrap_or_else(|| title(&body.error));
+                json(status, StatementErrorBody::new(self.request_key, code, title).to_json())
+            }
+        }
+    }
+}
+
+/// What a code means, for people. It must not tell why an assertion was refused.
+fn title(code: &TokenErrorCode) -> &str {
+    match code {
+        TokenErrorCode::InvalidRequest => "Invalid request",
+        TokenErrorCode::InvalidClient => "Invalid client",
+        TokenErrorCode::UnsupportedGrantType => "Unsupported grant type",
+        TokenErrorCode::InvalidScope => "Invalid scope",
+        TokenErrorCode::ServerError => "Internal error",
+        TokenErrorCode::TemporarilyUnavailable => "Temporarily unavailable",
+        other => other.as_str(),
+    }
 }
 
 /// Why a request gets no token.
@@ -189,34 +229,34 @@ impl Refusal {
         }
     }
 
-    fn into_response(self) -> Response {
+    fn into_response(self, errors: Errors) -> Response {
         match self {
             Self::Method => {
-                let mut response = error(StatusCode::METHOD_NOT_ALLOWED, TokenErrorCode::InvalidRequest);
+                let mut response = errors.of(StatusCode::METHOD_NOT_ALLOWED, TokenErrorCode::InvalidRequest);
                 allow_post(&mut response);
                 response
             }
-            Self::ApiKey | Self::OtherCustomer => error(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient),
-            Self::Limit(refusal, with_headers) => limited(&refusal, with_headers),
-            Self::Body(refused) => error(body_status(&refused), TokenErrorCode::InvalidRequest),
-            Self::Encoding => error(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest),
+            Self::ApiKey | Self::OtherCustomer => errors.of(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient),
+            Self::Limit(refusal, with_headers) => limited(errors, &refusal, with_headers),
+            Self::Body(refused) => errors.of(body_status(&refused), TokenErrorCode::InvalidRequest),
+            Self::Encoding => errors.of(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest),
             // The answer names the field: the client's developer needs it, and it tells an attacker nothing new.
             Self::Form(error) => {
                 let body = TokenErrorBody::new(error.code()).with_description(error.to_string());
-                json(StatusCode::BAD_REQUEST, body.to_json())
+                errors.write(StatusCode::BAD_REQUEST, &body)
             }
             Self::Assertion(AssertionError::ReplayStore(_)) | Self::Store(_) => {
-                error(StatusCode::SERVICE_UNAVAILABLE, TokenErrorCode::TemporarilyUnavailable)
+                errors.of(StatusCode::SERVICE_UNAVAILABLE, TokenErrorCode::TemporarilyUnavailable)
             }
-            Self::Assertion(refused) => json(StatusCode::UNAUTHORIZED, refused.to_body().to_json()),
-            Self::Scope(refused) => error(StatusCode::BAD_REQUEST, refused.code()),
-            Self::Randomness(_) => error(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError),
+            Self::Assertion(refused) => errors.write(StatusCode::UNAUTHORIZED, &refused.to_body()),
+            Self::Scope(refused) => errors.of(StatusCode::BAD_REQUEST, refused.code()),
+            Self::Randomness(_) => errors.of(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError),
         }
     }
 }
 
-fn limited(refusal: &LimitRefusal, with_headers: bool) -> Response {
-    let mut response = error(refusal.status(), TokenErrorCode::TemporarilyUnavailable);
+fn limited(errors: Errors, refusal: &LimitRefusal, with_headers: bool) -> Response {
+    let mut response = errors.of(refusal.status(), TokenErrorCode::TemporarilyUnavailable);
     refusal.write_headers(with_headers, response.headers_mut());
     response
 }

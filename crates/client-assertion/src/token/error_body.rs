@@ -120,21 +120,28 @@ impl TokenErrorBody {
 
     /// Reads the body. Unknown members are ignored; unknown codes become [`TokenErrorCode::Other`].
     ///
+    /// Default: the error of the statement exchange, `{"error":{"statusCode":…,"title":…},"requestKey":…}`, is read
+    /// too: `statusCode` as the code, `title` as the description.
+    ///
     /// # Errors
     /// [`ErrorBodyError`] if the body is not such an object. Only the HTTP status is then known.
     pub fn from_json(body: &[u8]) -> Result<Self, ErrorBodyError> {
         let limits = JsonLimits::new().max_bytes(Self::MAX_BYTES);
         let members = json::read_object(body, &limits).map_err(|_| ErrorBodyError)?;
-        let error = members.get("error").and_then(JsonValue::as_str).ok_or(ErrorBodyError)?;
-        let error_description = match members.get("error_description") {
+        let (code, description) = match members.get("error") {
+            Some(JsonValue::Object(error)) => (error.get("statusCode"), error.get("title")),
+            code => (code, members.get("error_description")),
+        };
+        let code = code.and_then(JsonValue::as_str).ok_or(ErrorBodyError)?;
+        let error_description = match description {
             None | Some(JsonValue::Null) => None,
             Some(description) => Some(description.as_str().ok_or(ErrorBodyError)?.to_owned()),
         };
-        Ok(Self { error: TokenErrorCode::from_text(error), error_description })
+        Ok(Self { error: TokenErrorCode::from_text(code), error_description })
     }
 }
 
-/// The body is not an error response of RFC 6749.
+/// The body is not an error response of RFC 6749 or of the statement exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a JSON object with an error code")]
 #[non_exhaustive]

@@ -24,6 +24,21 @@ fn every_code_has_its_text_and_status() {
     assert_eq!(other.to_json(), r#"{"error":"slow_down","error_description":"a?b"}"#);
 }
 
+/// Default: "Token endpoint". Token endpoints also send the error of the statement exchange.
+#[test]
+fn the_statement_exchanges_error_is_read_too() {
+    let read = |text: &str| TokenErrorBody::from_json(text.as_bytes());
+    let whole = r#"{"error":{"statusCode":"EC42001","title":"Not valid","x":1},"requestKey":"k"}"#;
+    let expected = TokenErrorBody::new(TokenErrorCode::Other("EC42001".into()));
+    assert_eq!(read(whole), Ok(expected.clone().with_description("Not valid")));
+    for without in [r#"{"error":{"statusCode":"EC42001"}}"#, r#"{"error":{"statusCode":"EC42001","title":null}}"#] {
+        assert_eq!(read(without), Ok(expected.clone()), "{without}");
+    }
+    // The title of the object counts, not the member beside it.
+    let both = r#"{"error_description":"no","error":{"statusCode":"invalid_client","title":"yes"}}"#;
+    assert_eq!(read(both), Ok(TokenErrorBody::new(TokenErrorCode::InvalidClient).with_description("yes")));
+}
+
 #[test]
 fn other_bodies_are_refused() {
     for bad in [
@@ -33,6 +48,11 @@ fn other_bodies_are_refused() {
         r#"["a",null]"#,
         "<html>",
         r#"{"error":1}"#,
+        r#"{"error":{}}"#,
+        r#"{"error":{"title":"a"}}"#,
+        r#"{"error":{"statusCode":42001,"title":"a"}}"#,
+        r#"{"error":{"statusCode":"a","title":["a"]}}"#,
+        r#"{"error":"a","error_description":{"title":"a"}}"#,
         r#"{"error":"a","error":"b"}"#,
         r#"{"error":"a"} x"#,
     ] {

@@ -36,7 +36,8 @@ pub enum TokenError {
     /// No complete answer.
     #[error("no answer from the token endpoint")]
     Transport(#[source] ExchangeError),
-    /// The service refused: 401 for the assertion, 400 for the request (Specification: "Obtain access token").
+    /// The service refused: 401 for the assertion, 400 for the request (Specification: "Obtain access token"). A body
+    /// with an error code is a refusal under 200 too.
     #[error("the token endpoint refused with status {status}{}", after_comma(code))]
     #[non_exhaustive]
     Refused {
@@ -50,21 +51,28 @@ pub enum TokenError {
         request_key: Option<HyphenatedUuid>,
     },
     /// The service counted too many calls: 429.
-    #[error("the token endpoint answered that there were too many calls; held back until {retry_at}")]
+    #[error(
+        "the token endpoint answered that there were too many calls{}; held back until {retry_at}",
+        after_comma(code)
+    )]
     #[non_exhaustive]
     TooManyCalls {
         /// Until when calls of this client are held back: the time of the service's `Retry-After`. Default: without
         /// one, as long as the slowest limit takes for one call, which is 6 minutes under the specification's.
         retry_at: Timestamp,
+        /// The error code of the body, if it had one.
+        code: Option<TokenErrorCode>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
     /// The service or a gateway in front of it failed: 5xx.
-    #[error("the token endpoint failed with status {status}")]
+    #[error("the token endpoint failed with status {status}{}", after_comma(code))]
     #[non_exhaustive]
     Unavailable {
         /// The HTTP status.
         status: u16,
+        /// The error code of the body, if it had one.
+        code: Option<TokenErrorCode>,
         /// The time of the service's `Retry-After`.
         retry_at: Option<Timestamp>,
         /// The key of the call.

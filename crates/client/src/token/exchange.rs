@@ -140,40 +140,46 @@ impl Exchange {
 
     fn read(&self, reply: &Reply, asked_at: Timestamp) -> Result<Token, TokenError> {
         let Reply { status, request_key, is_json, .. } = *reply;
-        let code = status.as_u16();
-        if status == StatusCode::OK {
-            let response = TokenResponse::from_json(&reply.body).map_err(|source| match source {
-                // A page of some proxy.
-                TokenResponseError::Json(_) if !is_json => {
-                    TokenError::Unexpected { status: code, json: false, request_key }
+        let unreadable = match status {
+            StatusCode::OK => match TokenResponse::from_json(&reply.body) {
+                Ok(response) => {
+                    return Ok(Token {
+                        expires_at: asked_at.saturating_add(response.lifetime()),
+                        scopes: response.scope.unwrap_or_else(|| self.scopes.clone()),
+                        access_token: response.access_token,
+                        asked_at,
+                        request_key,
+                        sealed: None,
+                    });
                 }
-                source => TokenError::Response { request_key, source },
-            })?;
-            return Ok(Token {
-                expires_at: asked_at.saturating_add(response.lifetime()),
-                scopes: response.scope.unwrap_or_else(|| self.scopes.clone()),
-                access_token: response.access_token,
-                asked_at,
-                request_key,
-                sealed: None,
-            });
-        }
+                Err(source) => Some(source),
+            },
+            _ => None,
+        };
+        // Under any status, as on the statement endpoint.
+        let error = TokenErrorBody::from_json(&reply.body).ok();
+        let is_error = error.is_some() || status.is_client_error();
+        let description = error.as_ref().and_then(|error| error.error_description.as_deref()).map(excerpt);
+        let code = error.map(|error| error.error);
         if status == StatusCode::TOO_MANY_REQUESTS {
-            return Err(TokenError::TooManyCalls { retry_at: pace::hold_refused(&self.pacer, reply), request_key });
+            let retry_at = pace::hold_refused(&self.pacer, reply);
+            return Err(TokenError::TooManyCalls { retry_at, code, request_key });
         }
-        if status.is_server_error() {
+        let status = status.as_u16();
+        if reply.status.is_server_error() {
             let retry_at = pace::hold(&self.pacer, reply);
-            return Err(TokenError::Unavailable { status: code, retry_at, request_key });
+            return Err(TokenError::Unavailable { status, code, retry_at, request_key });
         }
-        if status.is_client_error() {
-            let body = TokenErrorBody::from_json(&reply.body).ok();
-            return Err(TokenError::Refused {
-                status: code,
-                description: body.as_ref().and_then(|body| body.error_description.as_deref()).map(excerpt),
-                code: body.map(|body| body.error),
-                request_key,
-            });
+        if is_error {
+            return Err(TokenError::Refused { status, code, description, request_key });
         }
-        Err(TokenError::Unexpected { status: code, json: is_json, request_key })
+        Err(match unreadable {
+            // A page of some proxy.
+            Some(TokenResponseError::Json(_)) if !is_json => {
+                TokenError::Unexpected { status, json: false, request_key }
+            }
+            Some(source) => TokenError::Response { request_key, source },
+            None => TokenError::Unexpected { status, json: is_json, request_key },
+        })
     }
 }

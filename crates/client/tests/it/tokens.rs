@@ -303,6 +303,10 @@ async fn the_limits_of_the_table_hold_calls_back() {
     client.tokens().token().await.unwrap();
 }
 
+/// An error as the statement endpoint writes it, which token endpoints send too (Default: "Token endpoint").
+const STATEMENT_ERROR: &str = r#"{"error":{"statusCode":"EC42001","title":"Request body fails validation"},
+    "requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003"}"#;
+
 /// A name, an answer, and a check of the error.
 type Case = (&'static str, Reply, fn(&TokenError) -> bool);
 
@@ -347,6 +351,31 @@ async fn odd_answers() {
                 error,
                 TokenError::Refused { status: 400, description: Some(text), .. } if text == wanted
             )
+        }),
+        ("400 with the statement exchange's error", Reply::new(400, STATEMENT_ERROR), |error| {
+            matches!(
+                error,
+                TokenError::Refused { status: 400, code: Some(TokenErrorCode::Other(code)), description: Some(text), .. }
+                    if &**code == "EC42001" && text == "\"Request body fails validation\""
+            )
+        }),
+        ("401 with the statement exchange's error", Reply::new(401, STATEMENT_ERROR), |error| {
+            matches!(
+                error,
+                TokenError::Refused { status: 401, code: Some(TokenErrorCode::Other(code)), .. } if &**code == "EC42001"
+            )
+        }),
+        ("200 with an error", Reply::new(200, STATEMENT_ERROR), |error| {
+            matches!(error, TokenError::Refused { status: 200, code: Some(_), .. }) && !error.is_retryable()
+        }),
+        (
+            "503 with an error",
+            Reply::new(503, STATEMENT_ERROR),
+            |error| matches!(error, TokenError::Unavailable { status: 503, code: Some(code), .. } if code.as_str() == "EC42001"),
+        ),
+        ("429 with an error", Reply::new(429, r#"{"error":"temporarily_unavailable"}"#), |error| {
+            let known = TokenErrorCode::TemporarilyUnavailable;
+            matches!(error, TokenError::TooManyCalls { code: Some(code), .. } if *code == known)
         }),
         ("403 with nothing", Reply::new(403, ""), |error| {
             matches!(error, TokenError::Refused { status: 403, code: None, .. })

@@ -4,8 +4,9 @@ use crate::world::{
     API_KEY, AUDIENCE, FORM, Fault, OTHER_KEY, SCOPES, World, body_with_pause, keys, statement_request, token_request,
 };
 use axum::body::Body;
-use bankrail_client_assertion::token::{TokenRequest, names};
+use bankrail_client_assertion::token::{TokenErrorBody, TokenErrorCode, TokenRequest, names};
 use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayPolicy};
+use bankrail_service::TokenErrorStyle;
 use bankrail_values::Clock as _;
 use http::{Request, StatusCode};
 use std::sync::Arc;
@@ -361,4 +362,42 @@ async fn a_proved_request_that_is_refused_counts_as_the_customers_own() {
         statuses.push(world.send(token_request(API_KEY, form)).await.status.as_u16());
     }
     assert_eq!(statuses, [200, 400, 401, 400, 401, 400, 401, 400, 401, 400, 429]);
+}
+
+/// Default: "Token endpoint". The shape that one is published in; RFC 6749's is in the other tests of this file.
+#[tokio::test]
+async fn error_bodies_of_the_statement_exchange_by_option() {
+    let world = World::with(|options| options.token_error_body(TokenErrorStyle::Statement));
+    let good = world.form(SCOPES);
+    let get = Request::get("/v1.0/auth").header("apikey", API_KEY).body(Body::empty()).unwrap();
+    for (request, status, code, title) in [
+        (token_request(API_KEY, "scope=A"), 400, "EC42001", "expected"),
+        (token_request(API_KEY, world.form(names::MANDATE_WRITE)), 400, "EC42001", "Invalid scope"),
+        (token_request(API_KEY, asking("rubbish", SCOPES)), 401, "EC401", "Invalid client"),
+        (token_request("wrong", good.clone()), 401, "EC401", "Invalid client"),
+        (get, 405, "EC405", "Invalid request"),
+        (token_request(API_KEY, "x".repeat(40_000)), 413, "EC413", "Invalid request"),
+    ] {
+        let answer = world.send(request).await;
+        assert_eq!((answer.status.as_u16(), &answer.json["error"]["statusCode"]), (status, &code.into()));
+        let found = answer.json["error"]["title"].as_str().unwrap();
+        assert!(found.starts_with(title), "{found}");
+        assert_eq!(answer.json["requestKey"], answer.header("x-requestkey"));
+        assert_eq!((answer.header("content-type"), answer.header("cache-control")), ("application/json", "no-store"));
+        world.clock.advance(Duration::from_secs(1));
+    }
+    // What a client reads from it.
+    let refused = world.send(token_request(API_KEY, "")).await;
+    let read = TokenErrorBody::from_json(refused.text.as_bytes()).unwrap();
+    assert_eq!(read.error, TokenErrorCode::Other("EC42001".into()));
+    for _ in 0..2 {
+        assert_eq!(world.send(token_request(API_KEY, world.form(SCOPES))).await.status, StatusCode::OK);
+    }
+    let limited = world.send(token_request(API_KEY, world.form(SCOPES))).await;
+    assert_eq!((limited.status.as_u16(), &limited.json["error"]["statusCode"]), (429, &"EC429".into()));
+    assert!(!limited.header("retry-after").is_empty());
+    world.stores.tokens.set(Fault::Fails);
+    world.clock.advance(Duration::from_secs(2));
+    let failed = world.send(token_request(API_KEY, world.form(SCOPES))).await;
+    assert_eq!((failed.status.as_u16(), &failed.json["error"]["statusCode"]), (503, &"EC20005".into()));
 }
