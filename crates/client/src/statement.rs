@@ -63,7 +63,7 @@ impl StatementClient {
             // The kind of the error, not its text, which can quote the service.
             Err(error) => tracing::warn!(
                 request_key = error.request_key().map(tracing::field::display),
-                kind = error.kind(),
+                error = %error.kind(),
                 status = error.status(),
                 until = error.retry_at().map(tracing::field::display),
                 code = error.code().filter(|code| code.is_well_formed()).map(tracing::field::display),

@@ -118,7 +118,7 @@ impl<S> Server<S> {
                     connections.spawn(accept(stream, tls.clone(), service.clone(), options, stopped.clone()));
                 }
                 Err(error) => {
-                    tracing::warn!(kind = ?error.kind(), "a connection was not accepted");
+                    tracing::warn!(error = %error.kind(), "a connection was not accepted");
                     sleep(AFTER_FAILED_ACCEPT).await;
                 }
             }

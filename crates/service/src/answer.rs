@@ -64,21 +64,21 @@ impl Exchange {
     /// Logs a failure of the provider's side: what failed, and the kind of its error. Never its causes, because the
     /// error of a ledger or a store can quote names, accounts and amounts.
     pub(crate) fn log_failure(&self, what: &'static str, kind: impl fmt::Display) {
-        tracing::error!(request_key = %self.key, endpoint = self.endpoint, error = %kind, "{what} failed");
+        tracing::error!(request_key = %self.key, endpoint = %self.endpoint, error = %kind, "{what} failed");
     }
 
     /// Logs the kind of the error of a refused assertion, for support staff.
     pub(crate) fn log_refused_assertion(&self, kind: &'static str) {
-        let customer = self.customer.as_ref().map(CustomerCode::as_str);
-        tracing::info!(request_key = %self.key, endpoint = self.endpoint, customer, kind, "assertion refused");
+        let customer = self.customer.as_ref().map(tracing::field::display);
+        tracing::info!(request_key = %self.key, endpoint = %self.endpoint, customer, error = %kind, "assertion refused");
     }
 
     /// Logs the customer, the status and the duration, without secrets or contents.
     pub(crate) fn finish(self, response: Response) -> Response {
         tracing::info!(
             request_key = %self.key,
-            endpoint = self.endpoint,
-            customer = self.customer.as_ref().map(CustomerCode::as_str),
+            endpoint = %self.endpoint,
+            customer = self.customer.as_ref().map(tracing::field::display),
             status = response.status().as_u16(),
             duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             "answered"

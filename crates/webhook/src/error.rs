@@ -60,7 +60,7 @@ pub enum MessageError {
         findings: Vec<MessageFinding>,
     },
     /// A message of another kind than the receiver accepts.
-    #[error("expected a {expected}, found a {found}")]
+    #[error("expected a message of kind {expected}, found {found}")]
     WrongKind {
         /// The kind that the receiver accepts.
         expected: MessageKind,

@@ -36,7 +36,6 @@ macro_rules! messages {
         $(#[$doc:meta])*
         $variant:ident($message:ident) {
             name: $name:literal,
-            title: $title:literal,
             default_path: $path:literal,
             answers_a_request: $answers:literal,
         }
@@ -57,7 +56,7 @@ macro_rules! messages {
                 match self { $( Self::$variant => $path, )* }
             }
 
-            /// A stable name, for stores and logs.
+            /// A stable name, for stores and logs, which is also its `Display`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $( Self::$variant => $name, )* }
@@ -79,7 +78,7 @@ macro_rules! messages {
 
         impl fmt::Display for MessageKind {
             fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str(match self { $( Self::$variant => $title, )* })
+                out.write_str(self.as_str())
             }
         }
 
@@ -130,28 +129,24 @@ messages! {
     /// The outcome of a mandate action that the biller started.
     MandateOutcome(MandateActionOutcome) {
         name: "mandate_outcome",
-        title: "mandate action outcome",
         default_path: "/payto/mandates/outcomes",
         answers_a_request: true,
     }
     /// A payer's action on a mandate.
     MandateNotification(MandateNotification) {
         name: "mandate_notification",
-        title: "mandate notification",
         default_path: "/payto/mandates/notifications",
         answers_a_request: false,
     }
     /// The outcome of a payment instruction that the biller started.
     PaymentOutcome(PaymentOutcome) {
         name: "payment_outcome",
-        title: "payment instruction outcome",
         default_path: "/payto/mpirs/outcomes",
         answers_a_request: true,
     }
     /// A payer's query.
     Query(QueryNotification) {
         name: "query",
-        title: "query notification",
         default_path: "/payto/queries",
         answers_a_request: false,
     }

@@ -7,3 +7,4 @@ mod change_log;
 mod defaults;
 mod faults;
 mod kills;
+mod log_fields;

@@ -86,11 +86,12 @@ fn log(kind: MessageKind, delivery: &DeliveryHeaders, received: &ReceiveOutcome,
         ReceiveOutcome::InProgress { .. } => "in progress",
         ReceiveOutcome::Conflict { .. } => "conflict",
     };
-    let DeliveryHeaders { message_id, request_key, .. } = delivery;
+    let message_id = delivery.message_id;
+    let request_key = delivery.request_key.map(tracing::field::display);
     let entry = received.id();
     if let ReceiveOutcome::Conflict { with, .. } = received {
-        tracing::warn!(%kind, %message_id, ?request_key, %entry, %with, findings, "delivery in conflict with another");
+        tracing::warn!(%kind, %message_id, request_key, %entry, %with, findings, "delivery in conflict with another");
     } else {
-        tracing::info!(%kind, %message_id, ?request_key, %entry, outcome, findings, "delivery stored");
+        tracing::info!(%kind, %message_id, request_key, %entry, %outcome, findings, "delivery stored");
     }
 }

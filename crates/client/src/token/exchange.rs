@@ -104,7 +104,7 @@ impl Exchange {
             // The kind of the error, not its text, which can quote the service.
             Err(error) => tracing::warn!(
                 request_key = error.request_key().map(tracing::field::display),
-                kind = error.kind(),
+                error = %error.kind(),
                 status = error.status(),
                 until = error.retry_at().map(tracing::field::display),
                 "no token"

@@ -66,7 +66,7 @@ async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
 
     let text = log.text();
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("bankrail_client")).collect();
-    for wanted in ["code=EC20001", "kind=\"reply\"", "kind=\"payload\"", "kind=\"refused\"", "status=404"] {
+    for wanted in ["code=EC20001", "error=reply", "error=payload", "error=refused", "status=404"] {
         assert!(lines.iter().any(|line| line.contains(wanted)), "{wanted} in {text}");
     }
     for secret in [MARK, API_KEY, &token_text(1), "eyJ", "012003123456789", "012003111111111"] {

@@ -280,9 +280,9 @@ impl Shared {
         tracing::info!(
             entry = %entry.id,
             endpoint = %entry.message.endpoint,
-            kind = entry.message.kind.as_str(),
+            kind = %entry.message.kind,
             message_id = %entry.message.message_id,
-            delivery = entry.deliveries.saturating_add(1),
+            deliveries = entry.deliveries.saturating_add(1),
             status = outcome.status,
             note = outcome.note.map(DeliveryNote::as_str),
             delivered = next == Disposition::Delivered,

@@ -68,7 +68,7 @@ pub(super) async fn post(
     match sent.unwrap_or_else(|_| Err(TransportErrorKind::Timeout.into())) {
         Ok(answer) => judge(&answer, terms, now),
         Err(error) => {
-            tracing::debug!(endpoint = %endpoint.id(), kind = %error.kind(), "no answer");
+            tracing::debug!(endpoint = %endpoint.id(), error = %error.kind(), "no answer");
             Outcome::without_answer(note_of(error.kind()), Health::Bad)
         }
     }

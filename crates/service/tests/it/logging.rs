@@ -32,8 +32,8 @@ async fn a_line_for_each_answer_without_secrets_or_contents() {
         assert!(text.lines().any(|line| line.contains(&key) && line.contains("answered")), "{key} in {text}");
     }
     assert!(text.contains("ACME") && text.contains("status=200") && text.contains("duration_ms="));
-    assert!(text.contains("assertion refused") && text.contains(r#"kind="replayed""#), "{text}");
-    assert!(text.contains(r#"kind="malformed""#), "{text}");
+    assert!(text.contains("assertion refused") && text.contains("error=replayed"), "{text}");
+    assert!(text.contains("error=malformed"), "{text}");
     assert!(text.contains("ledger failed") && text.contains("the store is unavailable"));
     let assertion = form.rsplit("client_assertion=").next().unwrap();
     for secret in [API_KEY, "key-of-nobody", &token, assertion, "eyJ", "secretaccount", "A. Payer", "Rent", "1245"] {
