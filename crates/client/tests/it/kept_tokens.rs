@@ -169,6 +169,8 @@ async fn a_refused_token_leaves_the_cache_and_its_successor_stays() {
     assert_eq!(cache.only(), kept);
     assert_eq!(text(&other).await, token_text(2));
     assert_eq!(provider.token_calls().len(), 2);
+    other.tokens().refused(&other.tokens().token().await.unwrap()).await;
+    assert!(cache.tokens.lock().unwrap().is_empty());
 }
 
 /// A cache that does not remove what the service refused must not bring it back.
