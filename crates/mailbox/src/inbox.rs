@@ -29,6 +29,9 @@ pub struct Incoming {
     pub key: DuplicateKey,
     /// The fingerprint of the content.
     pub fingerprint: Fingerprint,
+    /// True if the message only says that a result is still to come. The message that brings the result has the same
+    /// duplicate key and other content: it follows this one ([`InboxEntry::follows`]) and is not in conflict with it.
+    pub interim: bool,
     /// The attributes of the delivery, in the caller's own format: its headers for example.
     pub attributes: OpaqueBytes,
     /// The message as it was received.
@@ -41,7 +44,7 @@ pub struct Incoming {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a receiver must act on each")]
 pub enum ReceiveOutcome {
-    /// Not seen before: stored, with its acknowledgement. From [`Inbox::claim`] also a message whose earlier claim was
+    /// Not seen before, or the result after an interim message: stored, with its acknowledgement. From [`Inbox::claim`] also a message whose earlier claim was
     /// released or ran out, then with the first acknowledgement.
     New {
         /// The entry.
@@ -63,7 +66,7 @@ pub enum ReceiveOutcome {
         /// The first delivery's acknowledgement.
         acknowledgement: OpaqueBytes,
     },
-    /// The key was seen before with other content: stored as an entry of its own, marked
+    /// The key was seen before with contradictory content: stored as an entry of its own, marked
     /// ([`InboxEntry::conflicts_with`]), with its own acknowledgement. A conflicting message that comes again is a
     /// `Duplicate` or `InProgress` of that entry.
     Conflict {
@@ -71,7 +74,7 @@ pub enum ReceiveOutcome {
         id: EntryId,
         /// Its own acknowledgement.
         acknowledgement: OpaqueBytes,
-        /// The earliest entry that has a hash in common.
+        /// The entry that it contradicts ([`InboxEntry::conflicts_with`]).
         with: EntryId,
     },
 }
@@ -172,8 +175,12 @@ pub struct InboxEntry {
     pub acknowledgement: OpaqueBytes,
     /// When the first delivery was stored.
     pub received_at: Timestamp,
-    /// The earliest entry with a hash in common and other content.
+    /// The entry that it contradicts: the earliest with a hash in common and other content, interim or not as it is
+    /// itself.
     pub conflicts_with: Option<EntryId>,
+    /// The entry of the interim message ([`Incoming::interim`]) whose result this message brings. It is leased only
+    /// when that entry is completed or a dead letter.
+    pub follows: Option<EntryId>,
     /// The state.
     pub state: InboxState,
     /// How often it was leased since it was received or resent, this lease included.
@@ -199,6 +206,8 @@ pub struct InboxCounts {
 /// Rules for engines, which the suite of the `testing` feature checks:
 /// - All hashes of a message's key are taken together, in one transaction with message and acknowledgement.
 /// - [`ReceiveDecision::of`] decides how a message is classified.
+/// - [`Inbox::lease`] leaves out an entry as long as the entry that it follows is pending. [`Inbox::claim`] does not
+///   wait: who claims a message handles it while its sender waits.
 /// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take the entry; as long as
 ///   none has, the first owner may still finish. Calls by others change nothing and return `false`.
 /// - `now` is the caller's; a store never reads a clock.

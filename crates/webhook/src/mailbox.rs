@@ -65,6 +65,7 @@ impl Message {
             kind: self.kind().into(),
             key: self.duplicate_key(scope, headers.message_id),
             fingerprint: self.fingerprint(),
+            interim: self.is_interim(),
             attributes: headers.to_attributes(findings),
             body: body.into(),
             acknowledgement: acknowledgement.to_json().into(),

@@ -206,6 +206,12 @@ impl Message {
         each!(self, message => WebhookMessage::duplicate_key(message, scope, message_id))
     }
 
+    /// True for a message that only says that a result is still to come: see [`WebhookMessage::is_interim`].
+    #[must_use]
+    pub fn is_interim(&self) -> bool {
+        each!(self, message => message.is_interim())
+    }
+
     /// SHA-256 of the canonical JSON without `creation_date_time`.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {

@@ -1,6 +1,6 @@
 //! The classification of a received message: the rule that every engine follows.
 
-use super::{InboxState, ReceiveOutcome};
+use super::{InboxState, Incoming, ReceiveOutcome};
 use crate::key::Fingerprint;
 use crate::lease::{EntryId, Lease};
 use crate::opaque::OpaqueBytes;
@@ -14,6 +14,8 @@ pub struct KnownEntry {
     pub id: EntryId,
     /// The content of the message that it holds.
     pub fingerprint: Fingerprint,
+    /// Whether that message is an interim one.
+    pub interim: bool,
     /// Its state.
     pub state: InboxState,
     /// The acknowledgement that was answered.
@@ -33,6 +35,11 @@ pub enum ReceiveDecision {
     Store {
         /// The entry that it contradicts.
         conflicts_with: Option<EntryId>,
+        /// The entry that it follows.
+        follows: Option<EntryId>,
+        /// A pending entry that arrived earlier and follows it: store the new entry's number there as
+        /// [`InboxEntry::follows`](super::InboxEntry::follows).
+        followed_by: Option<EntryId>,
     },
     /// An entry holds the message, and the claim gets that entry. Store the claim's lease in it, and answer the
     /// outcome.
@@ -48,18 +55,20 @@ pub enum ReceiveDecision {
 }
 
 impl ReceiveDecision {
-    /// Decides on a message with this fingerprint, from all entries that have a hash in common with it, in any order.
-    /// `claim` is the lease that the caller asks for, if any.
+    /// Decides on a message, from all entries that have a hash in common with it, in any order. `claim` is the lease
+    /// that the caller asks for, if any.
     ///
     /// - The earliest entry with the same fingerprint holds the message. If it is finished, the message is a duplicate.
     ///   If it is pending, a claim gets it unless another owner's lease on it lasts; otherwise the message is in
     ///   progress.
-    /// - If no entry holds it, it is new, or in conflict with the earliest of the entries.
+    /// - If no entry holds it, it is in conflict with the earliest entry of its own sort: an interim message with an
+    ///   interim one, a result with a result.
+    /// - Without such an entry it is new. A result follows the earliest interim message. An interim message that
+    ///   arrives after its result is followed by it, unless the result is finished.
     #[must_use]
-    pub fn of(fingerprint: &Fingerprint, known: Vec<KnownEntry>, claim: Option<&Lease>, now: Timestamp) -> Self {
-        let conflicts_with = known.iter().map(|entry| entry.id).min();
-        let same = known.into_iter().filter(|entry| entry.fingerprint == *fingerprint);
-        let Some(entry) = same.min_by_key(|entry| entry.id) else { return Self::Store { conflicts_with } };
+    pub fn of(message: &Incoming, known: Vec<KnownEntry>, claim: Option<&Lease>, now: Timestamp) -> Self {
+        let same = known.iter().filter(|entry| entry.fingerprint == message.fingerprint);
+        let Some(entry) = same.min_by_key(|entry| entry.id).cloned() else { return Self::store(message, &known) };
         let KnownEntry { id, acknowledgement, .. } = entry;
         if entry.state != InboxState::Pending {
             return Self::Answer(ReceiveOutcome::Duplicate { id, acknowledgement });
@@ -71,5 +80,21 @@ impl ReceiveDecision {
             return Self::Lease { outcome, attempts: u32::from(is_free) };
         }
         Self::Answer(ReceiveOutcome::InProgress { id, acknowledgement })
+    }
+
+    /// What to store with a message that no entry holds.
+    fn store(message: &Incoming, known: &[KnownEntry]) -> Self {
+        let (alike, other): (Vec<_>, Vec<_>) = known.iter().partition(|entry| entry.interim == message.interim);
+        let conflicts_with = alike.iter().map(|entry| entry.id).min();
+        if conflicts_with.is_some() {
+            return Self::Store { conflicts_with, follows: None, followed_by: None };
+        }
+        let other = other.into_iter().filter(|entry| entry.conflicts_with.is_none());
+        if message.interim {
+            let waiting = other.filter(|entry| entry.state == InboxState::Pending);
+            Self::Store { conflicts_with, follows: None, followed_by: waiting.map(|entry| entry.id).min() }
+        } else {
+            Self::Store { conflicts_with, follows: other.map(|entry| entry.id).min(), followed_by: None }
+        }
     }
 }

@@ -13,12 +13,16 @@ use std::collections::HashMap;
 const KINDS: [Kind; 4] =
     [Kind::from_static("a"), Kind::from_static("b.b"), Kind::from_static("c_c"), Kind::from_static("d-4")];
 
+/// The content of interim messages.
+const INTERIM: u8 = 4;
+
 /// A message with these keys and this content; `delivery` tells deliveries apart.
 fn incoming(keys: &[u8], content: u8, delivery: u64) -> Incoming {
     Incoming {
         kind: KINDS[usize::from(content % 4)].clone(),
         key: DuplicateKey::from_hashes(keys.iter().map(|key| KeyHash::from_bytes([*key; 32]))),
         fingerprint: Fingerprint::from_bytes([content; 32]),
+        interim: content == INTERIM,
         attributes: if content.is_multiple_of(2) { Vec::new() } else { vec![0, 0xff, content] }.into(),
         body: vec![b'{', content, 0, 0xff].into(),
         acknowledgement: acknowledgement(delivery),
@@ -37,6 +41,7 @@ pub async fn inbox_suite<I: Inbox>(mut make: impl AsyncFnMut() -> I) {
     received_once(&make().await).await;
     hashes_are_taken_together(&make().await).await;
     conflicts_are_kept_apart(&make().await).await;
+    results_follow_interim_messages(&make().await).await;
     leases_run_out(&make().await).await;
     claims_are_taken_over(&make().await).await;
     poison_is_given_up(&make().await).await;
@@ -70,6 +75,7 @@ async fn received_once(inbox: &impl Inbox) {
         acknowledgement: acknowledgement(1),
         received_at: at(10),
         conflicts_with: None,
+        follows: None,
         state: InboxState::Completed,
         attempts: 1,
         last_error: None,
@@ -104,6 +110,54 @@ async fn conflicts_are_kept_apart(inbox: &impl Inbox) {
     let leased = inbox.lease(&[], 10, lease(1, 9), at(3)).await.expect("lease");
     let marks: Vec<_> = leased.iter().map(|entry| entry.conflicts_with).collect();
     assert_eq!(marks, [None, Some(first.id()), Some(id)], "workers see which entries are in conflict, in order");
+}
+
+async fn results_follow_interim_messages(inbox: &impl Inbox) {
+    let follows = |entries: &[InboxEntry]| entries.iter().map(|entry| (entry.id, entry.follows)).collect::<Vec<_>>();
+    // The interim message first.
+    let interim = inbox.receive(&incoming(&[1], INTERIM, 1), at(0)).await.expect("receive");
+    let result = inbox.receive(&incoming(&[1], 1, 2), at(1)).await.expect("receive");
+    let expected = ReceiveOutcome::New { id: result.id(), acknowledgement: acknowledgement(2) };
+    assert_eq!(result, expected, "a result after an interim message is new, with its own acknowledgement");
+    let again = inbox.receive(&incoming(&[1], INTERIM, 3), at(2)).await.expect("receive");
+    assert_eq!(again, ReceiveOutcome::InProgress { id: interim.id(), acknowledgement: acknowledgement(1) });
+    let second = inbox.receive(&incoming(&[1], 2, 4), at(2)).await.expect("receive");
+    assert!(matches!(second, ReceiveOutcome::Conflict { with, .. } if with == result.id()), "two results contradict");
+    let first = inbox.lease(&[], 9, lease(1, 50), at(3)).await.expect("lease");
+    let expected = [(interim.id(), None), (second.id(), None)];
+    assert_eq!(follows(&first), expected, "a result waits for its interim message; a conflict does not");
+    assert!(inbox.release(interim.id(), owner(1), at(20), "busy").await.expect("release"));
+    assert!(inbox.complete(second.id(), owner(1), at(3)).await.expect("complete"));
+    assert!(inbox.lease(&[], 9, lease(1, 50), at(19)).await.expect("lease").is_empty(), "it waits for the retry too");
+    assert_eq!(inbox.lease(&[], 9, lease(1, 50), at(20)).await.expect("lease").len(), 1);
+    assert!(inbox.complete(interim.id(), owner(1), at(21)).await.expect("complete"));
+    let then = inbox.lease(&[], 9, lease(1, 50), at(21)).await.expect("lease");
+    assert_eq!(follows(&then), [(result.id(), Some(interim.id()))], "then it is leased, marked as following");
+
+    // The result first.
+    let result = inbox.receive(&incoming(&[2], 1, 5), at(30)).await.expect("receive").id();
+    let late = inbox.receive(&incoming(&[2], INTERIM, 6), at(31)).await.expect("receive");
+    assert!(matches!(late, ReceiveOutcome::New { .. }), "an interim message after its result is new: {late:?}");
+    let first = inbox.lease(&[], 9, lease(1, 40), at(32)).await.expect("lease");
+    assert_eq!(follows(&first), [(late.id(), None)], "and is handled before the result that still waits");
+    assert!(inbox.dead_letter(late.id(), owner(1), "poison", at(33)).await.expect("dead letter"));
+    let then = inbox.lease(&[], 9, lease(1, 40), at(33)).await.expect("lease");
+    assert_eq!(follows(&then), [(result, Some(late.id()))], "a dead letter holds nothing up");
+
+    // The result was handled before the interim message arrived.
+    let result = inbox.claim(&incoming(&[3], 1, 7), lease(1, 50), at(40)).await.expect("claim").id();
+    assert!(inbox.complete(result, owner(1), at(41)).await.expect("complete"));
+    let late = inbox.receive(&incoming(&[3], INTERIM, 8), at(42)).await.expect("receive").id();
+    let entry = inbox.find(result).await.expect("find").expect("the entry is there");
+    assert_eq!(entry.follows, None, "what is handled is left as it is");
+    let leased = inbox.lease(&[], 9, lease(1, 50), at(42)).await.expect("lease");
+    assert!(leased.iter().any(|entry| entry.id == late), "the late interim message is handled all the same");
+
+    // A claim does not wait.
+    inbox.receive(&incoming(&[5], INTERIM, 9), at(60)).await.expect("receive");
+    let claimed = inbox.claim(&incoming(&[5], 1, 10), lease(2, 99), at(61)).await.expect("claim");
+    assert!(claimed.is_work(), "a claim does not wait: {claimed:?}");
+    assert!(inbox.complete(claimed.id(), owner(2), at(62)).await.expect("complete"), "it has the lease");
 }
 
 async fn leases_run_out(inbox: &impl Inbox) {
@@ -290,6 +344,9 @@ fn entries(entries: Vec<InboxEntry>, numbers: &HashMap<EntryId, EntryId>) -> Vec
     let theirs = |id: EntryId| numbers.get(&id).copied().unwrap_or(id);
     entries
         .into_iter()
-        .map(|entry| InboxEntry { id: theirs(entry.id), conflicts_with: entry.conflicts_with.map(theirs), ..entry })
+        .map(|entry| {
+            let (conflicts_with, follows) = (entry.conflicts_with.map(theirs), entry.follows.map(theirs));
+            InboxEntry { id: theirs(entry.id), conflicts_with, follows, ..entry }
+        })
         .collect()
 }

@@ -23,6 +23,7 @@ struct Stored {
     entry: InboxEntry,
     key: DuplicateKey,
     fingerprint: Fingerprint,
+    interim: bool,
     lease: Option<Lease>,
     due: Timestamp,
     completed_at: Timestamp,
@@ -55,24 +56,31 @@ impl ModelInbox {
         let known = state.stored.iter().filter(|stored| stored.key.overlaps(&message.key)).map(|stored| KnownEntry {
             id: stored.entry.id,
             fingerprint: stored.fingerprint,
+            interim: stored.interim,
             state: stored.entry.state,
             acknowledgement: stored.entry.acknowledgement.clone(),
             conflicts_with: stored.entry.conflicts_with,
             lease: stored.lease,
         });
-        let conflicts_with = match ReceiveDecision::of(&message.fingerprint, known.collect(), lease.as_ref(), now) {
-            ReceiveDecision::Answer(outcome) => return outcome,
-            ReceiveDecision::Lease { outcome, attempts } => {
-                if let Some(stored) = state.stored.iter_mut().find(|stored| stored.entry.id == outcome.id()) {
-                    stored.lease = lease;
-                    stored.entry.attempts += attempts;
+        let (conflicts_with, follows, followed_by) =
+            match ReceiveDecision::of(message, known.collect(), lease.as_ref(), now) {
+                ReceiveDecision::Answer(outcome) => return outcome,
+                ReceiveDecision::Lease { outcome, attempts } => {
+                    if let Some(stored) = state.stored.iter_mut().find(|stored| stored.entry.id == outcome.id()) {
+                        stored.lease = lease;
+                        stored.entry.attempts += attempts;
+                    }
+                    return outcome;
                 }
-                return outcome;
-            }
-            ReceiveDecision::Store { conflicts_with } => conflicts_with,
-        };
+                ReceiveDecision::Store { conflicts_with, follows, followed_by } => {
+                    (conflicts_with, follows, followed_by)
+                }
+            };
         state.last += 1;
         let id = EntryId::new(state.last);
+        for stored in state.stored.iter_mut().filter(|stored| Some(stored.entry.id) == followed_by) {
+            stored.entry.follows = Some(id);
+        }
         state.stored.push(Stored {
             entry: InboxEntry {
                 id,
@@ -82,12 +90,14 @@ impl ModelInbox {
                 acknowledgement: message.acknowledgement.clone(),
                 received_at: now,
                 conflicts_with,
+                follows,
                 state: InboxState::Pending,
                 attempts: u32::from(lease.is_some()),
                 last_error: None,
             },
             key: message.key.clone(),
             fingerprint: message.fingerprint,
+            interim: message.interim,
             lease,
             due: now,
             completed_at: now,
@@ -128,8 +138,11 @@ impl Inbox for ModelInbox {
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
         let mut state = self.state();
+        let pending = state.stored.iter().filter(|stored| stored.entry.state == InboxState::Pending);
+        let pending: Vec<EntryId> = pending.map(|stored| stored.entry.id).collect();
         let wanted = |stored: &&mut Stored| kinds.is_empty() || kinds.contains(&stored.entry.kind);
         let free = state.stored.iter_mut().filter(|stored| stored.is_free(now) && stored.due <= now).filter(wanted);
+        let free = free.filter(|stored| stored.entry.follows.is_none_or(|id| !pending.contains(&id)));
         let leased = free.take(usize::try_from(limit).unwrap_or(usize::MAX)).map(|stored| {
             stored.take(lease);
             stored.entry.clone()

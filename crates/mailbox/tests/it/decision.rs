@@ -20,6 +20,7 @@ fn entry(number: u64) -> KnownEntry {
     KnownEntry {
         id: EntryId::new(number),
         fingerprint: content(1),
+        interim: false,
         state: InboxState::Pending,
         acknowledgement: vec![u8::try_from(number).unwrap()].into(),
         conflicts_with: None,
@@ -28,15 +29,57 @@ fn entry(number: u64) -> KnownEntry {
 }
 
 fn decide(known: Vec<KnownEntry>, claim: Option<Lease>, now: i64) -> ReceiveDecision {
-    ReceiveDecision::of(&content(1), known, claim.as_ref(), at(now))
+    ReceiveDecision::of(&message(false), known, claim.as_ref(), at(now))
+}
+
+/// A message with content 1.
+fn message(interim: bool) -> Incoming {
+    Incoming {
+        kind: Kind::from_static("a"),
+        key: KeyHash::from_bytes([0; 32]).into(),
+        fingerprint: content(1),
+        interim,
+        attributes: Vec::new().into(),
+        body: Vec::new().into(),
+        acknowledgement: Vec::new().into(),
+    }
+}
+
+fn new(follows: Option<u64>, followed_by: Option<u64>) -> ReceiveDecision {
+    let (follows, followed_by) = (follows.map(EntryId::new), followed_by.map(EntryId::new));
+    ReceiveDecision::Store { conflicts_with: None, follows, followed_by }
+}
+
+#[test]
+fn a_result_follows_its_interim_message_in_either_order() {
+    let other = |number| KnownEntry { fingerprint: content(2), ..entry(number) };
+    let interim = |number| KnownEntry { interim: true, ..other(number) };
+    for state in [InboxState::Pending, InboxState::Completed, InboxState::DeadLetter] {
+        let known = vec![KnownEntry { state, ..interim(5) }, KnownEntry { state, ..interim(3) }];
+        assert_eq!(decide(known, None, 0), new(Some(3), None), "{state:?}");
+        let waits = (state == InboxState::Pending).then_some(3);
+        let late = ReceiveDecision::of(&message(true), vec![KnownEntry { state, ..other(3) }], None, at(0));
+        assert_eq!(late, new(None, waits), "{state:?}");
+    }
+    // A result in conflict is followed by nothing and follows nothing.
+    let conflict = KnownEntry { conflicts_with: Some(EntryId::new(1)), ..other(3) };
+    assert_eq!(ReceiveDecision::of(&message(true), vec![conflict], None, at(0)), new(None, None));
+    let contradiction = decide(vec![interim(3), other(4)], None, 0);
+    let with = Some(EntryId::new(4));
+    assert_eq!(contradiction, ReceiveDecision::Store { conflicts_with: with, follows: None, followed_by: None });
+    let two = ReceiveDecision::of(&message(true), vec![interim(3), other(2)], None, at(0));
+    let with = Some(EntryId::new(3));
+    assert_eq!(two, ReceiveDecision::Store { conflicts_with: with, follows: None, followed_by: None });
 }
 
 #[test]
 fn what_nobody_holds_is_stored() {
-    assert_eq!(decide(Vec::new(), None, 0), ReceiveDecision::Store { conflicts_with: None });
+    assert_eq!(decide(Vec::new(), None, 0), new(None, None));
     let other = |number| KnownEntry { fingerprint: content(2), ..entry(number) };
     let stored = decide(vec![other(5), other(3), other(4)], Some(lease(1, 9)), 0);
-    assert_eq!(stored, ReceiveDecision::Store { conflicts_with: Some(EntryId::new(3)) }, "the earliest");
+    let with = Some(EntryId::new(3));
+    let expected = ReceiveDecision::Store { conflicts_with: with, follows: None, followed_by: None };
+    assert_eq!(stored, expected, "the earliest");
 }
 
 #[test]

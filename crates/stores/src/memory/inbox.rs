@@ -27,6 +27,7 @@ struct Stored {
     entry: InboxEntry,
     keys: Vec<KeyHash>,
     fingerprint: Fingerprint,
+    interim: bool,
     due: Timestamp,
     lease: Option<Lease>,
     finished: Timestamp,
@@ -156,6 +157,7 @@ impl Stored {
         KnownEntry {
             id: self.entry.id,
             fingerprint: self.fingerprint,
+            interim: self.interim,
             state: self.entry.state,
             acknowledgement: self.entry.acknowledgement.clone(),
             conflicts_with: self.entry.conflicts_with,
@@ -185,7 +187,7 @@ impl Messages {
         let ids: BTreeSet<EntryId> =
             message.key.hashes().iter().filter_map(|key| self.keys.get(key)).flatten().copied().collect();
         let known = ids.iter().filter_map(|id| self.entries.get(id)).map(Stored::known).collect();
-        let conflicts_with = match ReceiveDecision::of(&message.fingerprint, known, lease.as_ref(), now) {
+        let (conflicts_with, follows, followed_by) = match ReceiveDecision::of(message, known, lease.as_ref(), now) {
             ReceiveDecision::Answer(outcome) => return Ok(outcome),
             ReceiveDecision::Lease { outcome, attempts } => {
                 if let Some(stored) = self.entries.get_mut(&outcome.id()) {
@@ -194,12 +196,15 @@ impl Messages {
                 }
                 return Ok(outcome);
             }
-            ReceiveDecision::Store { conflicts_with } => conflicts_with,
+            ReceiveDecision::Store { conflicts_with, follows, followed_by } => (conflicts_with, follows, followed_by),
         };
         if self.entries.len() >= capacity {
             return Err(StoreErrorKind::Full.into());
         }
-        let id = self.insert(message, conflicts_with, lease, now);
+        let id = self.insert(message, conflicts_with, follows, lease, now);
+        if let Some(result) = followed_by.and_then(|result| self.entries.get_mut(&result)) {
+            result.entry.follows = Some(id);
+        }
         Ok(ReceiveOutcome::work(id, message.acknowledgement.clone(), conflicts_with))
     }
 
@@ -207,6 +212,7 @@ impl Messages {
         &mut self,
         message: &Incoming,
         conflicts_with: Option<EntryId>,
+        follows: Option<EntryId>,
         lease: Option<Lease>,
         now: Timestamp,
     ) -> EntryId {
@@ -220,6 +226,7 @@ impl Messages {
             acknowledgement: message.acknowledgement.clone(),
             received_at: now,
             conflicts_with,
+            follows,
             state: InboxState::Pending,
             attempts: u32::from(lease.is_some()),
             last_error: None,
@@ -229,8 +236,8 @@ impl Messages {
             self.keys.entry(*key).or_default().insert(id);
         }
         self.pending.insert(id);
-        let fingerprint = message.fingerprint;
-        self.entries.insert(id, Stored { entry, keys, fingerprint, due: now, lease, finished: now });
+        let Incoming { fingerprint, interim, .. } = *message;
+        self.entries.insert(id, Stored { entry, keys, fingerprint, interim, due: now, lease, finished: now });
         id
     }
 
@@ -243,7 +250,8 @@ impl Messages {
             }
             let Some(stored) = self.entries.get_mut(id) else { continue };
             let wanted = kinds.is_empty() || kinds.contains(&stored.entry.kind);
-            if wanted && stored.due <= now && stored.is_free(now) {
+            let held = stored.entry.follows.is_some_and(|id| self.pending.contains(&id));
+            if wanted && !held && stored.due <= now && stored.is_free(now) {
                 stored.lease = Some(lease);
                 stored.entry.attempts = stored.entry.attempts.saturating_add(1);
                 leased.push(stored.entry.clone());

@@ -17,8 +17,8 @@ pub(super) use receive::receive;
 const COMPLETE: &str = "UPDATE bankrail_inbox SET state = 'completed', finished = $3, owner = NULL, until = NULL
     WHERE id = $1 AND owner = $2";
 
-const COLUMNS: &str =
-    "id, kind, attributes, body, acknowledgement, received, conflicts_with, state, attempts, last_error";
+const COLUMNS: &str = "id, kind, attributes, body, acknowledgement, received, conflicts_with, follows, state, attempts,
+    last_error";
 
 /// Makes due entries ready. Entries that still wait are not read, and ready ones are found in the order of their
 /// arrival.
@@ -28,7 +28,10 @@ const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT i
 const LEASE: &str =
     "UPDATE bankrail_inbox SET owner = $1, until = $2, waits = greatest(due, $2), attempts = attempts + 1
     WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND due <= $3
-        AND (until IS NULL OR until <= $3) AND ($4 IS NULL OR kind = ANY ($4))
+        AND (until IS NULL OR until <= $3) AND (follows IS NULL OR NOT EXISTS
+            (SELECT 1 FROM bankrail_inbox AS interim
+            WHERE interim.id = bankrail_inbox.follows AND interim.state = 'pending'))
+        AND ($4 IS NULL OR kind = ANY ($4))
         ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED)
     RETURNING ";
 
@@ -278,6 +281,7 @@ fn entry(row: &Row) -> Result<InboxEntry, Fault> {
         acknowledgement: bytes(row, "acknowledgement")?,
         received_at: instant(get(row, "received")?)?,
         conflicts_with: get::<Option<i64>>(row, "conflicts_with")?.map(entry_id).transpose()?,
+        follows: get::<Option<i64>>(row, "follows")?.map(entry_id).transpose()?,
         state: named(row, "state", InboxState::from_name)?,
         attempts: unsigned::<i32, _>(row, "attempts")?,
         last_error: get(row, "last_error")?,

@@ -15,8 +15,8 @@
 -- ARGV     the operation, now, then its arguments
 local P, op, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
 
-local FIELDS = {'id', 'kind', 'attributes', 'body', 'acknowledgement', 'received', 'conflicts_with', 'state',
-  'attempts', 'last_error'}
+local FIELDS = {'id', 'kind', 'attributes', 'body', 'acknowledgement', 'received', 'conflicts_with', 'follows',
+  'state', 'attempts', 'last_error'}
 
 local function text(number) return string.format('%.0f', number) end
 local function entry(id) return P .. ':entry:' .. id end
@@ -47,6 +47,12 @@ local function finish(id, state)
   redis.call('ZREM', ready(id), id)
 end
 
+-- The interim message that an entry follows is still to be handled.
+local function is_held(id)
+  local follows = field(id, 'follows')
+  return follows and field(follows, 'state') == 'pending'
+end
+
 local function is_free(id)
   local until_ = number(id, 'until')
   return not until_ or until_ <= now
@@ -67,7 +73,7 @@ local function outcome(word, id) return {word, id, field(id, 'acknowledgement'),
 local function taken(id) return outcome(field(id, 'conflicts_with') and 'conflict' or 'new', id) end
 
 -- before which completed entries are forgotten or "", owner or "", until, duplicate keys, fingerprint, then names and
--- values of the fields that the message brings
+-- values of the fields that the message brings; the first is `interim`, 1 or 0
 if op == 'receive' then
   local before, owner, until_, keys, fingerprint = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
   if before ~= '' then forget(before, 8) end
@@ -93,11 +99,28 @@ if op == 'receive' then
       return taken(id)
     end
   end
+  local interim, conflicts_with, follows, followed_by = ARGV[9], nil, nil, nil
+  for _, other in ipairs(known) do
+    if (field(other, 'interim') or '0') == interim then
+      conflicts_with = conflicts_with or other
+    elseif not field(other, 'conflicts_with') then
+      if interim == '0' then
+        follows = follows or other
+      elseif field(other, 'state') == 'pending' then
+        followed_by = followed_by or other
+      end
+    end
+  end
   local id = text(redis.call('INCR', P .. ':next'))
   redis.call('HSET', entry(id), 'id', id, 'keys', keys, 'fingerprint', fingerprint, 'state', 'pending',
     'received', text(now), 'due', text(now), 'attempts', 0, unpack(ARGV, 8))
   redis.call('SADD', P .. ':kinds', field(id, 'kind'))
-  if known[1] then redis.call('HSET', entry(id), 'conflicts_with', known[1]) end
+  if conflicts_with then
+    redis.call('HSET', entry(id), 'conflicts_with', conflicts_with)
+  else
+    if follows then redis.call('HSET', entry(id), 'follows', follows) end
+    if followed_by then redis.call('HSET', entry(followed_by), 'follows', id) end
+  end
   for key in string.gmatch(keys, '%x+') do redis.call('ZADD', P .. ':key:' .. key, id, id) end
   if owner == '' then redis.call('ZADD', ready(id), id, id) else lease(id, owner, until_, 1) end
   return taken(id)
@@ -123,8 +146,8 @@ if op == 'lease' then
       for _, id in ipairs(ids) do
         if is_lost(id) then
           lost[#lost + 1] = id
-        -- False only after a clock was set back.
-        elseif number(id, 'due') <= now and is_free(id) then
+        -- The times fail only after a clock was set back.
+        elseif number(id, 'due') <= now and is_free(id) and not is_held(id) then
           found[#found + 1] = id
           left = left - 1
         end

@@ -136,6 +136,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
                     None => command.arg("").arg(""),
                 };
                 command.arg(&keys).arg(message.fingerprint.as_bytes());
+                command.arg("interim").arg(u8::from(message.interim));
                 command.arg("kind").arg(message.kind.as_str());
                 command.arg("attributes").arg(&*message.attributes);
                 command.arg("acknowledgement").arg(&*message.acknowledgement);
@@ -333,7 +334,8 @@ fn outcome((word, id, acknowledgement, with): (String, String, Vec<u8>, Option<S
 
 /// Reads an entry of the script, in the order of its fields. `None` if it is malformed.
 fn entry(row: &[Option<Vec<u8>>]) -> Option<InboxEntry> {
-    let [id, kind, attributes, body, acknowledgement, received, conflicts_with, state, attempts, last_error] = row
+    let [id, kind, attributes, body, acknowledgement, received, conflicts_with, follows, state, attempts, last_error] =
+        row
     else {
         return None;
     };
@@ -345,6 +347,7 @@ fn entry(row: &[Option<Vec<u8>>]) -> Option<InboxEntry> {
         acknowledgement: acknowledgement.clone()?.into(),
         received_at: required(received, |text| Timestamp::from_unix_millis(text.parse().ok()?))?,
         conflicts_with: optional(conflicts_with, entry_id)?,
+        follows: optional(follows, entry_id)?,
         state: required(state, InboxState::from_name)?,
         attempts: required(attempts, |text| text.parse().ok())?,
         last_error: optional(last_error, |text| Some(text.to_owned()))?,

@@ -12,16 +12,19 @@ use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, Row, named_params, params};
 
 /// Entries that have a hash in common with a message.
-const KNOWN: &str = "SELECT i.id, i.fingerprint, i.state, i.acknowledgement, i.conflicts_with, i.owner, i.until
+const KNOWN: &str = "SELECT
+    i.id, i.fingerprint, i.interim, i.state, i.acknowledgement, i.conflicts_with, i.owner, i.until
     FROM bankrail_inbox_key k JOIN bankrail_inbox i ON i.id = k.id WHERE k.key = ?1";
 
 const INSERT: &str = "INSERT INTO bankrail_inbox
-    (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, state, due, owner, until, waits,
-    attempts, body)
-    VALUES (:kind, :attributes, :fingerprint, :acknowledgement, :now, :conflicts_with, 'pending', :now, :owner, :until,
-    max(:now, :until), :owner IS NOT NULL, :body)";
+    (kind, attributes, fingerprint, interim, acknowledgement, received, conflicts_with, follows, state, due, owner,
+    until, waits, attempts, body)
+    VALUES (:kind, :attributes, :fingerprint, :interim, :acknowledgement, :now, :conflicts_with, :follows, 'pending',
+    :now, :owner, :until, max(:now, :until), :owner IS NOT NULL, :body)";
 
 const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?2)";
+
+const FOLLOW: &str = "UPDATE bankrail_inbox SET follows = ?2 WHERE id = ?1 AND state = 'pending'";
 
 const TAKE: &str = "UPDATE bankrail_inbox SET owner = ?2, until = ?3, waits = max(due, ?3), attempts = attempts + ?4
     WHERE id = ?1";
@@ -34,12 +37,16 @@ const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT i
 const LEASE: &str = "UPDATE bankrail_inbox SET owner = :owner, until = :until, waits = max(due, :until),
     attempts = attempts + 1
     WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND due <= :now
-        AND (until IS NULL OR until <= :now) AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
+        AND (until IS NULL OR until <= :now)
+        AND (follows IS NULL OR NOT EXISTS
+            (SELECT 1 FROM bankrail_inbox AS interim
+            WHERE interim.id = bankrail_inbox.follows AND interim.state = 'pending'))
+        AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
         ORDER BY id LIMIT :limit)
     RETURNING ";
 
-const COLUMNS: &str =
-    "id, kind, attributes, body, acknowledgement, received, conflicts_with, state, attempts, last_error";
+const COLUMNS: &str = "id, kind, attributes, body, acknowledgement, received, conflicts_with, follows, state, attempts,
+    last_error";
 
 const EXTEND: &str = "UPDATE bankrail_inbox SET until = ?3, waits = max(due, ?3) WHERE id = ?1 AND owner = ?2";
 
@@ -66,7 +73,7 @@ pub(super) const LEASING: [&str; 2] = [WAKE, LEASE];
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] =
-    &[WAKE, LEASE, KNOWN, INSERT, INSERT_KEY, TAKE, EXTEND, COMPLETE, RELEASE, DEAD_LETTER, RESEND, FORGET];
+    &[WAKE, LEASE, KNOWN, INSERT, INSERT_KEY, FOLLOW, TAKE, EXTEND, COMPLETE, RELEASE, DEAD_LETTER, RESEND, FORGET];
 
 /// The inbox of a [`SqliteStore`].
 #[derive(Clone, Debug)]
@@ -181,7 +188,7 @@ pub(super) fn receive(
             known.push(entry?);
         }
     }
-    match ReceiveDecision::of(&message.fingerprint, known, lease.as_ref(), now) {
+    match ReceiveDecision::of(message, known, lease.as_ref(), now) {
         ReceiveDecision::Answer(outcome) => Ok(outcome),
         ReceiveDecision::Lease { outcome, attempts } => {
             let owner = lease.as_ref().map(|lease| lease.owner.as_bytes());
@@ -189,8 +196,11 @@ pub(super) fn receive(
             connection.prepare_cached(TAKE)?.execute(params![number(outcome.id()), owner, until, attempts])?;
             Ok(outcome)
         }
-        ReceiveDecision::Store { conflicts_with } => {
-            let id = insert(connection, message, conflicts_with, lease, now)?;
+        ReceiveDecision::Store { conflicts_with, follows, followed_by } => {
+            let id = insert(connection, message, (conflicts_with, follows), lease, now)?;
+            if let Some(result) = followed_by {
+                connection.prepare_cached(FOLLOW)?.execute(params![number(result), number(id)])?;
+            }
             Ok(ReceiveOutcome::work(id, message.acknowledgement.clone(), conflicts_with))
         }
     }
@@ -206,6 +216,7 @@ fn known_entry(row: &Row<'_>) -> Result<KnownEntry, Fault> {
     Ok(KnownEntry {
         id: entry_id(row.get("id")?)?,
         fingerprint: Fingerprint::from_bytes(row.get("fingerprint")?),
+        interim: row.get("interim")?,
         state: named(row, "state", InboxState::from_name)?,
         acknowledgement: bytes(row, "acknowledgement")?,
         conflicts_with: row.get::<_, Option<i64>>("conflicts_with")?.map(entry_id).transpose()?,
@@ -216,7 +227,7 @@ fn known_entry(row: &Row<'_>) -> Result<KnownEntry, Fault> {
 fn insert(
     connection: &Connection,
     message: &Incoming,
-    conflicts_with: Option<EntryId>,
+    (conflicts_with, follows): (Option<EntryId>, Option<EntryId>),
     lease: Option<Lease>,
     now: Timestamp,
 ) -> Result<EntryId, Fault> {
@@ -224,9 +235,11 @@ fn insert(
         ":kind": message.kind.as_str(),
         ":attributes": &*message.attributes,
         ":fingerprint": message.fingerprint.as_bytes(),
+        ":interim": message.interim,
         ":acknowledgement": &*message.acknowledgement,
         ":now": now.unix_millis(),
         ":conflicts_with": conflicts_with.map(number),
+        ":follows": follows.map(number),
         ":owner": lease.as_ref().map(|lease| lease.owner.as_bytes()),
         ":until": lease.map(|lease| lease.until.unix_millis()),
         ":body": &*message.body,
@@ -286,6 +299,7 @@ fn entry(row: &Row<'_>) -> Result<InboxEntry, Fault> {
         acknowledgement: bytes(row, "acknowledgement")?,
         received_at: instant(row.get("received")?)?,
         conflicts_with: row.get::<_, Option<i64>>("conflicts_with")?.map(entry_id).transpose()?,
+        follows: row.get::<_, Option<i64>>("follows")?.map(entry_id).transpose()?,
         state: named(row, "state", InboxState::from_name)?,
         attempts: row.get("attempts")?,
         last_error: row.get("last_error")?,

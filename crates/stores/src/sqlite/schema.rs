@@ -6,7 +6,12 @@
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 /// The statements that bring the tables from each version to the next.
-const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const STEPS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// An error of bringing the tables up to date.
 pub(super) enum MigrateError {

@@ -108,16 +108,15 @@ impl WebhookMessage for MandateActionOutcome {
         self.creation_date_time
     }
 
-    /// By `request_id`. The outcome of an action that is pending has a key of its own: the one that follows when the
-    /// action moves on from `PEND` answers the same request and is news, not a conflict (Default: "Webhooks").
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey {
         let Some(id) = self.request_id else { return KeyParts::fallback(scope, Self::KIND, message_id).into() };
-        let key = KeyParts::new(scope, Self::KIND, "request_id").text(&id.to_string());
-        let key = match &self.action_status {
-            Some(pending @ ActionStatus::Pending) => key.text(pending.as_str()),
-            _ => key,
-        };
-        key.finish().into()
+        KeyParts::new(scope, Self::KIND, "request_id").text(&id.to_string()).finish().into()
+    }
+
+    /// True for the outcome of an action that is pending. The outcome that follows when the action moves on from `PEND`
+    /// answers the same request (Default: "Webhooks").
+    fn is_interim(&self) -> bool {
+        self.action_status == Some(ActionStatus::Pending)
     }
 
     #[allow(private_interfaces, reason = "sealed")]

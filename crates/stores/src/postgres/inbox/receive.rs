@@ -15,19 +15,21 @@ use tokio_postgres::{Row, Transaction};
 const LOCK: &str = "SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number ORDER BY number";
 
 /// Entries that have a key in common with the message.
-const KNOWN: &str = "SELECT id, fingerprint, state, acknowledgement, conflicts_with, owner, until FROM bankrail_inbox
-    WHERE id IN (SELECT id FROM bankrail_inbox_key WHERE key = ANY ($1))";
+const KNOWN: &str = "SELECT id, fingerprint, interim, state, acknowledgement, conflicts_with, owner, until
+    FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox_key WHERE key = ANY ($1))";
 
 const INSERT: &str = "WITH entry AS (
         INSERT INTO bankrail_inbox (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, state,
-            due, owner, until, waits, attempts, body)
+            due, owner, until, waits, attempts, body, interim, follows)
         VALUES ($1, $2, $3, $4, $5, $6, 'pending', $5, $7, $8,
-            CASE WHEN $8 IS NOT NULL THEN greatest($5, $8) END, ($7 IS NOT NULL)::integer, $9)
+            CASE WHEN $8 IS NOT NULL THEN greatest($5, $8) END, ($7 IS NOT NULL)::integer, $9, $11, $12)
         RETURNING id),
     keys AS (
         INSERT INTO bankrail_inbox_key (key, fingerprint, id)
         SELECT key, $3, entry.id FROM entry, unnest($10::bytea[]) AS key)
     SELECT id FROM entry";
+
+const FOLLOW: &str = "UPDATE bankrail_inbox SET follows = $2 WHERE id = $1 AND state = 'pending'";
 
 const TAKE: &str =
     "UPDATE bankrail_inbox SET owner = $2, until = $3, waits = greatest(due, $3), attempts = attempts + $4
@@ -47,7 +49,7 @@ pub(in crate::postgres) async fn receive(
     let locking = if lease.is_some() { " FOR UPDATE" } else { "" };
     let rows = transaction.query_typed(&format!("{KNOWN}{locking}"), &[(&keys, Type::BYTEA_ARRAY)]).await?;
     let known = rows.iter().map(known_entry).collect::<Result<_, _>>()?;
-    match ReceiveDecision::of(&message.fingerprint, known, lease.as_ref(), now) {
+    match ReceiveDecision::of(message, known, lease.as_ref(), now) {
         ReceiveDecision::Answer(outcome) => Ok(outcome),
         ReceiveDecision::Lease { outcome, attempts } => {
             let parameters: [Typed<'_>; 4] = [
@@ -59,8 +61,12 @@ pub(in crate::postgres) async fn receive(
             transaction.execute_typed(TAKE, &parameters).await?;
             Ok(outcome)
         }
-        ReceiveDecision::Store { conflicts_with } => {
-            let id = insert(transaction, message, conflicts_with, lease, now).await?;
+        ReceiveDecision::Store { conflicts_with, follows, followed_by } => {
+            let id = insert(transaction, message, (conflicts_with, follows), lease, now).await?;
+            if let Some(result) = followed_by {
+                let parameters: [Typed<'_>; 2] = [(&number(result), Type::INT8), (&number(id), Type::INT8)];
+                transaction.execute_typed(FOLLOW, &parameters).await?;
+            }
             Ok(ReceiveOutcome::work(id, message.acknowledgement.clone(), conflicts_with))
         }
     }
@@ -82,6 +88,7 @@ fn known_entry(row: &Row) -> Result<KnownEntry, Fault> {
     Ok(KnownEntry {
         id: entry_id(get(row, "id")?)?,
         fingerprint: fingerprint(row)?,
+        interim: get(row, "interim")?,
         state: named(row, "state", InboxState::from_name)?,
         acknowledgement: bytes(row, "acknowledgement")?,
         conflicts_with: get::<Option<i64>>(row, "conflicts_with")?.map(entry_id).transpose()?,
@@ -92,12 +99,12 @@ fn known_entry(row: &Row) -> Result<KnownEntry, Fault> {
 async fn insert(
     transaction: &Transaction<'_>,
     message: &Incoming,
-    conflicts_with: Option<EntryId>,
+    (conflicts_with, follows): (Option<EntryId>, Option<EntryId>),
     lease: Option<Lease>,
     now: Timestamp,
 ) -> Result<EntryId, Fault> {
     let keys: Vec<&[u8]> = message.key.hashes().iter().map(|key| key.as_bytes().as_slice()).collect();
-    let parameters: [Typed<'_>; 10] = [
+    let parameters: [Typed<'_>; 12] = [
         (&message.kind.as_str(), Type::TEXT),
         (&&*message.attributes, Type::BYTEA),
         (&message.fingerprint.as_bytes().as_slice(), Type::BYTEA),
@@ -108,6 +115,8 @@ async fn insert(
         (&lease.map(|lease| lease.until.unix_millis()), Type::INT8),
         (&&*message.body, Type::BYTEA),
         (&keys, Type::BYTEA_ARRAY),
+        (&message.interim, Type::BOOL),
+        (&follows.map(number), Type::INT8),
     ];
     let row = transaction.query_typed(INSERT, &parameters).await?;
     entry_id(get(row.first().ok_or_else(|| Fault::corrupt("no number for a new entry"))?, "id")?)
