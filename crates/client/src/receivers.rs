@@ -8,7 +8,7 @@
 //! | what | answer |
 //! |---|---|
 //! | the message is stored, by this delivery or an earlier one | 200, the stored acknowledgement |
-//! | the same duplicate key with other content | 200, a new acknowledgement; `Delivery::conflicts_with` is set |
+//! | the same duplicate key with other content | 200, a new acknowledgement; the message goes to [`Handlers::on_conflict`] |
 //! | the API key is wrong or absent | 401, empty |
 //! | malformed, unauthentic, another kind of message, a required header absent | 400, always the same body |
 //! | not `POST` | 405, empty |
@@ -20,7 +20,7 @@
 //! ```
 //! # #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 //! # fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
+//! use bankrail_client::receivers::{Conflict, Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
 //! use bankrail_jose::{RsaSize, SigningKey, DecryptionKey};
 //! use bankrail_secured_payload::{OpenOptions, Opener};
 //! use bankrail_stores::sqlite::SqliteStore;
@@ -32,13 +32,19 @@
 //!     Ok(())
 //! }
 //!
+//! async fn contradicted(received: Delivery<Conflict>) -> Result<(), HandlerError> {
+//!     eprintln!("message {} contradicts message {}", received.id, received.message.with);
+//!     Ok(())
+//! }
+//!
 //! let (mine, theirs) = (DecryptionKey::generate(RsaSize::Rsa2048)?, SigningKey::generate(RsaSize::Rsa2048)?);
 //! let inbox = Arc::new(SqliteStore::open_in_memory()?.inbox());
 //! // Some senders compress. `customer` inflates, up to a bound; the default refuses.
 //! let opener = Opener::new(mine, theirs.verifying_key()).with_options(OpenOptions::customer());
 //! let receivers = Receivers::new(opener, "our-api-key", inbox, ReceiversOptions::new())?;
 //! let router: axum::Router = receivers.router();
-//! let worker = receivers.worker(Handlers::new().payment_outcome(paid));
+//! // Without `on_conflict` a message that contradicts an earlier one becomes a dead letter.
+//! let worker = receivers.worker(Handlers::new().payment_outcome(paid).on_conflict(contradicted));
 //! // `serve::Server` of `bankrail-http` serves the router, and beside it `worker.run(stop)` handles the messages.
 //! # let _ = (router, worker);
 //! # Ok(())
@@ -65,7 +71,7 @@ mod shared;
 mod worker;
 
 pub use all::Receivers;
-pub use handler::{Delivery, Handler, HandlerError, Handlers, TransactionalHandler};
+pub use handler::{Conflict, Delivery, Handler, HandlerError, Handlers, TransactionalHandler};
 pub use options::{ReceiversOptions, ReceiversOptionsError};
 pub use service::Receiver;
-pub use worker::{Worker, WorkerOptions};
+pub use worker::{Worker, WorkerCounts, WorkerOptions};

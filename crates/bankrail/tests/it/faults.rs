@@ -47,7 +47,7 @@ enum Fault {
 /// Carries requests to the receivers, each with the next fault; without any when they are used up.
 #[derive(Debug)]
 struct Line {
-    receivers: Receivers,
+    router: axum::Router,
     faults: Mutex<VecDeque<Fault>>,
     late: Mutex<Vec<TransportRequest>>,
     death: Notify,
@@ -58,7 +58,7 @@ impl Line {
         let mut arriving =
             axum::http::Request::post(request.url.path()).body(Body::from(request.body.clone())).unwrap();
         *arriving.headers_mut() = request.headers.clone();
-        let answer = self.receivers.router().oneshot(arriving).await.unwrap();
+        let answer = self.router.clone().oneshot(arriving).await.unwrap();
         let (head, body) = answer.into_parts();
         TransportResponse::new(head.status, head.headers, body.collect().await.unwrap().to_bytes())
     }
@@ -139,10 +139,10 @@ fn plan() -> impl Strategy<Value = Plan> {
 impl Plan {
     /// Delivers and handles everything, dead letters when they are sent again, and says how many those were. `handlers`
     /// are given what says whether the next attempt fails.
-    async fn run(
+    async fn run<I: Inbox + ?Sized + 'static>(
         self,
-        (inbox, outbox): (Arc<dyn Inbox>, Arc<dyn Outbox>),
-        handlers: impl FnOnce(Arc<dyn Fn() -> bool + Send + Sync>) -> Handlers,
+        (inbox, outbox): (Arc<I>, Arc<dyn Outbox>),
+        handlers: impl FnOnce(Arc<dyn Fn() -> bool + Send + Sync>) -> Handlers<I>,
     ) -> usize {
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
         let options = ReceiversOptions::new().clock(clock.clone());
@@ -152,7 +152,7 @@ impl Plan {
         let handlers = handlers(Arc::new(move || failing.lock().unwrap().pop_front().unwrap_or(false)));
         let worker = receivers.worker(handlers).with_options(options);
         let line = Arc::new(Line {
-            receivers,
+            router: receivers.router(),
             faults: Mutex::new(self.faults.into()),
             late: Mutex::default(),
             death: Notify::new(),
@@ -276,8 +276,8 @@ proptest! {
             let table = "CREATE TABLE effect (case_id TEXT NOT NULL) STRICT";
             store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
             let inbox = Arc::new(store.inbox());
-            plan.run((inbox.clone(), Arc::new(store.outbox())), |fails| {
-                Handlers::new().transactional(inbox, move |received: Delivery<QueryNotification>| {
+            plan.run((inbox, Arc::new(store.outbox())), |fails| {
+                Handlers::new().transactional(move |received: Delivery<QueryNotification>| {
                     let (case, fails) = (received.message.case_id.to_string(), fails());
                     std::future::ready(Ok(Work::new(move |transaction| {
                         transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;
@@ -317,8 +317,8 @@ proptest! {
             client.batch_execute(&format!("CREATE SCHEMA {schema}; {table}")).await.unwrap();
             let store = PostgresStore::connect(&config).await.unwrap();
             let inbox = Arc::new(store.inbox());
-            plan.run((inbox.clone(), Arc::new(store.outbox())), |fails| {
-                Handlers::new().transactional(inbox, move |received: Delivery<QueryNotification>| {
+            plan.run((inbox, Arc::new(store.outbox())), |fails| {
+                Handlers::new().transactional(move |received: Delivery<QueryNotification>| {
                     let (case, fails) = (received.message.case_id.to_string(), fails());
                     std::future::ready(Ok(Work::new(move |transaction| Box::pin(async move {
                         transaction.execute("INSERT INTO effect VALUES ($1)", &[&case]).await?;

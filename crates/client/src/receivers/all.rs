@@ -16,11 +16,19 @@ use bankrail_values::SecretString;
 use bankrail_webhook::MessageKind;
 use std::sync::Arc;
 
-/// The receivers of one customer. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Receivers(Arc<Shared>);
+/// The receivers of one customer, over an inbox of the type `I`. Cheap to clone.
+///
+/// An inbox that is chosen when the program runs is a `dyn Inbox`, which is the default of `I`.
+#[derive(Debug)]
+pub struct Receivers<I: ?Sized = dyn Inbox>(Arc<Shared<I>>);
 
-impl Receivers {
+impl<I: ?Sized> Clone for Receivers<I> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<I: Inbox + ?Sized + 'static> Receivers<I> {
     /// Receivers that open payloads with keys in memory, expect this API key and store messages in this inbox.
     ///
     /// # Errors
@@ -28,7 +36,7 @@ impl Receivers {
     pub fn new(
         opener: Opener,
         api_key: impl Into<SecretString>,
-        inbox: Arc<dyn Inbox>,
+        inbox: Arc<I>,
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
         let pool = options.concurrency.map_or_else(CpuPool::default, CpuPool::new);
@@ -43,7 +51,7 @@ impl Receivers {
     pub fn remote<U: RemoteDecrypter + Clone + 'static>(
         opener: Opener<U>,
         api_key: impl Into<SecretString>,
-        inbox: Arc<dyn Inbox>,
+        inbox: Arc<I>,
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
         Self::with(Opening::Elsewhere(Arc::new(opener.leave_json_unread())), api_key.into(), inbox, options)
@@ -52,7 +60,7 @@ impl Receivers {
     fn with(
         opening: Opening,
         api_key: SecretString,
-        inbox: Arc<dyn Inbox>,
+        inbox: Arc<I>,
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
         let key_header = options.checked(&api_key)?;
@@ -68,13 +76,13 @@ impl Receivers {
 
     /// One receiver as a tower service. It accepts any path.
     #[must_use]
-    pub fn receiver(&self, kind: MessageKind) -> Receiver {
+    pub fn receiver(&self, kind: MessageKind) -> Receiver<I> {
         Receiver::new(kind, self.0.clone())
     }
 
     /// A worker that handles what these receivers store. Several workers may share an inbox.
     #[must_use]
-    pub fn worker(&self, handlers: Handlers) -> Worker {
+    pub fn worker(&self, handlers: Handlers<I>) -> Worker<I> {
         let options = &self.0.options;
         let arrived = self.0.arrived.clone();
         Worker::new(self.0.inbox.clone(), handlers, options.clock.clone(), arrived, options.retention)

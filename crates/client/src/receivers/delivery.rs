@@ -3,14 +3,19 @@
 use super::answer;
 use super::shared::Shared;
 use axum::body::Body;
-use bankrail_mailbox::ReceiveOutcome;
+use bankrail_mailbox::{Inbox, ReceiveOutcome};
 use bankrail_secured_payload::{OpenErrorKind, SecuredPayload};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageError, MessageKind};
 use http::{HeaderMap, Response};
 
 /// Takes a delivery whose body was read. The headers are checked before the RSA operations, which take most of a
 /// millisecond.
-pub(super) async fn take(kind: MessageKind, shared: &Shared, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
+pub(super) async fn take<I: Inbox + ?Sized>(
+    kind: MessageKind,
+    shared: &Shared<I>,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Response<Body> {
     let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
     let (delivery, header_findings) = match DeliveryHeaders::parse(kind, pairs) {
         Ok(read) => read,

@@ -1,10 +1,10 @@
 //! Handlers of received messages.
 
-use bankrail_mailbox::{Completion, EntryId, InboxEntry, LeaseOwner, TransactionalInbox};
+use bankrail_mailbox::{Completion, EntryId, Inbox, InboxEntry, LeaseOwner, TransactionalInbox};
 use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, MandateActionOutcome, MandateNotification, MessageFinding, MessageKind,
-    MessageReadOptions, ParsedMessage, PaymentOutcome, QueryNotification, WebhookMessage,
+    Acknowledgement, DeliveryHeaders, MandateActionOutcome, MandateNotification, Message, MessageError, MessageFinding,
+    MessageKind, MessageReadOptions, ParsedMessage, PaymentOutcome, QueryNotification, WebhookMessage,
 };
 use std::error::Error;
 use std::fmt;
@@ -30,32 +30,53 @@ pub struct Delivery<M> {
     pub headers: DeliveryHeaders,
     /// When the first delivery was stored.
     pub received_at: Timestamp,
-    /// The earliest message with the same duplicate key and other content. Do not process a message that has one
-    /// automatically: a person must decide which of the two is valid.
-    pub conflicts_with: Option<EntryId>,
+    /// The message that said that this result was still to come: a mandate outcome with the same `request_id` and the
+    /// action status `PEND`. It was handled before, or became a dead letter. `None` also if it arrives only after this
+    /// message was handled.
+    pub follows: Option<EntryId>,
     /// The acknowledgement that was sent.
     pub acknowledgement: Acknowledgement,
     /// How often the message has been handed to a handler, including this time.
     pub attempt: u32,
 }
 
-impl<M: WebhookMessage> fmt::Debug for Delivery<M> {
+impl<M> fmt::Debug for Delivery<M> {
     /// Without the message, and without the findings, which quote it.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Delivery")
             .field("id", &self.id)
-            .field("kind", &M::KIND)
             .field("findings", &self.findings.len())
             .field("headers", &self.headers)
             .field("received_at", &self.received_at)
-            .field("conflicts_with", &self.conflicts_with)
+            .field("follows", &self.follows)
             .field("acknowledgement", &self.acknowledgement)
             .field("attempt", &self.attempt)
             .finish_non_exhaustive()
     }
 }
 
-/// A handler of one kind of message. Functions from a [`Delivery`] to a future implement it.
+/// A message that contradicts an earlier one: it has the same duplicate key and other content. A person must decide
+/// which of the two is valid.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Conflict {
+    /// The message that arrived later.
+    pub message: Message,
+    /// The inbox's number of the earlier message ([`Inbox::find`]), which was handled like any other.
+    pub with: EntryId,
+}
+
+impl fmt::Debug for Conflict {
+    /// Without the message.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Conflict")
+            .field("kind", &self.message.kind())
+            .field("with", &self.with)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A handler of one kind of message, or of conflicts. Functions from a [`Delivery`] to a future implement it.
 pub trait Handler<M>: Send + Sync + 'static {
     /// Handles a message. The future is dropped when it takes longer than
     /// [`WorkerOptions::handler_timeout`](super::WorkerOptions::handler_timeout).
@@ -78,7 +99,7 @@ where
 
 /// A handler whose effect is part of the inbox's own transaction, with an inbox of the type `I`. Functions from a
 /// [`Delivery`] to a future of [`TransactionalInbox::Work`] implement it.
-pub trait TransactionalHandler<M, I: TransactionalInbox>: Send + Sync + 'static {
+pub trait TransactionalHandler<M, I: TransactionalInbox + ?Sized>: Send + Sync + 'static {
     /// Prepares the work for a message. The work is given the open transaction; its effect and the record that the
     /// message was handled are committed together.
     ///
@@ -89,7 +110,7 @@ pub trait TransactionalHandler<M, I: TransactionalInbox>: Send + Sync + 'static 
 
 impl<M, I, F, O> TransactionalHandler<M, I> for F
 where
-    I: TransactionalInbox,
+    I: TransactionalInbox + ?Sized,
     F: Fn(Delivery<M>) -> O + Send + Sync + 'static,
     O: Future<Output = Result<I::Work, HandlerError>> + Send,
     M: Send,
@@ -136,8 +157,9 @@ impl<E: Error + Send + Sync + 'static> From<E> for HandlerError {
     }
 }
 
-/// The worker that handles an entry, and its clock.
-pub(super) struct Holder {
+/// The worker that handles an entry, with its inbox and clock.
+pub(super) struct Holder<I: ?Sized> {
+    pub(super) inbox: Arc<I>,
     pub(super) owner: LeaseOwner,
     pub(super) clock: Arc<dyn Clock>,
 }
@@ -152,14 +174,42 @@ pub(super) enum Handled {
     LeaseLost,
 }
 
-type Erased = Arc<dyn Fn(InboxEntry, Holder) -> HandlerFuture + Send + Sync>;
+/// Why there is no handler for a message.
+pub(super) enum Unhandled {
+    /// None for its kind.
+    Kind,
+    /// None for conflicts; it conflicts with this one.
+    Conflict(EntryId),
+}
+
+type Erased<I> = Arc<dyn Fn(InboxEntry, Holder<I>) -> HandlerFuture + Send + Sync>;
 pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Handled, HandlerError>> + Send>>;
 
-/// The handlers of a worker. Messages of a kind without a handler stay in the inbox.
-#[derive(Clone, Default)]
-pub struct Handlers(Vec<(MessageKind, Erased)>);
+/// The handlers of a worker over an inbox of the type `I`.
+///
+/// - A message of a kind without a handler stays in the inbox.
+/// - A message in conflict with an earlier one goes to [`Handlers::on_conflict`] and never to the handler of its kind.
+///   Without a handler of conflicts it becomes a dead letter at once ([`Worker::counts`](super::Worker::counts)).
+/// - The outcome of a mandate action that was reported as pending is no conflict. It is handled after that report and
+///   marked ([`Delivery::follows`]).
+pub struct Handlers<I: ?Sized = dyn Inbox> {
+    kinds: Vec<(MessageKind, Erased<I>)>,
+    conflict: Option<Erased<I>>,
+}
 
-impl Handlers {
+impl<I: ?Sized> Clone for Handlers<I> {
+    fn clone(&self) -> Self {
+        Self { kinds: self.kinds.clone(), conflict: self.conflict.clone() }
+    }
+}
+
+impl<I: ?Sized> Default for Handlers<I> {
+    fn default() -> Self {
+        Self { kinds: Vec::new(), conflict: None }
+    }
+}
+
+impl<I: Inbox + ?Sized + 'static> Handlers<I> {
     /// An empty set of handlers.
     #[must_use]
     pub fn new() -> Self {
@@ -169,38 +219,78 @@ impl Handlers {
     /// Handles the outcomes of mandate actions.
     #[must_use]
     pub fn mandate_outcome(self, handler: impl Handler<MandateActionOutcome>) -> Self {
-        self.with(handler)
+        self.put(MessageKind::MandateOutcome, plain(handler, received))
     }
 
     /// Handles payers' actions on mandates.
     #[must_use]
     pub fn mandate_notification(self, handler: impl Handler<MandateNotification>) -> Self {
-        self.with(handler)
+        self.put(MessageKind::MandateNotification, plain(handler, received))
     }
 
     /// Handles the outcomes of payment instructions.
     #[must_use]
     pub fn payment_outcome(self, handler: impl Handler<PaymentOutcome>) -> Self {
-        self.with(handler)
+        self.put(MessageKind::PaymentOutcome, plain(handler, received))
     }
 
     /// Handles payers' queries.
     #[must_use]
     pub fn query(self, handler: impl Handler<QueryNotification>) -> Self {
-        self.with(handler)
+        self.put(MessageKind::Query, plain(handler, received))
     }
 
+    /// Handles the messages of these kinds that contradict an earlier one.
+    ///
+    /// ```
+    /// use bankrail_client::receivers::{Conflict, Delivery, HandlerError, Handlers};
+    ///
+    /// async fn contradicted(received: Delivery<Conflict>) -> Result<(), HandlerError> {
+    ///     eprintln!("message {} contradicts message {}", received.id, received.message.with);
+    ///     Ok(())
+    /// }
+    /// # fn example() -> Handlers {
+    /// Handlers::new().on_conflict(contradicted)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_conflict(mut self, handler: impl Handler<Conflict>) -> Self {
+        self.conflict = Some(plain(handler, conflict));
+        self
+    }
+
+    /// The kinds of messages that have a handler.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<MessageKind> {
+        self.kinds.iter().map(|(kind, _)| *kind).collect()
+    }
+
+    pub(super) fn handle(&self, entry: InboxEntry, holder: Holder<I>) -> Result<HandlerFuture, Unhandled> {
+        if let Some(with) = entry.conflicts_with {
+            return Ok(self.conflict.as_ref().ok_or(Unhandled::Conflict(with))?(entry, holder));
+        }
+        let own = self.kinds.iter().find(|(kind, _)| kind.as_str() == entry.kind.as_str());
+        own.map(|(_, handle)| handle(entry, holder)).ok_or(Unhandled::Kind)
+    }
+
+    fn put(mut self, kind: MessageKind, handle: Erased<I>) -> Self {
+        self.kinds.retain(|(own, _)| *own != kind);
+        self.kinds.push((kind, handle));
+        self
+    }
+}
+
+impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
     /// Handles messages of one kind with an effect in the inbox's own transaction, which therefore happens exactly
-    /// once. `inbox` must be the inbox of the receivers: another store does not have their messages.
+    /// once.
     ///
     /// ```
     /// use bankrail_client::receivers::{Handlers, Delivery};
     /// use bankrail_stores::sqlite::{SqliteInbox, Work, rusqlite};
     /// use bankrail_webhook::PaymentOutcome;
-    /// use std::sync::Arc;
     ///
-    /// # fn example(inbox: Arc<SqliteInbox>) -> Handlers {
-    /// Handlers::new().transactional(inbox, |received: Delivery<PaymentOutcome>| async move {
+    /// # fn example() -> Handlers<SqliteInbox> {
+    /// Handlers::new().transactional(|received: Delivery<PaymentOutcome>| async move {
     ///     let status = received.message.transaction_status.to_string();
     ///     Ok(Work::new(move |transaction| {
     ///         transaction.connection().execute("INSERT INTO paid (status) VALUES (?1)", [status])?;
@@ -209,60 +299,102 @@ impl Handlers {
     /// })
     /// # }
     /// ```
+    ///
+    /// Work of another engine than that of the receivers' inbox does not compile, nor does any work if the inbox has no
+    /// transactions:
+    ///
+    /// ```compile_fail
+    /// use bankrail_client::receivers::{Delivery, Handlers};
+    /// use bankrail_stores::{postgres, sqlite};
+    /// use bankrail_webhook::PaymentOutcome;
+    ///
+    /// fn example() -> Handlers<postgres::PostgresInbox> {
+    ///     Handlers::new().transactional(|_: Delivery<PaymentOutcome>| async {
+    ///         Ok(sqlite::Work::new(|_| Ok::<_, sqlite::rusqlite::Error>(())))
+    ///     })
+    /// }
+    /// ```
+    ///
+    /// ```compile_fail
+    /// use bankrail_client::receivers::{Delivery, Handlers};
+    /// use bankrail_stores::memory::MemoryInbox;
+    /// use bankrail_webhook::PaymentOutcome;
+    ///
+    /// fn example(handlers: Handlers<MemoryInbox>) -> Handlers<MemoryInbox> {
+    ///     handlers.transactional(|_: Delivery<PaymentOutcome>| async { Ok(()) })
+    /// }
+    /// ```
     #[must_use]
-    pub fn transactional<M, I>(self, inbox: Arc<I>, handler: impl TransactionalHandler<M, I>) -> Self
-    where
-        M: WebhookMessage,
-        I: TransactionalInbox + 'static,
-    {
-        let handler = Arc::new(handler);
-        self.put::<M>(move |entry, holder| {
-            let (handler, inbox) = (handler.clone(), inbox.clone());
-            Box::pin(async move {
-                let id = entry.id;
-                let work = handler.prepare(received(entry)?).await?;
-                match inbox.complete_with(id, holder.owner, work, holder.clock.now()).await? {
-                    Completion::Committed => Ok(Handled::Committed),
-                    Completion::LeaseLost => Ok(Handled::LeaseLost),
-                    Completion::Undone(error) => Err(HandlerError::retry(error)),
-                }
-            })
-        })
+    pub fn transactional<M: WebhookMessage>(self, handler: impl TransactionalHandler<M, I>) -> Self {
+        self.put(M::KIND, transactional(handler, received))
     }
 
-    /// The kinds of messages that have a handler.
+    /// As [`Handlers::on_conflict`], with an effect in the inbox's own transaction.
     #[must_use]
-    pub fn kinds(&self) -> Vec<MessageKind> {
-        self.0.iter().map(|(kind, _)| *kind).collect()
-    }
-
-    pub(super) fn handle(&self, entry: InboxEntry, holder: Holder) -> Option<HandlerFuture> {
-        self.0.iter().find(|(kind, _)| kind.as_str() == entry.kind.as_str()).map(|(_, handle)| handle(entry, holder))
-    }
-
-    fn with<M: WebhookMessage>(self, handler: impl Handler<M>) -> Self {
-        let handler = Arc::new(handler);
-        self.put::<M>(move |entry, _| {
-            let handler = handler.clone();
-            Box::pin(async move { handler.handle(received(entry)?).await.map(|()| Handled::Done) })
-        })
-    }
-
-    fn put<M: WebhookMessage>(
-        mut self,
-        handle: impl Fn(InboxEntry, Holder) -> HandlerFuture + Send + Sync + 'static,
-    ) -> Self {
-        self.0.retain(|(kind, _)| *kind != M::KIND);
-        self.0.push((M::KIND, Arc::new(handle)));
+    pub fn on_conflict_transactional(mut self, handler: impl TransactionalHandler<Conflict, I>) -> Self {
+        self.conflict = Some(transactional(handler, conflict));
         self
     }
 }
 
+type Received<M> = fn(InboxEntry) -> Result<Delivery<M>, HandlerError>;
+
+fn plain<M: Send + 'static, I: ?Sized>(handler: impl Handler<M>, received: Received<M>) -> Erased<I> {
+    let handler = Arc::new(handler);
+    Arc::new(move |entry, _| {
+        let handler = handler.clone();
+        Box::pin(async move { handler.handle(received(entry)?).await.map(|()| Handled::Done) })
+    })
+}
+
+fn transactional<M, I>(handler: impl TransactionalHandler<M, I>, received: Received<M>) -> Erased<I>
+where
+    M: Send + 'static,
+    I: TransactionalInbox + ?Sized + 'static,
+{
+    let handler = Arc::new(handler);
+    Arc::new(move |entry, holder: Holder<I>| {
+        let handler = handler.clone();
+        Box::pin(async move {
+            let id = entry.id;
+            let work = handler.prepare(received(entry)?).await?;
+            match holder.inbox.complete_with(id, holder.owner, work, holder.clock.now()).await? {
+                Completion::Committed => Ok(Handled::Committed),
+                Completion::LeaseLost => Ok(Handled::LeaseLost),
+                Completion::Undone(error) => Err(HandlerError::retry(error)),
+            }
+        })
+    })
+}
+
 fn received<M: WebhookMessage>(entry: InboxEntry) -> Result<Delivery<M>, HandlerError> {
+    read(entry, |body, options| {
+        let ParsedMessage { message, findings, .. } = M::from_json_with(body, options)?;
+        Ok((message, findings))
+    })
+}
+
+fn conflict(entry: InboxEntry) -> Result<Delivery<Conflict>, HandlerError> {
+    let (with, kind) = (entry.conflicts_with, MessageKind::from_name(entry.kind.as_str()));
+    let (Some(with), Some(kind)) = (with, kind) else { return Err(unreadable()) };
+    read(entry, |body, options| {
+        let ParsedMessage { message, findings, .. } = Message::from_json_with(kind, body, options)?;
+        Ok((Conflict { message, with }, findings))
+    })
+}
+
+fn unreadable() -> HandlerError {
+    HandlerError::poison("the stored message is unreadable")
+}
+
+/// Makes a delivery of an entry.
+fn read<M>(
+    entry: InboxEntry,
+    message: impl FnOnce(&[u8], &MessageReadOptions) -> Result<(M, Vec<MessageFinding>), MessageError>,
+) -> Result<Delivery<M>, HandlerError> {
     // Its length was bounded when it was received. Another version of this crate may have stored it.
     let options = MessageReadOptions::default().max_bytes(entry.body.len());
-    let unreadable = || HandlerError::poison("the stored message is unreadable");
-    let ParsedMessage { message, findings, .. } = M::from_json_with(&entry.body, &options).map_err(|_| unreadable())?;
+    let (message, findings) = message(&entry.body, &options).map_err(|_| unreadable())?;
     let (headers, header_findings) = DeliveryHeaders::from_attributes(&entry.attributes).ok_or_else(unreadable)?;
     Ok(Delivery {
         id: entry.id,
@@ -270,14 +402,15 @@ fn received<M: WebhookMessage>(entry: InboxEntry) -> Result<Delivery<M>, Handler
         findings: header_findings.into_iter().chain(findings).collect(),
         headers,
         received_at: entry.received_at,
-        conflicts_with: entry.conflicts_with,
+        follows: entry.follows,
         acknowledgement: Acknowledgement::from_json(&entry.acknowledgement).map_err(|_| unreadable())?,
         attempt: entry.attempts,
     })
 }
 
-impl fmt::Debug for Handlers {
+impl<I: ?Sized> fmt::Debug for Handlers<I> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_tuple("Handlers").field(&self.kinds()).finish()
+        let kinds: Vec<_> = self.kinds.iter().map(|(kind, _)| *kind).collect();
+        out.debug_struct("Handlers").field("kinds", &kinds).field("on_conflict", &self.conflict.is_some()).finish()
     }
 }

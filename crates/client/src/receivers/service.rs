@@ -5,6 +5,7 @@ use super::{answer, delivery};
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use bankrail_http::{BodyError, BodyReader, Sender, content};
+use bankrail_mailbox::Inbox;
 use bankrail_webhook::MessageKind;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
@@ -17,14 +18,20 @@ use std::task::{Context, Poll};
 use tower_service::Service;
 
 /// One of the four receivers. It accepts any path, is always ready, and never fails: every fault is answered.
-#[derive(Clone, Debug)]
-pub struct Receiver {
+#[derive(Debug)]
+pub struct Receiver<I: ?Sized = dyn Inbox> {
     kind: MessageKind,
-    shared: Arc<Shared>,
+    shared: Arc<Shared<I>>,
 }
 
-impl Receiver {
-    pub(super) fn new(kind: MessageKind, shared: Arc<Shared>) -> Self {
+impl<I: ?Sized> Clone for Receiver<I> {
+    fn clone(&self) -> Self {
+        Self { kind: self.kind, shared: self.shared.clone() }
+    }
+}
+
+impl<I: Inbox + ?Sized> Receiver<I> {
+    pub(super) fn new(kind: MessageKind, shared: Arc<Shared<I>>) -> Self {
         Self { kind, shared }
     }
 
@@ -35,8 +42,9 @@ impl Receiver {
     }
 }
 
-impl<B> Service<Request<B>> for Receiver
+impl<B, I> Service<Request<B>> for Receiver<I>
 where
+    I: Inbox + ?Sized + 'static,
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
@@ -54,8 +62,9 @@ where
     }
 }
 
-async fn receive<B>(kind: MessageKind, shared: &Shared, request: Request<B>) -> Response<Body>
+async fn receive<B, I>(kind: MessageKind, shared: &Shared<I>, request: Request<B>) -> Response<Body>
 where
+    I: Inbox + ?Sized,
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
@@ -82,7 +91,7 @@ where
 }
 
 /// Checks a delivery before its body is read. The error is the status, and whether the sender is known.
-fn check(kind: MessageKind, shared: &Shared, head: &Parts) -> Result<(), (StatusCode, Sender)> {
+fn check<I: ?Sized>(kind: MessageKind, shared: &Shared<I>, head: &Parts) -> Result<(), (StatusCode, Sender)> {
     if head.method != Method::POST {
         return Err((StatusCode::METHOD_NOT_ALLOWED, Sender::Unknown));
     }
@@ -99,7 +108,7 @@ fn check(kind: MessageKind, shared: &Shared, head: &Parts) -> Result<(), (Status
 }
 
 /// Compares the presented key with every accepted key, in constant time if the lengths are equal.
-fn is_known_key(shared: &Shared, headers: &HeaderMap) -> bool {
+fn is_known_key<I: ?Sized>(shared: &Shared<I>, headers: &HeaderMap) -> bool {
     let mut presented = headers.get_all(&shared.key_header).iter();
     let (Some(key), None) = (presented.next(), presented.next()) else { return false };
     shared

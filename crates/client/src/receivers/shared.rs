@@ -2,7 +2,6 @@
 
 use super::open::Opening;
 use super::options::ReceiversOptions;
-use bankrail_mailbox::Inbox;
 use bankrail_values::SecretString;
 use http::HeaderName;
 use std::sync::Arc;
@@ -10,11 +9,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct Shared<I: ?Sized> {
     pub(super) opening: Opening,
     pub(super) key_header: HeaderName,
     pub(super) api_key: SecretString,
-    pub(super) inbox: Arc<dyn Inbox>,
+    pub(super) inbox: Arc<I>,
     pub(super) options: ReceiversOptions,
     /// The maximum age of a message.
     pub(super) max_age: Option<Duration>,

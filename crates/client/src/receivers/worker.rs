@@ -1,13 +1,16 @@
 //! The worker that hands messages from the inbox to handlers.
 
+mod counts;
 mod options;
 
+pub use counts::WorkerCounts;
 pub use options::WorkerOptions;
 
-use super::handler::{Handled, HandlerError, Handlers, Holder};
+use super::handler::{Handled, HandlerError, Handlers, Holder, Unhandled};
 use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner};
 use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, Timestamp};
 use bankrail_webhook::DeliveryHeaders;
+use counts::Counters;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -24,27 +27,52 @@ const FORGET_EVERY: Duration = Duration::from_secs(3600);
 ///   another worker, or this one after a restart, handles the message.
 /// - When a handler fails, panics or takes too long, the message is handled again on [`WorkerOptions::schedule`]. At
 ///   the end of the schedule it becomes a dead letter ([`Inbox::dead_letters`]), until [`Inbox::resend`].
-#[derive(Clone)]
-pub struct Worker {
-    inbox: Arc<dyn Inbox>,
-    handlers: Handlers,
+/// - A message in conflict with an earlier one, without a handler of conflicts, becomes a dead letter at once.
+pub struct Worker<I: ?Sized = dyn Inbox> {
+    inbox: Arc<I>,
+    handlers: Handlers<I>,
     clock: Arc<dyn Clock>,
     arrived: Arc<Notify>,
     options: WorkerOptions,
     retention: Option<Duration>,
     owner: LeaseOwner,
+    counters: Arc<Counters>,
 }
 
-impl Worker {
+/// The same worker again: it counts together with the other.
+impl<I: ?Sized> Clone for Worker<I> {
+    fn clone(&self) -> Self {
+        Self {
+            inbox: self.inbox.clone(),
+            handlers: self.handlers.clone(),
+            clock: self.clock.clone(),
+            arrived: self.arrived.clone(),
+            options: self.options.clone(),
+            retention: self.retention,
+            owner: self.owner,
+            counters: self.counters.clone(),
+        }
+    }
+}
+
+impl<I: Inbox + ?Sized + 'static> Worker<I> {
     pub(super) fn new(
-        inbox: Arc<dyn Inbox>,
-        handlers: Handlers,
+        inbox: Arc<I>,
+        handlers: Handlers<I>,
         clock: Arc<dyn Clock>,
         arrived: Arc<Notify>,
         retention: Option<Duration>,
     ) -> Self {
         let owner = LeaseOwner::from_random_bytes(uuid::Uuid::new_v4().into_bytes());
-        Self { inbox, handlers, clock, arrived, options: WorkerOptions::default(), retention, owner }
+        let counters = Arc::default();
+        Self { inbox, handlers, clock, arrived, options: WorkerOptions::default(), retention, owner, counters }
+    }
+
+    /// What this worker and its clones have done since it was made. The inbox counts the messages that it holds
+    /// ([`Inbox::counts`]).
+    #[must_use]
+    pub fn counts(&self) -> WorkerCounts {
+        self.counters.counts()
     }
 
     /// Replaces the options.
@@ -152,7 +180,10 @@ impl Worker {
         match (&outcome, &noted) {
             (_, Err(error)) => tracing::error!(%kind, message_id, entry = %id, %error, "the inbox failed"),
             (_, Ok(false)) => tracing::warn!(%kind, message_id, entry = %id, "the lease ran out during handling"),
-            (Ok(_), Ok(true)) => tracing::debug!(%kind, message_id, entry = %id, "handled"),
+            (Ok(_), Ok(true)) => {
+                self.counters.handled();
+                tracing::debug!(%kind, message_id, entry = %id, "handled");
+            }
             (Err(_), Ok(true)) => tracing::warn!(%kind, message_id, entry = %id, attempts, "not handled"),
         }
     }
@@ -160,9 +191,16 @@ impl Worker {
     /// Runs the handler in a task of its own, so that a panic ends nothing else.
     async fn handle(&self, entry: InboxEntry) -> Result<Handled, HandlerError> {
         let id = entry.id;
-        let holder = Holder { owner: self.owner, clock: self.clock.clone() };
-        let Some(work) = self.handlers.handle(entry, holder) else {
-            return Err(HandlerError::retry("there is no handler for it"));
+        let holder = Holder { inbox: self.inbox.clone(), owner: self.owner, clock: self.clock.clone() };
+        let work = match self.handlers.handle(entry, holder) {
+            Ok(work) => work,
+            Err(Unhandled::Kind) => return Err(HandlerError::retry("there is no handler for it")),
+            Err(Unhandled::Conflict(with)) => {
+                self.counters.unhandled_conflict();
+                tracing::error!(entry = %id, %with, "there is no handler for a message in conflict");
+                let text = format!("it conflicts with message {with}, and there is no handler for conflicts");
+                return Err(HandlerError::poison(text));
+            }
         };
         let mut task = JoinSet::new();
         task.spawn(tokio::time::timeout(self.options.handler_timeout, work));
@@ -209,8 +247,12 @@ impl Worker {
         // For the jitter.
         let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
         match self.options.schedule.after_failure(attempts, now, None, random) {
-            Disposition::RetryAt(due) if !error.poison => self.inbox.release(id, self.owner, due, &text).await,
+            Disposition::RetryAt(due) if !error.poison => {
+                self.counters.failed();
+                self.inbox.release(id, self.owner, due, &text).await
+            }
             _ => {
+                self.counters.dead_letter();
                 tracing::error!(entry = %id, attempts, "a message became a dead letter");
                 self.inbox.dead_letter(id, self.owner, &text, now).await
             }
@@ -218,7 +260,7 @@ impl Worker {
     }
 }
 
-impl fmt::Debug for Worker {
+impl<I: ?Sized> fmt::Debug for Worker<I> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Worker")
             .field("handlers", &self.handlers)

@@ -177,7 +177,10 @@ fn bad_deliveries() -> Vec<Request<Body>> {
     ]
 }
 
-async fn send(receivers: &Receivers, request: Request<Body>) -> StatusCode {
+async fn send<I>(receivers: &Receivers<I>, request: Request<Body>) -> StatusCode
+where
+    I: Inbox + ?Sized + 'static,
+{
     receivers.router().oneshot(request).await.unwrap().status()
 }
 

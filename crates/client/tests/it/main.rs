@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod config;
+mod conflicts;
 mod exchange_logs;
 mod kept_tokens;
 mod leaks;

@@ -29,10 +29,18 @@ pub(crate) fn options() -> ReceiversOptions {
 }
 
 pub(crate) fn receivers_with(inbox: Arc<dyn Inbox>, options: ReceiversOptions) -> Receivers {
+    over(inbox, options)
+}
+
+/// Receivers over an inbox of this type.
+pub(crate) fn over<I: Inbox + ?Sized + 'static>(inbox: Arc<I>, options: ReceiversOptions) -> Receivers<I> {
     made(inbox, options).unwrap()
 }
 
-fn made(inbox: Arc<dyn Inbox>, options: ReceiversOptions) -> Result<Receivers, ReceiversOptionsError> {
+fn made<I>(inbox: Arc<I>, options: ReceiversOptions) -> Result<Receivers<I>, ReceiversOptionsError>
+where
+    I: Inbox + ?Sized + 'static,
+{
     let opener = Opener::new(DECRYPTION.clone(), SIGNING.verifying_key());
     Receivers::new(opener, "our-key", inbox, options)
 }
@@ -74,7 +82,7 @@ pub(crate) fn delivery(kind: MessageKind, body: impl Into<String>) -> Request<Bo
     request.body(Body::from(body.into())).unwrap()
 }
 
-async fn send(receivers: &Receivers, request: Request<Body>) -> (StatusCode, String) {
+async fn send<I: Inbox + ?Sized + 'static>(receivers: &Receivers<I>, request: Request<Body>) -> (StatusCode, String) {
     read(receivers.router().oneshot(request).await.unwrap()).await
 }
 
@@ -85,7 +93,10 @@ async fn read(response: Response<Body>) -> (StatusCode, String) {
 }
 
 /// Delivers a message and reads its acknowledgement.
-pub(crate) async fn deliver(receivers: &Receivers, kind: MessageKind, json: &str) -> Acknowledgement {
+pub(crate) async fn deliver<I>(receivers: &Receivers<I>, kind: MessageKind, json: &str) -> Acknowledgement
+where
+    I: Inbox + ?Sized + 'static,
+{
     let (status, body) = send(receivers, delivery(kind, seal(json))).await;
     assert_eq!(status, StatusCode::OK, "{body}");
     Acknowledgement::from_json(body.as_bytes()).unwrap()
@@ -125,29 +136,6 @@ async fn a_duplicate_gets_the_stored_acknowledgement_and_a_conflict_a_new_one() 
     assert_eq!(marked.conflicts_with, Some(EntryId::new(1)));
     let other_status = message(kind).replace("ACSC", "PDNG");
     assert!(![first, conflict].contains(&deliver(&receivers, kind, &other_status).await));
-    assert_eq!(inbox.counts().await.unwrap().pending, 3);
-}
-
-/// A mandate outcome that follows a pending one under the same `request_id` is not a conflict with it.
-#[tokio::test]
-async fn an_outcome_that_moves_on_from_pending_is_news() {
-    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
-    let receivers = receivers_with(inbox.clone(), options());
-    let kind = MessageKind::MandateOutcome;
-    let with = |status: &str| message(kind).replace('}', &format!(r#","action_status":"{status}"}}"#));
-    let pending = deliver(&receivers, kind, &with("PEND")).await;
-    let completed = deliver(&receivers, kind, &with("CMPL")).await;
-    assert_ne!(pending, completed);
-    for (status, first) in [("PEND", &pending), ("CMPL", &completed)] {
-        assert_eq!(deliver(&receivers, kind, &with(status)).await, *first, "{status} again");
-    }
-    let declined = deliver(&receivers, kind, &with("DECL")).await;
-    assert!(![&pending, &completed].contains(&&declined));
-    let mut conflicts = Vec::new();
-    for number in 1..=3 {
-        conflicts.push(inbox.find(EntryId::new(number)).await.unwrap().unwrap().conflicts_with);
-    }
-    assert_eq!(conflicts, [None, None, Some(EntryId::new(2))]);
     assert_eq!(inbox.counts().await.unwrap().pending, 3);
 }
 

@@ -1,7 +1,7 @@
 //! Effects in the inbox's own transaction, over the engines that have one.
 
 use crate::provider::start;
-use crate::receivers::{deliver, message, options, receivers_with};
+use crate::receivers::{deliver, message, options, over};
 use bankrail_client::receivers::{Delivery, Handlers, Worker, WorkerOptions};
 use bankrail_mailbox::{EntryId, InboxState, Schedule, TransactionalInbox};
 use bankrail_stores::{postgres, sqlite};
@@ -32,16 +32,16 @@ struct Gate {
 }
 
 /// A worker over a store with one message that was delivered twice. The first time that it is handled ends as `first`.
-async fn worker<I, W>(inbox: &Arc<I>, clock: &Arc<ManualClock>, first: Then, work: W) -> Worker
+async fn worker<I, W>(inbox: &Arc<I>, clock: &Arc<ManualClock>, first: Then, work: W) -> Worker<I>
 where
     I: TransactionalInbox + 'static,
     W: Fn(Then) -> I::Work + Send + Sync + 'static,
 {
-    let receivers = receivers_with(inbox.clone(), options().clock(clock.clone()));
+    let receivers = over(inbox.clone(), options().clock(clock.clone()));
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND)).await;
     let options = WorkerOptions::new().schedule(Schedule::new([0, 1, 1].map(Duration::from_secs), 0));
-    let handlers = Handlers::new().transactional(inbox.clone(), move |received: Delivery<PaymentOutcome>| {
+    let handlers = Handlers::new().transactional(move |received: Delivery<PaymentOutcome>| {
         let work = work(if received.attempt == 1 { first } else { Then::End });
         async move { Ok(work) }
     });

@@ -4,7 +4,7 @@ use super::{LaterClock, Surroundings, print, read};
 use crate::both::{API_KEY, Keys};
 use axum_server::tls_rustls::RustlsConfig;
 use bankrail_client::receivers::{Delivery, Handlers, Receivers, ReceiversOptions};
-use bankrail_stores::sqlite::{SqliteStore, Work, rusqlite};
+use bankrail_stores::sqlite::{SqliteInbox, SqliteStore, Work, rusqlite};
 use bankrail_webhook::QueryNotification;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -33,14 +33,14 @@ pub(super) async fn work_off(folder: &Path, clock: LaterClock) {
     receivers.worker(handlers).run_due().await.unwrap();
 }
 
-async fn open(folder: &Path, keys: &Keys, clock: LaterClock) -> (Receivers, Handlers) {
+async fn open(folder: &Path, keys: &Keys, clock: LaterClock) -> (Receivers<SqliteInbox>, Handlers<SqliteInbox>) {
     let store = SqliteStore::open(folder.join("inbox.db")).unwrap();
     let inbox = Arc::new(store.inbox());
     let table = "CREATE TABLE IF NOT EXISTS effect (case_id TEXT NOT NULL) STRICT";
     store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
     let options = ReceiversOptions::new().clock(Arc::new(clock));
-    let receivers = Receivers::new(keys.opener(), API_KEY, inbox.clone(), options).unwrap();
-    let handlers = Handlers::new().transactional(inbox, |received: Delivery<QueryNotification>| async move {
+    let receivers = Receivers::new(keys.opener(), API_KEY, inbox, options).unwrap();
+    let handlers = Handlers::new().transactional(|received: Delivery<QueryNotification>| async move {
         let case = received.message.case_id.to_string();
         Ok(Work::new(move |transaction| {
             transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;
