@@ -14,6 +14,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 mod cached;
 #[cfg(feature = "client-assertion")]
 mod expiring;
+#[cfg(feature = "webhook")]
+mod histories;
 #[cfg(feature = "mailbox")]
 mod inbox;
 #[cfg(feature = "mailbox")]
@@ -27,6 +29,9 @@ mod tokens;
 
 #[cfg(feature = "mailbox")]
 pub use {inbox::MemoryInbox, outbox::MemoryOutbox};
+
+#[cfg(feature = "webhook")]
+pub use histories::MemoryHistories;
 
 /// All stores of the enabled features, in memory. A cheap handle: clones share the records.
 ///
@@ -60,6 +65,10 @@ struct Parts {
     inbox: Mutex<inbox::Messages>,
     #[cfg(feature = "mailbox")]
     outbox: Mutex<outbox::Messages>,
+    #[cfg(feature = "webhook")]
+    histories: Mutex<histories::Kept>,
+    #[cfg(feature = "webhook")]
+    changed: tokio::sync::Notify,
     #[cfg(feature = "client-assertion")]
     replay: Mutex<replay::Claims>,
     #[cfg(feature = "statement")]
@@ -96,6 +105,13 @@ impl MemoryStore {
     #[must_use]
     pub fn outbox(&self) -> MemoryOutbox {
         MemoryOutbox { parts: Arc::clone(&self.parts) }
+    }
+
+    /// The histories of this store.
+    #[cfg(feature = "webhook")]
+    #[must_use]
+    pub fn histories(&self) -> MemoryHistories {
+        MemoryHistories { parts: Arc::clone(&self.parts) }
     }
 }
 

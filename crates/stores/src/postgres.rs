@@ -29,6 +29,8 @@ mod cached;
 #[cfg(feature = "rate-limit")]
 mod counters;
 mod error;
+#[cfg(feature = "webhook")]
+mod histories;
 #[cfg(feature = "mailbox")]
 mod inbox;
 #[cfg(feature = "mailbox")]
@@ -45,6 +47,8 @@ mod values;
 #[cfg(feature = "rate-limit")]
 pub use counters::PostgresCounters;
 pub use error::DatabaseError;
+#[cfg(feature = "webhook")]
+pub use histories::PostgresHistories;
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 pub use transaction::{InTransaction, Work, WorkFuture};
 #[cfg(feature = "mailbox")]
@@ -76,6 +80,9 @@ pub struct PostgresStore {
 struct Shared {
     pool: Pool,
     timeout: Duration,
+    /// Wakes those who wait for a transaction of a caller's work.
+    #[cfg(feature = "webhook")]
+    committed: tokio::sync::Notify,
 }
 
 impl PostgresStore {
@@ -106,6 +113,13 @@ impl PostgresStore {
     #[must_use]
     pub fn counters(&self) -> PostgresCounters {
         PostgresCounters::of(self.clone())
+    }
+
+    /// The histories of mandates and payments in this store.
+    #[cfg(feature = "webhook")]
+    #[must_use]
+    pub fn histories(&self) -> PostgresHistories {
+        PostgresHistories { store: self.clone() }
     }
 }
 
@@ -207,7 +221,14 @@ impl PostgresOptions {
             Ok(())
         };
         tokio::time::timeout(self.timeout, connecting).await.map_err(ConnectError::failed)??;
-        Ok(PostgresStore { shared: Arc::new(Shared { pool, timeout: self.timeout }) })
+        Ok(PostgresStore {
+            shared: Arc::new(Shared {
+                pool,
+                timeout: self.timeout,
+                #[cfg(feature = "webhook")]
+                committed: tokio::sync::Notify::new(),
+            }),
+        })
     }
 }
 

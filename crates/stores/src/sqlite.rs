@@ -30,6 +30,8 @@ mod cached;
 mod connection;
 #[cfg(feature = "rate-limit")]
 mod counters;
+#[cfg(feature = "webhook")]
+mod histories;
 #[cfg(feature = "mailbox")]
 mod inbox;
 #[cfg(feature = "mailbox")]
@@ -50,6 +52,9 @@ pub use transaction::Work;
 pub use transaction::{Transaction, TransactionError};
 #[cfg(feature = "mailbox")]
 pub use {inbox::SqliteInbox, outbox::SqliteOutbox};
+
+#[cfg(feature = "webhook")]
+pub use histories::SqliteHistories;
 
 /// The SQLite binding of [`Transaction::connection`].
 pub use rusqlite;
@@ -83,6 +88,8 @@ const DAILY: &[&[&str]] = &[
     outbox::DAILY,
     #[cfg(feature = "mailbox")]
     outbox::DAILY_LEASES,
+    #[cfg(feature = "webhook")]
+    histories::DAILY,
 ];
 
 /// All stores of the enabled features, in one SQLite file, or in memory for tests.
@@ -139,6 +146,13 @@ impl SqliteStore {
     #[must_use]
     pub fn outbox(&self) -> SqliteOutbox {
         SqliteOutbox { store: self.clone() }
+    }
+
+    /// The histories of mandates and payments in this store.
+    #[cfg(feature = "webhook")]
+    #[must_use]
+    pub fn histories(&self) -> SqliteHistories {
+        SqliteHistories { store: self.clone() }
     }
 }
 

@@ -4,10 +4,14 @@
 //! sender's processing time. So the transition rules decide first, and time only where they do not (Default:
 //! "Transitions"). Both histories keep the applied messages as a set and derive the state from it: neither the order of
 //! arrival nor repeated deliveries change the state.
+//!
+//! [`Histories`] is a store of them; its engines are in `bankrail-stores`.
 
+mod kept;
 mod mandate;
 mod payment;
 
+pub use kept::{Fold, Histories, History, HistoryId, HistoryState, KeptHistory};
 pub use mandate::{MandateHistory, MandateState};
 pub use payment::{PaymentHistory, PaymentState};
 

@@ -22,6 +22,8 @@ pub mod history;
 pub mod message;
 pub mod samples;
 pub mod sender;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use acknowledgement::Acknowledgement;
 pub use amended::Amended;

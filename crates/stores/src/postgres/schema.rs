@@ -4,7 +4,12 @@ use super::ConnectError;
 use tokio_postgres::Client;
 
 /// The statements that bring the tables from each version to the next.
-const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const STEPS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// Held while the tables are brought up to date: several workers may start at once.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_schema', 0))";

@@ -40,7 +40,7 @@ mod statement;
 /// ```
 #[derive(Clone, Copy)]
 pub struct InTransaction<'a> {
-    transaction: &'a Transaction<'a>,
+    pub(super) transaction: &'a Transaction<'a>,
 }
 
 impl<'a> InTransaction<'a> {

@@ -25,6 +25,9 @@ pub(super) struct Database {
     path: Option<PathBuf>,
     writer: mpsc::Sender<Box<dyn Job>>,
     reader: mpsc::Sender<Box<dyn Job>>,
+    /// Wakes those who wait for a transaction of a caller's work.
+    #[cfg(feature = "webhook")]
+    committed: tokio::sync::Notify,
 }
 
 impl Database {
@@ -56,7 +59,13 @@ impl Database {
         let gather = options.gather;
         let connection = Guarded::new(connection).map_err(failed)?;
         spawn(shown, "bankrail-write", move || write_loop(&connection, writes, gather))?;
-        Ok(Self { path: path.map(Path::to_owned), writer, reader })
+        Ok(Self {
+            path: path.map(Path::to_owned),
+            writer,
+            reader,
+            #[cfg(feature = "webhook")]
+            committed: tokio::sync::Notify::new(),
+        })
     }
 
     /// Runs `work` in the next transaction and answers after its commit. If `work` fails, its effects are undone.
@@ -73,7 +82,16 @@ impl Database {
         &self,
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        send(&self.writer, work, true).await
+        let answer = send(&self.writer, work, true).await;
+        #[cfg(feature = "webhook")]
+        self.committed.notify_waiters();
+        answer
+    }
+
+    /// Ready after the next [`Database::write_alone`].
+    #[cfg(feature = "webhook")]
+    pub(super) fn committed(&self) -> impl Future<Output = ()> {
+        self.committed.notified()
     }
 
     /// Runs `work`, which only reads, on a state with all writes that were answered before the call.

@@ -15,6 +15,8 @@ mod cached;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
 mod counters;
 mod engines;
+#[cfg(feature = "webhook")]
+mod histories;
 mod inbox;
 mod outbox;
 #[cfg(feature = "postgres")]

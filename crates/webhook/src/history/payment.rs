@@ -140,6 +140,15 @@ impl PaymentHistory {
         if highest.is_some_and(|highest| rank.step() < highest) { Observation::Stale } else { Observation::Unchanged }
     }
 
+    /// Adds the outcomes of another history of the same payment: one was known by `instruction_identification` and the
+    /// other by `uetr`.
+    pub fn merge(&mut self, other: Self) {
+        for (outcome, at) in other.outcomes {
+            let earliest = self.outcomes.entry(outcome).or_insert(at);
+            *earliest = at.min(*earliest);
+        }
+    }
+
     /// The state of the payment.
     #[must_use]
     pub fn state(&self) -> PaymentState {

@@ -25,7 +25,11 @@ impl TransactionalInbox for PostgresInbox {
                 }
             };
             match completion {
-                Completion::Committed => transaction.commit().await?,
+                Completion::Committed => {
+                    transaction.commit().await?;
+                    #[cfg(feature = "webhook")]
+                    self.store.shared.committed.notify_waiters();
+                }
                 _ => transaction.rollback().await?,
             }
             client.give_back();

@@ -1,0 +1,226 @@
+//! Histories of mandates and payments.
+
+use super::values::entry_id;
+use super::{Fault, InTransaction, PostgresStore, Typed, get, instant};
+use bankrail_mailbox::EntryId;
+use bankrail_values::{StoreError, StoreFuture, Timestamp};
+use bankrail_webhook::Message;
+use bankrail_webhook::history::{Fold, Histories, History, HistoryId, HistoryState, KeptHistory, Observation};
+use std::time::Duration;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Row, Transaction};
+
+/// How often changes by other processes are looked for.
+const POLL: Duration = Duration::from_secs(1);
+
+/// The number of the last change. Its row stays locked until the transaction ends, so that messages are folded one
+/// after the other.
+const LAST_CHANGE: &str = "SELECT last FROM bankrail_history_change FOR UPDATE";
+
+const SET_LAST_CHANGE: &str = "UPDATE bankrail_history_change SET last = $1";
+
+const NAMED: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
+        ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
+    FROM bankrail_history h
+    WHERE h.id IN (SELECT id FROM bankrail_history_name WHERE scope = $1 AND name = ANY ($2))";
+
+const BY_STATE: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
+        ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
+    FROM bankrail_history h WHERE h.scope = $1 AND h.state = $2 AND h.id > $3 ORDER BY h.id LIMIT $4";
+
+const BY_CHANGE: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
+        ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
+    FROM bankrail_history h WHERE h.change > $1 ORDER BY h.change LIMIT $2";
+
+const INSERT: &str = "INSERT INTO bankrail_history (scope, state, final, changed, change, history)
+    VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
+
+const UPDATE: &str = "UPDATE bankrail_history SET state = $2, final = $3, changed = $4, change = $5, history = $6
+    WHERE id = $1";
+
+const INSERT_NAMES: &str = "INSERT INTO bankrail_history_name (scope, name, id)
+    SELECT $1, name, $3 FROM unnest($2::text[]) AS name ON CONFLICT (scope, name) DO NOTHING";
+
+const DELETE: &str = "DELETE FROM bankrail_history WHERE id = ANY ($1)";
+
+const FORGET: &str = "DELETE FROM bankrail_history WHERE id IN (SELECT id FROM bankrail_history
+    WHERE final AND changed < $1 ORDER BY changed LIMIT 500 FOR UPDATE SKIP LOCKED)";
+
+/// The histories of a [`PostgresStore`]. To fold a message in the transaction of the inbox, use
+/// [`InTransaction::apply_history`] in the work of a handler.
+///
+/// Transactions that fold a message wait for each other, so that changes become visible in the order of their numbers:
+/// keep them short.
+#[derive(Clone, Debug)]
+pub struct PostgresHistories {
+    pub(super) store: PostgresStore,
+}
+
+impl Histories for PostgresHistories {
+    fn apply<'a>(&'a self, scope: &'a str, message: &'a Message, now: Timestamp) -> StoreFuture<'a, Observation> {
+        Box::pin(async move {
+            let observation = self.store.timed(async {
+                let mut client = self.store.client().await?;
+                let transaction = client.transaction().await?;
+                let observation = apply(&transaction, scope, message, now).await?;
+                transaction.commit().await?;
+                client.give_back();
+                Ok(observation)
+            });
+            let observation = observation.await?;
+            self.store.shared.committed.notify_waiters();
+            Ok(observation)
+        })
+    }
+
+    fn find<'a>(&'a self, scope: &'a str, id: &'a HistoryId) -> StoreFuture<'a, Option<KeptHistory>> {
+        Box::pin(self.store.timed(async move {
+            let names = [id.to_string()];
+            let rows = self.store.query(NAMED, &[(&scope, Type::TEXT), (&names.as_slice(), Type::TEXT_ARRAY)]).await?;
+            rows.first().map(kept).transpose()
+        }))
+    }
+
+    fn list<'a>(
+        &'a self,
+        scope: &'a str,
+        state: HistoryState,
+        after: Option<u64>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<KeptHistory>> {
+        Box::pin(self.store.timed(async move {
+            let parameters: [Typed<'_>; 4] = [
+                (&scope, Type::TEXT),
+                (&state.as_str(), Type::TEXT),
+                (&after.map_or(-1, stored), Type::INT8),
+                (&i64::from(limit), Type::INT8),
+            ];
+            self.store.query(BY_STATE, &parameters).await?.iter().map(kept).collect()
+        }))
+    }
+
+    fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
+        Box::pin(self.store.timed(async move {
+            let parameters: [Typed<'_>; 2] = [(&stored(change), Type::INT8), (&i64::from(limit), Type::INT8)];
+            self.store.query(BY_CHANGE, &parameters).await?.iter().map(kept).collect()
+        }))
+    }
+
+    fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            loop {
+                // Created before the database is read, so that no change in between is missed.
+                let committed = self.store.shared.committed.notified();
+                let sql = "SELECT 1 FROM bankrail_history WHERE change > $1 LIMIT 1";
+                let rows = self.store.timed(async { self.store.query(sql, &[(&stored(change), Type::INT8)]).await });
+                if !rows.await?.is_empty() {
+                    return Ok(());
+                }
+                // The end of the time is no error: then another process may have made a change.
+                let _ = tokio::time::timeout(POLL, committed).await;
+            }
+        })
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.store.forget_in_pieces(FORGET, before))
+    }
+}
+
+impl InTransaction<'_> {
+    /// Folds a message into the history of its mandate or payment, as [`Histories::apply`] does: the history changes
+    /// together with the inbox and with the caller's tables, or not at all. Another transaction that folds a message
+    /// waits for the end of this one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn apply_history(
+        &self,
+        scope: &str,
+        message: &Message,
+        now: Timestamp,
+    ) -> Result<Observation, StoreError> {
+        Ok(apply(self.transaction, scope, message, now).await?)
+    }
+}
+
+async fn apply(
+    transaction: &Transaction<'_>,
+    scope: &str,
+    message: &Message,
+    now: Timestamp,
+) -> Result<Observation, Fault> {
+    let names: Vec<String> = HistoryId::of(message).iter().map(HistoryId::to_string).collect();
+    if names.is_empty() {
+        return Ok(Observation::NotApplicable);
+    }
+    // Locked first, so that the rows that are read next are the latest.
+    let last: i64 = match transaction.query_typed(LAST_CHANGE, &[]).await?.first() {
+        Some(row) => get(row, "last")?,
+        None => return Err(Fault::corrupt("expected the number of the last change")),
+    };
+    let rows = transaction.query_typed(NAMED, &[(&scope, Type::TEXT), (&names, Type::TEXT_ARRAY)]).await?;
+    let known = rows.iter().map(kept).collect::<Result<Vec<_>, _>>()?;
+    let before = known.iter().min_by_key(|kept| kept.number).map(|kept| (kept.changed_at, kept.change));
+    let Some(fold) = Fold::of(message, known) else { return Ok(Observation::NotApplicable) };
+    let (changed_at, change) = match before {
+        Some((changed_at, change)) if !fold.changed => (changed_at, stored(change)),
+        _ => {
+            transaction.execute_typed(SET_LAST_CHANGE, &[(&(last + 1), Type::INT8)]).await?;
+            (now, last + 1)
+        }
+    };
+    if !fold.merged.is_empty() {
+        let merged: Vec<i64> = fold.merged.iter().copied().map(stored).collect();
+        transaction.execute_typed(DELETE, &[(&merged, Type::INT8_ARRAY)]).await?;
+    }
+    let state = fold.history.state();
+    let json = fold.history.to_json();
+    let id = fold.number.map(stored);
+    let parameters: [Typed<'_>; 6] = [
+        match &id {
+            Some(id) => (id, Type::INT8),
+            None => (&scope, Type::TEXT),
+        },
+        (&state.as_str(), Type::TEXT),
+        (&state.is_final(), Type::BOOL),
+        (&changed_at.unix_millis(), Type::INT8),
+        (&change, Type::INT8),
+        (&json, Type::BYTEA),
+    ];
+    let id = match id {
+        Some(id) => {
+            transaction.execute_typed(UPDATE, &parameters).await?;
+            id
+        }
+        None => match transaction.query_typed(INSERT, &parameters).await?.first() {
+            Some(row) => get(row, "id")?,
+            None => return Err(Fault::corrupt("no number for a new history")),
+        },
+    };
+    let names: Vec<String> = fold.ids.iter().map(HistoryId::to_string).collect();
+    let parameters: [Typed<'_>; 3] = [(&scope, Type::TEXT), (&names, Type::TEXT_ARRAY), (&id, Type::INT8)];
+    transaction.execute_typed(INSERT_NAMES, &parameters).await?;
+    Ok(fold.observation)
+}
+
+fn kept(row: &Row) -> Result<KeptHistory, Fault> {
+    let names: Vec<&str> = get(row, "names")?;
+    let ids: Option<Vec<HistoryId>> = names.into_iter().map(HistoryId::from_name).collect();
+    let mut ids = ids.ok_or_else(|| Fault::corrupt("expected the names of a history"))?;
+    ids.sort_unstable();
+    let history = History::from_json(get(row, "history")?);
+    Ok(KeptHistory {
+        number: entry_id(get(row, "id")?)?.get(),
+        scope: get(row, "scope")?,
+        ids,
+        history: history.ok_or_else(|| Fault::corrupt("expected a history"))?,
+        changed_at: instant(get(row, "changed")?)?,
+        change: entry_id(get(row, "change")?)?.get(),
+    })
+}
+
+/// A number in the database. One that no row can have becomes one that no row has.
+fn stored(number: u64) -> i64 {
+    super::values::number(EntryId::new(number))
+}

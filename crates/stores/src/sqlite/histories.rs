@@ -1,0 +1,216 @@
+//! Histories of mandates and payments.
+
+use super::connection::{Fault, Outcome};
+use super::{SqliteStore, Transaction, instant};
+use bankrail_values::{StoreError, StoreFuture, Timestamp};
+use bankrail_webhook::Message;
+use bankrail_webhook::history::{Fold, Histories, History, HistoryId, HistoryState, KeptHistory, Observation};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::time::Duration;
+
+/// How often changes by other processes are looked for.
+const POLL: Duration = Duration::from_secs(1);
+
+const NAMED: &str = "SELECT id FROM bankrail_history_name WHERE scope = ?1 AND name = ?2";
+
+const NAMES: &str = "SELECT name FROM bankrail_history_name WHERE id = ?1";
+
+const BY_ID: &str = "SELECT id, scope, changed, change, history FROM bankrail_history WHERE id = ?1";
+
+const BY_STATE: &str = "SELECT id, scope, changed, change, history FROM bankrail_history
+    WHERE scope = ?1 AND state = ?2 AND id > ?3 ORDER BY id LIMIT ?4";
+
+const BY_CHANGE: &str =
+    "SELECT id, scope, changed, change, history FROM bankrail_history WHERE change > ?1 ORDER BY change LIMIT ?2";
+
+const NEXT_CHANGE: &str = "UPDATE bankrail_history_change SET last = last + 1 RETURNING last";
+
+const INSERT: &str = "INSERT INTO bankrail_history (scope, state, final, changed, change, history)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+
+const UPDATE: &str = "UPDATE bankrail_history SET state = ?2, final = ?3, changed = ?4, change = ?5, history = ?6
+    WHERE id = ?1";
+
+const INSERT_NAME: &str = "INSERT INTO bankrail_history_name (scope, name, id) VALUES (?1, ?2, ?3)
+    ON CONFLICT (scope, name) DO NOTHING";
+
+const DELETE: &str = "DELETE FROM bankrail_history WHERE id = ?1";
+
+const FORGET: &str = "DELETE FROM bankrail_history WHERE id IN
+    (SELECT id FROM bankrail_history WHERE final = 1 AND changed < ?1 ORDER BY changed LIMIT ?2)";
+
+#[cfg(test)]
+pub(super) const DAILY: &[&str] =
+    &[NAMED, NAMES, BY_ID, BY_STATE, BY_CHANGE, INSERT, UPDATE, INSERT_NAME, DELETE, FORGET];
+
+/// The histories of a [`SqliteStore`]. To fold a message in the transaction of the inbox, use
+/// [`Transaction::apply_history`] in the work of a handler.
+#[derive(Clone, Debug)]
+pub struct SqliteHistories {
+    pub(super) store: SqliteStore,
+}
+
+impl Histories for SqliteHistories {
+    fn apply<'a>(&'a self, scope: &'a str, message: &'a Message, now: Timestamp) -> StoreFuture<'a, Observation> {
+        let (scope, message) = (scope.to_owned(), message.clone());
+        Box::pin(
+            self.store
+                .database
+                .write_alone(move |connection| Ok(Outcome::Keep(apply(connection, &scope, &message, now)?))),
+        )
+    }
+
+    fn find<'a>(&'a self, scope: &'a str, id: &'a HistoryId) -> StoreFuture<'a, Option<KeptHistory>> {
+        let (scope, name) = (scope.to_owned(), id.to_string());
+        Box::pin(self.store.database.read(move |connection| find(connection, &scope, &name)))
+    }
+
+    fn list<'a>(
+        &'a self,
+        scope: &'a str,
+        state: HistoryState,
+        after: Option<u64>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<KeptHistory>> {
+        let (scope, after) = (scope.to_owned(), after.map_or(-1, stored));
+        Box::pin(self.store.database.read(move |connection| {
+            let mut list = connection.prepare_cached(BY_STATE)?;
+            let rows = list.query_and_then(params![scope, state.as_str(), after, limit], row)?;
+            rows.map(|row| with_names(connection, row?)).collect()
+        }))
+    }
+
+    fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
+        Box::pin(self.store.database.read(move |connection| {
+            let mut list = connection.prepare_cached(BY_CHANGE)?;
+            let rows = list.query_and_then(params![stored(change), limit], row)?;
+            rows.map(|row| with_names(connection, row?)).collect()
+        }))
+    }
+
+    fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            loop {
+                // Created before the database is read, so that no change in between is missed.
+                let committed = self.store.database.committed();
+                let exists = self.store.database.read(move |connection| {
+                    let mut any =
+                        connection.prepare_cached("SELECT 1 FROM bankrail_history WHERE change > ?1 LIMIT 1")?;
+                    Ok(any.exists([stored(change)])?)
+                });
+                if exists.await? {
+                    return Ok(());
+                }
+                // The end of the time is no error: then another process may have made a change.
+                let _ = tokio::time::timeout(POLL, committed).await;
+            }
+        })
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.store.forget_in_pieces(FORGET, before))
+    }
+}
+
+impl Transaction<'_> {
+    /// Folds a message into the history of its mandate or payment, as [`Histories::apply`] does, in this transaction:
+    /// the history changes together with the inbox and with the caller's tables, or not at all.
+    ///
+    /// ```
+    /// use bankrail_stores::sqlite::Work;
+    /// use bankrail_webhook::{Message, TransactionStatus, samples};
+    ///
+    /// let message = Message::from(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
+    /// let now = "2026-11-21T06:00:00.000Z".parse().unwrap();
+    /// let work = Work::new(move |transaction| transaction.apply_history("", &message, now).map(|_| ()));
+    /// # drop(work);
+    /// ```
+    ///
+    /// # Errors
+    /// [`StoreError`]; the transaction's work must then return an error.
+    pub fn apply_history(&self, scope: &str, message: &Message, now: Timestamp) -> Result<Observation, StoreError> {
+        Ok(apply(self.connection(), scope, message, now)?)
+    }
+}
+
+fn apply(connection: &Connection, scope: &str, message: &Message, now: Timestamp) -> Result<Observation, Fault> {
+    let mut known: Vec<KeptHistory> = Vec::new();
+    for id in HistoryId::of(message) {
+        if let Some(kept) = find(connection, scope, &id.to_string())? {
+            if known.iter().all(|known| known.number != kept.number) {
+                known.push(kept);
+            }
+        }
+    }
+    let before = known.iter().min_by_key(|kept| kept.number).map(|kept| (kept.changed_at, kept.change));
+    let Some(fold) = Fold::of(message, known) else { return Ok(Observation::NotApplicable) };
+    let (changed_at, change) = match before {
+        Some(before) if !fold.changed => before,
+        _ => {
+            let next: i64 = connection.prepare_cached(NEXT_CHANGE)?.query_row([], |row| row.get(0))?;
+            (now, u64::try_from(next).map_err(Fault::corrupt)?)
+        }
+    };
+    for other in fold.merged {
+        connection.prepare_cached(DELETE)?.execute([stored(other)])?;
+    }
+    let state = fold.history.state();
+    let (changed_at, change, json) = (changed_at.unix_millis(), stored(change), fold.history.to_json());
+    let id = match fold.number {
+        None => {
+            let values = params![scope, state.as_str(), state.is_final(), changed_at, change, json];
+            connection.prepare_cached(INSERT)?.execute(values)?;
+            connection.last_insert_rowid()
+        }
+        Some(number) => {
+            let values = params![stored(number), state.as_str(), state.is_final(), changed_at, change, json];
+            connection.prepare_cached(UPDATE)?.execute(values)?;
+            stored(number)
+        }
+    };
+    for name in &fold.ids {
+        connection.prepare_cached(INSERT_NAME)?.execute(params![scope, name.to_string(), id])?;
+    }
+    Ok(fold.observation)
+}
+
+fn find(connection: &Connection, scope: &str, name: &str) -> Result<Option<KeptHistory>, Fault> {
+    let id: Option<i64> = connection.prepare_cached(NAMED)?.query_row([scope, name], |row| row.get(0)).optional()?;
+    let Some(id) = id else { return Ok(None) };
+    let mut by_id = connection.prepare_cached(BY_ID)?;
+    let kept = by_id.query_and_then([id], row)?.next().transpose()?;
+    kept.map(|kept| with_names(connection, kept)).transpose()
+}
+
+/// Reads a row, without its names.
+fn row(row: &Row<'_>) -> Result<KeptHistory, Fault> {
+    let history = History::from_json(row.get_ref("history")?.as_blob().map_err(Fault::corrupt)?);
+    Ok(KeptHistory {
+        number: counted(row.get("id")?)?,
+        scope: row.get("scope")?,
+        ids: Vec::new(),
+        history: history.ok_or_else(|| Fault::corrupt("expected a history"))?,
+        changed_at: instant(row.get("changed")?)?,
+        change: counted(row.get("change")?)?,
+    })
+}
+
+fn with_names(connection: &Connection, mut kept: KeptHistory) -> Result<KeptHistory, Fault> {
+    let mut names = connection.prepare_cached(NAMES)?;
+    let names = names.query_map([stored(kept.number)], |row| row.get::<_, String>(0))?;
+    for name in names {
+        let id = HistoryId::from_name(&name?).ok_or_else(|| Fault::corrupt("expected the name of a history"))?;
+        kept.ids.push(id);
+    }
+    kept.ids.sort_unstable();
+    Ok(kept)
+}
+
+/// A number in the database. One that no row can have becomes one that no row has.
+fn stored(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn counted(number: i64) -> Result<u64, Fault> {
+    u64::try_from(number).map_err(Fault::corrupt)
+}

@@ -1,0 +1,278 @@
+//! Histories in a store: folded message by message, read by id, listed by state, with the sequence of their changes.
+
+use super::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
+use crate::ids::{MandateId, Uetr};
+use crate::message::{Message, Text35};
+use bankrail_values::{StoreFuture, Timestamp};
+use std::fmt;
+
+/// What identifies a mandate or a payment in messages.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "a further id is another meaning of stored names")]
+pub enum HistoryId {
+    /// A mandate, by `mandate_identification`.
+    Mandate(MandateId),
+    /// A payment, by `instruction_identification`.
+    Instruction(Text35),
+    /// A payment, by `uetr`.
+    Uetr(Uetr),
+}
+
+impl HistoryId {
+    /// What a message is about: a mandate, or a payment under one name or two. Nothing for a query, and for an outcome
+    /// that names neither.
+    #[must_use]
+    pub fn of(message: &Message) -> Vec<Self> {
+        match message {
+            Message::MandateOutcome(outcome) => outcome.mandate_identification.map(Self::Mandate).into_iter().collect(),
+            Message::MandateNotification(notification) => vec![Self::Mandate(notification.mandate_identification)],
+            Message::PaymentOutcome(outcome) => {
+                let instruction = outcome.instruction_identification.clone().map(Self::Instruction);
+                instruction.into_iter().chain(outcome.uetr.map(Self::Uetr)).collect()
+            }
+            Message::Query(_) => Vec::new(),
+        }
+    }
+
+    /// The id with this stored name, which [`HistoryId`]'s `Display` writes.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let (sort, id) = name.split_once(':')?;
+        match sort {
+            "mandate" => MandateId::parse(id).ok().map(Self::Mandate),
+            "instruction" => id.parse().ok().map(Self::Instruction),
+            "uetr" => Uetr::parse(id).ok().map(Self::Uetr),
+            _ => None,
+        }
+    }
+}
+
+/// A name for stores, such as `mandate:` and the id.
+impl fmt::Display for HistoryId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mandate(id) => write!(out, "mandate:{id}"),
+            Self::Instruction(id) => write!(out, "instruction:{}", id.as_str()),
+            Self::Uetr(id) => write!(out, "uetr:{id}"),
+        }
+    }
+}
+
+/// The state of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "the two sorts of histories")]
+pub enum HistoryState {
+    /// The state of a mandate.
+    Mandate(MandateState),
+    /// The state of a payment.
+    Payment(PaymentState),
+}
+
+impl HistoryState {
+    /// A stable name, for stores.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mandate(MandateState::Unknown) => "mandate_unknown",
+            Self::Mandate(MandateState::Created) => "mandate_created",
+            Self::Mandate(MandateState::Active) => "mandate_active",
+            Self::Mandate(MandateState::Suspended) => "mandate_suspended",
+            Self::Mandate(MandateState::Cancelled) => "mandate_cancelled",
+            Self::Mandate(MandateState::Contradictory) => "mandate_contradictory",
+            Self::Payment(PaymentState::Unknown) => "payment_unknown",
+            Self::Payment(PaymentState::Warehoused) => "payment_warehoused",
+            Self::Payment(PaymentState::SettlementPending) => "payment_settlement_pending",
+            Self::Payment(PaymentState::Settled) => "payment_settled",
+            Self::Payment(PaymentState::Rejected) => "payment_rejected",
+            Self::Payment(PaymentState::Contradictory) => "payment_contradictory",
+        }
+    }
+
+    /// True for the states that a further message changes only if it contradicts earlier ones: a cancelled mandate, a
+    /// payment that is settled or rejected.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(
+            self,
+            Self::Mandate(MandateState::Cancelled) | Self::Payment(PaymentState::Settled | PaymentState::Rejected)
+        )
+    }
+}
+
+/// The history of a mandate or a payment. Serialized, it can be kept in a store.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "the two sorts of histories")]
+pub enum History {
+    /// Of a mandate.
+    Mandate(MandateHistory),
+    /// Of a payment.
+    Payment(PaymentHistory),
+}
+
+impl History {
+    /// The state.
+    #[must_use]
+    pub fn state(&self) -> HistoryState {
+        match self {
+            Self::Mandate(history) => HistoryState::Mandate(history.state()),
+            Self::Payment(history) => HistoryState::Payment(history.state()),
+        }
+    }
+
+    /// True when the rules reach the state without a gap ([`MandateHistory::is_complete`]). A payment's always is.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        match self {
+            Self::Mandate(history) => history.is_complete(),
+            Self::Payment(_) => true,
+        }
+    }
+
+    /// Writes the history as JSON, for a store.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a history is JSON")
+    }
+
+    /// Reads what [`History::to_json`] wrote. `None` for other bytes.
+    #[must_use]
+    pub fn from_json(json: &[u8]) -> Option<Self> {
+        serde_json::from_slice(json).ok()
+    }
+}
+
+/// A history in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct KeptHistory {
+    /// The number that the store gave it. Never used twice.
+    pub number: u64,
+    /// The receiver that its messages are for, as in a duplicate key. Empty unless receivers share the store.
+    pub scope: String,
+    /// What it is the history of, in ascending order: one mandate, or the names of one payment.
+    pub ids: Vec<HistoryId>,
+    /// The messages, and the state that follows from them.
+    pub history: History,
+    /// When its state changed last, by the caller's clock.
+    pub changed_at: Timestamp,
+    /// The number of its last change: it rises with each change of any history in the store.
+    pub change: u64,
+}
+
+impl KeptHistory {
+    /// The state.
+    #[must_use]
+    pub fn state(&self) -> HistoryState {
+        self.history.state()
+    }
+}
+
+/// What a message does to the kept histories: the rule that every engine follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines act on each member")]
+pub struct Fold {
+    /// The history to replace; `None` for a new one.
+    pub number: Option<u64>,
+    /// Its names from now on.
+    pub ids: Vec<HistoryId>,
+    /// Its content from now on.
+    pub history: History,
+    /// True when state or completeness differ from before: store a new number of a change, and the time.
+    pub changed: bool,
+    /// Further histories that turned out to be of the same payment: delete them. Their messages are in this one.
+    pub merged: Vec<u64>,
+    /// What the message did.
+    pub observation: Observation,
+}
+
+impl Fold {
+    /// Folds a message into the kept histories that have a name of it, in any order. `None` if nothing is to be stored:
+    /// the message is about neither a mandate nor a payment, or has a status that this version does not know and is the
+    /// first of its kind.
+    #[must_use]
+    pub fn of(message: &Message, mut known: Vec<KeptHistory>) -> Option<Self> {
+        let mut ids = HistoryId::of(message);
+        if ids.is_empty() {
+            return None;
+        }
+        known.sort_unstable_by_key(|kept| kept.number);
+        let mut known = known.into_iter();
+        let first = known.next();
+        let (number, before) = (first.as_ref().map(|kept| kept.number), first.as_ref().map(Self::position));
+        let mut history = match (first, message) {
+            (Some(kept), _) => {
+                ids.extend(kept.ids);
+                kept.history
+            }
+            (None, Message::PaymentOutcome(_)) => History::Payment(PaymentHistory::new()),
+            (None, _) => History::Mandate(MandateHistory::new()),
+        };
+        let mut merged = Vec::new();
+        for other in known {
+            merged.push(other.number);
+            ids.extend(other.ids);
+            if let (History::Payment(history), History::Payment(other)) = (&mut history, other.history) {
+                history.merge(other);
+            }
+        }
+        let observation = match (&mut history, message) {
+            (History::Mandate(history), Message::MandateOutcome(outcome)) => history.apply_outcome(outcome),
+            (History::Mandate(history), Message::MandateNotification(message)) => history.apply_notification(message),
+            (History::Payment(history), Message::PaymentOutcome(outcome)) => history.apply(outcome),
+            _ => Observation::NotApplicable,
+        };
+        if number.is_none() && observation == Observation::NotApplicable {
+            return None;
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        let changed = !merged.is_empty() || before != Some((history.state(), history.is_complete()));
+        Some(Self { number, ids, history, changed, merged, observation })
+    }
+
+    fn position(kept: &KeptHistory) -> (HistoryState, bool) {
+        (kept.state(), kept.history.is_complete())
+    }
+}
+
+/// A store of the histories of mandates and payments. Each operation is durable before it returns.
+///
+/// - [`Histories::apply`] folds a message in a transaction of its own. Engines with transactions also fold it within
+///   the caller's, so that the history changes together with the inbox and with the caller's own tables.
+/// - Rules for engines, which the suite of the `testing` feature checks: [`Fold::of`] decides; numbers of histories and
+///   of changes rise and are never used twice; a reader that has seen a change has seen all those with lower numbers.
+/// - What grows: a row for each mandate and payment until [`Histories::forget`], with about 200 bytes for each different
+///   message about it.
+/// - A message in conflict with an earlier one makes a history contradictory: do not fold it until a person has decided.
+pub trait Histories: fmt::Debug + Send + Sync {
+    /// Folds a message. Returns what it did: [`Observation::NotApplicable`] if it is about neither a mandate nor a
+    /// payment. Folding it again changes nothing.
+    fn apply<'a>(&'a self, scope: &'a str, message: &'a Message, now: Timestamp) -> StoreFuture<'a, Observation>;
+
+    /// Returns the history of a mandate or payment.
+    fn find<'a>(&'a self, scope: &'a str, id: &'a HistoryId) -> StoreFuture<'a, Option<KeptHistory>>;
+
+    /// Returns up to `limit` histories in this state, after the one with the number `after`, in the order of their
+    /// numbers.
+    fn list<'a>(
+        &'a self,
+        scope: &'a str,
+        state: HistoryState,
+        after: Option<u64>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<KeptHistory>>;
+
+    /// Returns up to `limit` histories of all scopes whose last change has a number above `change`, in the order of
+    /// those numbers. Begin with 0 and go on with [`KeptHistory::change`] of the last one. A history that changed
+    /// several times in between is listed once, as it is now.
+    fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>>;
+
+    /// Waits until there is a change with a number above `change`. A change made through this store in this process
+    /// wakes it at once, others within a second. Needs a Tokio runtime with time.
+    fn changed_after(&self, change: u64) -> StoreFuture<'_, ()>;
+
+    /// Forgets histories in a final state ([`HistoryState::is_final`]) that changed last before `before`. Returns how
+    /// many. A later message about one of them begins a new history: keep them longer than messages are delivered.
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
+}
