@@ -35,6 +35,7 @@ impl Endpoint {
     }
 
     /// The address of a path below this one, whether or not this one ends in a slash.
+    #[cfg(feature = "statement")]
     pub(crate) fn join(&self, path: &str) -> Self {
         let mut url = self.0.clone();
         url.set_path(&format!("{}/{}", self.0.path().trim_end_matches('/'), path.trim_start_matches('/')));
@@ -112,6 +113,7 @@ mod tests {
         assert!(!format!("{error} {error:?}").contains("secret"));
     }
 
+    #[cfg(feature = "statement")]
     #[test]
     fn paths_are_joined_below_the_base() {
         for base in ["https://a.example.test/x", "https://a.example.test/x/"] {

@@ -7,7 +7,7 @@ compile_error!("bankrail-client needs an RSA back end: switch on its feature `aw
 
 #[cfg(feature = "statement")]
 mod client;
-#[cfg(feature = "statement")]
+#[cfg(any(feature = "statement", feature = "jwks-url"))]
 mod endpoint;
 #[cfg(feature = "statement")]
 mod pace;
@@ -22,7 +22,7 @@ mod token;
 #[cfg(feature = "statement")]
 mod transport;
 
-#[cfg(feature = "statement")]
+#[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use bankrail_http::tls::{TlsError, TlsRoots};
 #[cfg(feature = "statement")]
 pub use bankrail_mailbox::Schedule;
@@ -30,7 +30,7 @@ pub use bankrail_mailbox::Schedule;
 pub use bankrail_rate_limit::Pacing;
 #[cfg(feature = "statement")]
 pub use client::{Client, ClientOptions, ClientOptionsError, Credentials};
-#[cfg(feature = "statement")]
+#[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use endpoint::{AddressError, AddressFault};
 #[cfg(feature = "statement")]
 pub use poller::{

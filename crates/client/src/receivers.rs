@@ -64,6 +64,7 @@ mod all;
 mod answer;
 mod delivery;
 mod handler;
+pub mod keys;
 mod open;
 mod options;
 mod service;

@@ -105,7 +105,10 @@ macro_rules! from_jwk_set {
                     }
                     match crate::$handle::from_jwk(jwk, options) {
                         Ok(key) => keys.push((index, key)),
-                        Err(error) => unusable.push(crate::UnusableKey { index, error }),
+                        Err(error) => {
+                            let kid = jwk.kid().map(bankrail_values::excerpt);
+                            unusable.push(crate::UnusableKey { index, kid, error });
+                        }
                     }
                 }
                 let keys = unambiguous(keys, &mut unusable);
@@ -136,7 +139,8 @@ fn unambiguous<K: Keyed>(keys: Vec<(usize, K)>, unusable: &mut Vec<crate::Unusab
                 continue;
             }
         };
-        unusable.push(crate::UnusableKey { index, error });
+        let kid = key.kid().map(bankrail_values::excerpt);
+        unusable.push(crate::UnusableKey { index, kid, error });
     }
     unusable.sort_by_key(|key| key.index);
     taken.into_iter().map(|(_, key)| key).collect()

@@ -1,10 +1,11 @@
 //! Opening, reading and storing a delivery.
 
 use super::answer;
+use super::open::Unopened;
 use super::shared::Shared;
 use axum::body::Body;
 use bankrail_mailbox::{Inbox, ReceiveOutcome};
-use bankrail_secured_payload::{OpenErrorKind, SecuredPayload};
+use bankrail_secured_payload::{OpenErrorKind, Opened, SecuredPayload};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageError, MessageKind};
 use http::{HeaderMap, Response};
 
@@ -34,15 +35,15 @@ pub(super) async fn take<I: Inbox + ?Sized>(
         tracing::warn!(%kind, %message_id, "delivery without an envelope");
         return answer::refused();
     };
-    let opened = match shared.opening.open(secured_payload).await {
+    let opened = match open(shared, secured_payload).await {
         Some(Ok(opened)) => opened,
         Some(Err(unopened)) => {
-            let (reason, encryption_kid) = (unopened.reason(), unopened.kid.as_deref());
+            let (stage, reason, encryption_kid) = (unopened.stage(), unopened.reason(), unopened.kid.as_deref());
             if unopened.error.kind() == OpenErrorKind::Unavailable {
-                tracing::error!(%kind, %message_id, encryption_kid, reason, "the decryption key is not available");
+                tracing::error!(%kind, %message_id, encryption_kid, stage, reason, "the decryption key is not available");
                 return answer::failed();
             }
-            tracing::warn!(%kind, %message_id, encryption_kid, reason, "delivery that was not opened");
+            tracing::warn!(%kind, %message_id, encryption_kid, stage, reason, "delivery that was not opened");
             return answer::refused();
         }
         None => return answer::failed(),
@@ -81,6 +82,18 @@ pub(super) async fn take<I: Inbox + ?Sized>(
             tracing::error!(%kind, %message_id, %error, "the inbox failed");
             answer::failed()
         }
+    }
+}
+
+/// Opens a payload; once more if it is signed under an unknown `kid` and new keys were read.
+async fn open<I: ?Sized>(shared: &Shared<I>, compact: String) -> Option<Result<Opened, Unopened>> {
+    let Some(keys) = &shared.options.sender_keys else { return shared.opening.open(compact).await };
+    let opened = shared.opening.open(compact.clone()).await;
+    match &opened {
+        Some(Err(unopened)) if unopened.error.kind() == OpenErrorKind::NoSigningKey && keys.renew().await => {
+            shared.opening.open(compact).await
+        }
+        _ => opened,
     }
 }
 

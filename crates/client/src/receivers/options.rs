@@ -1,5 +1,6 @@
 //! Options of the receivers.
 
+use super::keys::SenderKeys;
 use bankrail_http::names::API_KEY;
 #[cfg(doc)]
 use bankrail_mailbox::Inbox;
@@ -24,6 +25,7 @@ pub struct ReceiversOptions {
     pub(super) read: MessageReadOptions,
     pub(super) concurrency: Option<NonZeroUsize>,
     pub(super) retention: Option<Duration>,
+    pub(super) sender_keys: Option<Arc<dyn SenderKeys>>,
     max_age: MaxAge,
 }
 
@@ -47,6 +49,7 @@ impl Default for ReceiversOptions {
             read: MessageReadOptions::default(),
             concurrency: None,
             retention: None,
+            sender_keys: None,
             max_age: MaxAge::AsRetention,
         }
     }
@@ -139,6 +142,17 @@ impl ReceiversOptions {
     #[must_use]
     pub fn max_age(mut self, age: Option<Duration>) -> Self {
         self.max_age = age.map_or(MaxAge::Any, MaxAge::Of);
+        self
+    }
+
+    /// The source of the sender's verifying keys. When a message is signed under an unknown `kid`, it is asked for new
+    /// keys, and if it has read some, the message is opened once more. Default: none; such a message is refused.
+    ///
+    /// Give the opener the keys of the same source: it may be a [`KeyFolder`](super::keys::KeyFolder) or, with the feature
+    /// `jwks-url`, a `JwksUrl`.
+    #[must_use]
+    pub fn sender_keys(mut self, keys: Arc<dyn SenderKeys>) -> Self {
+        self.sender_keys = Some(keys);
         self
     }
 

@@ -5,7 +5,10 @@
 mod config;
 mod conflicts;
 mod exchange_logs;
+#[cfg(feature = "jwks-url")]
+mod jwks_url;
 mod kept_tokens;
+mod keys;
 mod leaks;
 mod log;
 mod pages;

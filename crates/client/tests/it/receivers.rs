@@ -229,10 +229,22 @@ async fn the_log_names_the_keys_of_a_delivery_that_was_not_opened() {
         SecuredPayload::new(sealed).to_json()
     };
     let stranger = SigningKey::generate(RsaSize::Rsa2048).unwrap();
-    for (signed_by, encrypted_to, keys, reason) in [
-        ("another", "ours", "encryption_kid=\"\\\"ours\\\"\"", "found the kid \\\"another\\\""),
-        ("theirs", "lost", "encryption_kid=\"\\\"lost\\\"\"", "none of 1 keys has the token's kid"),
-        ("theirs", "ours", "encryption_kid=\"\\\"ours\\\"\"", "the message was rejected"),
+    for (signed_by, encrypted_to, stage, keys, reason) in [
+        (
+            "another",
+            "ours",
+            "choice of the verifying key",
+            "encryption_kid=\"\\\"ours\\\"\"",
+            "found the kid \\\"another\\\"",
+        ),
+        (
+            "theirs",
+            "lost",
+            "choice of the decryption key",
+            "encryption_kid=\"\\\"lost\\\"\"",
+            "none of 1 keys has the token's kid",
+        ),
+        ("theirs", "ours", "decryption or signature", "encryption_kid=\"\\\"ours\\\"\"", "the message was rejected"),
     ] {
         let log = Log::start();
         let signing = stranger.clone().with_kid(signed_by);
@@ -242,7 +254,7 @@ async fn the_log_names_the_keys_of_a_delivery_that_was_not_opened() {
         let text = log.text();
         let line =
             text.lines().find(|line| line.contains("delivery that was not opened")).unwrap_or_else(|| panic!("{text}"));
-        for part in [keys, reason, &format!("message_id={UUID}")] {
+        for part in [keys, reason, &format!("stage=\"{stage}\""), &format!("message_id={UUID}")] {
             assert!(line.contains(part), "{part} in {line}");
         }
     }

@@ -3,6 +3,7 @@
 use super::private_key::PrivateNumbers;
 use super::{KeyError, PrivateKey, PublicKey, Role};
 use crate::base64url;
+use bankrail_values::excerpt;
 use bankrail_values::json::{self, JsonLimits, JsonObject, JsonObjectWriter, JsonValue};
 use rsa::BigUint;
 use zeroize::{Zeroize as _, Zeroizing};
@@ -152,6 +153,8 @@ pub struct JwkSet {
 pub struct UnusableKey {
     /// Its index in the set, counted from zero.
     pub index: usize,
+    /// Its `kid`, cut and escaped, if it has one that is a string.
+    pub kid: Option<String>,
     /// Why it was left out.
     pub error: KeyError,
 }
@@ -187,7 +190,13 @@ impl JwkSet {
             };
             match read {
                 Ok(key) => read_keys.push((index, key)),
-                Err(error) => unusable.push(UnusableKey { index, error }),
+                Err(error) => {
+                    let kid = match key {
+                        JsonValue::Object(members) => text(members, "kid").ok().flatten(),
+                        _ => None,
+                    };
+                    unusable.push(UnusableKey { index, kid: kid.as_deref().map(excerpt), error });
+                }
             }
         }
         let conflicts: Vec<Option<usize>> = read_keys
@@ -197,7 +206,8 @@ impl JwkSet {
         let mut set = Self { keys: Vec::new(), places: Vec::new(), unusable };
         for ((index, key), conflict) in read_keys.into_iter().zip(conflicts) {
             if let Some(other) = conflict {
-                set.unusable.push(UnusableKey { index, error: KeyError::TwoUses { other } });
+                let kid = key.kid().map(excerpt);
+                set.unusable.push(UnusableKey { index, kid, error: KeyError::TwoUses { other } });
             } else {
                 set.keys.push(key);
                 set.places.push(index);

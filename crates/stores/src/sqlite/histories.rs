@@ -136,10 +136,10 @@ impl Transaction<'_> {
 fn apply(connection: &Connection, scope: &str, message: &Message, now: Timestamp) -> Result<Observation, Fault> {
     let mut known: Vec<KeptHistory> = Vec::new();
     for id in HistoryId::of(message) {
-        if let Some(kept) = find(connection, scope, &id.to_string())? {
-            if known.iter().all(|known| known.number != kept.number) {
-                known.push(kept);
-            }
+        if let Some(kept) = find(connection, scope, &id.to_string())?
+            && known.iter().all(|known| known.number != kept.number)
+        {
+            known.push(kept);
         }
     }
     let before = known.iter().min_by_key(|kept| kept.number).map(|kept| (kept.changed_at, kept.change));

@@ -1,0 +1,373 @@
+//! Keys from a file or a folder of files.
+
+use super::{AtMostOnceIn, RenewFuture, SenderKeys};
+use bankrail_jose::{Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, Role, VerifyingKey};
+use bankrail_values::excerpt;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The most bytes of a file: 256 KiB, as of a JWK set.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// The most files of keys in a folder.
+const MAX_FILES: usize = KeySet::<VerifyingKey>::MAX_KEYS;
+
+/// The endings of the files that are read.
+const ENDINGS: [&str; 4] = ["json", "jwk", "jwks", "pem"];
+
+/// How often unknown `kid`s cause a reading at most.
+const RENEW_EVERY: Duration = Duration::from_secs(10);
+
+/// The sender's verifying keys in a folder of files, or in one file. Cheap to clone.
+///
+/// - A file ends in `.pem` (one public key, or with the feature `x509` a certificate), `.jwk` (a JWK), `.jwks` (a JWK
+///   set) or `.json` (either). Other files and hidden ones are not looked at. At most 64 files of at most 256 KiB.
+/// - In a folder, the `kid` of a key that has none and is alone in its file is the file's name without its ending. A
+///   path of one file leaves its keys as they are: the `kid` of a token is then ignored if they have none.
+/// - A file or key that is unusable is named with the reason, and takes no other away: the keys that a file had stay
+///   until it is readable again or gone. If no key is usable, the keys stay as they are.
+/// - Of keys with the same `kid`, that of the first file in the order of the names is taken.
+///
+/// ```no_run
+/// use bankrail_client::receivers::keys::KeyFolder;
+/// use bankrail_client::receivers::ReceiversOptions;
+/// use bankrail_secured_payload::Opener;
+/// use std::sync::Arc;
+///
+/// # fn example(mine: bankrail_jose::DecryptionKey) -> Result<(), Box<dyn std::error::Error>> {
+/// let (theirs, unusable) = KeyFolder::open("/etc/biller/bank-keys")?;
+/// for key in unusable {
+///     eprintln!("{key}");
+/// }
+/// let opener = Opener::new(mine, theirs.keys());
+/// // Reads the folder again when a message is signed under an unknown `kid`.
+/// let options = ReceiversOptions::new().sender_keys(Arc::new(theirs));
+/// # let _ = (opener, options);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct KeyFolder(Arc<Inner>);
+
+struct Inner {
+    path: PathBuf,
+    keys: KeySet<VerifyingKey>,
+    /// The keys of each file when it was readable last, by the file's name. Locked during a reading, so that readings
+    /// follow each other.
+    files: Mutex<Files>,
+    renewals: AtMostOnceIn,
+}
+
+type Files = BTreeMap<PathBuf, Vec<VerifyingKey>>;
+
+impl KeyFolder {
+    /// Reads the keys of a folder or file, and returns what was not usable there. Blocks while it reads.
+    ///
+    /// # Errors
+    /// [`KeyFolderError`] if the folder cannot be read or no key is usable.
+    pub fn open(path: impl Into<PathBuf>) -> Result<(Self, Vec<UnusableKeyFile>), KeyFolderError> {
+        let path = path.into();
+        let (files, keys, unusable) = read(&path, &Files::new())?;
+        let set = KeySet::new(keys).map_err(|error| KeyFolderError::of(&path, error, &unusable))?;
+        let (files, renewals) = (Mutex::new(files), AtMostOnceIn::new(RENEW_EVERY));
+        Ok((Self(Arc::new(Inner { path, keys: set, files, renewals })), unusable))
+    }
+
+    /// The keys, for an [`Opener`](bankrail_secured_payload::Opener). They change with each reading.
+    #[must_use]
+    pub fn keys(&self) -> KeySet<VerifyingKey> {
+        self.0.keys.clone()
+    }
+
+    /// Reads all files again, replaces the keys, and returns what was not usable. Blocks while it reads.
+    ///
+    /// # Errors
+    /// [`KeyFolderError`] if the folder cannot be read or no key is usable. The keys are then unchanged.
+    pub fn reload(&self) -> Result<Vec<UnusableKeyFile>, KeyFolderError> {
+        let Inner { path, keys, files, .. } = &*self.0;
+        let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
+        let (now, read, unusable) = read(path, &files)?;
+        keys.replace(read).map_err(|error| KeyFolderError::of(path, error, &unusable))?;
+        *files = now;
+        Ok(unusable)
+    }
+
+    /// Reads all files again after each `interval` until `stop` is ready. Faults are logged.
+    pub async fn reload_every(&self, interval: Duration, stop: impl Future<Output = ()>) {
+        let reloading = async {
+            loop {
+                tokio::time::sleep(interval.max(Duration::from_millis(1))).await;
+                self.reload_and_log().await;
+            }
+        };
+        tokio::select! {
+            () = stop => {}
+            () = reloading => {}
+        }
+    }
+
+    /// True if the keys were replaced.
+    async fn reload_and_log(&self) -> bool {
+        let folder = self.clone();
+        match tokio::task::spawn_blocking(move || folder.reload()).await {
+            Ok(Ok(unusable)) => {
+                for key in unusable {
+                    tracing::warn!(%key, "a verifying key is unusable");
+                }
+                true
+            }
+            Ok(Err(error)) => {
+                tracing::error!(%error, "the verifying keys were not read");
+                false
+            }
+            // The runtime is shutting down.
+            Err(_) => false,
+        }
+    }
+}
+
+impl SenderKeys for KeyFolder {
+    /// Reads all files again, at most once in 10 s.
+    fn renew(&self) -> RenewFuture<'_> {
+        Box::pin(async { self.0.renewals.now() && self.reload_and_log().await })
+    }
+}
+
+impl fmt::Debug for KeyFolder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("KeyFolder").field("path", &self.0.path).field("keys", &self.0.keys).finish_non_exhaustive()
+    }
+}
+
+/// A file, or a key in a file, that is not used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct UnusableKeyFile {
+    /// The file.
+    pub file: PathBuf,
+    /// The key's `kid`, cut and escaped; `None` if it has none or the whole file is meant.
+    pub kid: Option<String>,
+    /// Why.
+    pub reason: KeyFileFault,
+}
+
+impl fmt::Display for UnusableKeyFile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: ", self.file.display())?;
+        if let Some(kid) = &self.kid {
+            write!(out, "key {kid}: ")?;
+        }
+        write!(out, "{}", self.reason)
+    }
+}
+
+/// Why a file or key is not used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFileFault {
+    /// The file cannot be read, or is not UTF-8.
+    #[error("the file cannot be read: {0}")]
+    Read(io::Error),
+    /// The file is too large.
+    #[error("expected at most {max} bytes, found more")]
+    TooLarge {
+        /// The most bytes.
+        max: u64,
+    },
+    /// The key is not acceptable.
+    #[error("{reason}")]
+    Key {
+        /// Why, without the key.
+        reason: String,
+    },
+    /// Another file has a key with the same `kid`.
+    #[error("expected a kid of its own, found that of a key in {}", .other.display())]
+    SameKid {
+        /// The file that has the key in use.
+        other: PathBuf,
+    },
+    /// The key has no `kid`, and others have one.
+    #[error("expected a kid, as other keys have one, found none")]
+    NoKid,
+}
+
+impl KeyFileFault {
+    fn key(error: &KeyError) -> Self {
+        Self::Key { reason: error.to_string() }
+    }
+}
+
+/// Keys that could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFolderError {
+    /// The folder cannot be read.
+    #[error("{}: cannot be read: {source}", .path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// More files than are read.
+    #[error("{}: expected at most {max} files of keys, found more", .path.display())]
+    TooManyFiles {
+        /// The folder.
+        path: PathBuf,
+        /// The most files.
+        max: usize,
+    },
+    /// No key is usable.
+    #[error("{}: expected at least one usable key, found none{}", .path.display(), because(.reason))]
+    NoKey {
+        /// The folder or file.
+        path: PathBuf,
+        /// The first unusable file or key, with the reason.
+        reason: Option<String>,
+    },
+    /// The keys do not make a set.
+    #[error("{}: {reason}", .path.display())]
+    Set {
+        /// The folder or file.
+        path: PathBuf,
+        /// Why.
+        reason: KeySetError,
+    },
+}
+
+fn because(reason: &Option<String>) -> String {
+    reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default()
+}
+
+impl KeyFolderError {
+    fn of(path: &Path, error: KeySetError, unusable: &[UnusableKeyFile]) -> Self {
+        let path = path.to_owned();
+        match error {
+            KeySetError::Empty => Self::NoKey { path, reason: unusable.first().map(ToString::to_string) },
+            reason => Self::Set { path, reason },
+        }
+    }
+}
+
+/// Reads a folder or file: the keys of each file, the keys in use, and what is not usable.
+fn read(path: &Path, before: &Files) -> Result<(Files, Vec<VerifyingKey>, Vec<UnusableKeyFile>), KeyFolderError> {
+    let folder = |source| KeyFolderError::Folder { path: path.to_owned(), source };
+    let is_folder = std::fs::metadata(path).map_err(folder)?.is_dir();
+    let mut names = Vec::new();
+    if is_folder {
+        for entry in std::fs::read_dir(path).map_err(folder)? {
+            let file = entry.map_err(folder)?.path();
+            if is_wanted(&file) && !file.is_dir() {
+                names.push(file);
+            }
+            if names.len() > MAX_FILES {
+                return Err(KeyFolderError::TooManyFiles { path: path.to_owned(), max: MAX_FILES });
+            }
+        }
+        names.sort_unstable();
+    } else {
+        names.push(path.to_owned());
+    }
+    let (mut files, mut unusable) = (Files::new(), Vec::new());
+    for file in names {
+        let note = |(kid, reason)| UnusableKeyFile { file: file.clone(), kid, reason };
+        let keys = match read_file(&file, is_folder) {
+            Ok((keys, faults)) => {
+                unusable.extend(faults.into_iter().map(note));
+                keys
+            }
+            Err(fault) => {
+                unusable.push(note((None, fault)));
+                before.get(&file).cloned().unwrap_or_default()
+            }
+        };
+        files.insert(file, keys);
+    }
+    let keys = unambiguous(&files, &mut unusable);
+    Ok((files, keys, unusable))
+}
+
+fn is_wanted(file: &Path) -> bool {
+    let hidden = file.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+    !hidden && file.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
+/// Leaves out the keys that a token's `kid` would not select.
+fn unambiguous(files: &Files, unusable: &mut Vec<UnusableKeyFile>) -> Vec<VerifyingKey> {
+    let named = files.values().flatten().any(|key| key.kid().is_some());
+    let mut taken: Vec<(&PathBuf, &VerifyingKey)> = Vec::new();
+    for (file, key) in files.iter().flat_map(|(file, keys)| keys.iter().map(move |key| (file, key))) {
+        let kid = key.kid();
+        let reason = match taken.iter().find(|(_, earlier)| earlier.kid() == kid) {
+            _ if named && kid.is_none() => KeyFileFault::NoKid,
+            Some((other, _)) if named => KeyFileFault::SameKid { other: (*other).clone() },
+            _ => {
+                taken.push((file, key));
+                continue;
+            }
+        };
+        unusable.push(UnusableKeyFile { file: file.clone(), kid: kid.map(excerpt), reason });
+    }
+    taken.into_iter().map(|(_, key)| key.clone()).collect()
+}
+
+type FileKeys = (Vec<VerifyingKey>, Vec<(Option<String>, KeyFileFault)>);
+
+/// The keys of a file, and those that are not usable. The error is of the whole file.
+fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(KeyFileFault::Read)?;
+    opened.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(KeyFileFault::Read)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(KeyFileFault::TooLarge { max: MAX_BYTES });
+    }
+    let (mut keys, unusable) = if !text.trim_start().starts_with('{') {
+        (vec![VerifyingKey::from_pem(&text).map_err(|error| KeyFileFault::key(&error))?], Vec::new())
+    } else if is_set(file, &text) {
+        from_set(&JwkSet::parse(&text).map_err(|error| KeyFileFault::key(&error))?)
+    } else {
+        let jwk = Jwk::parse(&text).map_err(|error| KeyFileFault::key(&error))?;
+        (
+            vec![VerifyingKey::from_jwk(&jwk, &KeyOptions::default()).map_err(|error| KeyFileFault::key(&error))?],
+            Vec::new(),
+        )
+    };
+    if let ([key], true, Some(name)) = (keys.as_mut_slice(), in_folder, file.file_stem())
+        && key.kid().is_none()
+    {
+        *key = key.clone().with_kid(name.to_string_lossy());
+    }
+    Ok((keys, unusable))
+}
+
+/// Whether a file of JSON is a JWK set.
+fn is_set(file: &Path, text: &str) -> bool {
+    file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jwks")) || JwkSet::parse(text).is_ok()
+}
+
+/// The keys of a JWK set for verifying. Keys for other uses are no faults, unless there is no other key.
+fn from_set(set: &JwkSet) -> FileKeys {
+    let fault = |kid: Option<&str>, error: &KeyError| (kid.map(excerpt), KeyFileFault::key(error));
+    let refused = set.unusable().iter();
+    let mut unusable: Vec<_> = refused.map(|key| (key.kid.clone(), KeyFileFault::key(&key.error))).collect();
+    let (mut keys, mut other_use) = (Vec::new(), None);
+    for jwk in set.keys() {
+        if let Err(error) = jwk.allows(Role::Verify) {
+            other_use.get_or_insert(fault(jwk.kid(), &error));
+            continue;
+        }
+        match VerifyingKey::from_jwk(jwk, &KeyOptions::default()) {
+            Ok(key) => keys.push(key),
+            Err(error) => unusable.push(fault(jwk.kid(), &error)),
+        }
+    }
+    if keys.is_empty() && unusable.is_empty() {
+        unusable.extend(other_use);
+    }
+    (keys, unusable)
+}

@@ -1,0 +1,380 @@
+//! Keys from an address.
+
+use super::{RenewFuture, SenderKeys};
+use crate::endpoint::{AddressError, Endpoint};
+use bankrail_http::tls::{TlsError, TlsRoots, client_config};
+use bankrail_http::{BodyError, BodyReader};
+use bankrail_jose::{JwkSet, KeyError, KeyOptions, KeySet, KeySetError, VerifyingKey};
+use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+/// The most bytes of a JWK set: 256 KiB.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// The most bytes of an entity tag that is sent back.
+const MAX_ETAG: usize = 256;
+
+/// The sender's verifying keys at an address that serves a JWK set (feature `jwks-url`). Cheap to clone.
+///
+/// - Only https, with a bounded answer and no redirects.
+/// - The keys are fetched again when they are older than the answer's `Cache-Control: max-age` allows, within bounds
+///   ([`JwksUrlOptions::age`]); an `ETag` is sent back. [`JwksUrl::run`] does that.
+/// - When a message is signed under an unknown `kid`, they are fetched at once, but not more often than
+///   [`JwksUrlOptions::refetch`] says.
+/// - If the address fails, the keys at hand are used on.
+///
+/// ```no_run
+/// use bankrail_client::receivers::keys::{JwksUrl, JwksUrlOptions};
+/// use bankrail_client::receivers::ReceiversOptions;
+/// use bankrail_secured_payload::Opener;
+/// use std::sync::Arc;
+///
+/// # async fn example(mine: bankrail_jose::DecryptionKey) -> Result<(), Box<dyn std::error::Error>> {
+/// let theirs = JwksUrl::fetch("https://bank.example/keys.jwks", JwksUrlOptions::new()).await?;
+/// let opener = Opener::new(mine, theirs.keys());
+/// let options = ReceiversOptions::new().sender_keys(Arc::new(theirs.clone()));
+/// tokio::spawn(async move { theirs.run(std::future::pending()).await });
+/// # let _ = (opener, options);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct JwksUrl(Arc<Inner>);
+
+struct Inner {
+    url: Endpoint,
+    http: reqwest::Client,
+    options: JwksUrlOptions,
+    keys: KeySet<VerifyingKey>,
+    /// Locked during a fetch, so that callers who want the same share it.
+    state: Mutex<State>,
+}
+
+struct State {
+    etag: Option<HeaderValue>,
+    tried: Instant,
+    expires: Instant,
+}
+
+/// What an address answered.
+struct Fetched {
+    /// `None`: the keys at hand are still the current ones.
+    keys: Option<Vec<VerifyingKey>>,
+    etag: Option<HeaderValue>,
+    fresh_for: Duration,
+}
+
+impl JwksUrl {
+    /// Fetches the keys. Later failures leave these in use.
+    ///
+    /// # Errors
+    /// [`JwksUrlError`] if the address or an option is unusable, the address does not answer, or no key is usable.
+    pub async fn fetch(url: &str, options: JwksUrlOptions) -> Result<Self, JwksUrlError> {
+        let url = Endpoint::parse(url, options.http_on_loopback).map_err(JwksUrlError::Address)?;
+        let roots = if url.is_plain_http() {
+            options.roots.as_ref()
+        } else {
+            Some(options.roots.as_ref().unwrap_or(&TlsRoots::Platform))
+        };
+        let mut http = reqwest::Client::builder()
+            .tls_backend_preconfigured(client_config(roots).map_err(JwksUrlError::Tls)?)
+            .https_only(!options.http_on_loopback)
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .user_agent(concat!("bankrail-client/", env!("CARGO_PKG_VERSION")));
+        if options.http_on_loopback {
+            http = http.no_proxy();
+        }
+        let http = http.build().map_err(|error| JwksUrlError::Http(Box::new(error.without_url())))?;
+        let fetched = get(&http, &url, &options, None).await?;
+        let keys = KeySet::new(fetched.keys.unwrap_or_default()).map_err(JwksUrlError::KeySet)?;
+        let now = Instant::now();
+        let state = Mutex::new(State { etag: fetched.etag, tried: now, expires: now + fetched.fresh_for });
+        Ok(Self(Arc::new(Inner { url, http, options, keys, state })))
+    }
+
+    /// The keys, for an [`Opener`](bankrail_secured_payload::Opener). They change with each fetch.
+    #[must_use]
+    pub fn keys(&self) -> KeySet<VerifyingKey> {
+        self.0.keys.clone()
+    }
+
+    /// Fetches the keys whenever they have become too old, until `stop` is ready. Failures are logged, and repeated
+    /// after [`JwksUrlOptions::refetch`].
+    pub async fn run(&self, stop: impl Future<Output = ()>) {
+        let fetching = async {
+            loop {
+                let mut state = self.0.state.lock().await;
+                let due = state.expires.max(state.tried + self.0.options.refetch);
+                if Instant::now() >= due {
+                    self.fetch_again(&mut state).await;
+                } else {
+                    drop(state);
+                    tokio::time::sleep_until(due).await;
+                }
+            }
+        };
+        tokio::select! {
+            () = stop => {}
+            () = fetching => {}
+        }
+    }
+
+    /// True if the keys may be others now.
+    async fn fetch_again(&self, state: &mut State) -> bool {
+        let Inner { url, http, options, keys, .. } = &*self.0;
+        state.tried = Instant::now();
+        let replaced = match get(http, url, options, state.etag.as_ref()).await {
+            Ok(Fetched { keys: None, fresh_for, .. }) => {
+                state.expires = Instant::now() + fresh_for;
+                return false;
+            }
+            Ok(Fetched { keys: Some(fetched), etag, fresh_for }) => keys.replace(fetched).map(|()| {
+                state.etag = etag;
+                state.expires = Instant::now() + fresh_for;
+            }),
+            Err(error) => {
+                tracing::warn!(%error, "the verifying keys were not fetched, those at hand are used on");
+                return false;
+            }
+        };
+        if let Err(error) = &replaced {
+            tracing::warn!(%error, "the verifying keys were not fetched, those at hand are used on");
+        }
+        replaced.is_ok()
+    }
+}
+
+impl SenderKeys for JwksUrl {
+    /// Fetches the keys, unless that was tried less than [`JwksUrlOptions::refetch`] ago.
+    fn renew(&self) -> RenewFuture<'_> {
+        Box::pin(async {
+            let asked = Instant::now();
+            let mut state = self.0.state.lock().await;
+            // Another caller has fetched them while this one waited.
+            if state.tried >= asked {
+                return true;
+            }
+            asked.duration_since(state.tried) >= self.0.options.refetch && self.fetch_again(&mut state).await
+        })
+    }
+}
+
+impl fmt::Debug for JwksUrl {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = self.0.url.url().as_str();
+        out.debug_struct("JwksUrl").field("url", &url).field("keys", &self.0.keys).finish_non_exhaustive()
+    }
+}
+
+/// Options of a [`JwksUrl`].
+#[derive(Clone, Debug)]
+pub struct JwksUrlOptions {
+    timeout: Duration,
+    refetch: Duration,
+    least_age: Duration,
+    most_age: Duration,
+    roots: Option<TlsRoots>,
+    http_on_loopback: bool,
+}
+
+impl Default for JwksUrlOptions {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(5),
+            refetch: Duration::from_secs(60),
+            least_age: Duration::from_secs(300),
+            most_age: Duration::from_secs(86_400),
+            roots: None,
+            http_on_loopback: false,
+        }
+    }
+}
+
+impl JwksUrlOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The maximum duration of a fetch. Default: 5 s, so that a delivery that waits for it is answered in time.
+    #[must_use]
+    pub fn timeout(mut self, longest: Duration) -> Self {
+        self.timeout = longest;
+        self
+    }
+
+    /// The least time between two fetches, after a failure and for unknown `kid`s: whoever has our encryption key can
+    /// send one. At least 1 s. Default: 60 s.
+    #[must_use]
+    pub fn refetch(mut self, interval: Duration) -> Self {
+        self.refetch = interval.max(Duration::from_secs(1));
+        self
+    }
+
+    /// For how long the keys of one answer are used, at least and at most, whatever its `Cache-Control` says. Default: 5
+    /// minutes to a day. An answer without `max-age` is used for an hour within these bounds.
+    #[must_use]
+    pub fn age(mut self, least: Duration, most: Duration) -> Self {
+        (self.least_age, self.most_age) = (least, most.max(least));
+        self
+    }
+
+    /// The certificate authorities to trust. Default: those of the operating system.
+    #[must_use]
+    pub fn roots(mut self, roots: TlsRoots) -> Self {
+        self.roots = Some(roots);
+        self
+    }
+
+    /// Allows http on loopback addresses, for tests.
+    #[must_use]
+    pub fn danger_allow_http_on_loopback(mut self) -> Self {
+        self.http_on_loopback = true;
+        self
+    }
+
+    fn fresh_for(&self, headers: &HeaderMap) -> Duration {
+        const USUAL: Duration = Duration::from_secs(3600);
+        max_age(headers).unwrap_or(USUAL).clamp(self.least_age, self.most_age)
+    }
+}
+
+/// Keys that were not fetched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JwksUrlError {
+    /// The address is not one that is called.
+    #[error("address of the keys: {0}")]
+    Address(AddressError),
+    /// The trusted certificates are unusable.
+    #[error("address of the keys: {0}")]
+    Tls(TlsError),
+    /// The address was not reached, or did not answer completely.
+    #[error("the address of the keys gave no complete answer")]
+    Http(#[source] Box<dyn Error + Send + Sync>),
+    /// No complete answer came in time.
+    #[error("the address of the keys gave no complete answer within {after:?}")]
+    TimedOut {
+        /// The time allowed.
+        after: Duration,
+    },
+    /// Another status than 200.
+    #[error("address of the keys: expected status 200, found {found}")]
+    Status {
+        /// The status.
+        found: u16,
+    },
+    /// The answer is too large.
+    #[error("address of the keys: expected at most {max} bytes, found more")]
+    TooLarge {
+        /// The most bytes.
+        max: usize,
+    },
+    /// The answer is not a JWK set.
+    #[error("address of the keys: expected a JWK set: {0}")]
+    Set(KeyError),
+    /// The answer is not UTF-8.
+    #[error("address of the keys: expected UTF-8")]
+    NotText,
+    /// The set has no usable key.
+    #[error("address of the keys: {0}")]
+    KeySet(KeySetError),
+}
+
+async fn get(
+    http: &reqwest::Client,
+    url: &Endpoint,
+    options: &JwksUrlOptions,
+    etag: Option<&HeaderValue>,
+) -> Result<Fetched, JwksUrlError> {
+    let getting = async {
+        let mut request = http.get(url.url().clone()).header("accept", "application/jwk-set+json, application/json");
+        if let Some(etag) = etag {
+            request = request.header(IF_NONE_MATCH, etag.clone());
+        }
+        let response = request.send().await.map_err(|error| JwksUrlError::Http(Box::new(error.without_url())))?;
+        let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
+        let fresh_for = options.fresh_for(&head.headers);
+        if etag.is_some() && head.status == StatusCode::NOT_MODIFIED {
+            return Ok(Fetched { keys: None, etag: None, fresh_for });
+        }
+        if head.status != StatusCode::OK {
+            return Err(JwksUrlError::Status { found: head.status.as_u16() });
+        }
+        let read = BodyReader::new(&head.headers, body).read(MAX_BYTES, options.timeout).await;
+        let body = read.map_err(|error| match error {
+            BodyError::TooLarge { limit } => JwksUrlError::TooLarge { max: limit },
+            BodyError::TimedOut { after } => JwksUrlError::TimedOut { after },
+            other => JwksUrlError::Http(Box::new(other)),
+        })?;
+        let text = std::str::from_utf8(&body).map_err(|_| JwksUrlError::NotText)?;
+        let etag = head.headers.get(ETAG).filter(|etag| etag.len() <= MAX_ETAG).cloned();
+        Ok(Fetched { keys: Some(usable(text)?), etag, fresh_for })
+    };
+    let timed_out = |_| JwksUrlError::TimedOut { after: options.timeout };
+    tokio::time::timeout(options.timeout, getting).await.map_err(timed_out)?
+}
+
+/// The usable keys of a JWK set. The others are logged.
+fn usable(text: &str) -> Result<Vec<VerifyingKey>, JwksUrlError> {
+    let set = JwkSet::parse(text).map_err(JwksUrlError::Set)?;
+    let keys = KeySet::<VerifyingKey>::from_jwk_set(&set, &KeyOptions::default());
+    let (keys, refused) = keys.map_err(JwksUrlError::KeySet)?;
+    for key in refused.iter().chain(set.unusable()) {
+        tracing::warn!(index = key.index, kid = key.kid.as_deref(), error = %key.error, "a verifying key is unusable");
+    }
+    Ok(keys.keys().to_vec())
+}
+
+/// For how long an answer may be used (RFC 9111 section 5.2.2). `None` if it does not say.
+fn max_age(headers: &HeaderMap) -> Option<Duration> {
+    let directives = headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
+    let mut age = None;
+    for directive in directives.flat_map(|value| value.split(',')).map(str::trim) {
+        if directive.eq_ignore_ascii_case("no-store") || directive.eq_ignore_ascii_case("no-cache") {
+            return Some(Duration::ZERO);
+        }
+        let Some((name, seconds)) = directive.split_once('=') else { continue };
+        if name.trim().eq_ignore_ascii_case("max-age") {
+            let seconds = seconds.trim().trim_matches('"');
+            let digits = !seconds.is_empty() && seconds.bytes().all(|byte| byte.is_ascii_digit());
+            // A number that does not fit is above any bound.
+            age = digits.then(|| Duration::from_secs(seconds.parse().unwrap_or(u64::from(u32::MAX)))).or(age);
+        }
+    }
+    age
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_read_and_bounded() {
+        let options = JwksUrlOptions::new().age(Duration::from_secs(60), Duration::from_secs(600));
+        for (control, expected) in [
+            (None, 600),
+            (Some("public, Max-Age=120"), 120),
+            (Some("max-age=\"90\""), 90),
+            (Some("max-age=1"), 60),
+            (Some("max-age=99999999999999999999999"), 600),
+            (Some("max-age=120, no-store"), 60),
+            (Some("max-age=abc"), 600),
+        ] {
+            let mut headers = HeaderMap::new();
+            if let Some(control) = control {
+                headers.insert(CACHE_CONTROL, HeaderValue::from_static(control));
+            }
+            assert_eq!(options.fresh_for(&headers), Duration::from_secs(expected), "{control:?}");
+        }
+    }
+}
