@@ -7,7 +7,7 @@ use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, R
 use bankrail::mailbox::{EndpointId, Outbox};
 use bankrail::secured_payload::{OpenOptions, Opener, Sealer, SecuredPayload};
 use bankrail::service::delivery::{Dispatcher, EndpointUrl};
-use bankrail::stores::sqlite::SqliteStore;
+use bankrail::stores::sqlite::{SqliteInbox, SqliteStore};
 use bankrail::values::HyphenatedUuid;
 use bankrail::webhook::history::{PaymentHistory, PaymentState};
 use bankrail::webhook::{
@@ -126,7 +126,7 @@ async fn again(
     expect(first == Some(acknowledgement.id), "the first acknowledgement")
 }
 
-fn handlers(seen: &Shared) -> Handlers {
+fn handlers(seen: &Shared) -> Handlers<SqliteInbox> {
     let note = |kind| {
         let seen = Arc::clone(seen);
         move |acknowledgement: HyphenatedUuid, findings: usize| {

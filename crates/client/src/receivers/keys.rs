@@ -1,4 +1,7 @@
 //! Senders' verifying keys that can be read anew while the receivers run.
+//!
+//! A JWK set in memory needs nothing of this module: `KeySet::from_jwk_set` of `bankrail-jose` reads it, and
+//! `KeySet::replace` puts other keys in its place.
 
 mod folder;
 #[cfg(feature = "jwks-url")]

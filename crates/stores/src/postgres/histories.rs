@@ -1,6 +1,6 @@
 //! Histories of mandates and payments.
 
-use super::values::entry_id;
+use super::values::{entry_id, storable};
 use super::{Fault, InTransaction, PostgresStore, Typed, get, instant};
 use bankrail_mailbox::EntryId;
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
@@ -75,7 +75,7 @@ impl Histories for PostgresHistories {
 
     fn find<'a>(&'a self, scope: &'a str, id: &'a HistoryId) -> StoreFuture<'a, Option<KeptHistory>> {
         Box::pin(self.store.timed(async move {
-            let names = [id.to_string()];
+            let (scope, names) = (storable(scope), [name(id)]);
             let rows = self.store.query(NAMED, &[(&scope, Type::TEXT), (&names.as_slice(), Type::TEXT_ARRAY)]).await?;
             rows.first().map(kept).transpose()
         }))
@@ -89,6 +89,7 @@ impl Histories for PostgresHistories {
         limit: u32,
     ) -> StoreFuture<'a, Vec<KeptHistory>> {
         Box::pin(self.store.timed(async move {
+            let scope = storable(scope);
             let parameters: [Typed<'_>; 4] = [
                 (&scope, Type::TEXT),
                 (&state.as_str(), Type::TEXT),
@@ -150,10 +151,11 @@ async fn apply(
     message: &Message,
     now: Timestamp,
 ) -> Result<Observation, Fault> {
-    let names: Vec<String> = HistoryId::of(message).iter().map(HistoryId::to_string).collect();
+    let names: Vec<String> = HistoryId::of(message).iter().map(name).collect();
     if names.is_empty() {
         return Ok(Observation::NotApplicable);
     }
+    let scope = storable(scope);
     // Locked first, so that the rows that are read next are the latest.
     let last: i64 = match transaction.query_typed(LAST_CHANGE, &[]).await?.first() {
         Some(row) => get(row, "last")?,
@@ -198,7 +200,7 @@ async fn apply(
             None => return Err(Fault::corrupt("no number for a new history")),
         },
     };
-    let names: Vec<String> = fold.ids.iter().map(HistoryId::to_string).collect();
+    let names: Vec<String> = fold.ids.iter().map(name).collect();
     let parameters: [Typed<'_>; 3] = [(&scope, Type::TEXT), (&names, Type::TEXT_ARRAY), (&id, Type::INT8)];
     transaction.execute_typed(INSERT_NAMES, &parameters).await?;
     Ok(fold.observation)
@@ -218,6 +220,11 @@ fn kept(row: &Row) -> Result<KeptHistory, Fault> {
         changed_at: instant(get(row, "changed")?)?,
         change: entry_id(get(row, "change")?)?.get(),
     })
+}
+
+/// The name of an id in the database. An id with U+0000 shares it with the one that has U+FFFD there.
+fn name(id: &HistoryId) -> String {
+    storable(&id.to_string())
 }
 
 /// A number in the database. One that no row can have becomes one that no row has.

@@ -267,6 +267,8 @@ async fn what_another_transaction_holds_is_skipped() {
 #[ignore = "needs postgresql"]
 async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
     let config = postgres_schema().await;
+    // Makes the tables, which may take longer than the operations below.
+    PostgresStore::connect(&config).await.unwrap();
     let options = PostgresOptions::new().connections(1).operation_timeout(Duration::from_millis(300));
     let store = options.connect(&config, NoTls).await.unwrap();
     let mut client = client(&config).await;

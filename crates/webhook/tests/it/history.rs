@@ -430,3 +430,37 @@ fn a_creation_that_is_recalled_or_times_out_cancels_the_mandate() {
         assert_eq!(running.state(), MandateState::Active, "{status}");
     }
 }
+
+#[test]
+fn the_id_of_a_history_has_a_name_that_is_read_back() {
+    use bankrail_webhook::history::HistoryId;
+    let both = samples::payment_outcome(&TransactionStatus::Rejected);
+    let mut odd = both.clone();
+    odd.instruction_identification = Some("uetr: 1:2".parse().unwrap());
+    odd.uetr = None;
+    let messages: [Message; 4] = [
+        both.into(),
+        odd.into(),
+        samples::mandate_notification(&Trigger::StatusChanged).unwrap().into(),
+        samples::mandate_outcome(&ActionType::Create, &ActionStatus::Completed).into(),
+    ];
+    let ids: Vec<HistoryId> = messages.iter().flat_map(HistoryId::of).collect();
+    assert!(ids.len() >= 4, "{ids:?}");
+    for id in ids {
+        assert_eq!(HistoryId::from_name(&id.to_string()), Some(id));
+    }
+    for name in ["", "mandate", "mandate:1", "uetr:", "instruction:", "query:1"] {
+        assert_eq!(HistoryId::from_name(name), None, "{name}");
+    }
+}
+
+#[test]
+fn a_kept_history_is_read_back_and_other_bytes_are_not() {
+    use bankrail_webhook::history::{Fold, History};
+    let message = Message::from(samples::mandate_notification(&Trigger::CreationConfirmed).unwrap());
+    let fold = Fold::of(&message, Vec::new()).unwrap();
+    assert_eq!(History::from_json(&fold.history.to_json()), Some(fold.history));
+    for bytes in ["", "{}", "[]", r#"{"mandate":1}"#, r#"{"other":{}}"#] {
+        assert_eq!(History::from_json(bytes.as_bytes()), None, "{bytes}");
+    }
+}
