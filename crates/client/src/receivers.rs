@@ -53,6 +53,24 @@
 //! # example().unwrap();
 //! ```
 //!
+//! The history of a mandate or payment can be kept in the inbox's store, and changes in the transaction that marks the
+//! message as handled. A message in conflict does not get there, because it has a handler of its own:
+//!
+//! ```
+//! use bankrail_client::receivers::{Delivery, Handlers};
+//! use bankrail_stores::sqlite::{SqliteInbox, Work};
+//! use bankrail_webhook::MandateNotification;
+//!
+//! # fn example() -> Handlers<SqliteInbox> {
+//! Handlers::new().transactional(|received: Delivery<MandateNotification>| async move {
+//!     let message = received.message.into();
+//!     Ok(Work::new(move |transaction| transaction.apply_history("", &message, received.received_at).map(|_| ())))
+//! })
+//! # }
+//! ```
+//!
+//! `SqliteStore::histories` then finds them by id, lists them by state, and tells of changes.
+//!
 //! Handled messages are kept so that a duplicate is recognised. They are kept for ever, unless
 //! [`ReceiversOptions::retention`] or a retention of the inbox is set, or the caller runs
 //! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Keep them longer than a sender delivers a message: published

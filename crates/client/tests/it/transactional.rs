@@ -6,7 +6,8 @@ use bankrail_client::receivers::{Delivery, Handlers, Worker, WorkerOptions};
 use bankrail_mailbox::{EntryId, InboxState, Schedule, TransactionalInbox};
 use bankrail_stores::{postgres, sqlite};
 use bankrail_values::ManualClock;
-use bankrail_webhook::{MessageKind, PaymentOutcome};
+use bankrail_webhook::history::{Histories, HistoryState, MandateState};
+use bankrail_webhook::{MandateActionOutcome, MandateNotification, MessageKind, PaymentOutcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -160,4 +161,47 @@ async fn happens_once_on_postgres() {
         client(&options(&current())).await.query_one(COUNT, &[]).await.unwrap().get::<_, i64>(0)
     };
     happens_once(make, work, count).await;
+}
+
+/// A mandate's life, told out of order and with a contradiction, as the store keeps it.
+#[tokio::test]
+async fn a_history_changes_with_the_messages_that_are_handled() {
+    use sqlite::{SqliteStore, Work};
+    let store = SqliteStore::open_in_memory().unwrap();
+    let receivers = over(Arc::new(store.inbox()), options());
+    let handlers = Handlers::new()
+        .transactional(|received: Delivery<MandateActionOutcome>| async move {
+            let (message, at) = (received.message.into(), received.received_at);
+            Ok(Work::new(move |transaction| transaction.apply_history("", &message, at).map(|_| ())))
+        })
+        .transactional(|received: Delivery<MandateNotification>| async move {
+            let (message, at) = (received.message.into(), received.received_at);
+            Ok(Work::new(move |transaction| transaction.apply_history("", &message, at).map(|_| ())))
+        });
+    let worker = receivers.worker(handlers).with_options(WorkerOptions::new().concurrency(1));
+    let (outcomes, notifications) = (MessageKind::MandateOutcome, MessageKind::MandateNotification);
+    let mandate = r#","mandate_identification":"0b7c2f6e8a1d11eb8dcd0242ac130003","action_type":"CREA""#;
+    let outcome = |status: &str| message(outcomes).replace('}', &format!(r#"{mandate},"action_status":"{status}"}}"#));
+    let confirmed = message(notifications).replace("MAMN", "MCRC").replace("AMND", "CREA");
+    let histories = store.histories();
+    let mut states = Vec::new();
+    let mut change = 0;
+    for (kind, json) in [
+        (outcomes, outcome("PEND")),
+        (notifications, confirmed.clone()),
+        (outcomes, outcome("CMPL")),
+        // Contradicts the outcome before, and waits for a person.
+        (outcomes, outcome("DECL")),
+    ] {
+        deliver(&receivers, kind, &json).await;
+        worker.run_due().await.unwrap();
+        for kept in histories.changes_after(change, 9).await.unwrap() {
+            change = kept.change;
+            states.push(kept.state());
+        }
+    }
+    let expected = [MandateState::Created, MandateState::Active].map(HistoryState::Mandate);
+    assert_eq!(states, expected);
+    assert_eq!(worker.counts().unhandled_conflicts, 1);
+    assert_eq!(histories.list("", expected[1], None, 9).await.unwrap().len(), 1);
 }

@@ -1,4 +1,4 @@
-use bankrail_mailbox::{Completion, Inbox, Lease, LeaseOwner, TransactionalInbox};
+use bankrail_mailbox::{Completion, Lease, LeaseOwner, TransactionalInbox};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::Timestamp;
 use bankrail_webhook::history::{Histories, HistoryId, HistoryState, PaymentState};
