@@ -21,7 +21,7 @@ use tokio::time::Instant;
 /// What [`SenderKeys::renew`] returns.
 pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
-/// A source of the sender's verifying keys ([`KeyFolder`], and [`JwksUrl`] of the feature `jwks-url`).
+/// A source of the sender's verifying keys ([`KeyFolder`], and `JwksUrl` of the feature `jwks-url`).
 ///
 /// Its [`KeySet`](bankrail_jose::KeySet) is the opener's. Given to
 /// [`ReceiversOptions::sender_keys`](super::ReceiversOptions::sender_keys), the source is asked for new keys when a
