@@ -1,6 +1,8 @@
 //! One valid message for each status, trigger and case type, for documentation and tests.
 //!
-//! Names, accounts and identifiers are made up. No sample has a finding.
+//! Names, accounts and identifiers are made up. No sample has a finding, and no two contradict each other: those with
+//! one duplicate key have one content, and those of one mandate or payment can all be true. They all have one time, so
+//! they tell no story.
 
 use crate::*;
 use bankrail_values::{Date, Money, Timestamp};
@@ -21,16 +23,60 @@ fn amount(text: &str) -> MessageAmount {
     constant::<Money>(text).into()
 }
 
-/// The mandate of all samples.
-#[must_use]
-pub fn mandate_id() -> MandateId {
-    constant("0b7c2f6e8a1d11eb8dcd0242ac130003")
+/// A mandate. Each creation that was refused is of a mandate of its own.
+fn mandate(number: u16) -> MandateId {
+    constant(&format!("0b7c2f6e8a1d11eb8dcd0242ac13{number:04x}"))
 }
 
-/// The action of all samples.
+/// An action. The messages that tell of one share its number.
+fn action(number: u16) -> ActionId {
+    constant(&format!("5e1f0a728a1d11eb8dcd0242ac13{number:04x}"))
+}
+
+/// The request of a biller, of an action or of its own number.
+fn request(number: u16) -> bankrail_values::HyphenatedUuid {
+    constant(&format!("f3b1c0de-1111-4222-8333-44445555{:04x}", 0x6663 + number))
+}
+
+const CREATION: u16 = 3;
+const AMENDMENT: u16 = 0x13;
+const STATUS_CHANGE: u16 = 0x23;
+const PORT: u16 = 0x33;
+const REJECTED: u16 = 0x100;
+
+/// The number of the action of this type that ended with this status. Its pending report is of the one that completed.
+fn ended(action_type: &ActionType, status: &ActionStatus) -> u16 {
+    let first = match action_type {
+        ActionType::Create => CREATION,
+        ActionType::Amend => AMENDMENT,
+        ActionType::StatusChange => STATUS_CHANGE,
+        ActionType::Port | ActionType::Unknown(_) => PORT,
+    };
+    first
+        + match status {
+            ActionStatus::Pending | ActionStatus::Completed => 0,
+            ActionStatus::Declined => 1,
+            ActionStatus::Recalled => 2,
+            ActionStatus::TimedOut => 3,
+            ActionStatus::Unknown(_) => 8,
+        }
+}
+
+/// The mandate of an action: one for all but the creations that were refused.
+fn mandate_of(action: u16) -> MandateId {
+    mandate(if action < AMENDMENT { action } else { CREATION })
+}
+
+/// The mandate of the samples; refused creations have others.
+#[must_use]
+pub fn mandate_id() -> MandateId {
+    mandate(CREATION)
+}
+
+/// The action that created the mandate of the samples.
 #[must_use]
 pub fn action_id() -> ActionId {
-    constant("5e1f0a728a1d11eb8dcd0242ac130003")
+    action(CREATION)
 }
 
 /// The headers of a sample, with the keys of an original request if the kind has them.
@@ -58,13 +104,14 @@ pub fn mandate_outcome(action_type: &ActionType, action_status: &ActionStatus) -
         (ActionType::StatusChange, ActionStatus::Completed) => MandateStatus::Suspended,
         _ => MandateStatus::Active,
     };
+    let number = ended(action_type, action_status);
     let outcome = MandateActionOutcome::new(created(), OutcomeStatus::Succeeded)
         .mps_user_id(constant::<message::MpsUserId>("MPSUSER1"))
-        .request_id(constant::<bankrail_values::HyphenatedUuid>("f3b1c0de-1111-4222-8333-444455556666"))
-        .mandate_identification(mandate_id())
+        .request_id(request(number))
+        .mandate_identification(mandate_of(number))
         .mandate_registration_date_time(constant::<Timestamp>("2021-07-01T00:00:00.000Z"))
         .mandate_status(mandate_status)
-        .action_identification(action_id())
+        .action_identification(action(number))
         .action_type(action_type.clone())
         .action_status(action_status.clone());
     match action_type {
@@ -83,9 +130,16 @@ pub fn rejected_mandate_outcome(severity: &ErrorSeverity) -> MandateActionOutcom
         .text("Mandate not found")
         .user_message("The mandate is not known.")
         .more_info("Check the mandate identification.");
+    let number = REJECTED
+        + match severity {
+            ErrorSeverity::Fatal => 0,
+            ErrorSeverity::Logical => 1,
+            ErrorSeverity::Transient => 2,
+            ErrorSeverity::Unknown(_) => 3,
+        };
     MandateActionOutcome::new(created(), OutcomeStatus::Rejected)
         .mps_user_id(constant::<message::MpsUserId>("MPSUSER1"))
-        .request_id(constant::<bankrail_values::HyphenatedUuid>("f3b1c0de-1111-4222-8333-444455556667"))
+        .request_id(request(number))
         .action_type(ActionType::StatusChange)
         .error(error)
 }
@@ -93,8 +147,19 @@ pub fn rejected_mandate_outcome(severity: &ErrorSeverity) -> MandateActionOutcom
 /// The notification of a trigger, with the values that go with it. `None` for an unknown trigger.
 #[must_use]
 pub fn mandate_notification(trigger: &Trigger) -> Option<MandateNotification> {
-    let user = constant("MPSUSER1");
-    let notification = MandateNotification::of_trigger(created(), trigger.clone(), user, mandate_id(), action_id())?;
+    let number = match trigger {
+        Trigger::CreationConfirmed => CREATION,
+        Trigger::CreationDeclined => CREATION + 1,
+        Trigger::CreationExpired => CREATION + 3,
+        Trigger::AmendmentConfirmed => AMENDMENT,
+        Trigger::AmendmentDeclined => AMENDMENT + 1,
+        Trigger::AmendmentExpired => AMENDMENT + 3,
+        Trigger::AmendedUnilaterally => AMENDMENT + 4,
+        Trigger::StatusChanged => STATUS_CHANGE + 4,
+        Trigger::Unknown(_) => return None,
+    };
+    let (user, mandate) = (constant("MPSUSER1"), mandate_of(number));
+    let notification = MandateNotification::of_trigger(created(), trigger.clone(), user, mandate, action(number))?;
     let reason = ResolutionEvent::new("AC02").reason_description("Not agreed by the payer");
     Some(match trigger {
         Trigger::CreationDeclined => notification.resolution_event(reason),
@@ -119,13 +184,14 @@ pub fn mandate_notification(trigger: &Trigger) -> Option<MandateNotification> {
 /// The notification of a change of status: to cancelled, active or suspended. `None` for an unknown change.
 #[must_use]
 pub fn status_change(change: &StatusChangeCode) -> Option<MandateNotification> {
-    let status = match change {
-        StatusChangeCode::Cancel => MandateStatus::Cancelled,
-        StatusChangeCode::Release => MandateStatus::Active,
-        StatusChangeCode::Suspend => MandateStatus::Suspended,
+    let (number, status) = match change {
+        StatusChangeCode::Cancel => (STATUS_CHANGE + 5, MandateStatus::Cancelled),
+        StatusChangeCode::Release => (STATUS_CHANGE + 6, MandateStatus::Active),
+        StatusChangeCode::Suspend => (STATUS_CHANGE + 7, MandateStatus::Suspended),
         StatusChangeCode::Unknown(_) => return None,
     };
-    let notification = mandate_notification(&Trigger::StatusChanged)?;
+    let mut notification = mandate_notification(&Trigger::StatusChanged)?;
+    notification.action_identification = action(number);
     Some(notification.mandate_status(status).details(StatusChange::new(change.clone())))
 }
 
@@ -163,7 +229,7 @@ fn bilateral_amendment() -> BilateralAmendment {
         .additional_information(Amended::Cleared)
 }
 
-/// The outcome of a payment with this status, with a reason if it is rejected.
+/// The outcome of a payment with this status. The rejected one, with a reason, is another payment than the others.
 #[must_use]
 pub fn payment_outcome(status: &TransactionStatus) -> PaymentOutcome {
     let original = OriginalTransaction::new()
@@ -173,10 +239,14 @@ pub fn payment_outcome(status: &TransactionStatus) -> PaymentOutcome {
         .creditor_name("Sample Utilities")
         .creditor_ultimate_name("Sample Utilities Holding")
         .creditor_account_identification("013010123456789");
+    let (instruction, uetr) = match status {
+        TransactionStatus::Rejected => ("SAMPLEAAXXXN20210729000000000000001", "ba5eba11-0000-4000-8000-00000000002a"),
+        _ => ("SAMPLEAAXXXN20210729000000000000002", "ba5eba11-0000-4000-8000-00000000002b"),
+    };
     let outcome = PaymentOutcome::new(created(), status.clone())
         .mps_user_id(constant::<message::MpsUserId>("MPSUSER1"))
-        .instruction_identification(constant::<message::Text35>("SAMPLEAAXXXN20210729000000000000001"))
-        .uetr(constant::<Uetr>("ba5eba11-0000-4000-8000-00000000002a"))
+        .instruction_identification(constant::<message::Text35>(instruction))
+        .uetr(constant::<Uetr>(uetr))
         .account_servicer_reference(constant::<message::Text35>("ASR-42"))
         .clearing_system_reference(constant::<message::Text35>("CSR-42"))
         .acceptance_date_time(constant::<Timestamp>("2021-07-29T01:02:03.000Z"))
@@ -216,7 +286,11 @@ pub fn query(case_type: &CaseType) -> QueryNotification {
         .creditor_information(CreditorInformation::new().party_reference("REF-1"))
         .payment_information(payment);
     let narrative = constant("I do not know this charge. Please explain.");
-    let query = QueryNotification::new(created(), constant("CASE-000042"), case_type.clone(), narrative, details)
+    let case = match case_type {
+        CaseType::Payments => "CASE-000042",
+        _ => "CASE-000041",
+    };
+    let query = QueryNotification::new(created(), constant(case), case_type.clone(), narrative, details)
         .reminder_count(constant::<message::query_notification::ReminderCount>("1"))
         .re_open_case_indication(false);
     match case_type {

@@ -4,6 +4,7 @@ use bankrail_values::Timestamp;
 use bankrail_webhook::history::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
 use bankrail_webhook::*;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_unix_millis(1_600_000_000_000 + seconds * 1000).unwrap()
@@ -463,4 +464,41 @@ fn a_kept_history_is_read_back_and_other_bytes_are_not() {
     for bytes in ["", "{}", "[]", r#"{"mandate":1}"#, r#"{"other":{}}"#] {
         assert_eq!(History::from_json(bytes.as_bytes()), None, "{bytes}");
     }
+}
+
+/// Somebody who delivers all samples to one receiver gets no conflict and no contradictory history from them.
+#[test]
+fn samples_do_not_contradict_each_other() {
+    let all = samples::all();
+    let pending = |message: &Message| match message {
+        Message::MandateOutcome(outcome) => outcome.action_status == Some(ActionStatus::Pending),
+        _ => false,
+    };
+    let (mut mandates, mut payments) = (BTreeMap::<_, MandateHistory>::new(), BTreeMap::<_, PaymentHistory>::new());
+    for (at, message) in all.iter().enumerate() {
+        let key = |message: &Message| message.duplicate_key("", samples::headers(message.kind()).message_id);
+        for other in &all[..at] {
+            // An outcome that moves on from pending is news.
+            let apart = !key(message).overlaps(&key(other)) || pending(message) != pending(other);
+            assert!(apart, "{message:?}\n{other:?}");
+        }
+        match message {
+            Message::MandateOutcome(outcome) => {
+                if let Some(mandate) = outcome.mandate_identification {
+                    mandates.entry(mandate).or_default().apply_outcome(outcome);
+                }
+            }
+            Message::MandateNotification(notification) => {
+                mandates.entry(notification.mandate_identification).or_default().apply_notification(notification);
+            }
+            Message::PaymentOutcome(outcome) => {
+                payments.entry(outcome.instruction_identification.clone()).or_default().apply(outcome);
+            }
+            Message::Query(_) => {}
+        }
+    }
+    assert_eq!((mandates.len(), payments.len()), (4, 2));
+    assert!(mandates.values().all(|history| history.state() == MandateState::Cancelled && history.is_complete()));
+    let ends: Vec<PaymentState> = payments.values().map(PaymentHistory::state).collect();
+    assert_eq!(ends, [PaymentState::Rejected, PaymentState::Settled]);
 }

@@ -31,6 +31,7 @@ fn each_message_has_its_key() {
 
     let notification = samples::mandate_notification(&Trigger::CreationConfirmed).unwrap();
     let mut other = samples::mandate_notification(&Trigger::StatusChanged).unwrap();
+    other.action_identification = notification.action_identification;
     assert_eq!(key(notification.clone()), key(other.clone()), "the action alone");
     other.action_identification = "5e1f0a728a1d11eb8dcd0242ac130004".parse().unwrap();
     assert!(!key(notification).overlaps(&key(other)));
