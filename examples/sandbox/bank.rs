@@ -112,3 +112,21 @@ impl TestEntry {
         Ok(if self.credit { amount } else { -amount })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail::jose::{RsaSize, SigningKey};
+    use bankrail::service::suite::{LedgerFixture, directory_suite, ledger_suite};
+
+    #[tokio::test]
+    async fn the_sandboxs_bank_is_a_good_ledger_and_directory() -> Result<(), Box<dyn Error>> {
+        let bank = Bank::new("a key", SigningKey::generate(RsaSize::Rsa2048)?.verifying_key())?;
+        let several_pages = ACCOUNTS.iter().max_by_key(|account| account.entries.len()).ok_or("no accounts")?;
+        let fixture = LedgerFixture::new(CUSTOMER.parse()?, several_pages.id.parse()?, Date::parse("2026-03-02")?)
+            .stranger("OTHER".parse()?);
+        ledger_suite(&bank, &fixture).await;
+        directory_suite(&bank, &[(b"a key", CUSTOMER.parse()?)]).await;
+        Ok(())
+    }
+}

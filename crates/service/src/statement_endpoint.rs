@@ -2,7 +2,7 @@
 
 mod failure;
 mod refusal;
-mod report;
+pub(crate) mod report;
 
 pub use self::failure::StatementFailure;
 use self::refusal::{BearerFault, Refusal};

@@ -16,7 +16,7 @@ const BYTES_AN_ENTRY: usize = 1024;
 
 /// What is wrong with a page of the ledger.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum PageError {
+pub(crate) enum PageError {
     #[error("expected at most {allowed} entries, found {found}")]
     TooManyEntries { allowed: usize, found: usize },
     #[error("expected a new position, found that of this page again")]
@@ -31,7 +31,7 @@ pub(super) enum PageError {
 
 impl PageError {
     /// What is wrong and in which element, for the log: no text of the ledger's.
-    pub(super) fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         match self {
             Self::TooManyEntries { .. } | Self::NoProgress | Self::NothingBeforeMore => self.to_string(),
             Self::Build(BuildError::Invalid { path, kind }) => format!("{self}: {path}: {}", variant(kind)),
@@ -50,7 +50,7 @@ fn variant(error: &impl fmt::Debug) -> String {
 }
 
 /// The report, without what the customer may not see.
-pub(super) fn document(
+pub(crate) fn document(
     options: &ProviderOptions,
     key: HyphenatedUuid,
     account: &AccountId,
@@ -77,7 +77,7 @@ pub(super) fn document(
 }
 
 /// The JSON of the answer. The XML is written directly into it, escaped and without a copy.
-pub(super) fn write(response: &StatementResponse, document: &Document) -> Result<Bytes, PageError> {
+pub(crate) fn write(response: &StatementResponse, document: &Document) -> Result<Bytes, PageError> {
     let entries = document.reports.iter().map(|report| report.entries.len()).sum::<usize>();
     let mut body = String::with_capacity(entries.saturating_mul(BYTES_AN_ENTRY).saturating_add(4096));
     response.write_json(document, &mut body)?;
@@ -91,7 +91,7 @@ fn shown(entry: LedgerEntry, account: AccountKind, narrative: bool) -> Entry {
 }
 
 /// The current day in the reports' offset.
-pub(super) fn day_of(now: Timestamp, offset_minutes: i16) -> Date {
+pub(crate) fn day_of(now: Timestamp, offset_minutes: i16) -> Date {
     Date::from_time(local(now, offset_minutes).date()).unwrap_or_else(|| now.date())
 }
 

@@ -16,5 +16,6 @@ mod numbers;
 mod paging;
 mod shape;
 mod statement;
+mod suite;
 mod token;
 mod world;

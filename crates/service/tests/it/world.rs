@@ -118,7 +118,8 @@ impl Ledger for Accounts {
             let key = (query.customer.to_string(), query.account.to_string());
             let Some(held) = self.held.get(&key) else { return Ok(LedgerAnswer::UnknownAccount) };
             self.days.lock().unwrap().push(query.day.to_string());
-            let from = query.position.as_ref().map_or(0, |position| position.as_number().unwrap() as usize);
+            let number = |position: &PagePosition| position.as_number().map_or(usize::MAX, |number| number as usize);
+            let from = query.position.as_ref().map_or(0, number);
             if from > held.entries.len() {
                 return Ok(LedgerAnswer::UnknownPosition);
             }

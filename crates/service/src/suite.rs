@@ -1,0 +1,10 @@
+//! The suites that every implementation of [`Ledger`](crate::Ledger) and [`Directory`](crate::Directory) should pass
+//! (feature `suite`).
+//!
+//! A suite panics with the rule that an implementation breaks. It needs no runtime of its own: await it in a test.
+
+mod directory;
+mod ledger;
+
+pub use directory::directory_suite;
+pub use ledger::{LedgerFixture, ledger_suite, ledger_suite_while_booking};
