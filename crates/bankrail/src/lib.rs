@@ -30,6 +30,8 @@ pub use bankrail_service as service;
 pub use bankrail_statement as statement;
 #[cfg(feature = "stores")]
 pub use bankrail_stores as stores;
+#[cfg(feature = "testing")]
+pub use bankrail_testing as testing;
 pub use bankrail_values as values;
 #[cfg(feature = "webhook")]
 pub use bankrail_webhook as webhook;

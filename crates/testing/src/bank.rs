@@ -1,0 +1,311 @@
+//! The fake bank: its customers, accounts and endpoints.
+
+use crate::booking::{Booked, Booking};
+use crate::call::{Call, Endpoint};
+use crate::directory::FakeDirectory;
+use crate::fault::{Fault, Plan};
+use crate::front::Front;
+use crate::ids::Ids;
+use crate::keys;
+use crate::ledger::FakeLedger;
+use crate::listener::{Bound, Certificate, Running};
+use crate::options::FakeBankOptions;
+use crate::story::{MandateStory, PaymentStory};
+use crate::webhooks::Webhooks;
+use bankrail_client::{Client, ClientOptions, Credentials, Pacing, TlsRoots};
+use bankrail_client_assertion::token::{ScopeSet, names};
+use bankrail_client_assertion::{Audience, CustomerCode, Verifier};
+use bankrail_jose::{KeySet, SigningKey};
+use bankrail_rate_limit::{Limiter, MemoryCounters};
+use bankrail_service::{ApiKeyHash, CursorSecret, Customer, Provider, RegisteredAccount};
+use bankrail_statement::AccountId;
+use bankrail_stores::memory::MemoryStore;
+use bankrail_values::{Clock as _, Currency, ManualClock, Timestamp};
+use std::sync::{Arc, Mutex};
+
+/// A bank on loopback for tests: the provider of `bankrail-service` over stores in memory, with a clock, accounts and
+/// faults that the test controls.
+///
+/// - It starts with one customer ([`FakeBank::CUSTOMER`]) and one account in Australian dollars ([`FakeBank::ACCOUNT`])
+///   without entries.
+/// - Its clock stands still until it is advanced. Limits, tokens and days follow it.
+/// - Request keys, references and the identifiers in webhooks come from a seed and are the same in each run. Keys,
+///   access tokens, message keys and report identifiers are random, as those of a real provider.
+/// - Cheap to clone; clones are the same bank. Its servers end with the last of them, and with the runtime.
+///
+/// A method that is told something impossible, such as to book on an account that does not exist, panics and says what is
+/// wrong.
+///
+/// ```
+/// use bankrail_testing::{Booking, FakeBank};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let bank = FakeBank::start().await;
+/// bank.book(&bank.account(), &Booking::new("25.00 AUD").narrative("rent 👍"));
+///
+/// let statement = bank.client().statements().statement(&bank.account()).await?;
+/// assert_eq!(statement.entries().next().unwrap().narrative(), "rent 👍");
+/// assert_eq!(bank.calls(), ["token 200", "statement 999001400100101 200"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct FakeBank(Arc<Bank>);
+
+#[derive(Debug)]
+struct Bank {
+    clock: Arc<ManualClock>,
+    ids: Arc<Ids>,
+    ledger: Arc<FakeLedger>,
+    directory: Arc<FakeDirectory>,
+    front: Arc<Front>,
+    webhooks: Webhooks,
+    certificate: Option<Certificate>,
+    url: String,
+    _server: Running,
+}
+
+impl FakeBank {
+    /// The code of the first customer.
+    pub const CUSTOMER: &'static str = "FAKECUSTOMER";
+    /// The identifier of the first account.
+    pub const ACCOUNT: &'static str = "999001400100101";
+    /// The API key of the first customer.
+    pub const API_KEY: &'static str = "fake-api-key-0b7c2f6e8a1d41eb8dcd0242ac130003";
+    /// The API key that deliveries carry to receivers.
+    pub const RECEIVER_API_KEY: &'static str = "fake-receiver-key-5d1c2f6e8a1d41eb8dcd0242ac130003";
+
+    /// Starts a bank with the default options. The first bank of a process makes three RSA keys, which takes a moment.
+    ///
+    /// # Panics
+    /// If loopback has no free port, or outside of a tokio runtime.
+    pub async fn start() -> Self {
+        Self::start_with(FakeBankOptions::new()).await
+    }
+
+    /// Starts a bank with these options.
+    ///
+    /// # Panics
+    /// As [`FakeBank::start`], and if the options of the provider are unusable.
+    pub async fn start_with(options: FakeBankOptions) -> Self {
+        let clock = Arc::new(ManualClock::new(options.start));
+        let ids = Arc::new(Ids::new(options.seed));
+        let (ledger, directory) = (Arc::new(FakeLedger::new()), Arc::new(FakeDirectory::new()));
+        let store = MemoryStore::new();
+        let bound = Bound::any_port().await;
+        let certificate = (!options.plain_http).then(Certificate::generate);
+        let url = bound.url(certificate.as_ref());
+        let audience = Audience::parse(&format!("{url}{}", Endpoint::TOKEN_PATH)).expect("an address is an audience");
+        let provider = Provider::new(
+            Arc::clone(&directory) as _,
+            Arc::clone(&ledger) as _,
+            Arc::new(store.clone()),
+            Arc::new(store.clone()),
+            Verifier::new(audience),
+            options
+                .provider
+                .clock(clock.clone())
+                .limiter(Arc::new(Limiter::new(options.limits, Arc::new(MemoryCounters::default()))))
+                .cursor_secret(CursorSecret::from_bytes([7; 32]))
+                .base_path("")
+                .token_path(Endpoint::TOKEN_PATH)
+                .statement_path(Endpoint::STATEMENT_PATH),
+        );
+        let provider = provider.unwrap_or_else(|error| panic!("the options of the fake bank's provider: {error}"));
+        let front = Arc::new(Front {
+            provider: provider.router(),
+            plan: Plan::default(),
+            store,
+            clock: clock.clone(),
+            ids: ids.clone(),
+            state: Mutex::default(),
+        });
+        let webhooks = Webhooks::new(&clock, &ids, certificate.as_ref());
+        let _server = bound.serve(front.router(), certificate.as_ref());
+        let bank = Bank { clock, ids, ledger, directory, front, webhooks, certificate, url, _server };
+        let bank = Self(Arc::new(bank));
+        bank.insert_customer(&code(Self::CUSTOMER), Self::API_KEY, &keys::first_assertion_key());
+        bank.open_account(&bank.account(), Currency::AUD);
+        bank
+    }
+
+    /// The base address of both endpoints.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// The certificate authorities that a client of this bank trusts: the bank's own, or with plain HTTP the system's.
+    #[must_use]
+    pub fn roots(&self) -> TlsRoots {
+        match &self.0.certificate {
+            Some(certificate) => TlsRoots::OnlyPem(certificate.pem().into()),
+            None => TlsRoots::Platform,
+        }
+    }
+
+    /// The bank's clock, for the customer's side too: `bank.clock().advance(…)`.
+    #[must_use]
+    pub fn clock(&self) -> Arc<ManualClock> {
+        Arc::clone(&self.0.clock)
+    }
+
+    /// The bank's time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+
+    /// The credentials of the first customer.
+    #[must_use]
+    pub fn credentials(&self) -> Credentials {
+        Credentials::new(code(Self::CUSTOMER), keys::first_assertion_key(), Self::API_KEY)
+    }
+
+    /// Options for a client of this bank: its certificate and its clock, and calls that the limits do not allow yet
+    /// fail at once ([`Pacing::Fail`]), as waiting for a clock that stands still would not end.
+    #[must_use]
+    pub fn client_options(&self) -> ClientOptions {
+        let options = ClientOptions::new().clock(self.clock()).pacing(Pacing::Fail);
+        match self.0.certificate {
+            Some(_) => options.tls_roots(self.roots()),
+            None => options.danger_allow_http_on_loopback(),
+        }
+    }
+
+    /// A client of the first customer.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        let client = Client::new(self.credentials(), self.url(), self.client_options());
+        client.expect("the bank's own address and credentials are usable")
+    }
+
+    /// Registers another customer, with a new key and an API key that is its code. It may read statements and mandates.
+    ///
+    /// # Panics
+    /// If the code is none.
+    #[track_caller]
+    #[must_use]
+    pub fn add_customer(&self, customer: &str) -> Credentials {
+        let (customer, key) = (code(customer), keys::signing_key());
+        self.insert_customer(&customer, customer.as_str(), &key);
+        Credentials::new(customer.clone(), key, customer.as_str())
+    }
+
+    fn insert_customer(&self, customer: &CustomerCode, api_key: &str, key: &SigningKey) {
+        let scopes: ScopeSet = format!("{} {}", names::STATEMENT_READ, names::MANDATE_READ)
+            .parse()
+            .expect("the documented scope names are well formed");
+        let keys = KeySet::new([key.verifying_key()]).expect("one key is a set");
+        let customer = Customer::new(customer.clone(), keys, scopes);
+        self.0.directory.insert(ApiKeyHash::of(api_key.as_bytes()), customer);
+    }
+
+    /// The customers.
+    #[must_use]
+    pub fn directory(&self) -> &FakeDirectory {
+        &self.0.directory
+    }
+
+    /// The accounts.
+    #[must_use]
+    pub fn ledger(&self) -> &FakeLedger {
+        &self.0.ledger
+    }
+
+    /// The first account.
+    #[must_use]
+    pub fn account(&self) -> AccountId {
+        AccountId::parse(Self::ACCOUNT).expect("a constant that is an account identifier")
+    }
+
+    /// Opens an account of the first customer in this currency. [`FakeLedger::open`] opens those of other customers and
+    /// accounts with virtual accounts.
+    pub fn open_account(&self, account: &AccountId, currency: Currency) {
+        self.0.ledger.open(&code(Self::CUSTOMER), account, RegisteredAccount::new(currency));
+    }
+
+    /// Books an entry on an account.
+    ///
+    /// # Panics
+    /// If there is no such account, the booking is in another currency, or its amount does not fit an entry.
+    #[track_caller]
+    pub fn book(&self, account: &AccountId, booking: &Booking) -> Booked {
+        self.0.ledger.book(account, booking, self.now().date())
+    }
+
+    /// Puts another content in the place of a booked entry; see [`FakeLedger::correct`].
+    ///
+    /// # Panics
+    /// If there is no such entry, the correction is in another currency, or its amount does not fit an entry.
+    #[track_caller]
+    pub fn correct(&self, booked: Booked, correction: &Booking) {
+        self.0.ledger.correct(booked, correction);
+    }
+
+    /// Orders a fault for the next call of an endpoint that has none yet.
+    ///
+    /// # Panics
+    /// If a call of the endpoint cannot meet this fault.
+    #[track_caller]
+    pub fn fail(&self, endpoint: Endpoint, fault: Fault) {
+        self.0.front.plan.next(endpoint, fault);
+    }
+
+    /// Orders a fault for the `nth` call of an endpoint from now on; 1 is the next.
+    ///
+    /// # Panics
+    /// If `nth` is 0 or a call of the endpoint cannot meet this fault.
+    #[track_caller]
+    pub fn fail_nth(&self, endpoint: Endpoint, nth: u64, fault: Fault) {
+        self.0.front.plan.nth(endpoint, nth, fault);
+    }
+
+    /// The faults that no call has met yet. A test that ends with some has not tested what it says.
+    #[must_use]
+    pub fn faults_left(&self) -> Vec<(Endpoint, Fault)> {
+        self.0.front.plan.left()
+    }
+
+    /// Forgets the faults that no call has met yet.
+    pub fn clear_faults(&self) {
+        self.0.front.plan.clear();
+    }
+
+    /// The calls of the bank's endpoints since its start or [`FakeBank::forget_calls`], oldest first; the last 10,000.
+    #[must_use]
+    pub fn calls(&self) -> Vec<Call> {
+        self.0.front.calls()
+    }
+
+    /// Forgets the calls so far.
+    pub fn forget_calls(&self) {
+        self.0.front.forget_calls();
+    }
+
+    /// A mandate whose life begins now; its messages have the times of the bank's clock.
+    #[must_use]
+    pub fn mandate(&self) -> MandateStory {
+        MandateStory::new(self.0.ids.number(), self.clock())
+    }
+
+    /// A payment instruction that was received now; its messages have the times of the bank's clock.
+    #[must_use]
+    pub fn payment(&self) -> PaymentStory {
+        PaymentStory::new(self.0.ids.number(), self.clock())
+    }
+
+    pub(crate) fn webhooks(&self) -> &Webhooks {
+        &self.0.webhooks
+    }
+
+    pub(crate) fn certificate(&self) -> Option<&Certificate> {
+        self.0.certificate.as_ref()
+    }
+}
+
+#[track_caller]
+fn code(text: &str) -> CustomerCode {
+    CustomerCode::parse(text).unwrap_or_else(|error| panic!("a customer: {error}"))
+}

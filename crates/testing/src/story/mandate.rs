@@ -1,0 +1,379 @@
+//! A mandate's life.
+
+use super::{BETWEEN, Teller, user};
+use crate::webhook::Webhook;
+use bankrail_values::{Clock, HyphenatedUuid, ManualClock, Timestamp};
+use bankrail_webhook::history::MandateState;
+use bankrail_webhook::message::query_notification::ReminderCount;
+use bankrail_webhook::sender::OriginalRequest;
+use bankrail_webhook::{
+    ActionId, ActionStatus, ActionType, AmendedDebtor, Amendment, CaseType, MandateActionOutcome, MandateDetails,
+    MandateId, MandateNotification, MandateStatus, OutcomeStatus, QueryNotification, ResolutionEvent, StatusChange,
+    StatusChangeCode, Trigger,
+};
+use std::sync::Arc;
+
+/// A mandate that a biller creates, told by the messages that the biller gets: each step is the next message.
+///
+/// - All messages are about one mandate. Messages about one action share its identifier, and the outcomes of one
+///   request its `request_id` and its headers.
+/// - Each message is later than the one before: the clock's time, and if the clock stands still, a millisecond later.
+/// - A step that the mandate's state does not allow panics at the caller's line.
+///
+/// ```
+/// use bankrail_testing::MandateStory;
+/// use bankrail_values::{ManualClock, Timestamp};
+/// use bankrail_webhook::history::MandateState;
+///
+/// let mut mandate = MandateStory::new(7, std::sync::Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH)));
+/// let (pending, confirmed) = (mandate.created(), mandate.confirmed_by_payer());
+/// assert_eq!(mandate.state(), MandateState::Active);
+/// assert!(pending.message.creation_date_time() < confirmed.message.creation_date_time());
+/// ```
+#[derive(Debug)]
+pub struct MandateStory {
+    teller: Teller,
+    id: MandateId,
+    registered: Timestamp,
+    state: MandateState,
+    creation: Option<Creation>,
+    case: Option<Case>,
+    cases: u32,
+}
+
+/// The request that created the mandate.
+#[derive(Clone, Debug)]
+struct Creation {
+    request: OriginalRequest,
+    request_id: HyphenatedUuid,
+    action: ActionId,
+    status: ActionStatus,
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    id: String,
+    reminders: u32,
+}
+
+impl MandateStory {
+    /// A mandate that is not created yet, with identifiers from a seed.
+    #[must_use]
+    pub fn new(seed: u64, clock: Arc<dyn Clock>) -> Self {
+        let teller = Teller::new(seed, clock);
+        let registered = teller.now();
+        let id = MandateId::from_uuid(teller.ids.timed(registered)).expect("a UUID of version 1");
+        Self { teller, id, registered, state: MandateState::Unknown, creation: None, case: None, cases: 0 }
+    }
+
+    /// A whole life, a message a day: created, confirmed, its outcome completed, amended and queried by the payer,
+    /// suspended, released, and cancelled.
+    #[must_use]
+    pub fn life(seed: u64, start: Timestamp) -> Vec<Webhook> {
+        Self::told(
+            seed,
+            start,
+            &[
+                Self::created,
+                Self::confirmed_by_payer,
+                Self::creation_completed,
+                Self::amended_by_payer,
+                Self::queried,
+                Self::reminded,
+                Self::suspended_by_payer,
+                Self::released_by_payer,
+                Self::suspended,
+                Self::released,
+                Self::cancelled_by_payer,
+            ],
+        )
+    }
+
+    /// The life of a mandate that the payer declines.
+    #[must_use]
+    pub fn declined_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
+        Self::told(seed, start, &[Self::created, Self::declined_by_payer, Self::creation_completed])
+    }
+
+    /// The life of a mandate that the payer never answers.
+    #[must_use]
+    pub fn expired_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
+        Self::told(seed, start, &[Self::created, Self::expired, Self::creation_completed])
+    }
+
+    fn told(seed: u64, start: Timestamp, steps: &[fn(&mut Self) -> Webhook]) -> Vec<Webhook> {
+        let clock = Arc::new(ManualClock::new(start));
+        let mut story = Self::new(seed, clock.clone());
+        let mut tell = |step: &fn(&mut Self) -> Webhook| {
+            let told = step(&mut story);
+            clock.advance(BETWEEN);
+            told
+        };
+        steps.iter().map(&mut tell).collect()
+    }
+
+    /// The mandate.
+    #[must_use]
+    pub fn id(&self) -> MandateId {
+        self.id
+    }
+
+    /// The state after the last step.
+    #[must_use]
+    pub fn state(&self) -> MandateState {
+        self.state
+    }
+
+    /// The biller's creation waits for the payer: an outcome `CREA`, `PEND`.
+    ///
+    /// # Panics
+    /// If the mandate is created already.
+    #[track_caller]
+    pub fn created(&mut self) -> Webhook {
+        self.only(&[MandateState::Unknown], "created");
+        let (request, request_id, action) = (self.teller.request(), self.teller.ids.uuid(), self.action());
+        self.creation = Some(Creation { request, request_id, action, status: ActionStatus::Pending });
+        self.state = MandateState::Created;
+        self.creation_outcome()
+    }
+
+    /// The outcome of the creation after its end: the same request as that of [`MandateStory::created`], moved on from
+    /// `PEND`. A receiver handles it as news, not as a conflict.
+    ///
+    /// # Panics
+    /// If the creation has not ended.
+    #[track_caller]
+    pub fn creation_completed(&mut self) -> Webhook {
+        let ended = self.creation.as_ref().is_some_and(|creation| creation.status != ActionStatus::Pending);
+        assert!(ended, "the creation of a mandate that is {:?} is not completed", self.state);
+        self.creation_outcome()
+    }
+
+    /// The payer confirms the creation: `MCRC`.
+    ///
+    /// # Panics
+    /// If the creation does not wait for the payer.
+    #[track_caller]
+    pub fn confirmed_by_payer(&mut self) -> Webhook {
+        self.only(&[MandateState::Created], "confirmed");
+        self.creation_ended(Trigger::CreationConfirmed, ActionStatus::Completed, MandateState::Active)
+    }
+
+    /// The payer declines the creation: `MCRD`.
+    ///
+    /// # Panics
+    /// If the creation does not wait for the payer.
+    #[track_caller]
+    pub fn declined_by_payer(&mut self) -> Webhook {
+        self.only(&[MandateState::Created], "declined");
+        self.creation_ended(Trigger::CreationDeclined, ActionStatus::Declined, MandateState::Cancelled)
+    }
+
+    /// The payer did not answer in time: `MCRX`.
+    ///
+    /// # Panics
+    /// If the creation does not wait for the payer.
+    #[track_caller]
+    pub fn expired(&mut self) -> Webhook {
+        self.only(&[MandateState::Created], "expired");
+        self.creation_ended(Trigger::CreationExpired, ActionStatus::TimedOut, MandateState::Cancelled)
+    }
+
+    /// The payer changes their reference: `MAMN`.
+    ///
+    /// # Panics
+    /// If the mandate is neither active nor suspended.
+    #[track_caller]
+    pub fn amended_by_payer(&mut self) -> Webhook {
+        self.only(&[MandateState::Active, MandateState::Suspended], "amended");
+        let reference = format!("REF-{:04}", self.teller.ids.number() % 10_000);
+        let amendment = Amendment::new(AmendedDebtor::new().party_reference(reference));
+        let notification = self.notification(Trigger::AmendedUnilaterally, self.action());
+        let notification = notification.mandate_status(self.status()).details(amendment);
+        Webhook::new(notification, self.teller.notifying())
+    }
+
+    /// The payer suspends the mandate: `MSCH`, `SUSP`.
+    ///
+    /// # Panics
+    /// If the mandate is not active.
+    #[track_caller]
+    pub fn suspended_by_payer(&mut self) -> Webhook {
+        self.only(&[MandateState::Active], "suspended");
+        self.changed_by_payer(StatusChangeCode::Suspend, MandateState::Suspended)
+    }
+
+    /// The payer releases the mandate: `MSCH`, `RELS`.
+    ///
+    /// # Panics
+    /// If the mandate is not suspended.
+    #[track_caller]
+    pub fn released_by_payer(&mut self) -> Webhook {
+        self.only(&[MandateState::Suspended], "released");
+        self.changed_by_payer(StatusChangeCode::Release, MandateState::Active)
+    }
+
+    /// The payer cancels the mandate: `MSCH`, `CNCL`.
+    ///
+    /// # Panics
+    /// If the mandate is neither active nor suspended.
+    #[track_caller]
+    pub fn cancelled_by_payer(&mut self) -> Webhook {
+        self.only(&[MandateState::Active, MandateState::Suspended], "cancelled");
+        self.changed_by_payer(StatusChangeCode::Cancel, MandateState::Cancelled)
+    }
+
+    /// The biller has suspended the mandate: an outcome `STCH`, `CMPL` of a request of its own.
+    ///
+    /// # Panics
+    /// If the mandate is not active.
+    #[track_caller]
+    pub fn suspended(&mut self) -> Webhook {
+        self.only(&[MandateState::Active], "suspended");
+        self.changed(MandateState::Suspended)
+    }
+
+    /// The biller has released the mandate.
+    ///
+    /// # Panics
+    /// If the mandate is not suspended.
+    #[track_caller]
+    pub fn released(&mut self) -> Webhook {
+        self.only(&[MandateState::Suspended], "released");
+        self.changed(MandateState::Active)
+    }
+
+    /// The biller has cancelled the mandate.
+    ///
+    /// # Panics
+    /// If the mandate is neither active nor suspended.
+    #[track_caller]
+    pub fn cancelled(&mut self) -> Webhook {
+        self.only(&[MandateState::Active, MandateState::Suspended], "cancelled");
+        self.changed(MandateState::Cancelled)
+    }
+
+    /// The payer asks about the mandate: a new case.
+    ///
+    /// # Panics
+    /// If the mandate is not created.
+    #[track_caller]
+    pub fn queried(&mut self) -> Webhook {
+        assert!(self.creation.is_some(), "a mandate that is {:?} cannot be queried", self.state);
+        self.cases += 1;
+        let case =
+            Case { id: format!("CASE-{:06}-{}", self.teller.ids.number() % 1_000_000, self.cases), reminders: 0 };
+        let query = self.query(&case);
+        self.case = Some(case);
+        query
+    }
+
+    /// The bank reminds of the last query, which has no resolution yet: `reminder_count` rises by 1.
+    ///
+    /// # Panics
+    /// If there is no query, or after 99 reminders.
+    #[track_caller]
+    pub fn reminded(&mut self) -> Webhook {
+        let mut case = self.case.take().expect("a query before its reminder");
+        assert!(case.reminders < 99, "a case has at most 99 reminders");
+        case.reminders += 1;
+        let query = self.query(&case);
+        self.case = Some(case);
+        query
+    }
+
+    #[track_caller]
+    fn only(&self, allowed: &[MandateState], what: &str) {
+        assert!(allowed.contains(&self.state), "a mandate that is {:?} cannot be {what}", self.state);
+    }
+
+    fn action(&self) -> ActionId {
+        ActionId::from_uuid(self.teller.ids.timed(self.registered)).expect("a UUID of version 1")
+    }
+
+    fn status(&self) -> MandateStatus {
+        match self.state {
+            MandateState::Suspended => MandateStatus::Suspended,
+            MandateState::Cancelled => MandateStatus::Cancelled,
+            MandateState::Active => MandateStatus::Active,
+            _ => MandateStatus::Created,
+        }
+    }
+
+    fn outcome(&self, request_id: HyphenatedUuid, action: ActionId) -> MandateActionOutcome {
+        MandateActionOutcome::new(self.teller.now(), OutcomeStatus::Succeeded)
+            .mps_user_id(user())
+            .request_id(request_id)
+            .mandate_identification(self.id)
+            .mandate_registration_date_time(self.registered)
+            .action_identification(action)
+    }
+
+    /// The outcome of the creation, with the status that it has reached.
+    fn creation_outcome(&self) -> Webhook {
+        let creation = self.creation.as_ref().expect("the creation was told");
+        let mandate = match creation.status {
+            ActionStatus::Pending => MandateStatus::Created,
+            ActionStatus::Completed => MandateStatus::Active,
+            _ => MandateStatus::Cancelled,
+        };
+        let outcome = self
+            .outcome(creation.request_id, creation.action)
+            .mandate_status(mandate)
+            .action_type(ActionType::Create)
+            .action_status(creation.status.clone())
+            .bilateral(true);
+        Webhook::new(outcome, self.teller.answering(&creation.request))
+    }
+
+    fn creation_ended(&mut self, trigger: Trigger, status: ActionStatus, state: MandateState) -> Webhook {
+        let creation = self.creation.as_mut().expect("a mandate in this state was created");
+        creation.status = status;
+        let action = creation.action;
+        self.state = state;
+        let notification = self.notification(trigger.clone(), action);
+        let notification = match trigger {
+            Trigger::CreationDeclined => notification
+                .resolution_event(ResolutionEvent::new("AC02").reason_description("Not agreed by the payer")),
+            _ => notification,
+        };
+        Webhook::new(notification, self.teller.notifying())
+    }
+
+    fn notification(&self, trigger: Trigger, action: ActionId) -> MandateNotification {
+        MandateNotification::of_trigger(self.teller.now(), trigger, user(), self.id, action)
+            .expect("a trigger that is known")
+    }
+
+    fn changed_by_payer(&mut self, change: StatusChangeCode, state: MandateState) -> Webhook {
+        self.state = state;
+        let notification = self.notification(Trigger::StatusChanged, self.action());
+        let notification = notification.mandate_status(self.status()).details(StatusChange::new(change));
+        Webhook::new(notification, self.teller.notifying())
+    }
+
+    fn changed(&mut self, state: MandateState) -> Webhook {
+        self.state = state;
+        let request = self.teller.request();
+        let outcome = self
+            .outcome(self.teller.ids.uuid(), self.action())
+            .mandate_status(self.status())
+            .action_type(ActionType::StatusChange)
+            .action_status(ActionStatus::Completed);
+        Webhook::new(outcome, self.teller.answering(&request))
+    }
+
+    fn query(&self, case: &Case) -> Webhook {
+        let details = MandateDetails::new().mps_user_id(user()).mandate_identification(self.id);
+        let narrative = "I do not know this charge. Please explain.".parse().expect("it fits a narrative");
+        let id = case.id.parse().expect("a case of at most 20 characters");
+        let query = QueryNotification::new(self.teller.now(), id, CaseType::Mandate, narrative, details);
+        let query = match case.reminders {
+            0 => query.re_open_case_indication(false),
+            count => query
+                .reminder_count(count.to_string().parse::<ReminderCount>().expect("a count of two digits at most"))
+                .re_open_case_indication(false),
+        };
+        Webhook::new(query, self.teller.notifying())
+    }
+}

@@ -1,0 +1,280 @@
+//! The fake bank's webhooks: a real dispatcher over an outbox in memory.
+
+use crate::bank::FakeBank;
+use crate::ids::Ids;
+use crate::keys::WebhookKeys;
+use crate::listener::{Bound, Certificate, Running};
+use crate::transport::Recording;
+use crate::webhook::{Delivered, Webhook};
+use axum::Router;
+use bankrail_jose::{DecryptionKey, KeySet, SigningKey, VerifyingKey};
+use bankrail_mailbox::{DEFAULT_DELAYS, EndpointId, Schedule};
+use bankrail_secured_payload::{OpenOptions, Opener, Sealer};
+use bankrail_service::delivery::{
+    BreakerPolicy, Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport,
+    HttpsTransportOptions, TlsRoots,
+};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_values::{Clock, ManualClock, SecretString};
+use bankrail_webhook::sender::OriginalRequest;
+use bankrail_webhook::{DeliveryHeaders, Priority};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The name of the only receiver.
+fn receiver() -> EndpointId {
+    "receiver".parse().expect("a short text")
+}
+
+/// What delivers the bank's messages.
+#[derive(Debug)]
+pub(crate) struct Webhooks {
+    keys: WebhookKeys,
+    sealer: Sealer<SigningKey>,
+    endpoints: Endpoints,
+    transport: Arc<Recording>,
+    dispatcher: Dispatcher,
+    clock: Arc<ManualClock>,
+    ids: Arc<Ids>,
+    withheld: Mutex<Vec<Webhook>>,
+    served: Mutex<Vec<Running>>,
+}
+
+impl Webhooks {
+    pub(crate) fn new(clock: &Arc<ManualClock>, ids: &Arc<Ids>, certificate: Option<&Certificate>) -> Self {
+        let keys = WebhookKeys::new();
+        let (signing, encryption) = keys.current();
+        let options = match certificate {
+            Some(own) => HttpsTransportOptions::new().tls_roots(TlsRoots::OnlyPem(own.pem().into())),
+            None => HttpsTransportOptions::new(),
+        };
+        let https = HttpsTransport::new(&options).expect("the bank's own certificate is readable");
+        let transport = Arc::new(Recording::new(https));
+        let endpoints = Endpoints::new();
+        let dispatcher = dispatcher(&endpoints, &transport, clock);
+        Self {
+            sealer: Sealer::new(signing, encryption),
+            keys,
+            endpoints,
+            transport,
+            dispatcher,
+            clock: clock.clone(),
+            ids: ids.clone(),
+            withheld: Mutex::default(),
+            served: Mutex::default(),
+        }
+    }
+
+    /// The webhook with headers.
+    fn addressed(&self, webhook: Webhook) -> (Webhook, DeliveryHeaders) {
+        let headers = webhook.headers.unwrap_or_else(|| {
+            let message_id = self.ids.uuid();
+            let headers = if webhook.message.kind().answers_a_request() {
+                let request = OriginalRequest::new(self.ids.uuid()).with_correlation_id(self.ids.uuid());
+                DeliveryHeaders::answering(&request, message_id)
+            } else {
+                DeliveryHeaders::new(message_id)
+            };
+            headers.priority(Priority::Unattended)
+        });
+        (Webhook { headers: Some(headers), ..webhook }, headers)
+    }
+
+    async fn deliver(&self, dispatcher: &Dispatcher, webhook: Webhook) -> Delivered {
+        assert!(
+            self.endpoints.contains(&receiver()),
+            "the fake bank has no receivers: call `serve` or `send_to` before"
+        );
+        let (webhook, headers) = self.addressed(webhook);
+        let before = self.transport.count();
+        if let Err(error) = dispatcher.enqueue(&receiver(), &webhook.message, headers).await {
+            panic!("the fake bank does not send this message: {error}");
+        }
+        loop {
+            let made = dispatcher.run_once().await.expect("an outbox in memory does not fail");
+            let own = |delivered: &Delivered| delivered.message_id == headers.message_id;
+            if let Some(delivered) = self.transport.since(before).into_iter().find(own) {
+                return delivered;
+            }
+            if made == 0 {
+                let (kind, message_id) = (webhook.message.kind(), headers.message_id);
+                return Delivered { kind, message_id, status: None, acknowledgement: None };
+            }
+        }
+    }
+}
+
+/// A dispatcher over an empty outbox. It makes one delivery after the other, repeats them on the default schedule
+/// without jitter, and leaves no receiver alone that does not ask for it.
+fn dispatcher(endpoints: &Endpoints, transport: &Arc<Recording>, clock: &Arc<ManualClock>) -> Dispatcher {
+    let options = DispatcherOptions::new()
+        .per_endpoint(1)
+        .schedule(Schedule::new(DEFAULT_DELAYS, 0))
+        .breaker(BreakerPolicy::new().failures(u32::MAX));
+    let outbox = Arc::new(MemoryStore::new().outbox());
+    let clock = Arc::clone(clock) as Arc<dyn Clock>;
+    Dispatcher::new(outbox, endpoints.clone(), Arc::clone(transport) as _, clock, options)
+        .expect("the operating system has random bytes")
+}
+
+/// Webhooks: real deliveries, sealed anew each time, to one receiver.
+impl FakeBank {
+    /// Serves the customer's receivers, such as the router of `bankrail-client`, on loopback, with TLS if the bank has
+    /// it, and delivers to them from now on. Returns their base address. They are served as long as the bank.
+    ///
+    /// # Panics
+    /// If loopback has no free port.
+    pub async fn serve(&self, receivers: Router) -> String {
+        let bound = Bound::any_port().await;
+        let url = bound.url(self.certificate());
+        let running = bound.serve(receivers, self.certificate());
+        self.webhooks().served.lock().unwrap_or_else(PoisonError::into_inner).push(running);
+        self.send_to(&url);
+        url
+    }
+
+    /// Delivers to receivers at this base address from now on: `http` on loopback, or `https` with the bank's own
+    /// certificate.
+    ///
+    /// # Panics
+    /// If the address is neither.
+    #[track_caller]
+    pub fn send_to(&self, base_url: &str) {
+        let base = EndpointUrl::danger_allow_http_on_loopback(base_url);
+        let base = base.unwrap_or_else(|error| panic!("receivers at {base_url}: {error}"));
+        let endpoint = Endpoint::new(receiver(), base, Arc::new(self.webhooks().sealer.clone()))
+            .with_api_key(&SecretString::from(Self::RECEIVER_API_KEY))
+            .expect("a constant that a header can carry");
+        self.webhooks().endpoints.insert(endpoint);
+    }
+
+    /// Delivers a message once and returns what became of it. A delivery that fails is due again on the default
+    /// schedule, at the bank's time: see [`FakeBank::deliver_due`].
+    ///
+    /// # Panics
+    /// If there are no receivers, or if the message breaks the specification or a documented default.
+    pub async fn deliver(&self, webhook: impl Into<Webhook>) -> Delivered {
+        self.webhooks().deliver(&self.webhooks().dispatcher, webhook.into()).await
+    }
+
+    /// Makes the deliveries that are due at the bank's time, as after the clock was advanced, and returns how many.
+    pub async fn deliver_due(&self) -> usize {
+        let mut made = 0;
+        loop {
+            match self.webhooks().dispatcher.run_once().await.expect("an outbox in memory does not fail") {
+                0 => return made,
+                more => made += more,
+            }
+        }
+    }
+
+    /// Delivers a message that was delivered before once more, under the same message id and sealed anew, as a bank
+    /// does that missed the answer. The message must have its headers: keep a [`Webhook`] of a story, or one made by
+    /// [`Webhook::new`].
+    ///
+    /// # Panics
+    /// As [`FakeBank::deliver`], and without headers.
+    pub async fn deliver_again(&self, webhook: &Webhook) -> Delivered {
+        assert!(webhook.headers.is_some(), "expected a webhook with headers, found a message alone");
+        let webhooks = self.webhooks();
+        // The outbox knows the message id and would not send it twice, so that another one is needed.
+        let dispatcher = dispatcher(&webhooks.endpoints, &webhooks.transport, &webhooks.clock);
+        webhooks.deliver(&dispatcher, webhook.clone()).await
+    }
+
+    /// Delivers a conflict: a message with the same duplicate key and other content, under a message id of its own.
+    ///
+    /// # Panics
+    /// As [`FakeBank::deliver`].
+    pub async fn deliver_conflict(&self, webhook: impl Into<Webhook>) -> Delivered {
+        let conflict = webhook.into().contradicted(self.webhooks().ids.uuid());
+        self.deliver(conflict).await
+    }
+
+    /// Keeps a message back until [`FakeBank::release`].
+    pub fn withhold(&self, webhook: impl Into<Webhook>) {
+        self.webhooks().withheld.lock().unwrap_or_else(PoisonError::into_inner).push(webhook.into());
+    }
+
+    /// Delivers the messages that were kept back, in their order.
+    ///
+    /// # Panics
+    /// As [`FakeBank::deliver`].
+    pub async fn release(&self) -> Vec<Delivered> {
+        self.release_reordered(|_| {}).await
+    }
+
+    /// Delivers the messages that were kept back in the order into which `reorder` brings them.
+    ///
+    /// ```no_run
+    /// # async fn example(bank: bankrail_testing::FakeBank) {
+    /// bank.release_reordered(|withheld| withheld.reverse()).await;
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// As [`FakeBank::deliver`].
+    pub async fn release_reordered(&self, reorder: impl FnOnce(&mut Vec<Webhook>)) -> Vec<Delivered> {
+        let mut withheld =
+            std::mem::take(&mut *self.webhooks().withheld.lock().unwrap_or_else(PoisonError::into_inner));
+        reorder(&mut withheld);
+        let mut delivered = Vec::with_capacity(withheld.len());
+        for webhook in withheld {
+            delivered.push(self.deliver(webhook).await);
+        }
+        delivered
+    }
+
+    /// Loses the answers to the next deliveries, after the receivers have made them: the bank delivers these messages
+    /// again when they are due.
+    pub fn lose_answers(&self, deliveries: usize) {
+        self.webhooks().transport.lose(deliveries);
+    }
+
+    /// Delivers again to receivers that have answered 410 or asked for a pause.
+    pub async fn resume(&self) {
+        self.webhooks().dispatcher.resume(&receiver()).await.expect("an outbox in memory does not fail");
+    }
+
+    /// The deliveries so far, oldest first; the last 10,000.
+    #[must_use]
+    pub fn deliveries(&self) -> Vec<Delivered> {
+        self.webhooks().transport.since(0)
+    }
+
+    /// What opens the bank's deliveries with the keys of this moment: the customer's decryption keys and the bank's
+    /// verifying keys, old and new, with the options of a customer.
+    #[must_use]
+    pub fn opener(&self) -> Opener {
+        let decryption = KeySet::new(self.decryption_keys()).expect("each key has an id of its own");
+        let verifying = KeySet::new(self.verifying_keys()).expect("each key has an id of its own");
+        Opener::new(decryption, verifying).with_options(OpenOptions::customer())
+    }
+
+    /// The public halves of the keys that the bank has signed with, the oldest first.
+    #[must_use]
+    pub fn verifying_keys(&self) -> Vec<VerifyingKey> {
+        self.webhooks().keys.verifying()
+    }
+
+    /// The same keys as a JWK set (RFC 7517 section 5).
+    #[must_use]
+    pub fn jwk_set(&self) -> String {
+        KeySet::new(self.verifying_keys()).expect("each key has an id of its own").to_jwk_set()
+    }
+
+    /// The customer's keys that the bank has encrypted to, the oldest first.
+    #[must_use]
+    pub fn decryption_keys(&self) -> Vec<DecryptionKey> {
+        self.webhooks().keys.decryption()
+    }
+
+    /// Signs with a new key from now on. An opener that was made before does not know it.
+    pub fn rotate_signing_key(&self) {
+        self.webhooks().sealer.replace_signing_key(self.webhooks().keys.add_signing());
+    }
+
+    /// Encrypts to a new key of the customer from now on. An opener that was made before does not know it.
+    pub fn rotate_encryption_key(&self) {
+        self.webhooks().sealer.replace_encryption_key(self.webhooks().keys.add_encryption());
+    }
+}

@@ -1,0 +1,10 @@
+//! The fake bank against the real client, receivers and sockets.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+mod accounts;
+mod biller;
+mod faults;
+mod stories;
+mod suites;
+mod webhooks;

@@ -1,0 +1,128 @@
+//! Stories are true: each message is one that the sender's rules allow, without a finding, and the histories that a
+//! receiver keeps follow them without a gap.
+
+use bankrail_mailbox::DuplicateKey;
+use bankrail_testing::{MandateStory, PaymentStory, Webhook};
+use bankrail_values::{HyphenatedUuid, ManualClock, Timestamp};
+use bankrail_webhook::history::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
+use bankrail_webhook::{Message, MessageKind};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn start() -> Timestamp {
+    "2026-03-02T00:00:00.000Z".parse().unwrap()
+}
+
+fn mandate_lives(seed: u64) -> [(Vec<Webhook>, MandateState); 3] {
+    [
+        (MandateStory::life(seed, start()), MandateState::Cancelled),
+        (MandateStory::declined_life(seed, start()), MandateState::Cancelled),
+        (MandateStory::expired_life(seed, start()), MandateState::Cancelled),
+    ]
+}
+
+fn apply(history: &mut MandateHistory, webhook: &Webhook) -> Observation {
+    match &webhook.message {
+        Message::MandateOutcome(outcome) => history.apply_outcome(outcome),
+        Message::MandateNotification(notification) => history.apply_notification(notification),
+        Message::Query(_) => Observation::NotApplicable,
+        Message::PaymentOutcome(_) => panic!("a payment in a mandate's life"),
+    }
+}
+
+#[test]
+fn a_mandates_history_is_complete_at_each_step() {
+    for (life, end) in mandate_lives(7) {
+        let mut history = MandateHistory::new();
+        for webhook in &life {
+            let observed = apply(&mut history, webhook);
+            assert!(history.is_complete(), "{webhook:?}");
+            let gap = [Observation::OutOfSequence, Observation::Contradictory, Observation::Repeated];
+            assert!(!gap.contains(&observed), "{observed:?}: {webhook:?}");
+        }
+        assert_eq!(history.state(), end);
+        // In any order, the end is the same.
+        let mut backward = MandateHistory::new();
+        for webhook in life.iter().rev() {
+            apply(&mut backward, webhook);
+        }
+        assert_eq!((backward.state(), backward.is_complete()), (end, true));
+    }
+}
+
+#[test]
+fn the_state_of_a_story_is_that_of_the_history() {
+    let mut story = MandateStory::new(3, Arc::new(ManualClock::new(start())));
+    let mut history = MandateHistory::new();
+    let steps: [fn(&mut MandateStory) -> Webhook; 7] = [
+        MandateStory::created,
+        MandateStory::confirmed_by_payer,
+        MandateStory::suspended,
+        MandateStory::amended_by_payer,
+        MandateStory::released_by_payer,
+        MandateStory::suspended_by_payer,
+        MandateStory::cancelled,
+    ];
+    for step in steps {
+        apply(&mut history, &step(&mut story));
+        assert_eq!(history.state(), story.state());
+    }
+}
+
+#[test]
+fn a_payments_history_reaches_its_end() {
+    let lives = [PaymentStory::life(7, start()), PaymentStory::rejected_life(7, start())];
+    for (life, end) in lives.into_iter().zip([PaymentState::Settled, PaymentState::Rejected]) {
+        let mut history = PaymentHistory::new();
+        for webhook in &life {
+            let Message::PaymentOutcome(outcome) = &webhook.message else { panic!("{webhook:?}") };
+            assert_eq!(history.apply(outcome), Observation::Advanced);
+        }
+        assert_eq!((life.len(), history.state(), history.conflicting_statuses().count()), (3, end, 0));
+    }
+}
+
+#[test]
+fn each_message_can_be_sent_and_is_a_message_of_its_own() {
+    let lives = mandate_lives(7).map(|(life, _)| life).into_iter();
+    for life in lives.chain([PaymentStory::life(8, start()), PaymentStory::rejected_life(8, start())]) {
+        let (mut ids, mut last) = (BTreeSet::<HyphenatedUuid>::new(), None);
+        let mut keys: Vec<DuplicateKey> = Vec::new();
+        for webhook in &life {
+            let headers = webhook.headers.unwrap();
+            assert_eq!(webhook.message.validate(), [], "{webhook:?}");
+            webhook.message.outgoing("biller".parse().unwrap(), &headers).unwrap();
+            assert!(ids.insert(headers.message_id), "a message id of its own");
+            let at = Some(webhook.message.creation_date_time());
+            assert!(at > last, "{last:?} {at:?}");
+            last = at;
+            let key = webhook.message.duplicate_key("", headers.message_id);
+            let is_outcome = webhook.message.kind() == MessageKind::MandateOutcome;
+            assert!(is_outcome || !keys.iter().any(|known| known.overlaps(&key)), "no two are duplicates");
+            keys.push(key);
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_tells_the_same_story() {
+    assert_eq!(MandateStory::life(7, start()), MandateStory::life(7, start()));
+    assert_ne!(MandateStory::life(7, start()), MandateStory::life(8, start()));
+    assert_eq!(PaymentStory::life(7, start()), PaymentStory::life(7, start()));
+}
+
+#[test]
+#[should_panic(expected = "a mandate that is Created cannot be released")]
+fn a_step_out_of_turn_is_a_mistake_of_the_test() {
+    let mut story = MandateStory::new(1, Arc::new(ManualClock::new(start())));
+    story.created();
+    story.released_by_payer();
+}
+
+#[test]
+#[should_panic(expected = "no such outcome of this payment")]
+fn nothing_follows_a_settlement() {
+    let mut story = PaymentStory::new(1, Arc::new(ManualClock::new(start())));
+    story.settled();
+    story.rejected("AM04");
+}
