@@ -6,8 +6,9 @@ use super::source::{Fetching, Source};
 use super::*;
 use crate::{ExchangeError, StatementError, StatementPage};
 use bankrail_camt052::ReadOptions;
-use bankrail_statement::{ErrorCode, PollCommit, StatementReply, StatementRequest, WalkError};
+use bankrail_statement::{EntryKey, ErrorCode, PollCommit, SeenEntry, StatementReply, StatementRequest, WalkError};
 use bankrail_stores::memory::MemoryStore;
+use bankrail_values::{Date, StoreErrorKind, StoreFuture};
 use std::collections::{HashMap, VecDeque};
 use tokio::time::Instant;
 
@@ -314,7 +315,7 @@ async fn what_may_pass_is_tried_again_and_not_before_its_time() {
                 request_key: None,
             }),
             service(500, ErrorCode::INTERNAL),
-            StatementError::TooManyCalls { retry_at: Some(later(300)), code: None, request_key: None },
+            StatementError::TooManyCalls { retry_at: later(300), code: None, request_key: None },
             StatementError::HeldBack { retry_at: later(500) },
         ],
     );
@@ -478,6 +479,64 @@ async fn a_page_that_another_process_has_recorded_is_judged_again() {
         assert!(poller.status()[0].last_poll.is_some());
         assert_eq!(bank.times(A).len(), calls, "{times}");
     }
+}
+
+/// A store that fails to record for a while.
+#[derive(Debug)]
+struct Flaky {
+    store: MemoryStore,
+    fails_until: Instant,
+}
+
+impl SeenEntries for Flaky {
+    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
+        self.store.counts(account, keys)
+    }
+
+    fn record<'a>(
+        &'a self,
+        account: &'a AccountId,
+        entries: &'a [SeenEntry],
+        position: Option<&'a str>,
+    ) -> StoreFuture<'a, ()> {
+        if Instant::now() < self.fails_until {
+            return Box::pin(async { Err(StoreErrorKind::Unavailable.into()) });
+        }
+        self.store.record(account, entries, position)
+    }
+
+    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
+        self.store.position(account)
+    }
+
+    fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
+        self.store.forget_before(account, day)
+    }
+}
+
+/// Each try fetches the page again, because it may be recorded. So the pauses grow, or a store that is down for an hour
+/// would use up the calls of many hours.
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_not_recorded_is_handed_over_again_under_the_same_identifiers_and_ever_later() {
+    let bank = Bank::new(&[(A, &[&[1, 1]])]);
+    let ids = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noted = ids.clone();
+    let handler = move |new: NewEntries| {
+        noted.lock().unwrap().push(new.entries.iter().map(|own| own.id).collect::<Vec<_>>());
+        async { Ok(()) }
+    };
+    let store = Arc::new(Flaky { store: MemoryStore::default(), fails_until: Instant::now() + seconds(3_600) });
+    let sink = Plain { store, handler: Arc::new(handler) };
+    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], sink);
+    run_for(&poller, seconds(3_600)).await;
+    let tries = bank.times(A).len();
+    assert!((10..=16).contains(&tries), "{tries}");
+    assert!(matches!(poller.state(&id(A)), Some(AccountState::Waiting { reason: WaitReason::Store, .. })));
+    run_for(&poller, seconds(1_200)).await;
+    assert!(poller.status()[0].last_poll.is_some());
+    let ids = ids.lock().unwrap();
+    assert_eq!(ids.len(), tries + 1);
+    assert!(ids.iter().all(|own| *own == ids[0] && own[0] != own[1]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -285,7 +285,7 @@ async fn clients_that_start_at_once_make_a_call_each_within_the_limits() {
 }
 
 /// A store as a process opens it.
-fn counters(folder: &tempfile::TempDir) -> Arc<SqliteStore> {
+fn opened(folder: &tempfile::TempDir) -> Arc<SqliteStore> {
     Arc::new(SqliteStore::open(folder.path().join("client.db")).unwrap())
 }
 
@@ -296,7 +296,7 @@ async fn a_crash_loop_overruns_no_limit() {
     let mut until = None;
     for start in 0..30 {
         // Every start forgets its token, opens the file again, and wants a token and a statement.
-        let client = provider.client_with(provider.options(&clock).counters(counters(&folder)));
+        let client = provider.client_with(provider.options(&clock).counters(opened(&folder)));
         match client.tokens().token().await {
             Ok(_) => assert!(start < 10, "start {start}"),
             Err(TokenError::HeldBack { retry_at, .. }) => {
@@ -310,22 +310,47 @@ async fn a_crash_loop_overruns_no_limit() {
     assert_eq!(provider.calls().len(), 10, "ten an hour");
     let until = until.unwrap();
     clock.set(until.saturating_sub(Duration::from_millis(1)));
-    let client = || provider.client_with(provider.options(&clock).counters(counters(&folder)));
+    let client = || provider.client_with(provider.options(&clock).counters(opened(&folder)));
     assert!(matches!(client().tokens().token().await, Err(TokenError::HeldBack { .. })));
     clock.set(until);
     client().tokens().token().await.unwrap();
 }
 
 #[tokio::test]
-async fn with_a_cache_a_crash_loop_costs_a_token_for_each_lifetime() {
-    let (provider, clock, cache) = world(10).await;
+async fn with_a_cache_in_the_same_file_a_crash_loop_costs_a_token_for_each_lifetime() {
+    let (provider, clock, _) = world(10).await;
     let folder = tempfile::tempdir().unwrap();
     provider.statements((0..25).map(|_| Reply::page(0, None)));
     for start in 0..100 {
-        let options = provider.options(&clock).counters(counters(&folder));
-        let client = provider.client_with(options.token_cache(cache.clone(), secret(1)));
+        let store = opened(&folder);
+        let options = provider.options(&clock).counters(store.clone()).token_cache(store, secret(1));
+        let client = provider.client_with(options);
         assert_eq!(client.statements().page(&request()).await.is_ok(), start < 25, "start {start}");
         clock.advance(seconds(30));
     }
     assert_eq!((provider.token_calls().len(), provider.statement_calls().len()), (1, 25));
+}
+
+#[tokio::test]
+async fn ten_restarts_over_one_file_cost_one_token() {
+    let (provider, clock, _) = world(2).await;
+    let folder = tempfile::tempdir().unwrap();
+    let restarted = || {
+        let store = opened(&folder);
+        provider.client_with(provider.options(&clock).counters(store.clone()).token_cache(store, secret(1)))
+    };
+    for _ in 0..10 {
+        assert_eq!(text(&restarted()).await, token_text(1));
+        clock.advance(seconds(300));
+    }
+    // The file has neither the token nor what would open it.
+    let file = std::fs::read(folder.path().join("client.db")).unwrap();
+    let wal = std::fs::read(folder.path().join("client.db-wal")).unwrap_or_default();
+    let hidden = token_text(1);
+    assert!(![file, wal].iter().any(|bytes| bytes.windows(hidden.len()).any(|part| part == hidden.as_bytes())));
+    // What the service refuses leaves the file too.
+    let client = restarted();
+    client.tokens().refused(&client.tokens().token().await.unwrap()).await;
+    assert_eq!(text(&restarted()).await, token_text(2));
+    assert_eq!(provider.calls().len(), 2);
 }
