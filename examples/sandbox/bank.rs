@@ -117,7 +117,7 @@ impl TestEntry {
 mod tests {
     use super::*;
     use bankrail::jose::{RsaSize, SigningKey};
-    use bankrail::service::suite::{LedgerFixture, directory_suite, ledger_suite};
+    use bankrail::service::testing::{LedgerFixture, directory_suite, ledger_suite};
 
     #[tokio::test]
     async fn the_sandboxs_bank_is_a_good_ledger_and_directory() -> Result<(), Box<dyn Error>> {

@@ -9,8 +9,8 @@ mod customer;
 mod error;
 mod options;
 mod replay;
-#[cfg(feature = "suite")]
-pub mod suite;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod token;
 mod verify;
 

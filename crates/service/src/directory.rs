@@ -8,7 +8,7 @@ use bankrail_values::StoreFuture;
 use std::fmt;
 use std::sync::Arc;
 
-/// The bank's directory of customers. The suite of the feature `suite` checks the rules of this trait.
+/// The bank's directory of customers. The suite of the feature `testing` checks the rules of this trait.
 pub trait Directory: fmt::Debug + Send + Sync {
     /// The customer to whom this API key was given; `None` for a key that belongs to no customer.
     ///

@@ -6,7 +6,7 @@ use bankrail_statement::{AccountId, AccountKind, EntryChannel, MaxEntries, PageP
 use bankrail_values::{Currency, Date, Decimal, StoreFuture};
 use std::fmt;
 
-/// The bank's ledger. The suite of the feature `suite` checks the rules of this trait.
+/// The bank's ledger. The suite of the feature `testing` checks the rules of this trait.
 pub trait Ledger: fmt::Debug + Send + Sync {
     /// Returns one page of an account's entries on [`StatementQuery::day`], with the balance.
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer>;

@@ -27,9 +27,9 @@ mod provider;
 mod shared;
 #[cfg(feature = "endpoints")]
 mod statement_endpoint;
-#[cfg(feature = "suite")]
+#[cfg(feature = "testing")]
 #[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
-pub mod suite;
+pub mod testing;
 #[cfg(feature = "endpoints")]
 mod token_endpoint;
 

@@ -1,6 +1,6 @@
 //! The suite of token caches on the simplest one, and what the parts show.
 
-use bankrail_client_assertion::suite::token_cache_suite;
+use bankrail_client_assertion::testing::token_cache_suite;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::collections::HashMap;

@@ -16,6 +16,6 @@ mod numbers;
 mod paging;
 mod shape;
 mod statement;
-mod suite;
+mod suites;
 mod token;
 mod world;

@@ -1,7 +1,7 @@
 //! A customer's sealed tokens: every engine passes the suite of the trait.
 
 use crate::engines::{at, memory};
-use bankrail_client_assertion::suite::token_cache_suite;
+use bankrail_client_assertion::testing::token_cache_suite;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{EXPIRY_GRACE, StoreErrorKind};

@@ -7,7 +7,7 @@ use super::server::{SERVERS, Server};
 use crate::engines::at;
 use crate::{alike, replay, tokens};
 use bankrail_client_assertion::ReplayStore;
-use bankrail_client_assertion::suite::token_cache_suite;
+use bankrail_client_assertion::testing::token_cache_suite;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_statement::testing::seen_entries_suite;
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};

@@ -1,7 +1,7 @@
 //! The suites over this crate's own test ledger and directory, right and wrong.
 
 use crate::world::{API_KEY, OTHER_KEY, World};
-use bankrail_service::suite::{LedgerFixture, directory_suite, ledger_suite};
+use bankrail_service::testing::{LedgerFixture, directory_suite, ledger_suite};
 use bankrail_values::Date;
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! The suite that every engine of [`TokenCache`] runs (feature `suite`).
+//! The suite that every engine of [`TokenCache`] runs (feature `testing`).
 //!
 //! It panics with the rule that an engine breaks. It needs no runtime of its own: await it in a test.
 

@@ -1,5 +1,5 @@
 //! The suites that every implementation of [`Ledger`](crate::Ledger) and [`Directory`](crate::Directory) should pass
-//! (feature `suite`).
+//! (feature `testing`).
 //!
 //! A suite panics with the rule that an implementation breaks. It needs no runtime of its own: await it in a test.
 
