@@ -16,6 +16,9 @@ pub(crate) struct Keys {
     pub(crate) signing: SigningKey,
 }
 
+/// The `kid` of the key that signs webhook bodies.
+pub(crate) const BANK_KID: &str = "sandbox-1";
+
 const FILES: [&str; 3] = ["customer-assertion.pem", "customer-decryption.pem", "provider-signing.pem"];
 
 impl Keys {
@@ -23,7 +26,7 @@ impl Keys {
         Ok(Self {
             assertion: SigningKey::generate(RsaSize::Rsa2048)?,
             decryption: DecryptionKey::generate(RsaSize::Rsa2048)?,
-            signing: SigningKey::generate(RsaSize::Rsa2048)?.with_kid("sandbox-1"),
+            signing: SigningKey::generate(RsaSize::Rsa2048)?.with_kid(BANK_KID),
         })
     }
 
@@ -34,7 +37,7 @@ impl Keys {
             return Ok(Self {
                 assertion: SigningKey::from_pem(&fs::read_to_string(assertion)?)?,
                 decryption: DecryptionKey::from_pem(&fs::read_to_string(decryption)?)?,
-                signing: SigningKey::from_pem(&fs::read_to_string(signing)?)?.with_kid("sandbox-1"),
+                signing: SigningKey::from_pem(&fs::read_to_string(signing)?)?.with_kid(BANK_KID),
             });
         }
         let made = Self::generate()?;

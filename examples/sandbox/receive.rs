@@ -1,9 +1,9 @@
 //! `sandbox receive`: the customer's webhook receivers, until Ctrl-C.
 
 use crate::data::Data;
-use crate::serve::stopped;
 use crate::server::Server;
 use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
+use bankrail::http::serve::Shutdown;
 use bankrail::secured_payload::{OpenOptions, Opener};
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::webhook::{MandateActionOutcome, MandateNotification, MessageKind, PaymentOutcome, QueryNotification};
@@ -26,19 +26,14 @@ pub(crate) async fn run(folder: &Path, port: u16, api_key: &str) -> Result<(), B
         .payment_outcome(payment_outcome)
         .query(query);
     let worker = receivers.worker(handlers);
+    let shutdown = Shutdown::on_signal()?;
     let server = Server::start(receivers.router(), &data.certificates, port)?;
     println!("receivers at   {}", server.base_url());
     for kind in MessageKind::ALL {
         println!("  POST {:<32} {kind}", kind.default_path());
     }
     println!("Ctrl-C stops.");
-    worker
-        .run(async {
-            if let Err(error) = stopped().await {
-                eprintln!("signals are not available: {error}");
-            }
-        })
-        .await;
+    worker.run(shutdown.wanted()).await;
     println!("stopping");
     server.stop().await
 }

@@ -3,12 +3,16 @@
 use crate::accounts::{ACCOUNTS, UNKNOWN_ACCOUNT};
 use crate::bank::{Bank, CUSTOMER};
 use crate::data::Data;
-use crate::files::write_private;
+use crate::files::{make_private_folder, write_private};
+use crate::keys::BANK_KID;
 use crate::server::Server;
 use bankrail::client_assertion::token::names;
 use bankrail::client_assertion::{Audience, Verifier};
+use bankrail::http::serve::Shutdown;
 use bankrail::service::{CursorSecret, Provider, ProviderOptions};
 use bankrail::stores::sqlite::SqliteStore;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use std::error::Error;
 use std::path::Path;
@@ -16,6 +20,9 @@ use std::sync::Arc;
 
 /// The audience that assertions must name. It is a fixed value and not the address, whose port may change.
 pub(crate) const AUDIENCE: &str = "https://localhost/v1.0/auth";
+
+/// The folder of the bank's public keys.
+const BANK_KEYS: &str = "bank-keys";
 
 /// Serves until Ctrl-C.
 pub(crate) async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> {
@@ -31,10 +38,13 @@ pub(crate) async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> 
     let server = Server::start(provider.router(), &data.certificates, port)?;
     let base_url = server.base_url();
     let assertion = data.assertion(&audience)?;
+    write_bank_key(&data)?;
+    write_token_cache_key(&data)?;
     write_private(&data.path("customer.json"), &customer_file(&base_url, &audience, &api_key))?;
+    let shutdown = Shutdown::on_signal()?;
     print_help(&data, &base_url, &api_key, &assertion);
 
-    stopped().await?;
+    shutdown.wanted().await;
     println!("stopping");
     server.stop().await
 }
@@ -43,20 +53,6 @@ pub(crate) async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> 
 pub(crate) fn print_assertion(folder: &Path) -> Result<(), Box<dyn Error>> {
     println!("{}", Data::open(folder)?.assertion(&Audience::parse(AUDIENCE)?)?);
     Ok(())
-}
-
-/// Waits for Ctrl-C, or for the signal with which a supervisor ends a service.
-pub(crate) async fn stopped() -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            outcome = tokio::signal::ctrl_c() => outcome,
-            _ = terminate.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
 }
 
 /// A secret that is kept, so that cursors from before a restart are valid after it.
@@ -70,6 +66,24 @@ fn cursor_secret(data: &Data) -> Result<CursorSecret, Box<dyn Error>> {
     Ok(CursorSecret::from_bytes(secret))
 }
 
+/// Writes the public key with which the bank's webhooks are verified. Its name is its `kid`.
+fn write_bank_key(data: &Data) -> Result<(), Box<dyn Error>> {
+    let folder = data.path(BANK_KEYS);
+    make_private_folder(&folder)?;
+    Ok(std::fs::write(folder.join(format!("{BANK_KID}.pem")), data.keys.signing.verifying_key().to_spki_pem())?)
+}
+
+/// Writes the secret under which the customer's programs keep their token, unless it is there.
+fn write_token_cache_key(data: &Data) -> Result<(), Box<dyn Error>> {
+    let path = data.path("token-cache.key");
+    if !path.exists() {
+        let mut secret = [0; 32];
+        getrandom::fill(&mut secret)?;
+        write_private(&path, &STANDARD.encode(secret))?;
+    }
+    Ok(())
+}
+
 /// The settings of a customer's program. File names are relative to the folder of this file.
 fn customer_file(base_url: &str, audience: &Audience, api_key: &str) -> String {
     let file = json!({
@@ -78,6 +92,8 @@ fn customer_file(base_url: &str, audience: &Audience, api_key: &str) -> String {
         "assertion_key": "customer-assertion.pem",
         "audience": audience.as_str(),
         "ca": "ca.pem",
+        "bank_keys": BANK_KEYS,
+        "base_url": base_url,
         "token_url": format!("{base_url}/v1.0/auth"),
         "statement_url": format!("{base_url}/accounts/v2.0/statement"),
         "scope": names::STATEMENT_READ,

@@ -1,8 +1,8 @@
 //! A certificate authority and a server certificate for loopback, made at start or read back.
 
+use bankrail::http::serve::{CertificateError, server_config};
 use std::error::Error;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The sandbox's certificate authority, the only one that its customer trusts, and the server certificate that it
 /// issued.
@@ -50,16 +50,7 @@ impl Certificates {
     }
 
     /// The server's TLS configuration.
-    pub(crate) fn server_config(&self) -> Result<rustls::ServerConfig, Box<dyn Error>> {
-        use rustls::pki_types::pem::PemObject;
-        let chain = rustls::pki_types::CertificateDer::pem_slice_iter(self.chain_pem.as_bytes())
-            .collect::<Result<Vec<_>, _>>()?;
-        let key = rustls::pki_types::PrivateKeyDer::from_pem_slice(self.key_pem.as_bytes())?;
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = rustls::ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .with_no_client_auth()
-            .with_single_cert(chain, key)?;
-        Ok(config)
+    pub(crate) fn server_config(&self) -> Result<rustls::ServerConfig, CertificateError> {
+        server_config(self.chain_pem.as_bytes(), self.key_pem.as_bytes())
     }
 }

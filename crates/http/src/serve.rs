@@ -25,12 +25,16 @@ mod activity;
 mod body;
 mod connection;
 mod options;
+mod shutdown;
 #[cfg(test)]
 mod tests;
+mod tls;
 
 pub use self::body::{RequestBody, RequestBodyError};
 pub use self::connection::HttpService;
 pub use self::options::ServerOptions;
+pub use self::shutdown::Shutdown;
+pub use self::tls::{CertificateError, server_config};
 
 use self::connection::serve_connection;
 use rustls::ServerConfig;

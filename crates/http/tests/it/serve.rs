@@ -1,6 +1,6 @@
 //! Whole servers on loopback.
 
-use bankrail_http::serve::{RequestBody, Server, ServerOptions};
+use bankrail_http::serve::{CertificateError, RequestBody, Server, ServerOptions, server_config};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
@@ -88,6 +88,19 @@ async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> String {
     // A peer may end TLS without saying so.
     let _ = stream.read_to_end(&mut text).await;
     String::from_utf8_lossy(&text).into_owned()
+}
+
+#[test]
+fn certificates_and_keys_come_as_pem() {
+    let [made, other] = [0, 1].map(|_| rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap());
+    let (chain, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+    let config = |chain: &str, key: &str| server_config(chain.as_bytes(), key.as_bytes());
+    assert!(config(&chain, &key).is_ok());
+    assert!(matches!(config(&key, &key), Err(CertificateError::NoCertificate)));
+    assert!(matches!(config(&chain, &chain), Err(CertificateError::Key(_))));
+    assert!(matches!(config(&chain, &other.signing_key.serialize_pem()), Err(CertificateError::Unusable(_))));
+    let broken = "-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n";
+    assert!(matches!(config(broken, &key), Err(CertificateError::Certificate(_))));
 }
 
 #[tokio::test]

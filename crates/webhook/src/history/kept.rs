@@ -68,6 +68,12 @@ pub enum HistoryState {
     Payment(PaymentState),
 }
 
+impl fmt::Display for HistoryState {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
 impl HistoryState {
     /// A stable name, for stores.
     #[must_use]

@@ -1,0 +1,56 @@
+//! The wish to stop, as a signal of the operating system says it.
+
+use std::io;
+use tokio::sync::watch;
+
+/// The wish that a program stops. Cheap to clone; each part of a program waits on a clone of its own.
+///
+/// ```no_run
+/// # async fn example() -> std::io::Result<()> {
+/// let shutdown = bankrail_http::serve::Shutdown::on_signal()?;
+/// let (server, worker) = (shutdown.clone(), shutdown);
+/// tokio::join!(server.wanted(), worker.wanted());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Shutdown(watch::Receiver<bool>);
+
+impl Shutdown {
+    /// Wanted from Ctrl-C on, and on Unix also from the signal `SIGTERM`, with which a supervisor ends a service. A
+    /// second signal does not end the process: what is under way has bounds of its own.
+    ///
+    /// # Errors
+    /// The operating system's error if signals cannot be received.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn on_signal() -> io::Result<Self> {
+        let (want, wanted) = watch::channel(false);
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+            tokio::spawn(async move {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+                want.send_replace(true);
+            });
+        }
+        #[cfg(not(unix))]
+        tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                want.send_replace(true);
+            }
+        });
+        Ok(Self(wanted))
+    }
+
+    /// Ready once the program shall stop.
+    pub async fn wanted(mut self) {
+        // Nobody is left to want it when the runtime ends, which stops everything too.
+        let _ = self.0.wait_for(|wanted| *wanted).await;
+    }
+}
