@@ -1,43 +1,40 @@
 //! A biller, tested in the way in which a user would: statements imported once, payments handled once.
 
-use bankrail_client::Client;
 use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
-use bankrail_statement::{AccountId, SeenEntries, StatementRequest, find_new};
+use bankrail_client::{NewEntries, PolledAccount, Poller};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_testing::{Booking, Endpoint, FakeBank, Fault};
 use bankrail_webhook::PaymentOutcome;
 use std::error::Error;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-/// The biller: imports what is new on an account, and returns the narratives.
-async fn import(client: &Client, seen: &MemoryStore, account: &AccountId) -> Result<Vec<String>, Box<dyn Error>> {
-    let mut imported = Vec::new();
-    let mut pages = client.statements().pages(StatementRequest::new(account));
-    while let Some(page) = pages.next().await? {
-        let new = find_new(seen, account, page.seen_entries()).await?;
-        imported.extend(page.entries().zip(new).filter(|(_, new)| *new).map(|(entry, _)| entry.narrative()));
-        seen.record(account, page.seen_entries()).await?;
-        page.stored()?;
-    }
-    Ok(imported)
-}
+type Said = Arc<Mutex<Vec<String>>>;
 
 #[tokio::test]
 async fn a_biller_is_tested_in_a_few_lines() -> Result<(), Box<dyn Error>> {
-    let (bank, store) = (FakeBank::start().await, MemoryStore::new());
-    let (client, account) = (bank.client(), bank.account());
+    let (bank, store, imported) = (FakeBank::start().await, Arc::new(MemoryStore::new()), Said::default());
+    let (account, import) = (bank.account(), imported.clone());
+    let handler = move |new: NewEntries| {
+        new.entries.iter().for_each(|new| import.lock().unwrap().push(new.entry.narrative()));
+        async { Ok(()) }
+    };
+    let poller = Poller::new(bank.client().statements(), store.clone(), [PolledAccount::new(account.clone())], handler);
     // Two payments that nothing tells apart are two, and no poll imports one twice.
     let dues = Booking::new("10.00 AUD").narrative("dues").without_reference();
     bank.book(&account, &dues);
     bank.book(&account, &dues);
-    assert_eq!(import(&client, &store, &account).await?, ["dues", "dues"]);
+    poller.run_due().await;
     bank.book(&account, &Booking::new("25.00 AUD").narrative("rent").listed_first());
     bank.fail(Endpoint::Statement, Fault::HalfBody);
-    assert!(import(&client, &store, &account).await.is_err());
-    assert_eq!(import(&client, &store, &account).await?, ["rent"]);
+    for (advanced, expected) in [(600, &["dues", "dues"][..]), (60, &["dues", "dues", "rent"])] {
+        bank.clock().advance(Duration::from_secs(advanced));
+        poller.run_due().await;
+        assert_eq!(*imported.lock().unwrap(), expected);
+    }
 
     // A payment that is delivered twice and out of order is handled once for each status.
-    let handled = Arc::new(Mutex::new(Vec::new()));
+    let handled = Said::default();
     let seen = handled.clone();
     let handlers = Handlers::new().payment_outcome(move |received: Delivery<PaymentOutcome>| {
         seen.lock().unwrap().push(received.message.transaction_status.to_string());
