@@ -36,7 +36,7 @@ async fn statement_error(fault: Fault) -> (StatementError, String) {
 async fn statuses() {
     let fault = Fault::TooManyCalls { retry_after: Some(Duration::from_secs(90)) };
     let (error, line) = statement_error(fault).await;
-    let StatementError::TooManyCalls { retry_at: Some(at), .. } = error else { panic!("{error:?}") };
+    let StatementError::TooManyCalls { retry_at: at, .. } = error else { panic!("{error:?}") };
     assert_eq!(at.to_string(), "2026-03-02T00:01:30.000Z");
     assert_eq!(line, format!("{LINE} 429 (too many calls)"));
     let (error, line) = statement_error(Fault::Status(500)).await;
