@@ -10,7 +10,6 @@ use bankrail::client::{
 use bankrail::http::serve::{Server, Shutdown, server_config};
 use bankrail::jose::{DecryptionKey, SigningKey};
 use bankrail::secured_payload::{OpenOptions, Opener};
-use bankrail::statement::AccountId;
 use bankrail::stores::sqlite::{SqliteHistories, SqliteStore, Work};
 use bankrail::values::StoreError;
 use bankrail::webhook::history::Histories as _;
@@ -31,15 +30,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let table = "CREATE TABLE IF NOT EXISTS imported (id BLOB, amount TEXT)";
     store.transaction(|sql| sql.connection().execute_batch(table)).await?;
 
-    let assertion_key = SigningKey::from_pem(&file("customer-assertion.pem")?)?;
-    let credentials = Credentials::new(text("customer_code")?.parse()?, assertion_key, text("api_key")?);
+    let key = SigningKey::from_pem(&file("customer-assertion.pem")?)?;
+    let credentials = Credentials::new(text("customer_code")?.parse()?, key, text("api_key")?);
     let secret = TokenCacheSecret::from_base64(file("token-cache.key")?.trim())?;
     let options = ClientOptions::new().audience(text("audience")?).counters(store.clone());
     let options = options.tls_roots(TlsRoots::OnlyPem(file("ca.pem")?.into())).token_cache(store.clone(), secret);
     let client = Client::new(credentials, text("base_url")?, options)?;
-    let accounts = std::env::args().skip(2).map(|id| AccountId::parse(&id).map(PolledAccount::new));
-    let accounts = accounts.collect::<Result<Vec<_>, _>>()?;
-    let poller = Poller::transactional(client.statements(), store.clone(), accounts, import);
+    let accounts: Result<Vec<_>, _> = std::env::args().skip(2).map(|id| id.parse().map(PolledAccount::new)).collect();
+    let poller = Poller::transactional(client.statements(), store.clone(), accounts?, import);
 
     let (bank_keys, unusable) = KeyFolder::open(folder.join("bank-keys"))?;
     unusable.iter().for_each(|key| eprintln!("{key}"));
@@ -57,10 +55,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let shutdown = Shutdown::on_signal()?;
     let [one, two, three] = [0; 3].map(|_| shutdown.clone().wanted());
-    let printing = tokio::spawn(print_changes(store.histories()));
-    tokio::join!(poller.run(one), receivers.worker(handlers).run(two), server.run(three));
-    printing.abort();
-    Ok(())
+    let all = async { tokio::join!(poller.run(one), receivers.worker(handlers).run(two), server.run(three)) };
+    tokio::select! {
+        _ = all => Ok(()),
+        Err(error) = print_changes(store.histories()) => Err(error.into()),
+    }
 }
 
 /// Imports the new entries in the transaction that records them.

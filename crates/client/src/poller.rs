@@ -220,7 +220,7 @@ impl Poller {
                 stopped
             })
         });
-        self.shared.resumed.notify_one();
+        self.shared.resumed.notify_waiters();
         resumed == Some(true)
     }
 
@@ -232,11 +232,13 @@ impl Poller {
     async fn next_turn(&self) -> Turn<'_> {
         let mut said = None;
         loop {
+            // Created before the board is read, so that no resumption in between is missed.
+            let resumed = self.shared.resumed.notified();
             let slots = self.shared.slots.lock().await;
             let next = self.shared.board.next(self.now());
             let Next::Now(index) = next else {
                 drop(slots);
-                self.wait(next, &mut said).await;
+                self.wait(next, &mut said, resumed).await;
                 continue;
             };
             if let Some(turn) = self.fetch(slots, index).await {
@@ -246,14 +248,14 @@ impl Poller {
     }
 
     /// Waits until the next account may be ready, or an account was resumed. `said` is the wait that was logged last.
-    async fn wait(&self, next: Next, said: &mut Option<Next>) {
+    async fn wait(&self, next: Next, said: &mut Option<Next>, resumed: impl Future<Output = ()>) {
         /// The clock may be set while the poller waits, so it is read again at least this often.
         const LONGEST_SLEEP: Duration = Duration::from_secs(10);
         /// A shorter wait is not logged.
         const WORTH_SAYING: Duration = Duration::from_secs(1);
         let Next::Later(index, until, reason) = next else {
             tracing::info!("waiting: every account is stopped");
-            return self.shared.resumed.notified().await;
+            return resumed.await;
         };
         let wait = until.saturating_since(self.now());
         if wait > WORTH_SAYING && said.replace(next) != Some(next) {
@@ -262,7 +264,7 @@ impl Poller {
         let wait = wait.clamp(Duration::from_millis(1), LONGEST_SLEEP);
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
-            () = self.shared.resumed.notified() => {}
+            () = resumed => {}
         }
     }
 

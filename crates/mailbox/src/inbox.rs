@@ -44,8 +44,9 @@ pub struct Incoming {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a receiver must act on each")]
 pub enum ReceiveOutcome {
-    /// Not seen before, or the result after an interim message: stored, with its acknowledgement. From [`Inbox::claim`] also a message whose earlier claim was
-    /// released or ran out, then with the first acknowledgement.
+    /// Not seen before, or the result after an interim message: stored, with its acknowledgement. From
+    /// [`Inbox::claim`] also a message whose earlier claim was released or ran out, then with the first
+    /// acknowledgement.
     New {
         /// The entry.
         id: EntryId,

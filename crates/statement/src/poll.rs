@@ -41,7 +41,10 @@ const MOST_WALKS: u32 = 5;
 ///   Therefore an entry that is new only because the same content was on an earlier page is held back, and a second
 ///   full walk follows at once. What both have counted is handed over.
 ///
-/// So an entry that was inserted before the cursor is handed over with the next full walk, and no entry twice.
+/// So an entry that was inserted before the cursor is handed over with the next full walk. An entry with a reference is
+/// handed over once, whatever moves. Entries without one are handed over once if the statement stays in place during
+/// one of the two full walks. If pages shift during both, so that both count a content once too often, one entry too
+/// many of that content is handed over: nothing in a statement tells it from a real twin.
 ///
 /// The caller repeats these steps. [`AccountPoll::cursor`] says what to fetch. [`AccountPoll::judge`] takes the page
 /// with the counts that the store knows ([`SeenEntries::counts`](crate::SeenEntries::counts)). A [`PollCommit`] is
@@ -58,7 +61,7 @@ const MOST_WALKS: u32 = 5;
 ///
 /// let coffee = EntryIdentity::by_content(EntryKey::from([1; 32]), None);
 /// let page = PolledPage::new(ReceivedPage::Last, vec![coffee.clone(), coffee]);
-/// let PageDecision::Commit(commit) = poll.judge(&page, &[1, 1], now)? else { panic!("a full walk") };
+/// let PageDecision::Commit(commit) = poll.judge(&page, &[1, 1], now) else { panic!("a full walk") };
 /// // The store knows one of the two.
 /// assert_eq!(commit.new_entries().map(|(index, entry)| (index, entry.occurrence)).collect::<Vec<_>>(), [(1, 2)]);
 /// assert_eq!(poll.committed(commit)?, PollStep::Complete { full: true });
@@ -132,10 +135,7 @@ impl AccountPoll {
     ///
     /// If the decision is [`PageDecision::Commit`], the poll is unchanged, and the page can be judged again with newer
     /// counts.
-    ///
-    /// # Errors
-    /// [`WalkError::BeganAgain`] if the poll would have to begin again too often.
-    pub fn judge(&mut self, page: &PolledPage, known: &[u32], now: Timestamp) -> Result<PageDecision, WalkError> {
+    pub fn judge(&mut self, page: &PolledPage, known: &[u32], now: Timestamp) -> PageDecision {
         let walk = &self.walk;
         let alone = EntryCounter::default();
         let before = if walk.full { &walk.counter } else { &alone };
@@ -147,8 +147,9 @@ impl AccountPoll {
         for (index, ((entry, seen), known)) in page.entries.iter().zip(numbered).zip(known).enumerate() {
             let new = seen.occurrence > known;
             if !entry.has_reference && !walk.full && self.is_ambiguous(&counts, entry.key, known) {
-                self.begin_again()?;
-                return Ok(PageDecision::BeginAgain);
+                // A partial walk is the first of its poll, so this is not one walk too many.
+                (self.walks, self.walk) = (self.walks.saturating_add(1), Walk::full(&self.options));
+                return PageDecision::BeginAgain;
             }
             let earlier = walk.counter.count_of(entry.key);
             if !entry.has_reference && new && earlier > 0 && !self.has_claimed(&seen) {
@@ -161,7 +162,7 @@ impl AccountPoll {
         commit.delta = Delta { counts, doubts, day: page.day, day_changed, after: walk.cursors.after(&page.page) };
         commit.next = self.position_after(page, &commit.delta, now);
         commit.position = commit.next.as_ref().map(PollPosition::to_json);
-        Ok(PageDecision::Commit(Box::new(commit)))
+        PageDecision::Commit(Box::new(commit))
     }
 
     /// Continues after the page of `commit`, which is recorded.

@@ -1,5 +1,5 @@
-//! Inbox, outbox, seen entries, counters and cached tokens in PostgreSQL 12 or later, for several workers on several
-//! machines.
+//! Inbox, outbox, seen entries, histories, counters and cached tokens in PostgreSQL 12 or later, for several workers on
+//! several machines.
 //!
 //! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and again after they were
 //! lost. It needs a Tokio runtime.

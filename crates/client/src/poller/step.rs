@@ -99,15 +99,11 @@ impl Poller {
             }
         };
         match poll.judge(&fetched.polled, &known, self.now()) {
-            Ok(PageDecision::Commit(commit)) => Some(Turn { slots, busy, index, poll, fetched, commit }),
-            Ok(PageDecision::BeginAgain) => {
+            PageDecision::Commit(commit) => Some(Turn { slots, busy, index, poll, fetched, commit }),
+            PageDecision::BeginAgain => {
                 tracing::debug!(account = self.label(index), "a full walk decides which entries are new");
                 self.wait_until(index, self.now(), WaitReason::Turn);
                 slot.0 = Some(Walker::new(poll));
-                None
-            }
-            Err(error) => {
-                self.stop(index, PollError::Walk(error));
                 None
             }
         }
@@ -121,6 +117,7 @@ impl Poller {
         let options = &self.options;
         let new = NewEntries::of(&polled.id, &fetched.page, &commit, fetched.handed_over.saturating_add(1));
         let count = new.entries.len();
+        let stopped = stopping.clone();
         let outcome = if count == 0 {
             match self.shared.sink.record(&polled.id, &commit).await {
                 Ok(()) => HandedOver::Committed,
@@ -154,6 +151,10 @@ impl Poller {
                 } else {
                     self.retry(index, None, WaitReason::Retry);
                 }
+            }
+            // At shutdown the handler was dropped, or has no time for another try. The next run hands the page over again.
+            HandedOver::Failed(_) if *stopped.borrow() => {
+                tracing::warn!(account = self.label(index), "the handler did not finish before the shutdown");
             }
             HandedOver::Failed(source) => {
                 let times = fetched.handed_over.saturating_add(1);
@@ -271,7 +272,7 @@ impl Poller {
         };
         tracing::error!(
             account = self.label(index),
-            kind = error.kind(),
+            error = error.kind(),
             request_key = request_key.map(tracing::field::display),
             "an account is no longer polled"
         );

@@ -6,6 +6,7 @@ use super::source::{Fetching, Source};
 use super::*;
 use crate::{ExchangeError, StatementError, StatementPage};
 use bankrail_camt052::ReadOptions;
+use bankrail_mailbox::Schedule;
 use bankrail_statement::{EntryKey, ErrorCode, PollCommit, SeenEntry, StatementReply, StatementRequest, WalkError};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Date, StoreErrorKind, StoreFuture};
@@ -396,6 +397,35 @@ async fn a_stop_ends_waits_and_calls_at_once_but_no_record() {
         assert_eq!(began.elapsed(), seconds(if recorded { 8 } else { 11 }));
         assert_eq!(poller.status()[0].last_poll.is_some(), recorded);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_a_shutdown_ends_has_not_failed() {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    let handed = Handed::default();
+    let taken = handed.clone();
+    let handler = move |new: NewEntries| {
+        let (taken, first) = (taken.clone(), handed_nothing(&taken));
+        async move {
+            taken.take(&new);
+            if first {
+                std::future::pending::<()>().await;
+            }
+            Ok(())
+        }
+    };
+    let options = PollerOptions::new().handler_schedule(Schedule::new([Duration::ZERO], 0));
+    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler).with_options(options);
+    run_for(&poller, seconds(1)).await;
+    let state = poller.state(&id(A));
+    assert!(matches!(state, Some(AccountState::Waiting { .. })), "{state:?}");
+    run_for(&poller, seconds(1)).await;
+    assert_eq!(handed.amounts(A), ["1", "1"], "the next run hands it over again");
+    assert!(poller.status()[0].last_poll.is_some());
+}
+
+fn handed_nothing(handed: &Handed) -> bool {
+    handed.amounts(A).is_empty()
 }
 
 /// A sink whose handler does nothing.

@@ -88,9 +88,10 @@ pub(super) async fn take<I: Inbox + ?Sized>(
 /// Opens a payload; once more if it is signed under an unknown `kid` and new keys were read.
 async fn open<I: ?Sized>(shared: &Shared<I>, compact: String) -> Option<Result<Opened, Unopened>> {
     let Some(keys) = &shared.options.sender_keys else { return shared.opening.open(compact).await };
+    let since = tokio::time::Instant::now().into_std();
     let opened = shared.opening.open(compact.clone()).await;
     match &opened {
-        Some(Err(unopened)) if unopened.error.kind() == OpenErrorKind::NoSigningKey && keys.renew().await => {
+        Some(Err(unopened)) if unopened.error.kind() == OpenErrorKind::NoSigningKey && keys.renew(since).await => {
             shared.opening.open(compact).await
         }
         _ => opened,

@@ -14,9 +14,7 @@ pub use jwks_url::{JwksUrl, JwksUrlError, JwksUrlOptions};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-use tokio::time::Instant;
+use std::time::Instant;
 
 /// What [`SenderKeys::renew`] returns.
 pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
@@ -27,31 +25,7 @@ pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 /// [`ReceiversOptions::sender_keys`](super::ReceiversOptions::sender_keys), the source is asked for new keys when a
 /// message is signed under an unknown `kid`.
 pub trait SenderKeys: fmt::Debug + Send + Sync {
-    /// Reads the keys again, unless that was tried a short time ago. True if it was done and the keys may be others
-    /// now. Faults are logged, and leave the keys as they are.
-    fn renew(&self) -> RenewFuture<'_>;
-}
-
-/// Lets something happen at most once in a time.
-#[derive(Debug)]
-struct AtMostOnceIn {
-    time: Duration,
-    last: Mutex<Option<Instant>>,
-}
-
-impl AtMostOnceIn {
-    fn new(time: Duration) -> Self {
-        Self { time, last: Mutex::default() }
-    }
-
-    /// True if it may happen now. It then counts as having happened.
-    fn now(&self) -> bool {
-        let now = Instant::now();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let may = last.is_none_or(|last| now.duration_since(last) >= self.time);
-        if may {
-            *last = Some(now);
-        }
-        may
-    }
+    /// Reads the keys again, unless that was tried a short time ago; waits for a reading that is under way. True if keys
+    /// were read after `since`, by this call or by another. Faults are logged, and leave the keys as they are.
+    fn renew(&self, since: Instant) -> RenewFuture<'_>;
 }

@@ -248,13 +248,19 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
         match self.options.schedule.after_failure(attempts, now, None, random) {
             Disposition::RetryAt(due) if !error.poison => {
-                self.counters.failed();
-                self.inbox.release(id, self.owner, due, &text).await
+                let noted = self.inbox.release(id, self.owner, due, &text).await?;
+                if noted {
+                    self.counters.failed();
+                }
+                Ok(noted)
             }
             _ => {
-                self.counters.dead_letter();
-                tracing::error!(entry = %id, attempts, "a message became a dead letter");
-                self.inbox.dead_letter(id, self.owner, &text, now).await
+                let noted = self.inbox.dead_letter(id, self.owner, &text, now).await?;
+                if noted {
+                    self.counters.dead_letter();
+                    tracing::error!(entry = %id, attempts, "a message became a dead letter");
+                }
+                Ok(noted)
             }
         }
     }

@@ -86,7 +86,7 @@ async fn keys_at_hand_are_used_while_the_address_fails() {
             (address.status, address.body) = (status, body);
         }
         pass(Duration::from_secs(60)).await;
-        assert!(!keys.renew().await, "{status}");
+        assert!(!keys.renew(tokio::time::Instant::now().into_std()).await, "{status}");
         assert_eq!(kids(&keys.keys()), ["old"]);
     }
     assert_eq!(address.lock().unwrap().asked, 5);

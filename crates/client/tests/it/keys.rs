@@ -137,6 +137,17 @@ async fn a_message_under_a_key_that_is_new_in_the_folder_is_opened() {
     assert_eq!(deliver_signed(&receivers, &NEXT, "unknown").await, 400);
 }
 
+#[tokio::test]
+async fn whoever_began_before_a_reading_shares_it() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "old.pem", &pem(&SIGNING));
+    let (keys, _) = KeyFolder::open(folder.path()).unwrap();
+    let since = tokio::time::Instant::now().into_std();
+    assert!(keys.renew(since).await);
+    assert!(keys.renew(since).await, "another delivery that was opened with the old keys");
+    assert!(!keys.renew(tokio::time::Instant::now().into_std()).await, "one that was opened with the new ones");
+}
+
 #[tokio::test(flavor = "current_thread")]
 async fn a_folder_is_read_again_after_each_interval_and_faults_are_logged() {
     let log = Log::start();

@@ -39,12 +39,14 @@ impl Shutdown {
                 want.send_replace(true);
             });
         }
-        #[cfg(not(unix))]
-        tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
+        #[cfg(windows)]
+        {
+            let mut interrupt = tokio::signal::windows::ctrl_c()?;
+            tokio::spawn(async move {
+                let _ = interrupt.recv().await;
                 want.send_replace(true);
-            }
-        });
+            });
+        }
         Ok(Self(wanted))
     }
 

@@ -161,7 +161,9 @@ async fn apply(
         Some(row) => get(row, "last")?,
         None => return Err(Fault::corrupt("expected the number of the last change")),
     };
-    let rows = transaction.query_typed(NAMED, &[(&scope, Type::TEXT), (&names, Type::TEXT_ARRAY)]).await?;
+    // Locked, so that none of them is forgotten before it is written.
+    let named = format!("{NAMED} FOR UPDATE OF h");
+    let rows = transaction.query_typed(&named, &[(&scope, Type::TEXT), (&names, Type::TEXT_ARRAY)]).await?;
     let known = rows.iter().map(kept).collect::<Result<Vec<_>, _>>()?;
     let before = known.iter().min_by_key(|kept| kept.number).map(|kept| (kept.changed_at, kept.change));
     let Some(fold) = Fold::of(message, known) else { return Ok(Observation::NotApplicable) };

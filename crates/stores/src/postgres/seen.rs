@@ -100,7 +100,11 @@ impl TransactionalSeenEntries for PostgresStore {
                 }
             };
             match recorded {
-                Recorded::Committed => transaction.commit().await?,
+                Recorded::Committed => {
+                    transaction.commit().await?;
+                    #[cfg(feature = "webhook")]
+                    self.shared.committed.notify_waiters();
+                }
                 _ => transaction.rollback().await?,
             }
             client.give_back();

@@ -45,7 +45,20 @@ async fn handle<I: TransactionalInbox>(inbox: &I, work: I::Work) -> Completion {
     inbox.complete_with(id, lease.owner, work, at(2)).await.unwrap()
 }
 
-/// A history changes together with the inbox and the caller's tables, or not at all, and wakes who waits for it.
+/// In memory nothing looks again after a while: only the wake ends the wait.
+#[cfg(feature = "memory")]
+#[tokio::test]
+async fn a_change_in_memory_wakes_who_waits() {
+    let histories = MemoryStore::new().histories();
+    let waiting = histories.clone();
+    let waiting = tokio::spawn(async move { waiting.changed_after(0).await });
+    tokio::task::yield_now().await;
+    assert!(!waiting.is_finished());
+    histories.apply("", &settled(), at(1)).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(60), waiting).await.unwrap().unwrap().unwrap();
+}
+
+/// A history changes together with the inbox and the caller's tables, or not at all, and ends the wait for a change.
 async fn changes_in_the_inboxs_transaction<I, H, W>(inbox: I, histories: H, work: W)
 where
     I: TransactionalInbox,

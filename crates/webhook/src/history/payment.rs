@@ -142,7 +142,7 @@ impl PaymentHistory {
 
     /// Adds the outcomes of another history of the same payment: one was known by `instruction_identification` and the
     /// other by `uetr`.
-    pub fn merge(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, other: Self) {
         for (outcome, at) in other.outcomes {
             let earliest = self.outcomes.entry(outcome).or_insert(at);
             *earliest = at.min(*earliest);

@@ -1,6 +1,6 @@
 //! Keys from a file or a folder of files.
 
-use super::{AtMostOnceIn, RenewFuture, SenderKeys};
+use super::{RenewFuture, SenderKeys};
 use bankrail_jose::{Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, Role, VerifyingKey};
 use bankrail_values::excerpt;
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// The most bytes of a file: 256 KiB, as of a JWK set.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -60,7 +61,15 @@ struct Inner {
     /// The keys of each file when it was readable last, by the file's name. Locked during a reading, so that readings
     /// follow each other.
     files: Mutex<Files>,
-    renewals: AtMostOnceIn,
+    /// Locked during a reading, so that whoever waits for it shares its keys.
+    renewals: tokio::sync::Mutex<Renewals>,
+}
+
+/// The last readings that unknown `kid`s have caused.
+#[derive(Debug, Default)]
+struct Renewals {
+    tried: Option<Instant>,
+    read: Option<Instant>,
 }
 
 type Files = BTreeMap<PathBuf, Vec<VerifyingKey>>;
@@ -74,7 +83,7 @@ impl KeyFolder {
         let path = path.into();
         let (files, keys, unusable) = read(&path, &Files::new())?;
         let set = KeySet::new(keys).map_err(|error| KeyFolderError::of(&path, error, &unusable))?;
-        let (files, renewals) = (Mutex::new(files), AtMostOnceIn::new(RENEW_EVERY));
+        let (files, renewals) = (Mutex::new(files), tokio::sync::Mutex::default());
         Ok((Self(Arc::new(Inner { path, keys: set, files, renewals })), unusable))
     }
 
@@ -117,7 +126,7 @@ impl KeyFolder {
         match tokio::task::spawn_blocking(move || folder.reload()).await {
             Ok(Ok(unusable)) => {
                 for key in unusable {
-                    tracing::warn!(%key, "a verifying key is unusable");
+                    tracing::warn!(error = %key, "a verifying key is unusable");
                 }
                 true
             }
@@ -133,8 +142,22 @@ impl KeyFolder {
 
 impl SenderKeys for KeyFolder {
     /// Reads all files again, at most once in 10 s.
-    fn renew(&self) -> RenewFuture<'_> {
-        Box::pin(async { self.0.renewals.now() && self.reload_and_log().await })
+    fn renew(&self, since: std::time::Instant) -> RenewFuture<'_> {
+        Box::pin(async move {
+            let mut renewals = self.0.renewals.lock().await;
+            if renewals.read.is_some_and(|read| read.into_std() >= since) {
+                return true;
+            }
+            if renewals.tried.is_some_and(|tried| tried.elapsed() < RENEW_EVERY) {
+                return false;
+            }
+            renewals.tried = Some(Instant::now());
+            let read = self.reload_and_log().await;
+            if read {
+                renewals.read = Some(Instant::now());
+            }
+            read
+        })
     }
 }
 

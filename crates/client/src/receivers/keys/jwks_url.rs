@@ -60,6 +60,8 @@ struct Inner {
 struct State {
     etag: Option<HeaderValue>,
     tried: Instant,
+    /// When the keys at hand were fetched.
+    read: Instant,
     expires: Instant,
 }
 
@@ -96,7 +98,7 @@ impl JwksUrl {
         let fetched = get(&http, &url, &options, None).await?;
         let keys = KeySet::new(fetched.keys.unwrap_or_default()).map_err(JwksUrlError::KeySet)?;
         let now = Instant::now();
-        let state = Mutex::new(State { etag: fetched.etag, tried: now, expires: now + fetched.fresh_for });
+        let state = Mutex::new(State { etag: fetched.etag, tried: now, read: now, expires: now + fetched.fresh_for });
         Ok(Self(Arc::new(Inner { url, http, options, keys, state })))
     }
 
@@ -138,6 +140,7 @@ impl JwksUrl {
             }
             Ok(Fetched { keys: Some(fetched), etag, fresh_for }) => keys.replace(fetched).map(|()| {
                 state.etag = etag;
+                state.read = Instant::now();
                 state.expires = Instant::now() + fresh_for;
             }),
             Err(error) => {
@@ -154,15 +157,11 @@ impl JwksUrl {
 
 impl SenderKeys for JwksUrl {
     /// Fetches the keys, unless that was tried less than [`JwksUrlOptions::refetch`] ago.
-    fn renew(&self) -> RenewFuture<'_> {
-        Box::pin(async {
-            let asked = Instant::now();
+    fn renew(&self, since: std::time::Instant) -> RenewFuture<'_> {
+        Box::pin(async move {
             let mut state = self.0.state.lock().await;
-            // Another caller has fetched them while this one waited.
-            if state.tried >= asked {
-                return true;
-            }
-            asked.duration_since(state.tried) >= self.0.options.refetch && self.fetch_again(&mut state).await
+            state.read.into_std() >= since
+                || (state.tried.elapsed() >= self.0.options.refetch && self.fetch_again(&mut state).await)
         })
     }
 }
@@ -173,6 +172,9 @@ impl fmt::Debug for JwksUrl {
         out.debug_struct("JwksUrl").field("url", &url).field("keys", &self.0.keys).finish_non_exhaustive()
     }
 }
+
+/// The longest time of an option: an instant that far away must exist.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 
 /// Options of a [`JwksUrl`].
 #[derive(Clone, Debug)]
@@ -213,18 +215,18 @@ impl JwksUrlOptions {
     }
 
     /// The least time between two fetches, after a failure and for unknown `kid`s: whoever has our encryption key can
-    /// send one. At least 1 s. Default: 60 s.
+    /// send one. At least 1 s, at most a year. Default: 60 s.
     #[must_use]
     pub fn refetch(mut self, interval: Duration) -> Self {
-        self.refetch = interval.max(Duration::from_secs(1));
+        self.refetch = interval.clamp(Duration::from_secs(1), LONGEST);
         self
     }
 
     /// For how long the keys of one answer are used, at least and at most, whatever its `Cache-Control` says. Default: 5
-    /// minutes to a day. An answer without `max-age` is used for an hour within these bounds.
+    /// minutes to a day. Both are at most a year. An answer without `max-age` is used for an hour within these bounds.
     #[must_use]
     pub fn age(mut self, least: Duration, most: Duration) -> Self {
-        (self.least_age, self.most_age) = (least, most.max(least));
+        (self.least_age, self.most_age) = (least.min(LONGEST), most.max(least).min(LONGEST));
         self
     }
 

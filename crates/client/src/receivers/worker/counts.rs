@@ -12,7 +12,7 @@ pub struct WorkerCounts {
     pub failed: u64,
     /// Messages that became dead letters.
     pub dead_letters: u64,
-    /// Of the dead letters, those in conflict with an earlier message, for which there was no handler.
+    /// How often a message in conflict with an earlier one found no handler.
     pub unhandled_conflicts: u64,
 }
 
