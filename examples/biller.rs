@@ -14,6 +14,7 @@ use bankrail::stores::sqlite::{SqliteHistories, SqliteStore, Work};
 use bankrail::values::StoreError;
 use bankrail::webhook::history::Histories as _;
 use bankrail::webhook::{MandateActionOutcome, MandateNotification, Message, PaymentOutcome, QueryNotification};
+use serde_json::Value;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,8 +25,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("usage: biller FOLDER ACCOUNT...")?);
     let file = |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"));
-    let bank: serde_json::Value = serde_json::from_str(&file("customer.json")?)?;
-    let text = |name: &str| bank[name].as_str().ok_or_else(|| format!("customer.json: expected {name}"));
+    let bank: Value = serde_json::from_str(&file("customer.json")?)?;
+    let text = |name: &str| bank.get(name).and_then(Value::as_str).ok_or_else(|| format!("customer.json: no {name}"));
     let store = Arc::new(SqliteStore::open(folder.join("biller.sqlite"))?);
     let table = "CREATE TABLE IF NOT EXISTS imported (id BLOB, amount TEXT)";
     store.transaction(|sql| sql.connection().execute_batch(table)).await?;
