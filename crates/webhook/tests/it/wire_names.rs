@@ -462,6 +462,43 @@ fn bounds_hold_on_both_sides() {
     }
 }
 
+/// The boolean of a message, where it has one.
+fn boolean(message: &Message) -> Option<bool> {
+    match message {
+        Message::MandateOutcome(outcome) => outcome.bilateral,
+        Message::MandateNotification(notification) => match &notification.details.as_ref()?.change {
+            Change::BilateralAmendment(amendment) => amendment.automatic_extension_indicator,
+            _ => None,
+        },
+        Message::PaymentOutcome(_) => None,
+        Message::Query(query) => query.re_open_case_indication,
+    }
+}
+
+#[test]
+fn booleans_keep_their_sense_and_may_be_absent() {
+    use MessageKind::{MandateNotification as N, MandateOutcome as M, Query as Q};
+    for (kind, document, pointer) in [
+        (M, MANDATE_OUTCOME, "/bilateral"),
+        (N, BILATERAL_AMENDMENT, "/details/bilateral_amendment/automatic_extension_indicator"),
+        (Q, QUERY, "/re_open_case_indication"),
+    ] {
+        for said in [None, Some(true), Some(false)] {
+            let json = with(document, pointer, said.map(Value::from));
+            let message = Message::from_json(kind, &json).unwrap().message;
+            assert_eq!(boolean(&message), said, "{pointer}");
+            let written: Value = serde_json::from_slice(&message.to_json()).unwrap();
+            assert_eq!(written.pointer(pointer), said.map(Value::from).as_ref(), "{pointer}");
+        }
+        for other in [json!("true"), json!("false"), json!(1), json!(0)] {
+            match Message::from_json(kind, &with(document, pointer, Some(other.clone()))) {
+                Err(MessageError::WrongType { pointer: found, .. }) => assert_eq!(found, pointer),
+                read => panic!("{pointer}: {other}: {read:?}"),
+            }
+        }
+    }
+}
+
 /// Identifiers have their form inside objects, too, where the specification lists them as text (Default).
 #[test]
 fn ids_have_their_form_wherever_they_stand() {
