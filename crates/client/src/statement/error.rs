@@ -152,10 +152,7 @@ impl StatementError {
             Self::HeldBack { .. } | Self::Counters(_) | Self::TooManyCalls { .. } => true,
             Self::Token(error) => error.is_retryable(),
             Self::Transport(error) => error.is_retryable(),
-            Self::Service { status, code, .. } => {
-                let transient = [ErrorCode::RETRIEVAL_FAILED, ErrorCode::INTERNAL];
-                *status >= 500 || code.as_ref().is_some_and(|code| transient.contains(code))
-            }
+            Self::Service { status, code, .. } => *status >= 500 || code.as_ref().is_some_and(is_transient),
             Self::Unexpected { status, .. } => *status >= 500,
             Self::ReservedAccount { .. }
             | Self::Account(_)
@@ -290,6 +287,12 @@ impl Error for UnreadablePayload {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&self.source)
     }
+}
+
+/// Whether the code is of a failure that may pass, whatever HTTP status it came under (Default: "Statement exchange").
+fn is_transient(code: &ErrorCode) -> bool {
+    [ErrorCode::RETRIEVAL_FAILED, ErrorCode::INTERNAL].contains(code)
+        || code.gateway_status().is_some_and(|status| status >= 500)
 }
 
 /// A peer's text, bounded.

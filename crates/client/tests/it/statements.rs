@@ -87,6 +87,20 @@ async fn a_second_refusal_is_the_answer() {
     assert_eq!(provider.statement_calls().len(), 2);
 }
 
+/// Polling would otherwise stop at a gateway that answers its failures with status 200.
+#[tokio::test]
+async fn a_failure_of_the_gateway_may_pass_under_any_status() {
+    let codes = [("EC000_001", true), ("EC20003", true), ("EC20005", true), ("EC000_003", false), ("EC000_007", false)];
+    for (code, may_pass) in codes {
+        let (provider, client, _) = Provider::client().await;
+        let body = format!(r#"{{"requestKey":"x","error":{{"statusCode":"{code}","title":"x"}}}}"#);
+        provider.tokens([Reply::token(1, 3600)]).statements([Reply::new(200, &*body)]);
+        let error = client.statements().page(&request()).await.unwrap_err();
+        assert!(matches!(&error, StatementError::Service { status: 200, .. }), "{error:?}");
+        assert_eq!(error.is_retryable(), may_pass, "{code}");
+    }
+}
+
 #[tokio::test]
 async fn no_token_no_call() {
     let (provider, client, _) = Provider::client().await;
