@@ -30,11 +30,11 @@ def jwcrypto_verify(keys, token):
     return signed.payload
 
 
-def jwcrypto_seal(keys, message):
+def jwcrypto_seal(keys, message, header=JWS_HEADER):
     from jwcrypto import jwe, jwk
     from jwcrypto.common import json_encode
 
-    sealed = jwe.JWE(jwcrypto_sign(keys, message, JWS_HEADER), protected=json_encode(JWE_HEADER))
+    sealed = jwe.JWE(jwcrypto_sign(keys, message, header), protected=json_encode(JWE_HEADER))
     sealed.add_recipient(jwk.JWK.from_pem(keys("encryption.pub.pem")))
     return sealed.serialize(compact=True).encode()
 
@@ -61,13 +61,13 @@ def joserfc_verify(keys, token):
     return jws.deserialize_compact(token, RSAKey.import_key(keys("signing.pub.pem"))).payload
 
 
-def joserfc_seal(keys, message):
+def joserfc_seal(keys, message, header=JWS_HEADER):
     from joserfc import jwe
     from joserfc.jwk import RSAKey
 
     registry = jwe.JWERegistry(algorithms=["RSA-OAEP", "A256CBC-HS512"])
     key = RSAKey.import_key(keys("encryption.pub.pem"))
-    return jwe.encrypt_compact(JWE_HEADER, joserfc_sign(keys, message, JWS_HEADER), key, registry=registry).encode()
+    return jwe.encrypt_compact(JWE_HEADER, joserfc_sign(keys, message, header), key, registry=registry).encode()
 
 
 def joserfc_open(keys, token):
@@ -79,8 +79,7 @@ def joserfc_open(keys, token):
     return joserfc_verify(keys, opened.plaintext)
 
 
-library, action, folder = sys.argv[1:]
-work = {
+WORK = {
     ("jwcrypto", "sign"): jwcrypto_sign,
     ("jwcrypto", "verify"): jwcrypto_verify,
     ("jwcrypto", "seal"): jwcrypto_seal,
@@ -89,7 +88,15 @@ work = {
     ("joserfc", "verify"): joserfc_verify,
     ("joserfc", "seal"): joserfc_seal,
     ("joserfc", "open"): joserfc_open,
-}[library, action]
-given = sys.stdin.buffer.read()
-given = given.strip() if action in ("open", "verify") else given
-sys.stdout.buffer.write(work(lambda name: (pathlib.Path(folder) / name).read_bytes(), given))
+}
+
+
+def main():
+    library, action, folder = sys.argv[1:]
+    given = sys.stdin.buffer.read()
+    given = given.strip() if action in ("open", "verify") else given
+    sys.stdout.buffer.write(WORK[library, action](lambda name: (pathlib.Path(folder) / name).read_bytes(), given))
+
+
+if __name__ == "__main__":
+    main()
