@@ -252,7 +252,7 @@ fn no_more_of_an_entry_is_remembered_than_may_be_kept() {
         let unread = whole.replace("<Sts>BOOK</Sts>", "<Sts>BOOK</Sts><Sts>BOOK</Sts>").replace("5.00", "five");
         let xml = document("", &format!("{whole}{unread}{ENTRY}"));
         for piece in [64, 4096] {
-            let mut reader = EntryReader::with_options(Slowly { bytes: xml.as_bytes(), piece }, options.clone());
+            let mut reader = EntryReader::with_options(Slowly { bytes: xml.as_bytes(), piece }, options);
             assert!(matches!(reader.next_item(), Ok(Some(_))), "{comments}");
             let items: Vec<_> = reader.collect();
             let error = items.iter().find_map(|item| item.as_ref().err()).unwrap();
