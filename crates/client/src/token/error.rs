@@ -65,7 +65,7 @@ pub enum TokenError {
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// The service or a gateway in front of it failed: 5xx.
+    /// The service or a gateway in front of it failed: 5xx, or the gateway's own code under any status.
     #[error("the token endpoint failed with status {status}{}", after_comma(code))]
     #[non_exhaustive]
     Unavailable {

@@ -166,7 +166,7 @@ impl Exchange {
             return Err(TokenError::TooManyCalls { retry_at, code, request_key });
         }
         let status = status.as_u16();
-        if reply.status.is_server_error() {
+        if reply.status.is_server_error() || code.as_ref().is_some_and(|code| code.as_str() == GATEWAY_FAILED) {
             let retry_at = pace::hold(&self.pacer, reply);
             return Err(TokenError::Unavailable { status, code, retry_at, request_key });
         }
@@ -183,3 +183,7 @@ impl Exchange {
         })
     }
 }
+
+/// The code with which a gateway in front of the service says that it failed, with any status (Default: "Statement
+/// exchange").
+const GATEWAY_FAILED: &str = "EC000_001";

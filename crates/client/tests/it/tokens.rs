@@ -345,6 +345,11 @@ async fn odd_answers() {
         ("a gateway's page", Reply::new(502, "<html>").header("content-type", "text/html"), |error| {
             matches!(error, TokenError::Unavailable { status: 502, .. }) && error.is_retryable()
         }),
+        (
+            "a gateway's failure under 200",
+            Reply::new(200, r#"{"error":{"statusCode":"EC000_001","title":"Try later"}}"#),
+            |error| matches!(error, TokenError::Unavailable { status: 200, .. }) && error.is_retryable(),
+        ),
         ("400 with text", Reply::new(400, r#"{"error":"invalid_scope","error_description":"no\nway"}"#), |error| {
             let wanted = r#""no\nway""#;
             matches!(
