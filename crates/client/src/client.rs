@@ -5,13 +5,13 @@ mod options;
 pub use options::{ClientOptions, ClientOptionsError};
 
 use crate::endpoint::Endpoint;
+use crate::http_client::{HttpClientError, HttpClientOptions};
 use crate::pace::Closing;
 use crate::statement::{self, StatementClient};
 use crate::token::{Exchange, KeptTokens, TokenSource};
 use crate::transport::Transport;
 use bankrail_client_assertion::token::TokenResponse;
 use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, MAX_LIFETIME};
-use bankrail_http::tls::{TlsRoots, client_config};
 use bankrail_jose::remote::RemoteSigner;
 use bankrail_jose::{CurrentKey, SigningKey};
 use bankrail_rate_limit::{CallType, MemoryCounters, Pacer, PacerOptions, Policy};
@@ -156,22 +156,16 @@ impl Client {
 }
 
 fn transport(options: &ClientOptions, all_http: bool) -> Result<Transport, ClientOptionsError> {
-    // If all addresses are http on loopback, no certificate is needed, and a container may have none.
-    let roots =
-        if all_http { options.roots.as_ref() } else { Some(options.roots.as_ref().unwrap_or(&TlsRoots::Platform)) };
-    let tls = client_config(roots).map_err(ClientOptionsError::Tls)?;
-    let mut http = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .https_only(!options.http_on_loopback)
-        // A redirect would carry the API key, and on one host the token, to an address that was not checked.
-        .redirect(reqwest::redirect::Policy::none())
-        .referer(false)
-        .connect_timeout(options.connect_timeout)
-        .user_agent(concat!("bankrail-client/", env!("CARGO_PKG_VERSION")));
-    if options.http_on_loopback {
-        http = http.no_proxy();
-    }
-    let http = http.build().map_err(|error| ClientOptionsError::Http(Box::new(error.without_url())))?;
+    let http = HttpClientOptions {
+        roots: options.roots.as_ref(),
+        http_on_loopback: options.http_on_loopback,
+        all_http,
+        connect_timeout: options.connect_timeout,
+    };
+    let http = http.build().map_err(|error| match error {
+        HttpClientError::Tls(error) => ClientOptionsError::Tls(error),
+        HttpClientError::Http(error) => ClientOptionsError::Http(error),
+    })?;
     Ok(Transport { http, timeout: options.timeout })
 }
 

@@ -9,6 +9,8 @@ compile_error!("bankrail-client needs an RSA back end: switch on its feature `aw
 mod client;
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 mod endpoint;
+#[cfg(any(feature = "statement", feature = "jwks-url"))]
+mod http_client;
 #[cfg(feature = "statement")]
 mod pace;
 #[cfg(feature = "statement")]

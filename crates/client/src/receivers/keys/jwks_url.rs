@@ -2,7 +2,8 @@
 
 use super::{RenewFuture, SenderKeys};
 use crate::endpoint::{AddressError, Endpoint};
-use bankrail_http::tls::{TlsError, TlsRoots, client_config};
+use crate::http_client::{HttpClientError, HttpClientOptions};
+use bankrail_http::tls::{TlsError, TlsRoots};
 use bankrail_http::{BodyError, BodyReader};
 use bankrail_jose::{JwkSet, KeyError, KeyOptions, KeySet, KeySetError, VerifyingKey};
 use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
@@ -80,21 +81,16 @@ impl JwksUrl {
     /// [`JwksUrlError`] if the address or an option is unusable, the address does not answer, or no key is usable.
     pub async fn fetch(url: &str, options: JwksUrlOptions) -> Result<Self, JwksUrlError> {
         let url = Endpoint::parse(url, options.http_on_loopback).map_err(JwksUrlError::Address)?;
-        let roots = if url.is_plain_http() {
-            options.roots.as_ref()
-        } else {
-            Some(options.roots.as_ref().unwrap_or(&TlsRoots::Platform))
+        let http = HttpClientOptions {
+            roots: options.roots.as_ref(),
+            http_on_loopback: options.http_on_loopback,
+            all_http: url.is_plain_http(),
+            connect_timeout: options.timeout,
         };
-        let mut http = reqwest::Client::builder()
-            .tls_backend_preconfigured(client_config(roots).map_err(JwksUrlError::Tls)?)
-            .https_only(!options.http_on_loopback)
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            .user_agent(concat!("bankrail-client/", env!("CARGO_PKG_VERSION")));
-        if options.http_on_loopback {
-            http = http.no_proxy();
-        }
-        let http = http.build().map_err(|error| JwksUrlError::Http(Box::new(error.without_url())))?;
+        let http = http.build().map_err(|error| match error {
+            HttpClientError::Tls(error) => JwksUrlError::Tls(error),
+            HttpClientError::Http(error) => JwksUrlError::Http(error),
+        })?;
         let fetched = get(&http, &url, &options, None).await?;
         let keys = KeySet::new(fetched.keys.unwrap_or_default()).map_err(JwksUrlError::KeySet)?;
         let now = Instant::now();
@@ -222,8 +218,9 @@ impl JwksUrlOptions {
         self
     }
 
-    /// For how long the keys of one answer are used, at least and at most, whatever its `Cache-Control` says. Default: 5
-    /// minutes to a day. Both are at most a year. An answer without `max-age` is used for an hour within these bounds.
+    /// For how long the keys of one answer are used, at least and at most, whatever its `Cache-Control` says. Default:
+    /// 5 minutes to a day. Both are at most a year. An answer without `max-age` is used for an hour within these
+    /// bounds.
     #[must_use]
     pub fn age(mut self, least: Duration, most: Duration) -> Self {
         (self.least_age, self.most_age) = (least.min(LONGEST), most.max(least).min(LONGEST));

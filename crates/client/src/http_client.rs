@@ -1,0 +1,40 @@
+//! The HTTP client under every call of this crate.
+
+use bankrail_http::tls::{TlsError, TlsRoots, client_config};
+use std::error::Error;
+use std::time::Duration;
+
+/// What a client may call, and whom it trusts.
+pub(crate) struct HttpClientOptions<'a> {
+    /// `None`: those of the operating system.
+    pub(crate) roots: Option<&'a TlsRoots>,
+    /// Whether http to loopback addresses is allowed. The environment's proxies are then ignored.
+    pub(crate) http_on_loopback: bool,
+    /// Whether all addresses are http. No certificate is needed then, and a container may have none.
+    pub(crate) all_http: bool,
+    pub(crate) connect_timeout: Duration,
+}
+
+/// Why there is no client.
+pub(crate) enum HttpClientError {
+    Tls(TlsError),
+    Http(Box<dyn Error + Send + Sync>),
+}
+
+impl HttpClientOptions<'_> {
+    pub(crate) fn build(&self) -> Result<reqwest::Client, HttpClientError> {
+        let roots = if self.all_http { self.roots } else { Some(self.roots.unwrap_or(&TlsRoots::Platform)) };
+        let mut http = reqwest::Client::builder()
+            .tls_backend_preconfigured(client_config(roots).map_err(HttpClientError::Tls)?)
+            .https_only(!self.http_on_loopback)
+            // A redirect would carry the API key, and on one host the token, to an address that was not checked.
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .connect_timeout(self.connect_timeout)
+            .user_agent(concat!("bankrail-client/", env!("CARGO_PKG_VERSION")));
+        if self.http_on_loopback {
+            http = http.no_proxy();
+        }
+        http.build().map_err(|error| HttpClientError::Http(Box::new(error.without_url())))
+    }
+}
