@@ -43,11 +43,11 @@ use tokio::sync::{Mutex, MutexGuard, Notify, watch};
 ///   service's `Retry-After`. That includes every failure to get a token and every answer that does not come from the
 ///   statement endpoint, unless its status is 400 to 499. A service that fails three times in a row to answer a cursor
 ///   is asked for the first page.
-/// - A request with a cursor that the service refuses, whatever its error, is followed by a full walk: the specification
-///   has no error for it.
-/// - An account is stopped when its handler has failed three times with a page
-///   ([`PollerOptions::handler_schedule`]), when its statement cannot be read to its end, and when a call fails in a way
-///   that cannot pass. [`Poller::status`] says so until [`Poller::resume`]. The others are polled on.
+/// - A request with a cursor that the service refuses, whatever its error, is followed by a full walk: the
+///   specification has no error for it.
+/// - An account is stopped when its handler has failed three times with a page ([`PollerOptions::handler_schedule`]),
+///   when its statement cannot be read to its end, and when a call fails in a way that cannot pass. [`Poller::status`]
+///   says so until [`Poller::resume`]. The others are polled on.
 /// - Entries that the service lists no more are not fetched: the intraday statement of a day ends with the day. So the
 ///   last poll of a day should be short before its end.
 /// - The store keeps what it knows of an entry until [`SeenEntries::forget_before`].
@@ -156,7 +156,8 @@ impl Poller {
     /// Polls until `stop` is ready.
     ///
     /// A wait or a call that is under way then ends at once. A handler may continue for [`PollerOptions::grace`], and a
-    /// page that is being recorded is recorded. Dropping the future is safe too: what was not recorded is fetched again.
+    /// page that is being recorded is recorded. Dropping the future is safe too: what was not recorded is fetched
+    /// again.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let (stopping, stopped) = watch::channel(false);

@@ -70,7 +70,13 @@ impl Exchange {
     /// Logs the kind of the error of a refused assertion, for support staff.
     pub(crate) fn log_refused_assertion(&self, kind: &'static str) {
         let customer = self.customer.as_ref().map(tracing::field::display);
-        tracing::info!(request_key = %self.key, endpoint = %self.endpoint, customer, error = %kind, "assertion refused");
+        tracing::info!(
+            request_key = %self.key,
+            endpoint = %self.endpoint,
+            customer,
+            error = %kind,
+            "assertion refused"
+        );
     }
 
     /// Logs the customer, the status and the duration, without secrets or contents.

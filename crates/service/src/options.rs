@@ -238,8 +238,8 @@ pub enum TokenErrorStyle {
     /// Client libraries read it.
     #[default]
     Rfc6749,
-    /// `{"requestKey":…,"error":{"statusCode":…,"title":…}}`, as the statement endpoint writes it. The code is `EC42001`
-    /// under 400, `EC20005` under 500 and 503, and otherwise `EC` and the status (Default: "Token endpoint").
+    /// `{"requestKey":…,"error":{"statusCode":…,"title":…}}`, as the statement endpoint writes it. The code is
+    /// `EC42001` under 400, `EC20005` under 500 and 503, and otherwise `EC` and the status (Default: "Token endpoint").
     Statement,
 }
 

@@ -192,8 +192,8 @@ pub trait SeenEntries: fmt::Debug + Send + Sync {
     ///
     /// - Recording an occurrence not above the recorded one changes nothing, so a record may be repeated.
     /// - With `None` the position stays as it is.
-    /// - A position of more than [`MAX_POSITION_BYTES`] is refused with [`StoreErrorKind::Full`], and nothing is recorded
-    ///   ([`check_position`]).
+    /// - A position of more than [`MAX_POSITION_BYTES`] is refused with [`StoreErrorKind::Full`], and nothing is
+    ///   recorded ([`check_position`]).
     fn record<'a>(
         &'a self,
         account: &'a AccountId,

@@ -5,9 +5,9 @@
 //! lost. It needs a Tokio runtime.
 //!
 //! - Workers that lease at the same time skip each other's rows. No worker waits for another's handler.
-//! - [`InTransaction`] (features `mailbox` and `statement`) runs the same operations inside the caller's transaction, on
-//!   the caller's connection: a message is stored, enqueued or completed, and a page recorded, together with the caller's
-//!   rows, or not at all.
+//! - [`InTransaction`] (features `mailbox` and `statement`) runs the same operations inside the caller's transaction,
+//!   on the caller's connection: a message is stored, enqueued or completed, and a page recorded, together with the
+//!   caller's rows, or not at all.
 //! - Isolation level and time-outs are set once for each session: connect to the server itself, or through a pooler
 //!   that keeps sessions.
 //! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.

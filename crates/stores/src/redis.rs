@@ -1,5 +1,5 @@
-//! Counters, used assertions, issued and cached access tokens, seen entries and the inbox on Valkey or Redis, for several
-//! machines.
+//! Counters, used assertions, issued and cached access tokens, seen entries and the inbox on Valkey or Redis, for
+//! several machines.
 //!
 //! [`RedisStore`] stores used assertions, tokens and seen entries, and [`RedisInbox`] received messages; their
 //! documentation states their guarantees. [`RedisCounters`] is the engine of

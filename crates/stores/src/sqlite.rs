@@ -11,9 +11,9 @@
 //!   others.
 //! - Tables are named `bankrail_…`. The caller's tables may be in the same file, so that a handler's effect can share
 //!   the transaction of the inbox or of the seen entries.
-//! - Issued access tokens are stored as hashes only, and those that a customer keeps are sealed by the customer. Message
-//!   bodies are stored as they were received, in clear: protect the file like the data in it. On Unix a new file is
-//!   readable and writable for its owner only.
+//! - Issued access tokens are stored as hashes only, and those that a customer keeps are sealed by the customer.
+//!   Message bodies are stored as they were received, in clear: protect the file like the data in it. On Unix a new
+//!   file is readable and writable for its owner only.
 //! - Expired rows are deleted a few at a time with each write, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after
 //!   their expiry: no sweeper is needed.
 

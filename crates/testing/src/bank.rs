@@ -33,8 +33,8 @@ use std::sync::{Arc, Mutex};
 ///   access tokens, message keys and report identifiers are random, as those of a real provider.
 /// - Cheap to clone; clones are the same bank. Its servers end with the last of them, and with the runtime.
 ///
-/// A method that is told something impossible, such as to book on an account that does not exist, panics and says what is
-/// wrong.
+/// A method that is told something impossible, such as to book on an account that does not exist, panics and says what
+/// is wrong.
 ///
 /// ```
 /// use bankrail_testing::{Booking, FakeBank};

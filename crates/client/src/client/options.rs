@@ -197,8 +197,8 @@ impl ClientOptions {
     /// token of the one before it instead of one of ten token calls an hour. Default: tokens are kept in memory only.
     ///
     /// - A token is found again by a client with the same token endpoint, customer code, scopes and secret.
-    /// - It is sealed with AES-256-GCM together with its scopes, its times and the key of its call. Its expiry is in the
-    ///   clear, and is sealed too.
+    /// - It is sealed with AES-256-GCM together with its scopes, its times and the key of its call. Its expiry is in
+    ///   the clear, and is sealed too.
     /// - What cannot be opened, because it was sealed with another secret or by another version, or was changed, is
     ///   ignored with a warning in the log, and replaced. A store that fails is a warning too: the client then goes on
     ///   as if it had none.

@@ -152,7 +152,8 @@ impl Poller {
                     self.retry(index, None, WaitReason::Retry);
                 }
             }
-            // At shutdown the handler was dropped, or has no time for another try. The next run hands the page over again.
+            // At shutdown the handler was dropped, or has no time for another try. The next run hands the page over
+            // again.
             HandedOver::Failed(_) if *stopped.borrow() => {
                 tracing::warn!(account = self.label(index), "the handler did not finish before the shutdown");
             }

@@ -40,7 +40,10 @@ pub(super) async fn take<I: Inbox + ?Sized>(
         Some(Err(unopened)) => {
             let (stage, reason, encryption_kid) = (unopened.stage(), unopened.reason(), unopened.kid.as_deref());
             if unopened.error.kind() == OpenErrorKind::Unavailable {
-                tracing::error!(%kind, %message_id, encryption_kid, stage, reason, "the decryption key is not available");
+                tracing::error!(
+                    %kind, %message_id, encryption_kid, stage, reason,
+                    "the decryption key is not available"
+                );
                 return answer::failed();
             }
             tracing::warn!(%kind, %message_id, encryption_kid, stage, reason, "delivery that was not opened");

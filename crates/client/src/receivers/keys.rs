@@ -25,7 +25,7 @@ pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 /// [`ReceiversOptions::sender_keys`](super::ReceiversOptions::sender_keys), the source is asked for new keys when a
 /// message is signed under an unknown `kid`.
 pub trait SenderKeys: fmt::Debug + Send + Sync {
-    /// Reads the keys again, unless that was tried a short time ago; waits for a reading that is under way. True if keys
-    /// were read after `since`, by this call or by another. Faults are logged, and leave the keys as they are.
+    /// Reads the keys again, unless that was tried a short time ago; waits for a reading that is under way. True if
+    /// keys were read after `since`, by this call or by another. Faults are logged, and leave the keys as they are.
     fn renew(&self, since: Instant) -> RenewFuture<'_>;
 }

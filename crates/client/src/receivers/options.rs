@@ -148,8 +148,8 @@ impl ReceiversOptions {
     /// The source of the sender's verifying keys. When a message is signed under an unknown `kid`, it is asked for new
     /// keys, and if it has read some, the message is opened once more. Default: none; such a message is refused.
     ///
-    /// Give the opener the keys of the same source: it may be a [`KeyFolder`](super::keys::KeyFolder) or, with the feature
-    /// `jwks-url`, a `JwksUrl`.
+    /// Give the opener the keys of the same source: it may be a [`KeyFolder`](super::keys::KeyFolder) or, with the
+    /// feature `jwks-url`, a `JwksUrl`.
     #[must_use]
     pub fn sender_keys(mut self, keys: Arc<dyn SenderKeys>) -> Self {
         self.sender_keys = Some(keys);

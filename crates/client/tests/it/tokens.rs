@@ -373,11 +373,10 @@ async fn odd_answers() {
         ("200 with an error", Reply::new(200, STATEMENT_ERROR), |error| {
             matches!(error, TokenError::Refused { status: 200, code: Some(_), .. }) && !error.is_retryable()
         }),
-        (
-            "503 with an error",
-            Reply::new(503, STATEMENT_ERROR),
-            |error| matches!(error, TokenError::Unavailable { status: 503, code: Some(code), .. } if code.as_str() == "EC42001"),
-        ),
+        ("503 with an error", Reply::new(503, STATEMENT_ERROR), |error| {
+            let TokenError::Unavailable { status: 503, code: Some(code), .. } = error else { return false };
+            code.as_str() == "EC42001"
+        }),
         ("429 with an error", Reply::new(429, r#"{"error":"temporarily_unavailable"}"#), |error| {
             let known = TokenErrorCode::TemporarilyUnavailable;
             matches!(error, TokenError::TooManyCalls { code: Some(code), .. } if *code == known)

@@ -13,8 +13,8 @@ use std::time::Duration;
 pub enum Pacing {
     /// It waits as long as necessary and keeps the guard away from the boundaries of the limits' windows, so that a
     /// service whose clock is that much off does not count it in another window. Statements allow 25 calls an hour, so
-    /// that can be most of an hour, and a `Retry-After` may ask for a day. A call that is dropped while it waits has not
-    /// been charged.
+    /// that can be most of an hour, and a `Retry-After` may ask for a day. A call that is dropped while it waits has
+    /// not been charged.
     Wait,
     /// It waits in the same way if that takes no longer than this, and fails as soon as it is known to take longer,
     /// with the time from which it would be allowed.

@@ -93,8 +93,8 @@ pub async fn ledger_suite<L: Ledger + ?Sized>(ledger: &L, fixture: &LedgerFixtur
     }
 }
 
-/// Books on the fixture's account while its pages are fetched: `book` books one entry on the fixture's day, in the order
-/// in which the ledger lists entries that are new.
+/// Books on the fixture's account while its pages are fetched: `book` books one entry on the fixture's day, in the
+/// order in which the ledger lists entries that are new.
 ///
 /// # Panics
 /// With the rule that the ledger breaks.

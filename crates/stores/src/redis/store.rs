@@ -35,8 +35,8 @@ use std::time::Duration;
 ///   itself, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after its lifetime as counted from the write, so the
 ///   callers' clocks need not agree with the server's.
 /// - Entries stay until [`forget_before`](bankrail_statement::SeenEntries::forget_before), up to
-///   [`RedisStore::with_seen_capacity`] for each account, and a position stays until the next one. The server drops them
-///   only under [`RedisStore::with_idle_retention`].
+///   [`RedisStore::with_seen_capacity`] for each account, and a position stays until the next one. The server drops
+///   them only under [`RedisStore::with_idle_retention`].
 ///
 /// # Failures
 ///
@@ -124,8 +124,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         }
     }
 
-    /// Sets the prefix of the keys. Default: `bankrail:`. It is followed by `replay:`, `token:` or `cached-token:` and a
-    /// hash, or by `seen:{ACCOUNT}`.
+    /// Sets the prefix of the keys. Default: `bankrail:`. It is followed by `replay:`, `token:` or `cached-token:` and
+    /// a hash, or by `seen:{ACCOUNT}`.
     #[must_use]
     pub fn with_prefix(mut self, prefix: &str) -> Self {
         self.prefix = prefix.into();

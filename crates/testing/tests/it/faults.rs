@@ -176,8 +176,8 @@ async fn tokens_fail_too() {
     assert!(matches!(client.tokens().token().await, Err(TokenError::Transport(_))));
 }
 
-/// The bank's and the customer's clocks differ by 90 seconds: assertions are valid either way, unless they use the whole
-/// of the 60 minutes and the customer's clock is ahead.
+/// The bank's and the customer's clocks differ by 90 seconds: assertions are valid either way, unless they use the
+/// whole of the 60 minutes and the customer's clock is ahead.
 #[tokio::test]
 async fn clocks_that_disagree() {
     let bank = FakeBank::start().await;

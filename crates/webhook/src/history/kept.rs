@@ -248,9 +248,10 @@ impl Fold {
 ///   the caller's, so that the history changes together with the inbox and with the caller's own tables.
 /// - Rules for engines, which the suite of the `testing` feature checks: [`Fold::of`] decides; numbers of histories and
 ///   of changes rise and are never used twice; a reader that has seen a change has seen all those with lower numbers.
-/// - What grows: a row for each mandate and payment until [`Histories::forget`], with about 200 bytes for each different
-///   message about it.
-/// - A message in conflict with an earlier one makes a history contradictory: do not fold it until a person has decided.
+/// - What grows: a row for each mandate and payment until [`Histories::forget`], with about 200 bytes for each
+///   different message about it.
+/// - A message in conflict with an earlier one makes a history contradictory: do not fold it until a person has
+///   decided.
 pub trait Histories: fmt::Debug + Send + Sync {
     /// Folds a message. Returns what it did: [`Observation::NotApplicable`] if it is about neither a mandate nor a
     /// payment. Folding it again changes nothing.

@@ -80,8 +80,8 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
     /// - `message_id` is the `X-Message-Id`, used when the message has none of the key's members.
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
 
-    /// True for a message that only says that a result is still to come. The message that brings the result has the same
-    /// duplicate key and other content, and is news, not a conflict.
+    /// True for a message that only says that a result is still to come. The message that brings the result has the
+    /// same duplicate key and other content, and is news, not a conflict.
     fn is_interim(&self) -> bool {
         false
     }

@@ -14,9 +14,9 @@ CREATE TABLE bankrail_seen_position (
     position BYTEA NOT NULL
 );
 
--- Rate-limit counters: the state of one customer's calls of one type. A customer is UTF-8, which may hold U+0000. Counts
--- are length, current and previous of each window, in milliseconds and requests; expires is when they weigh nothing any
--- more.
+-- Rate-limit counters: the state of one customer's calls of one type. A customer is UTF-8, which may hold U+0000.
+-- Counts are length, current and previous of each window, in milliseconds and requests; expires is when they weigh
+-- nothing any more.
 CREATE TABLE bankrail_counter (
     customer   BYTEA  NOT NULL,
     call_type  TEXT   NOT NULL COLLATE "C",
