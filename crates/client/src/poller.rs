@@ -29,6 +29,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use step::{Slot, Turn};
 use tokio::sync::{Mutex, MutexGuard, Notify, watch};
+use tokio::task::JoinSet;
+
+/// How often old entries are forgotten.
+const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 /// Polls the statements of accounts, and hands each new entry to a handler.
 ///
@@ -50,7 +54,7 @@ use tokio::sync::{Mutex, MutexGuard, Notify, watch};
 ///   says so until [`Poller::resume`]. The others are polled on.
 /// - Entries that the service lists no more are not fetched: the intraday statement of a day ends with the day. So the
 ///   last poll of a day should be short before its end.
-/// - The store keeps what it knows of an entry until [`SeenEntries::forget_before`].
+/// - The store keeps what it knows of an entry for [`PollerOptions::retention`].
 ///
 /// Cheap to clone; clones share everything but their options.
 ///
@@ -161,6 +165,12 @@ impl Poller {
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let (stopping, stopped) = watch::channel(false);
+        // Runs beside the polls and ends with this function.
+        let mut forgetting = JoinSet::new();
+        if let Some(retention) = self.options.retention {
+            let poller = self.clone();
+            forgetting.spawn(async move { poller.forget_regularly(retention).await });
+        }
         loop {
             let turn = tokio::select! {
                 biased;
@@ -266,6 +276,20 @@ impl Poller {
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             () = resumed => {}
+        }
+    }
+
+    async fn forget_regularly(&self, retention: Duration) {
+        loop {
+            let day = self.now().saturating_sub(retention).date();
+            for (account, label) in self.shared.accounts.iter().zip(&self.shared.labels) {
+                match self.shared.sink.store().forget_before(&account.id, day).await {
+                    Ok(0) => {}
+                    Ok(forgotten) => tracing::info!(account = label, forgotten, "old entries were forgotten"),
+                    Err(error) => tracing::error!(account = label, %error, "the store of seen entries failed"),
+                }
+            }
+            tokio::time::sleep(FORGET_EVERY).await;
         }
     }
 

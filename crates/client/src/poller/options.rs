@@ -12,6 +12,7 @@ pub struct PollerOptions {
     pub(super) handler_schedule: Schedule,
     pub(super) retry_schedule: Schedule,
     pub(super) grace: Duration,
+    pub(super) retention: Option<Duration>,
 }
 
 impl Default for PollerOptions {
@@ -23,6 +24,7 @@ impl Default for PollerOptions {
             handler_schedule: Schedule::new([0, 1, 10].map(Duration::from_secs), 20),
             retry_schedule: Schedule::new(pauses.map(Duration::from_secs), 20),
             grace: Duration::from_secs(10),
+            retention: None,
         }
     }
 }
@@ -75,6 +77,16 @@ impl PollerOptions {
     #[must_use]
     pub fn grace(mut self, longest: Duration) -> Self {
         self.grace = longest;
+        self
+    }
+
+    /// For how long after its booking day the store keeps what it knows of an entry, at least two days.
+    /// [`Poller::run`](super::Poller::run) forgets older entries of the polled accounts once an hour
+    /// ([`SeenEntries::forget_before`](bankrail_statement::SeenEntries::forget_before)): an entry that the service still
+    /// listed then would be handed over again. Default: for ever.
+    #[must_use]
+    pub fn retention(mut self, retention: Duration) -> Self {
+        self.retention = Some(retention.max(Duration::from_secs(2 * 24 * 3600)));
         self
     }
 }

@@ -588,6 +588,28 @@ async fn what_is_due_is_done_once() {
     assert_eq!((handed.amounts(A).len(), handed.amounts(B).len()), (2, 1));
 }
 
+#[tokio::test(start_paused = true)]
+async fn entries_beyond_the_retention_are_forgotten_while_the_poller_runs() {
+    let store = Arc::new(MemoryStore::default());
+    let seen = |key: u8, day: &str| SeenEntry::new(EntryKey::from([key; 32]), 1, Some(Date::parse(day).unwrap()));
+    // The poller begins on 2026-11-21 in the morning.
+    let known = [seen(1, "2026-11-17"), seen(2, "2026-11-18"), seen(3, "2026-11-21")];
+    let keys = known.each_ref().map(|entry| entry.key);
+    store.record(&id(B), &known, None).await.unwrap();
+    let bank = Bank::new(&[(A, &[&[]]), (B, &[&[]])]);
+    let sink = Plain { store: store.clone(), handler: Arc::new(|_| std::future::ready(Ok(()))) };
+    let poller = Poller::with(Arc::new(bank), accounts(), sink);
+    run_for(&poller, seconds(2 * 86_400)).await;
+    assert_eq!(store.counts(&id(B), &keys).await.unwrap(), [1, 1, 1], "for ever by default");
+    let days = |days: u64| PollerOptions::new().retention(seconds(days * 86_400));
+    let poller = poller.with_options(days(5));
+    run_for(&poller, seconds(60)).await;
+    assert_eq!(store.counts(&id(B), &keys).await.unwrap(), [0, 1, 1]);
+    run_for(&poller, seconds(86_400)).await;
+    assert_eq!(store.counts(&id(B), &keys).await.unwrap(), [0, 0, 1], "as time goes on");
+    assert_eq!(days(1), days(2), "a day that may still be listed is kept");
+}
+
 #[test]
 fn shown_without_accounts_and_entries() {
     fn shared<T: Send + Sync + Clone + fmt::Debug + 'static>() {}
