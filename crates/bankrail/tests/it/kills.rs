@@ -1,19 +1,23 @@
-//! Sender and receiver are processes of their own that talk HTTPS on loopback, each with its SQLite file, and are
-//! killed in the middle of their work: nothing that was enqueued is lost, and each effect within the inbox's
-//! transaction happens once.
+//! Bank and biller are processes of their own that talk HTTPS on loopback, each with its SQLite file, and are killed in
+//! the middle of their work, while statements grow and messages are delivered: each entry and each message that the
+//! bank has committed takes effect once at the biller.
 //!
 //! The parent starts this binary again as the two, reads what they print, and kills one of them, or both, after a
-//! random number of lines. Ten times, or `BANKRAIL_KILLS`. The children's clock is a minute further with each start, so
-//! that what the dead had under lease is free.
+//! random number of lines. Ten times, or `BANKRAIL_KILLS`.
 
-mod receiver;
-mod sender;
+mod bank;
+mod biller;
+mod clock;
 
 use crate::both::Keys;
+use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{Inbox, Outbox};
+use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::{SqliteStore, rusqlite};
 use bankrail_values::{Clock, SystemClock, Timestamp};
-use std::collections::BTreeSet;
+use clock::FastClock;
+use rusqlite::Connection;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -22,18 +26,27 @@ use std::time::Duration;
 
 const FOLDER: &str = "BANKRAIL_KILLS_FOLDER";
 const START: &str = "BANKRAIL_KILLS_START";
-const NEXT: &str = "BANKRAIL_KILLS_NEXT";
+const DRAIN: &str = "BANKRAIL_KILLS_DRAIN";
 
-/// What a child printed, or that it ended.
+/// The customer's API key at the bank.
+const CUSTOMER_KEY: &str = "the-customers-key";
+const ACCOUNT: &str = "999001400100101";
+
+/// Every fifth entry is like every other fifth one, without a reference.
+fn reference(number: u32) -> Option<String> {
+    (!number.is_multiple_of(5)).then(|| format!("E{number}"))
+}
+
+/// What a child printed.
 enum Said {
-    /// The message of this number is durable in the outbox.
-    Enqueued(u32),
-    /// A handler was at work.
-    Handling,
-    /// The receiver accepts connections.
+    /// The bank has committed an entry and a message, or a handler of the biller was at work.
+    Working,
+    /// The process accepts connections.
     Ready,
-    /// The outbox is empty.
+    /// The bank has delivered everything.
     Drained,
+    /// The biller has completed a poll.
+    UpToDate,
 }
 
 #[test]
@@ -42,33 +55,36 @@ fn nothing_is_lost_and_effects_happen_once() {
     let folder = tempfile::tempdir().unwrap();
     prepare(folder.path());
     let (say, said) = channel();
-    let mut world = World { folder: folder.path().to_owned(), say, said, starts: 0, enqueued: BTreeSet::new() };
-    let mut receiver = world.start_receiver();
-    let mut sender = world.start_sender(false);
+    let mut world = World { folder: folder.path().to_owned(), say, said, starts: 0 };
+    let mut bank = world.start_bank(false);
+    let mut biller = world.start_biller();
     let mut killed = 0;
     while killed < kills {
         world.listen(1 + random() % 40);
         let victim = random() % 5;
-        // 0 and 1: the receiver; 2 and 3: the sender; 4: both.
+        // 0 and 1: the biller; 2 and 3: the bank; 4: both.
         if !matches!(victim, 0 | 1) {
-            kill(&mut sender);
+            kill(&mut bank);
             killed += 1;
         }
         if !matches!(victim, 2 | 3) {
-            kill(&mut receiver);
+            kill(&mut biller);
             killed += 1;
-            receiver = world.start_receiver();
+            biller = world.start_biller();
         }
         if !matches!(victim, 0 | 1) {
-            sender = world.start_sender(false);
+            bank = world.start_bank(false);
         }
     }
-    kill(&mut sender);
-    let mut sender = world.start_sender(true);
+    kill(&mut bank);
+    let _bank = world.start_bank(true);
     while !matches!(world.next(), Said::Drained) {}
-    assert!(sender.0.wait().unwrap().success());
-    kill(&mut receiver);
-    check(folder.path(), &world.enqueued);
+    // The entries that were committed before are in the next statement, whatever is on the way now.
+    kill(&mut biller);
+    let mut biller = world.start_biller();
+    while !matches!(world.next(), Said::UpToDate) {}
+    kill(&mut biller);
+    check(folder.path(), world.starts);
 }
 
 struct World {
@@ -76,30 +92,25 @@ struct World {
     say: Sender<Said>,
     said: Receiver<Said>,
     starts: u32,
-    enqueued: BTreeSet<u32>,
 }
 
 impl World {
-    fn start_receiver(&mut self) -> Process {
-        let child = self.start("kills::receiver::process", &[]);
-        while !matches!(self.next(), Said::Ready) {}
-        child
+    fn start_biller(&mut self) -> Process {
+        self.start("kills::biller::process", false)
     }
 
-    /// Goes on with the numbers after those that are known to be enqueued; `drain`: enqueues nothing more.
-    fn start_sender(&mut self, drain: bool) -> Process {
-        let next = self.enqueued.last().map_or(0, |last| last + 1);
-        let next = if drain { "drain".to_owned() } else { next.to_string() };
-        self.start("kills::sender::process", &[(NEXT, next)])
+    /// `drain`: the bank books nothing more.
+    fn start_bank(&mut self, drain: bool) -> Process {
+        self.start("kills::bank::process", drain)
     }
 
-    fn start(&mut self, test: &str, variables: &[(&str, String)]) -> Process {
+    fn start(&mut self, test: &str, drain: bool) -> Process {
         self.starts += 1;
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", test, "--ignored", "--nocapture"])
             .env(FOLDER, &self.folder)
             .env(START, self.starts.to_string())
-            .envs(variables.iter().map(|(name, value)| (name, value)))
+            .env(DRAIN, drain.to_string())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -108,11 +119,11 @@ impl World {
         // Reads on after a kill: what was printed before it counts too.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                let said = match line.strip_suffix('.').and_then(|line| line.split_once(' ')) {
-                    Some(("enqueued", number)) => Said::Enqueued(number.parse().unwrap()),
-                    Some(("handling", _)) => Said::Handling,
-                    Some(("ready", _)) => Said::Ready,
-                    Some(("drained", _)) => Said::Drained,
+                let said = match line.as_str() {
+                    "working." => Said::Working,
+                    "ready." => Said::Ready,
+                    "drained." => Said::Drained,
+                    "up to date." => Said::UpToDate,
                     // The harness's own, or cut off by the kill.
                     _ => continue,
                 };
@@ -120,15 +131,12 @@ impl World {
                 let _ = say.send(said);
             }
         });
+        while !matches!(self.next(), Said::Ready) {}
         Process(child)
     }
 
     fn next(&mut self) -> Said {
-        let said = self.said.recv_timeout(Duration::from_secs(60)).expect("the children are at work");
-        if let Said::Enqueued(number) = said {
-            self.enqueued.insert(number);
-        }
-        said
+        self.said.recv_timeout(Duration::from_secs(60)).expect("the children are at work")
     }
 
     fn listen(&mut self, lines: u32) {
@@ -153,43 +161,64 @@ fn kill(process: &mut Process) {
     process.0.wait().unwrap();
 }
 
-/// Everything is delivered; what the last receiver left in its inbox is handled here.
-fn check(folder: &Path, enqueued: &BTreeSet<u32>) {
+/// Everything is delivered; what the last biller left in its inbox is handled here.
+fn check(folder: &Path, starts: u32) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        let clock = LaterClock(Duration::from_secs(1_000_000));
-        receiver::work_off(folder, clock).await;
-        let outbox = SqliteStore::open(folder.join("outbox.db")).unwrap().outbox();
-        let inbox = SqliteStore::open(folder.join("inbox.db")).unwrap().inbox();
+        biller::work_off(&Surroundings::of(folder.to_owned(), starts + 100)).await;
+        let outbox = SqliteStore::open(folder.join("bank.db")).unwrap().outbox();
+        let inbox = SqliteStore::open(folder.join("biller.db")).unwrap().inbox();
         let sent = outbox.counts(None).await.unwrap();
         let received = inbox.counts().await.unwrap();
         assert_eq!((sent.pending, sent.dead_letters), (0, 0));
         assert_eq!((received.pending, received.dead_letters, received.completed), (0, 0, sent.delivered));
     });
-    let connection = rusqlite::Connection::open(folder.join("inbox.db")).unwrap();
-    let mut effects = connection.prepare("SELECT case_id, count(*) FROM effect GROUP BY case_id").unwrap();
-    let mut seen = BTreeSet::new();
-    for row in effects.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?))).unwrap() {
-        let (case, count) = row.unwrap();
-        assert_eq!(count, 1, "the effect of {case}");
-        seen.insert(case.strip_prefix('C').unwrap().parse::<u32>().unwrap());
+    let bank = Connection::open(folder.join("bank.db")).unwrap();
+    let biller = Connection::open(folder.join("biller.db")).unwrap();
+    let booked = counts(&bank, "SELECT number, 1 FROM entry", |number: u32| number);
+    assert!(booked.len() > 10, "there was work to do");
+    let effects = counts(&biller, "SELECT case_id, count(*) FROM effect GROUP BY case_id", |case: String| {
+        case.strip_prefix('C').unwrap().parse::<u32>().unwrap()
+    });
+    assert_eq!(effects, booked, "one effect of each message");
+    let mut expected = BTreeMap::new();
+    for number in booked.keys() {
+        *expected.entry(reference(*number)).or_default() += 1;
     }
-    let lost: Vec<_> = enqueued.difference(&seen).collect();
-    assert!(lost.is_empty(), "lost: {lost:?}");
-    assert!(enqueued.len() > 10, "there was work to do");
+    let imported = "SELECT reference, count(*) FROM imported GROUP BY reference";
+    assert_eq!(counts(&biller, imported, |reference: Option<String>| reference), expected, "each entry once");
+    let ids = counts(&biller, "SELECT hex(id), count(*) FROM imported GROUP BY id", |id: String| id);
+    assert_eq!(ids.len(), booked.len(), "each entry has an id of its own");
+    println!("{} entries, {} messages, {starts} starts", booked.len(), effects.len());
 }
 
-/// Keys, a certificate and a port that the children find again.
+fn counts<F: rusqlite::types::FromSql, T: Ord>(
+    connection: &Connection,
+    query: &str,
+    key: impl Fn(F) -> T,
+) -> BTreeMap<T, u32> {
+    let mut query = connection.prepare(query).unwrap();
+    let rows = query.query_map([], |row| Ok((key(row.get(0)?), row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+/// Keys, a certificate and the ports that the children find again.
 fn prepare(folder: &Path) {
     let keys = Keys::generate();
+    let assertion = SigningKey::generate(RsaSize::Rsa2048).unwrap();
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Held together, so that they are two.
+    let ports = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let [bank, biller] = ports.map(|port| port.local_addr().unwrap().port().to_string());
     for (name, text) in [
         ("signing.pem", keys.signing.to_pkcs8_pem().as_str()),
         ("decryption.pem", keys.decryption.to_pkcs8_pem().as_str()),
+        ("assertion.pem", assertion.to_pkcs8_pem().as_str()),
         ("certificate.pem", certified.cert.pem().as_str()),
         ("key.pem", certified.signing_key.serialize_pem().as_str()),
-        ("port", port.to_string().as_str()),
+        ("bank-port", bank.as_str()),
+        ("biller-port", biller.as_str()),
+        ("began", SystemClock.now().unix_millis().to_string().as_str()),
     ] {
         std::fs::write(folder.join(name), text).unwrap();
     }
@@ -199,41 +228,50 @@ fn prepare(folder: &Path) {
 struct Surroundings {
     folder: PathBuf,
     keys: Keys,
-    port: u16,
-    clock: LaterClock,
+    assertion: SigningKey,
+    bank_port: u16,
+    biller_port: u16,
+    account: AccountId,
+    clock: FastClock,
 }
 
 impl Surroundings {
     fn find() -> Self {
-        let folder = PathBuf::from(std::env::var(FOLDER).expect("the parent names the folder"));
-        let starts: u64 = std::env::var(START).expect("the parent counts the starts").parse().unwrap();
-        let clock = LaterClock(Duration::from_secs(60 * starts));
-        let keys = Keys {
-            signing: bankrail_jose::SigningKey::from_pem(&read(&folder, "signing.pem")).unwrap(),
-            decryption: bankrail_jose::DecryptionKey::from_pem(&read(&folder, "decryption.pem")).unwrap(),
-        };
-        let port = read(&folder, "port").parse().unwrap();
-        Self { folder, keys, port, clock }
+        let folder = std::env::var(FOLDER).expect("the parent names the folder").into();
+        Self::of(folder, std::env::var(START).expect("the parent counts the starts").parse().unwrap())
     }
-}
 
-fn read(folder: &Path, name: &str) -> String {
-    std::fs::read_to_string(folder.join(name)).unwrap()
-}
+    fn of(folder: PathBuf, starts: u32) -> Self {
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        let keys = Keys {
+            signing: SigningKey::from_pem(&read("signing.pem")).unwrap(),
+            decryption: DecryptionKey::from_pem(&read("decryption.pem")).unwrap(),
+        };
+        let began = Timestamp::from_unix_millis(read("began").parse().unwrap()).unwrap();
+        Self {
+            keys,
+            assertion: SigningKey::from_pem(&read("assertion.pem")).unwrap(),
+            bank_port: read("bank-port").parse().unwrap(),
+            biller_port: read("biller-port").parse().unwrap(),
+            account: AccountId::parse(ACCOUNT).unwrap(),
+            clock: FastClock { began, starts },
+            folder,
+        }
+    }
 
-/// The system's clock, put forward.
-#[derive(Clone, Copy, Debug)]
-struct LaterClock(Duration);
+    fn certificate(&self) -> Vec<u8> {
+        std::fs::read(self.folder.join("certificate.pem")).unwrap()
+    }
 
-impl Clock for LaterClock {
-    fn now(&self) -> Timestamp {
-        SystemClock.now().saturating_add(self.0)
+    fn tls(&self) -> rustls::ServerConfig {
+        let key = std::fs::read(self.folder.join("key.pem")).unwrap();
+        bankrail_http::serve::server_config(&self.certificate(), &key).unwrap()
     }
 }
 
 /// In one write, so that a line is whole or recognisably cut off.
-fn print(line: String) {
-    std::io::stdout().write_all(line.as_bytes()).unwrap();
+fn print(line: &str) {
+    std::io::stdout().write_all(format!("{line}.\n").as_bytes()).unwrap();
 }
 
 fn random() -> u32 {
