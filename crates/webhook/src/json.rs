@@ -17,8 +17,11 @@ pub(crate) use wire::{Wire, wire_object};
 use crate::error::MessageError;
 use bankrail_values::json::{JsonLimits, JsonObject, JsonValue};
 
+/// The most values of a message, those in lists and objects included.
+pub(crate) const MAX_VALUES: usize = 4096;
+
 /// More levels and values than any message has.
-pub(crate) const LIMITS: JsonLimits = JsonLimits::new().max_depth(32).max_values(4096);
+pub(crate) const LIMITS: JsonLimits = JsonLimits::new().max_depth(32).max_values(MAX_VALUES);
 
 /// The members of a value that must be an object.
 pub(crate) fn object<'v, 'a>(value: &'v JsonValue<'a>, at: &Context) -> Result<&'v JsonObject<'a>, MessageError> {

@@ -3,8 +3,10 @@
 use crate::acknowledgement::Acknowledgement;
 use crate::finding::{MessageFinding, RuleClass};
 use crate::headers::{DeliveryHeaderError, DeliveryHeaders};
+use crate::json::{LIMITS, MAX_VALUES};
 use crate::message::{Message, MessageKind};
 use bankrail_mailbox::{EndpointId, Incoming, Kind, OpaqueBytes, Outgoing};
+use bankrail_values::json;
 use std::borrow::Cow;
 
 /// The maximum size of a message's JSON in [`Message::outgoing`], in bytes: what fits into an envelope by default.
@@ -87,6 +89,7 @@ impl Message {
     /// - [`OutgoingError::Findings`] for a message with findings of a class that the options refuse.
     /// - [`OutgoingError::Headers`] for headers that break the table of the message's kind.
     /// - [`OutgoingError::TooLarge`] for more than [`MAX_OUTGOING_BYTES`].
+    /// - [`OutgoingError::TooManyValues`] for more values than this crate reads.
     /// - [`OutgoingError::Endpoint`] for an endpoint name that not every engine can store.
     pub fn outgoing_with(
         &self,
@@ -107,6 +110,8 @@ impl Message {
         if body.len() > MAX_OUTGOING_BYTES {
             return Err(OutgoingError::TooLarge { found: body.len(), allowed: MAX_OUTGOING_BYTES });
         }
+        // What was just written is JSON, and no member that is sent is deep.
+        json::check(&body, &LIMITS).map_err(|_| OutgoingError::TooManyValues { allowed: MAX_VALUES })?;
         Ok(Outgoing {
             endpoint,
             kind: self.kind().into(),
@@ -167,6 +172,12 @@ pub enum OutgoingError {
         /// The size of the message, in bytes.
         found: usize,
         /// The maximum, in bytes.
+        allowed: usize,
+    },
+    /// The message has more JSON values than a receiver reads, such as texts in a list.
+    #[error("expected a message of at most {allowed} JSON values, found more")]
+    TooManyValues {
+        /// The maximum.
         allowed: usize,
     },
     /// The endpoint name contains U+0000.

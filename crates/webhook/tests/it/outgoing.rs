@@ -56,6 +56,20 @@ fn what_is_not_of_the_specifications_form_is_not_sent() {
 }
 
 #[test]
+fn what_no_receiver_reads_is_not_sent() {
+    let with = |texts| {
+        let outcome = samples::payment_outcome(&TransactionStatus::SettlementCompleted);
+        outcome.transaction_status_additional_information(vec!["x".parse().unwrap(); texts])
+    };
+    let longest = (1..=4096).rev().find(|texts| outgoing(with(*texts)).is_ok()).unwrap();
+    let sent = outgoing(with(longest)).unwrap();
+    assert!(longest > 4000 && PaymentOutcome::from_json(&sent.body).is_ok());
+    let refused = outgoing(with(longest + 1)).unwrap_err();
+    assert_eq!(refused.to_string(), "expected a message of at most 4096 JSON values, found more");
+    assert!(PaymentOutcome::from_json(&Message::from(with(longest + 1)).to_json()).is_err());
+}
+
+#[test]
 fn what_the_specification_forbids_is_not_sent() {
     let rules = |message: Message| match outgoing(message) {
         Err(OutgoingError::Findings { findings }) => findings.into_iter().map(|f| f.rule).collect::<Vec<_>>(),
