@@ -1,10 +1,11 @@
 //! The alternatives of choices one by one, and as one text.
 
 use crate::{
-    AccountId, AccountScheme, AccountType, AvailabilityDate, BalanceSubType, BalanceTypeCode, ClearingSystem,
-    CreditorReferenceCode, DateOrDateTime, DiscountType, DocumentLineCode, FinancialScheme, GarnishmentCode,
-    InputChannel, InterestType, OrganisationScheme, PersonScheme, Purpose, RateType, ReferredDocumentCode,
-    ReportingSource, ReturnReason, SecurityIdSource, TaxAmountType,
+    AccountId, AccountScheme, AccountType, AvailabilityDate, BalanceSubType, BalanceTypeCode, ChargeType,
+    ClearingSystem, CreditorReferenceCode, DateOrDateTime, DateOrDateTimePeriod, DiscountType, DocumentLineCode,
+    FinancialScheme, GarnishmentCode, InputChannel, InstrumentQuantity, InterestType, OrganisationScheme, PersonScheme,
+    PriceType, PriceValue, Purpose, RateType, ReferredDocumentCode, ReportingSource, ReturnReason, SecurityIdSource,
+    TaxAmountType,
 };
 use bankrail_iso20022::{Date, DateTime, Iban, Rate, SignedDays, Text};
 use std::fmt;
@@ -177,10 +178,86 @@ impl fmt::Display for RateType {
     }
 }
 
+impl ChargeType {
+    /// The code of the list; `None` for a proprietary one.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::Code(code) => Some(code.as_str()),
+            _ => None,
+        }
+    }
+
+    /// The proprietary identification, without its issuer; `None` for a code of the list.
+    #[must_use]
+    pub fn proprietary(&self) -> Option<&str> {
+        match self {
+            Self::Proprietary(issued) => Some(issued.id.as_str()),
+            _ => None,
+        }
+    }
+
+    /// The code or the proprietary identification; `None` when the document held neither.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        self.code().or_else(|| self.proprietary())
+    }
+}
+
+impl fmt::Display for ChargeType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str().unwrap_or(UNKNOWN))
+    }
+}
+
+/// First and last with a slash between them, as ISO 8601 writes an interval.
+impl fmt::Display for DateOrDateTimePeriod {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Date(period) => write!(out, "{}/{}", period.from, period.to),
+            Self::DateTime(period) => write!(out, "{}/{}", period.from, period.to),
+            Self::Unknown => out.write_str(UNKNOWN),
+        }
+    }
+}
+
+impl fmt::Display for InstrumentQuantity {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unit(units) => write!(out, "{units} units"),
+            Self::FaceAmount(amount) => write!(out, "face amount {amount}"),
+            Self::AmortisedValue(amount) => write!(out, "amortised value {amount}"),
+            Self::Unknown => out.write_str(UNKNOWN),
+        }
+    }
+}
+
+impl fmt::Display for PriceType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Yielded(true) => out.write_str("yield"),
+            Self::Yielded(false) => out.write_str("no yield"),
+            Self::Kind(kind) => out.write_str(kind.as_str()),
+            Self::Unknown => out.write_str(UNKNOWN),
+        }
+    }
+}
+
+impl fmt::Display for PriceValue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rate(rate) => write!(out, "{rate} %"),
+            Self::Amount(amount) => write!(out, "{amount}"),
+            Self::Unknown => out.write_str(UNKNOWN),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BalanceCode, OtherAccountId};
+    use crate::{BalanceCode, DatePeriod, IssuedId, OtherAccountId, PriceValueType};
+    use bankrail_iso20022::PlainDecimal;
 
     #[test]
     fn choices_print_what_they_hold() {
@@ -197,6 +274,13 @@ mod tests {
             (DateOrDateTime::DateTime(at.clone()).to_string(), "2021-07-29T10:00:00Z"),
             (AvailabilityDate::Days("+1".into()).to_string(), "+1 days"),
             (RateType::Percentage(Rate::parse("1.50").unwrap()).to_string(), "1.50 %"),
+            (ChargeType::Code("COMM".into()).to_string(), "COMM"),
+            (ChargeType::Proprietary(IssuedId::new("own".into())).to_string(), "own"),
+            (DateOrDateTimePeriod::Date(DatePeriod::new(day, day)).to_string(), "2021-07-29/2021-07-29"),
+            (InstrumentQuantity::Unit(PlainDecimal::parse("2.50").unwrap()).to_string(), "2.50 units"),
+            (PriceType::Kind(PriceValueType::Discount).to_string(), "DISC"),
+            (PriceType::Yielded(true).to_string(), "yield"),
+            (PriceValue::Rate(Rate::parse("1.50").unwrap()).to_string(), "1.50 %"),
         ] {
             assert_eq!(printed, expected);
         }
