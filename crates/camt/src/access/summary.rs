@@ -4,7 +4,8 @@ use crate::{CountAndSum, CountSumAndNet, Direction, Entry, NetAmount, Summary};
 use bankrail_iso20022::{NonNegativeDecimal, PlainDecimal};
 use bankrail_values::Decimal;
 
-/// The summary of entries: counts, sums and net, zeros when there are none.
+/// The summary of entries: counts, sums and net, zeros when there are none. Beside entries, a sum of zero has the
+/// decimals of the sum of all.
 ///
 /// `None` when a sum has more digits than the schema allows, or an entry is neither credit nor debit.
 #[must_use]
@@ -19,10 +20,17 @@ pub fn summary_of(entries: &[Entry]) -> Option<Summary> {
         }
     }
     let net = credits.sum.checked_sub(debits.sum)?;
+    let sum = credits.sum.checked_add(debits.sum)?;
+    for total in [&mut credits, &mut debits] {
+        // The sum of none is spelled like the others: 0.00 beside 219.50.
+        if total.count == 0 {
+            total.sum.rescale(sum.scale());
+        }
+    }
     let direction = if net.is_sign_negative() && !net.is_zero() { Direction::Debit } else { Direction::Credit };
     let all = CountSumAndNet {
         entries: Some((credits.count + debits.count).into()),
-        sum: Some(PlainDecimal::new(credits.sum.checked_add(debits.sum)?).ok()?),
+        sum: Some(PlainDecimal::new(sum).ok()?),
         net: Some(NetAmount::new(NonNegativeDecimal::new(net.abs()).ok()?, direction)),
         ..CountSumAndNet::default()
     };

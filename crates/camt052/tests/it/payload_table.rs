@@ -177,6 +177,14 @@ fn summary_of_debits() {
 }
 
 #[test]
+fn a_sum_of_no_entries_is_spelled_like_the_others() {
+    let xml = builder().entry(entry("219.50 AUD")).build().unwrap().to_xml().unwrap();
+    assert_eq!(texts(&xml, "TxsSummry/TtlDbtNtries/Sum"), ["0.00"]);
+    let xml = builder().entry(entry("-15 AUD")).build().unwrap().to_xml().unwrap();
+    assert_eq!(texts(&xml, "TxsSummry/TtlCdtNtries/Sum"), ["0"]);
+}
+
+#[test]
 fn a_report_without_entries_has_zero_counts_and_sums() {
     let xml = empty();
     let summary: Vec<_> = leaves(&xml).into_iter().filter(|(path, _)| path.contains("TxsSummry")).collect();
