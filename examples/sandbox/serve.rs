@@ -31,8 +31,10 @@ pub(crate) async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> 
     let store = Arc::new(SqliteStore::open(data.path("provider.sqlite"))?);
     let bank = Arc::new(Bank::new(&api_key, data.keys.assertion.verifying_key())?);
     let audience = Audience::parse(AUDIENCE)?;
-    let options =
-        ProviderOptions::new().cursor_secret(cursor_secret(&data)?).report_offset_minutes(600).rate_limit_headers(true);
+    let options = ProviderOptions::new()
+        .cursor_secret(cursor_secret(&data)?)
+        .report_time_zone("Australia/Sydney")
+        .rate_limit_headers(true);
     let verifier = Verifier::new(audience.clone());
     let provider = Provider::new(bank.clone(), bank, store.clone(), store, verifier, options)?;
     let server = Server::start(provider.router(), &data.certificates, port)?;

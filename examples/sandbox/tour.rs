@@ -81,7 +81,7 @@ fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let store = Arc::new(SqliteStore::open(folder.path().join("provider.sqlite"))?);
     let bank = Arc::new(Bank::new(API_KEY, keys.assertion.verifying_key())?);
-    let options = ProviderOptions::new().clock(clock.clone()).report_offset_minutes(600);
+    let options = ProviderOptions::new().clock(clock.clone()).report_time_zone("Australia/Sydney");
     let verifier = Verifier::new(audience.clone());
     let provider = Provider::new(bank.clone(), bank, store.clone(), store, verifier, options)?;
     let server = Server::start(provider.router(), &certificates, 0)?;

@@ -40,8 +40,8 @@ pub struct StatementQuery {
     /// The account.
     pub account: AccountId,
     /// The day of the entries: the day on which the first page was requested, so that all pages of a statement are of
-    /// one day even if they are fetched around midnight. It is a day in the reports' offset (Default: UTC;
-    /// [`report_offset_minutes`](crate::ProviderOptions::report_offset_minutes)).
+    /// one day even if they are fetched around midnight. It is a day in the reports' time zone (Default: UTC;
+    /// [`report_time_zone`](crate::ProviderOptions::report_time_zone)).
     pub day: Date,
     /// The position that the ledger returned as [`LedgerPage::next`] of the previous page; `None` for the first page.
     pub position: Option<PagePosition>,

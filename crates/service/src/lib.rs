@@ -31,6 +31,8 @@ mod statement_endpoint;
 #[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
 pub mod testing;
 #[cfg(feature = "endpoints")]
+mod time_zone;
+#[cfg(feature = "endpoints")]
 mod token_endpoint;
 
 #[cfg(feature = "endpoints")]

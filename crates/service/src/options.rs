@@ -1,5 +1,6 @@
 //! Options of a provider.
 
+use crate::time_zone::ReportTimeZone;
 use crate::{CursorSecret, CursorSecretError, StatementFailure};
 use bankrail_client_assertion::ReplayPolicy;
 use bankrail_client_assertion::token::{Scope, TokenRequest, TokenResponse, names};
@@ -32,7 +33,7 @@ pub struct ProviderOptions {
     pub(crate) max_token_body: usize,
     pub(crate) max_statement_body: usize,
     pub(crate) reporting_source: String,
-    pub(crate) report_offset_minutes: i16,
+    pub(crate) report_time_zone: ReportTimeZone,
 }
 
 impl Default for ProviderOptions {
@@ -56,7 +57,7 @@ impl Default for ProviderOptions {
             max_token_body: TokenRequest::MAX_BYTES,
             max_statement_body: StatementRequest::MAX_BYTES,
             reporting_source: "CMM".to_owned(),
-            report_offset_minutes: 0,
+            report_time_zone: ReportTimeZone::default(),
         }
     }
 }
@@ -201,10 +202,14 @@ impl ProviderOptions {
         self
     }
 
-    /// The offset from UTC in which reports state their times: −840 to 840 minutes. Default: 0.
+    /// The time zone of reports: a name of the IANA time zone database such as `Australia/Sydney`, in upper or lower
+    /// case. It decides which day a statement is of, and the offset of the report's times, summer time included.
+    /// Default: `UTC`.
+    ///
+    /// The rules are those that this version was compiled with; the machine's own are not asked.
     #[must_use]
-    pub fn report_offset_minutes(mut self, minutes: i16) -> Self {
-        self.report_offset_minutes = minutes;
+    pub fn report_time_zone(mut self, name: impl Into<String>) -> Self {
+        self.report_time_zone = ReportTimeZone::named(name.into());
         self
     }
 
@@ -219,9 +224,7 @@ impl ProviderOptions {
         if !(1..=35).contains(&self.reporting_source.chars().count()) {
             return Err(ProviderOptionsError::ReportingSource);
         }
-        if !(-840..=840).contains(&self.report_offset_minutes) {
-            return Err(ProviderOptionsError::Offset { found: self.report_offset_minutes });
-        }
+        self.report_time_zone.check()?;
         StatementFailure::check(&self)?;
         if self.token_lifetime.is_zero() {
             return Err(ProviderOptionsError::TokenLifetime);
@@ -272,11 +275,13 @@ pub enum ProviderOptionsError {
     /// The reporting source is empty or longer than 35 characters.
     #[error("expected a reporting source of 1 to 35 characters")]
     ReportingSource,
-    /// An offset from UTC of more than 14 hours.
-    #[error("expected an offset of at most 840 minutes, found {found}")]
-    Offset {
-        /// The offset in minutes.
-        found: i16,
+    /// A time zone that the IANA database does not have.
+    #[error("expected an IANA time zone such as {}, found {found}", .similar.join(" or "))]
+    TimeZone {
+        /// The name, cut and escaped.
+        found: String,
+        /// Names that are spelt alike, at most three; an example if there are none.
+        similar: Vec<String>,
     },
     /// A code that is not `EC` and digits, or another one than the specification's.
     #[error("expected an error code of EC and digits that the specification allows for {failure:?}, found {found}")]

@@ -115,7 +115,7 @@ async fn after_limit(
     let account = request.account().map_err(|_| Refusal::Account(request.account_id().to_owned()))?;
     let owner = Owner { customer: &customer.code, account: &account };
     let (walk, position) = match &request.cursor {
-        None => (Walk::of(&request, report::day_of(now, shared.options.report_offset_minutes)), None),
+        None => (Walk::of(&request, shared.options.report_time_zone.day_of(now)), None),
         Some(cursor) => {
             let (walk, position) = shared.cursors.open(&owner, cursor).ok_or(Refusal::Cursor)?;
             if !walk.agrees_with(&request) {

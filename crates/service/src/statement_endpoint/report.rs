@@ -2,9 +2,10 @@
 
 use crate::ProviderOptions;
 use crate::ledger::{LedgerEntry, LedgerPage};
+use crate::time_zone::ReportTimeZone;
 use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, ReportIds, WriteError};
 use bankrail_statement::{AccountId, AccountKind, StatementResponse, apply_narrative};
-use bankrail_values::{Date, HyphenatedUuid, Money, SimpleUuid, Timestamp};
+use bankrail_values::{HyphenatedUuid, Money, SimpleUuid, Timestamp};
 use bytes::Bytes;
 use std::fmt;
 use uuid::Uuid;
@@ -63,7 +64,7 @@ pub(crate) fn document(
         // Default: the message id is the request key without its hyphens.
         ReportIds { message: key.to_simple(), report: SimpleUuid::from(Uuid::new_v4()) },
         page.account.reporting_source.as_deref().unwrap_or(&options.reporting_source),
-        created_at(now, options.report_offset_minutes),
+        created_at(now, &options.report_time_zone),
         account.as_str(),
         // With the currency's number of decimals, if no digit is lost.
         balance.rescale_to_minor_units().unwrap_or(balance),
@@ -90,17 +91,6 @@ fn shown(entry: LedgerEntry, account: AccountKind, narrative: bool) -> Entry {
     entry
 }
 
-/// The current day in the reports' offset.
-pub(crate) fn day_of(now: Timestamp, offset_minutes: i16) -> Date {
-    Date::from_time(local(now, offset_minutes).date()).unwrap_or_else(|| now.date())
-}
-
-fn created_at(now: Timestamp, offset_minutes: i16) -> DateTime {
-    DateTime::from_time(local(now, offset_minutes), FRACTION_DIGITS)
-}
-
-fn local(now: Timestamp, offset_minutes: i16) -> time::OffsetDateTime {
-    let offset = time::UtcOffset::from_whole_seconds(i32::from(offset_minutes) * 60).unwrap_or(time::UtcOffset::UTC);
-    // At the bounds of the calendar there may be no such local time.
-    now.to_time().checked_to_offset(offset).unwrap_or_else(|| now.to_time())
+fn created_at(now: Timestamp, zone: &ReportTimeZone) -> DateTime {
+    DateTime::from_time(zone.local(now), FRACTION_DIGITS)
 }

@@ -155,10 +155,10 @@ async fn a_position_that_the_ledger_no_longer_knows_is_an_invalid_cursor() {
     assert_eq!(with_cursor(&world, &cursor, "").await, StatusCode::BAD_REQUEST);
 }
 
-/// The second page is requested after midnight in the reports' offset, and is still of the first page's day.
+/// The second page is requested after midnight in the reports' time zone, and is still of the first page's day.
 #[tokio::test]
 async fn a_statement_fetched_around_midnight_is_of_one_day() {
-    let world = World::with(|options| options.report_offset_minutes(600));
+    let world = World::with(|options| options.report_time_zone("Australia/Brisbane"));
     world.clock.set("2021-07-29T13:59:58.000Z".parse().unwrap());
     let cursor = first_cursor(&world, "").await;
     world.clock.set("2021-07-29T14:00:01.000Z".parse().unwrap());

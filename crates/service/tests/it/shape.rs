@@ -88,8 +88,10 @@ fn unusable_options_are_refused() {
     assert!(matches!(status, ProviderOptionsError::ErrorStatus { .. }), "the specification's status");
     let bare = refused(|options| options.error_status(StatementFailure::Scope, StatusCode::NO_CONTENT));
     assert!(matches!(bare, ProviderOptionsError::ErrorStatus { .. }), "a status without a body");
-    let far = refused(|options| options.report_offset_minutes(841));
-    assert_eq!(far, ProviderOptionsError::Offset { found: 841 });
+    let nowhere = refused(|options| options.report_time_zone("new york"));
+    assert_eq!(nowhere.to_string(), r#"expected an IANA time zone such as America/New_York, found "new york""#);
+    let offset = refused(|options| options.report_time_zone("+10:00"));
+    assert_eq!(offset.to_string(), r#"expected an IANA time zone such as Australia/Sydney, found "+10:00""#);
 }
 
 /// The answers that the framework makes by itself have a request key too.

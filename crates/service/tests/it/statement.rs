@@ -13,10 +13,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[tokio::test]
-async fn times_are_in_utc_unless_another_offset_is_set() {
-    for (minutes, text) in [(None, "2021-07-29T01:00:00.000+00:00"), (Some(-150), "2021-07-28T22:30:00.000-02:30")] {
-        let world =
-            World::with(|options| minutes.map_or(options.clone(), |minutes| options.report_offset_minutes(minutes)));
+async fn times_are_in_utc_unless_another_time_zone_is_set() {
+    for (zone, text) in [
+        (None, "2021-07-29T01:00:00.000+00:00"),
+        (Some("America/St_Johns"), "2021-07-28T22:30:00.000-02:30"),
+        (Some("asia/kolkata"), "2021-07-29T06:30:00.000+05:30"),
+    ] {
+        let world = World::with(|options| zone.map_or(options.clone(), |zone| options.report_time_zone(zone)));
         let document = world.statement(r#"{"accountId":"1"}"#).await.document();
         let times = [&document.group_header.as_ref().unwrap().created_at, &document.reports[0].created_at];
         assert_eq!(times.map(|time| time.as_ref().unwrap().to_string()), [text, text]);
@@ -25,7 +28,7 @@ async fn times_are_in_utc_unless_another_offset_is_set() {
 
 #[tokio::test]
 async fn the_payload_is_what_the_specification_says() {
-    let world = World::with(|options| options.report_offset_minutes(600));
+    let world = World::with(|options| options.report_time_zone("Australia/Brisbane"));
     let answer = world.statement(r#"{"accountId":"1"}"#).await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
     assert_eq!(answer.header("content-type"), "application/json");
