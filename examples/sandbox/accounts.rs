@@ -1,6 +1,11 @@
 //! The sandbox's test accounts: one each in eight currencies and two with virtual accounts (Specification: "Request
 //! statement", test data). All names and numbers are made up.
 
+use bankrail::service::BookingKind::{
+    self, CashDeposit, ChequePaid, FastPaymentIn, FastPaymentOut, Fee, InternalTransferOut, TransferIn,
+    VirtualAccountCredit,
+};
+
 /// One test account and its entries of today.
 #[derive(Debug)]
 pub(crate) struct TestAccount {
@@ -15,10 +20,9 @@ pub(crate) struct TestAccount {
 /// One booked transaction.
 #[derive(Debug)]
 pub(crate) struct TestEntry {
+    pub(crate) kind: BookingKind,
+    /// More than zero; the kind decides on the direction.
     pub(crate) amount: &'static str,
-    pub(crate) credit: bool,
-    /// True for an entry of the fast-payment channel.
-    pub(crate) fast: bool,
     pub(crate) other_party: &'static str,
     pub(crate) reference: &'static str,
     pub(crate) narrative: &'static str,
@@ -35,7 +39,7 @@ const fn fast_in(
     reference: &'static str,
     narrative: &'static str,
 ) -> TestEntry {
-    TestEntry { amount, credit: true, fast: true, other_party, reference, narrative, virtual_account: None }
+    TestEntry { kind: FastPaymentIn, amount, other_party, reference, narrative, virtual_account: None }
 }
 
 const fn fast_out(
@@ -44,11 +48,16 @@ const fn fast_out(
     reference: &'static str,
     narrative: &'static str,
 ) -> TestEntry {
-    TestEntry { amount, credit: false, fast: true, other_party, reference, narrative, virtual_account: None }
+    TestEntry { kind: FastPaymentOut, amount, other_party, reference, narrative, virtual_account: None }
 }
 
-const fn ordinary(amount: &'static str, credit: bool, reference: &'static str, memo: &'static str) -> TestEntry {
-    TestEntry { amount, credit, fast: false, other_party: "", reference, narrative: memo, virtual_account: None }
+const fn ordinary(
+    kind: BookingKind,
+    amount: &'static str,
+    reference: &'static str,
+    narrative: &'static str,
+) -> TestEntry {
+    TestEntry { kind, amount, other_party: "", reference, narrative, virtual_account: None }
 }
 
 const fn virtual_in(
@@ -59,7 +68,7 @@ const fn virtual_in(
     account: &'static str,
 ) -> TestEntry {
     let virtual_account = Some((account, "999042"));
-    TestEntry { amount, credit: true, fast: true, other_party, reference, narrative, virtual_account }
+    TestEntry { kind: VirtualAccountCredit, amount, other_party, reference, narrative, virtual_account }
 }
 
 pub(crate) const ACCOUNTS: [TestAccount; 10] = [
@@ -72,7 +81,7 @@ pub(crate) const ACCOUNTS: [TestAccount; 10] = [
         entries: &[
             fast_in("1250.00", "Jarrah Joinery Pty Ltd", "FP0001", "Invoice 2041 👍 thank you"),
             fast_out("89.95", "Wattle Water Board", "FP0002", "Quarter 3, meter 77"),
-            ordinary("15.00", false, "CH0003", "Account keeping fee"),
+            ordinary(Fee, "15.00", "CH0003", "Account keeping fee"),
         ],
     },
     TestAccount {
@@ -82,8 +91,8 @@ pub(crate) const ACCOUNTS: [TestAccount; 10] = [
         opening: "500000.00",
         has_virtual_accounts: false,
         entries: &[
-            ordinary("25000.00", true, "TT1001", "Incoming transfer"),
-            ordinary("25000.00", true, "TT1001B", "Incoming transfer"),
+            ordinary(TransferIn, "25000.00", "TT1001", "Incoming transfer"),
+            ordinary(TransferIn, "25000.00", "TT1001B", "Incoming transfer"),
         ],
     },
     TestAccount {
@@ -92,7 +101,7 @@ pub(crate) const ACCOUNTS: [TestAccount; 10] = [
         shows: "Solomon Islands dollars",
         opening: "780.50",
         has_virtual_accounts: false,
-        entries: &[ordinary("219.50", true, "DP0007", "Branch deposit")],
+        entries: &[ordinary(CashDeposit, "219.50", "DP0007", "Branch deposit")],
     },
     TestAccount {
         id: "HKD000000000104",
@@ -127,7 +136,7 @@ pub(crate) const ACCOUNTS: [TestAccount; 10] = [
         shows: "Papua New Guinea kina, overdrawn",
         opening: "100.00",
         has_virtual_accounts: false,
-        entries: &[ordinary("350.25", false, "CQ0042", "Cheque 000042")],
+        entries: &[ordinary(ChequePaid, "350.25", "CQ0042", "Cheque 000042")],
     },
     TestAccount {
         id: "VND000000000108",
@@ -137,7 +146,7 @@ pub(crate) const ACCOUNTS: [TestAccount; 10] = [
         has_virtual_accounts: false,
         entries: &[
             fast_in("25000000", "Công ty Hoa Sen", "FP4001", "Thanh toán hóa đơn 17"),
-            ordinary("11000", false, "CH4002", "Phí dịch vụ"),
+            ordinary(Fee, "11000", "CH4002", "Phí dịch vụ"),
         ],
     },
     TestAccount {
@@ -149,7 +158,7 @@ pub(crate) const ACCOUNTS: [TestAccount; 10] = [
         entries: &[
             virtual_in("310.00", "Banksia Rentals", "VA0001", "Unit 4, week 31 🏠", "700100901"),
             virtual_in("295.00", "K. Boronia", "VA0002", "Unit 9 👩‍👩‍👧", "700100902"),
-            ordinary("605.00", false, "SW0001", "Sweep to main account"),
+            ordinary(InternalTransferOut, "605.00", "SW0001", "Sweep to main account"),
         ],
     },
     TestAccount {

@@ -1,14 +1,15 @@
 //! The sandbox's bank: one customer and the test accounts.
 
 use crate::accounts::{ACCOUNTS, TestAccount, TestEntry};
-use bankrail::camt052::{Entry, EntryBuilder};
+use bankrail::camt052::Direction;
 use bankrail::client_assertion::token::names as scope;
 use bankrail::jose::{KeySet, VerifyingKey};
 use bankrail::service::{
-    ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery,
+    ApiKeyHash, Booking, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount,
+    StatementQuery,
 };
 use bankrail::statement::{EntryChannel, PagePosition, SortOrder};
-use bankrail::values::{Currency, Date, Decimal, Money, StoreError, StoreErrorKind, StoreFuture};
+use bankrail::values::{Currency, Date, Decimal, Money, StoreError, StoreErrorKind, StoreFuture, parse_decimal};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -74,30 +75,28 @@ fn page(account: &TestAccount, query: &StatementQuery) -> Result<LedgerAnswer, B
     let next = sent.last().filter(|_| sent.len() < rest.len());
     let mut page = LedgerPage::new(facts, account.balance()?, query.day);
     for entry in sent {
-        let channel = if entry.fast { EntryChannel::FastPayment } else { EntryChannel::Ordinary };
-        page.entries.push(LedgerEntry::new(report_entry(entry, currency, query.day)?, channel));
+        page.entries.push(ledger_entry(entry, currency, query.day)?);
     }
     page.next = next.and_then(|last| PagePosition::from_bytes(last.reference.as_bytes()));
     Ok(page.into())
 }
 
-fn report_entry(entry: &TestEntry, currency: Currency, today: Date) -> Result<Entry, Box<dyn Error>> {
-    let money = Money::new(entry.signed_amount()?, currency);
-    let mut builder = EntryBuilder::new(money, today).servicer_reference(entry.reference).narrative(entry.narrative);
-    if entry.fast {
-        builder = builder.end_to_end_id(&format!("E2E-{}", entry.reference));
-        builder = if entry.credit { builder.debtor(entry.other_party) } else { builder.creditor(entry.other_party) };
+fn ledger_entry(entry: &TestEntry, currency: Currency, today: Date) -> Result<LedgerEntry, Box<dyn Error>> {
+    let money = Money::new(parse_decimal(entry.amount)?, currency);
+    let mut booking = Booking::new(entry.kind, money, today).reference(entry.reference).narrative(entry.narrative);
+    if entry.is_fast() {
+        booking = booking.end_to_end_id(format!("E2E-{}", entry.reference)).counterparty(entry.other_party);
     }
     if let Some((number, issuer)) = entry.virtual_account {
-        builder = builder.creditor_account(number, Some(issuer));
+        booking = booking.virtual_account(number).virtual_account_issuer(issuer);
     }
-    Ok(builder.build()?)
+    Ok(booking.to_entry()?)
 }
 
 impl TestAccount {
     /// The current balance: the opening balance and the entries of today.
     pub(crate) fn balance(&self) -> Result<Decimal, Box<dyn Error>> {
-        let mut balance = bankrail::values::parse_decimal(self.opening)?;
+        let mut balance = parse_decimal(self.opening)?;
         for entry in self.entries {
             balance += entry.signed_amount()?;
         }
@@ -108,8 +107,13 @@ impl TestAccount {
 impl TestEntry {
     /// The amount, negative for a debit.
     pub(crate) fn signed_amount(&self) -> Result<Decimal, Box<dyn Error>> {
-        let amount = bankrail::values::parse_decimal(self.amount)?;
-        Ok(if self.credit { amount } else { -amount })
+        let amount = parse_decimal(self.amount)?;
+        Ok(if self.kind.direction() == Direction::Debit { -amount } else { amount })
+    }
+
+    /// Whether its narrative is hidden on request.
+    pub(crate) fn is_fast(&self) -> bool {
+        self.kind.channel() == EntryChannel::FastPayment
     }
 }
 

@@ -107,7 +107,7 @@ async fn without_narrative(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
         for (entry, booked) in report.entries.iter().zip(account.entries) {
             let parties = entry.transactions().any(|transaction| transaction.parties.is_some());
             expect(!parties, "no related parties")?;
-            let narrative = if booked.fast { "" } else { booked.narrative };
+            let narrative = if booked.is_fast() { "" } else { booked.narrative };
             expect(entry.narrative() == narrative, "the memo of ordinary entries and no other narrative")?;
         }
     }

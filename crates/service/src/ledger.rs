@@ -1,5 +1,9 @@
 //! The bank's ledger.
 
+mod booking;
+
+pub use booking::{Booking, BookingError, BookingKind, BookingKindError, BookingMember};
+
 use bankrail_camt052::Entry;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{AccountId, AccountKind, EntryChannel, MaxEntries, PagePosition, SortOrder};
@@ -49,6 +53,15 @@ pub struct StatementQuery {
     pub max_entries: MaxEntries,
     /// The order of the entries.
     pub sort_order: SortOrder,
+}
+
+impl StatementQuery {
+    /// The query of a first page of at most 1000 entries, least recent first.
+    #[must_use]
+    pub fn new(customer: CustomerCode, account: AccountId, day: Date) -> Self {
+        let (max_entries, sort_order) = (MaxEntries::default(), SortOrder::default());
+        Self { customer, account, day, position: None, max_entries, sort_order }
+    }
 }
 
 /// One page of an account's statement.
@@ -117,6 +130,13 @@ impl RegisteredAccount {
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
+        self
+    }
+
+    /// The same account with its own reporting source.
+    #[must_use]
+    pub fn with_reporting_source(mut self, source: impl Into<String>) -> Self {
+        self.reporting_source = Some(source.into());
         self
     }
 

@@ -42,7 +42,10 @@ pub use cursor::{CursorSecret, CursorSecretError};
 #[cfg(feature = "endpoints")]
 pub use directory::{Customer, Directory};
 #[cfg(feature = "endpoints")]
-pub use ledger::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery};
+pub use ledger::{
+    Booking, BookingError, BookingKind, BookingKindError, BookingMember, Ledger, LedgerAnswer, LedgerEntry, LedgerPage,
+    RegisteredAccount, StatementQuery,
+};
 #[cfg(feature = "endpoints")]
 pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
 #[cfg(feature = "endpoints")]

@@ -125,15 +125,18 @@ impl Booking {
 
     /// The entry, with `own` as the reference of a booking that names none.
     pub(crate) fn entry(&self, day: Date, own: &str) -> Result<Entry, BuildError> {
-        let mut entry = EntryBuilder::new(self.amount, day).narrative(&self.narrative);
+        let is_credit = !self.amount.amount().is_sign_negative();
+        let family = if is_credit { "RCDT" } else { "ICDT" };
+        let mut entry = EntryBuilder::new(self.amount, day)
+            .bank_transaction_code("PMNT", family, "DMCT")
+            .narrative(&self.narrative);
         match &self.reference {
             Reference::Own => entry = entry.servicer_reference(own),
             Reference::Given(reference) => entry = entry.servicer_reference(reference),
             Reference::None => {}
         }
         if let Some(name) = &self.party {
-            let credit = !self.amount.amount().is_sign_negative();
-            entry = if credit { entry.debtor(name) } else { entry.creditor(name) };
+            entry = if is_credit { entry.debtor(name) } else { entry.creditor(name) };
         }
         if let Some((number, issuer)) = &self.virtual_account {
             entry = entry.creditor_account(number, Some(issuer));

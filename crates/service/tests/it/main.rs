@@ -7,6 +7,7 @@
     reason = "helpers of tests say what they expect as tests do"
 )]
 
+mod bookings;
 mod capture;
 mod delivery;
 mod leaks;
