@@ -41,6 +41,10 @@ pub use api_key::ApiKeyHash;
 pub use cursor::{CursorSecret, CursorSecretError};
 #[cfg(feature = "endpoints")]
 pub use directory::{Customer, Directory};
+#[cfg(all(feature = "endpoints", feature = "sqlite"))]
+pub use ledger::{
+    AccountError, BookError, Booked, LoadError, LoadOptions, Loaded, RegisterError, ReportError, RowError, SqliteLedger,
+};
 #[cfg(feature = "endpoints")]
 pub use ledger::{
     Booking, BookingError, BookingKind, BookingKindError, BookingMember, Ledger, LedgerAnswer, LedgerEntry, LedgerPage,

@@ -49,7 +49,7 @@ mod values;
 
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 pub use transaction::Work;
-pub use transaction::{Transaction, TransactionError};
+pub use transaction::{Transaction, TransactionError, store_error};
 #[cfg(feature = "mailbox")]
 pub use {inbox::SqliteInbox, outbox::SqliteOutbox};
 

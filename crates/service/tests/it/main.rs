@@ -11,6 +11,7 @@ mod bookings;
 mod capture;
 mod delivery;
 mod leaks;
+mod ledger;
 mod limits;
 mod logging;
 mod numbers;

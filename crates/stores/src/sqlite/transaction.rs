@@ -5,6 +5,13 @@ use super::connection::{Fault, Outcome};
 use bankrail_values::StoreError;
 use rusqlite::Connection;
 
+/// An error of SQLite as an error of the store, for work of [`SqliteStore::transaction`] and [`SqliteStore::read`] that
+/// answers with errors of the store.
+#[must_use]
+pub fn store_error(error: rusqlite::Error) -> StoreError {
+    Fault::Sql(error).into()
+}
+
 #[cfg(feature = "mailbox")]
 mod mailbox;
 #[cfg(feature = "statement")]
