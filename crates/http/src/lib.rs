@@ -5,7 +5,10 @@
 mod body;
 pub mod content;
 mod cpu_pool;
+mod head_bounds;
 pub mod names;
+#[cfg(feature = "operations")]
+pub mod operations;
 mod request_key;
 mod retry_after;
 #[cfg(feature = "serve")]
@@ -15,5 +18,6 @@ pub mod tls;
 
 pub use body::{BodyError, BodyReader, Sender};
 pub use cpu_pool::CpuPool;
+pub use head_bounds::{HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault};
 pub use request_key::{RequestKey, RequestKeyFuture, RequestKeyLayer, RequestKeyService};
 pub use retry_after::RetryAfter;

@@ -96,7 +96,9 @@ impl ServerOptions {
         self
     }
 
-    /// The most bytes of a request's headers. Default: 32 KiB.
+    /// The most bytes of a request's headers that the HTTP stack takes. What exceeds them is answered without a body
+    /// and without `X-RequestKey`; [`HeadBounds`](crate::HeadBounds) are lower and judged by a layer that answers with
+    /// both. Default: 32 KiB.
     #[must_use]
     pub fn max_header_bytes(mut self, bytes: u32) -> Self {
         self.max_header_bytes = bytes;

@@ -246,3 +246,53 @@ async fn times_hold_over_http2_too() {
     assert!((60..=70).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
     assert!(answer.into_body().collect().await.is_err());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_over_http2_finishes_what_was_taken_and_refuses_the_rest() {
+    let (stream, served, stop) = connect(true);
+    let mut sender = http2(stream).await;
+    let mut other = sender.clone();
+    // Its answer has begun and is not read yet.
+    let taken = sender.send_request(request("/large", Vec::new())).await.unwrap();
+    stop.send_replace(true);
+    sleep(Duration::from_secs(1)).await;
+    // The GOAWAY has arrived (RFC 9113 section 6.8).
+    assert!(other.ready().await.is_err() || other.send_request(request("/", Vec::new())).await.is_err());
+    assert_eq!(taken.into_body().collect().await.unwrap().to_bytes().len(), 4 << 20);
+    served.await.unwrap();
+}
+
+/// Above the bounds of the stack, below those of a layer: the layer's answer. Above both: the stack's, which is bare.
+#[tokio::test(start_paused = true)]
+async fn long_heads_are_answered_by_the_layer_below_the_bounds_of_the_stack() {
+    let bounds = crate::HeadBoundsLayer::new(crate::HeadBounds::new(), |fault: crate::HeadFault, _: &_| {
+        let mut refused = Response::new(Full::from(fault.to_string()));
+        *refused.status_mut() = fault.status();
+        refused
+    });
+    let service = RequestKeyLayer::new().layer(bounds.layer(Paths));
+    for (path, header, status, is_ours) in [
+        (8_000, 0, "200", true),
+        (9_000, 0, "414", true),
+        (24_000, 0, "414", true),
+        (1, 15_000, "200", true),
+        (1, 17_000, "431", true),
+        (1, 31_000, "431", true),
+        (1, 40_000, "431", false),
+    ] {
+        let (mut stream, theirs) = duplex(1 << 16);
+        let (_stop, stopped) = watch::channel(false);
+        let served = tokio::spawn(serve_connection(theirs, false, service.clone(), ServerOptions::new(), stopped));
+        let (path, header) = ("p".repeat(path), "h".repeat(header));
+        let head = format!("GET /{path} HTTP/1.1\r\nhost: x\r\nx: {header}\r\nconnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let (text, _) = until_closed(&mut stream).await;
+        let expected = format!("HTTP/1.1 {status} ");
+        assert!(text.starts_with(&expected), "{} and {}: {text}", path.len(), header.len());
+        assert_eq!(text.contains("x-requestkey: "), is_ours, "{text}");
+        if status != "200" {
+            assert_eq!(text.contains("expected "), is_ours, "{text}");
+        }
+        served.await.unwrap();
+    }
+}

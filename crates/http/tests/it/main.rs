@@ -2,7 +2,12 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)] // helpers outside of test functions
 
 mod body;
+#[cfg(feature = "serve")]
+mod certificate_files;
 mod content;
+mod head_bounds;
+#[cfg(feature = "operations")]
+mod operations;
 mod request_key;
 mod retry_after;
 #[cfg(feature = "serve")]

@@ -22,7 +22,7 @@ const LAST: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n
 
 /// Counts requests.
 #[derive(Clone, Default)]
-struct Counter(Arc<AtomicUsize>);
+pub(super) struct Counter(Arc<AtomicUsize>);
 
 impl tower_service::Service<Request<RequestBody>> for Counter {
     type Response = Response<Full<Bytes>>;
@@ -39,13 +39,13 @@ impl tower_service::Service<Request<RequestBody>> for Counter {
     }
 }
 
-struct Running {
-    address: SocketAddr,
-    stop: oneshot::Sender<()>,
-    server: JoinHandle<()>,
+pub(super) struct Running {
+    pub(super) address: SocketAddr,
+    pub(super) stop: oneshot::Sender<()>,
+    pub(super) server: JoinHandle<()>,
 }
 
-async fn start(tls: Option<rustls::ServerConfig>, options: ServerOptions, service: Counter) -> Running {
+pub(super) async fn start(tls: Option<rustls::ServerConfig>, options: ServerOptions, service: Counter) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let server = match tls {
         Some(tls) => Server::new(listener, tls, service),
@@ -82,7 +82,7 @@ fn tls() -> (rustls::ServerConfig, rustls::ClientConfig) {
     (server, client)
 }
 
-async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> String {
+pub(super) async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> String {
     stream.write_all(LAST).await.unwrap();
     let mut text = Vec::new();
     // A peer may end TLS without saying so.

@@ -1,0 +1,221 @@
+//! Bounds on the head of a request, judged below those of the HTTP stack.
+
+use crate::body::{BodyReader, Sender};
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode, Uri};
+use http_body::Body;
+use pin_project_lite::pin_project;
+use std::error::Error;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tower_layer::Layer;
+use tower_service::Service;
+
+/// How long the unread body of a refused request may take to be drained.
+const DRAINING: Duration = Duration::from_secs(5);
+
+/// How long the head of a request may be.
+///
+/// An HTTP stack has bounds of its own and answers what exceeds them by itself: without a body and without
+/// `X-RequestKey`. These bounds are lower, so that such a request gets an answer of the service. Those of
+/// `serve::ServerOptions` are higher than the defaults here. A request line or a header that cannot be parsed is
+/// answered 400 by the HTTP stack in every case, because there is no request to judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeadBounds {
+    max_uri_bytes: usize,
+    max_header_bytes: usize,
+    max_header_fields: usize,
+}
+
+impl Default for HeadBounds {
+    fn default() -> Self {
+        Self { max_uri_bytes: 8 << 10, max_header_bytes: 16 << 10, max_header_fields: 64 }
+    }
+}
+
+impl HeadBounds {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The most bytes of authority, path and query together. Default: 8 KiB (RFC 9110 section 4.1 recommends 8000).
+    #[must_use]
+    pub fn max_uri_bytes(mut self, bytes: usize) -> Self {
+        self.max_uri_bytes = bytes;
+        self
+    }
+
+    /// The most bytes of all headers, counted as HTTP/1.1 writes them: name, value and four more for each. Default:
+    /// 16 KiB.
+    #[must_use]
+    pub fn max_header_bytes(mut self, bytes: usize) -> Self {
+        self.max_header_bytes = bytes;
+        self
+    }
+
+    /// The most headers. Default: 64. The HTTP stack refuses more than 100 over HTTP/1.1.
+    #[must_use]
+    pub fn max_header_fields(mut self, fields: usize) -> Self {
+        self.max_header_fields = fields;
+        self
+    }
+
+    /// Judges the head of a request.
+    ///
+    /// # Errors
+    /// [`HeadFault`] if it exceeds a bound.
+    pub fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HeadFault> {
+        let authority = uri.authority().map_or(0, |authority| authority.as_str().len());
+        let path = uri.path_and_query().map_or(0, |path| path.as_str().len());
+        if authority + path > self.max_uri_bytes {
+            return Err(HeadFault::UriTooLong { limit: self.max_uri_bytes });
+        }
+        if headers.len() > self.max_header_fields {
+            return Err(HeadFault::TooManyHeaders { limit: self.max_header_fields });
+        }
+        let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+        if bytes > self.max_header_bytes {
+            return Err(HeadFault::HeadersTooLarge { limit: self.max_header_bytes });
+        }
+        Ok(())
+    }
+}
+
+/// What is too long in the head of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HeadFault {
+    /// The address: 414 (RFC 9110 section 15.5.15).
+    #[error("expected an address of at most {limit} bytes, found more")]
+    UriTooLong {
+        /// The most bytes allowed.
+        limit: usize,
+    },
+    /// The headers together: 431 (RFC 6585 section 5).
+    #[error("expected headers of at most {limit} bytes, found more")]
+    HeadersTooLarge {
+        /// The most bytes allowed.
+        limit: usize,
+    },
+    /// The number of headers: 431 (RFC 6585 section 5).
+    #[error("expected at most {limit} headers, found more")]
+    TooManyHeaders {
+        /// The most headers allowed.
+        limit: usize,
+    },
+}
+
+impl HeadFault {
+    /// The status of the answer.
+    #[must_use]
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::UriTooLong { .. } => StatusCode::URI_TOO_LONG,
+            Self::HeadersTooLarge { .. } | Self::TooManyHeaders { .. } => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        }
+    }
+}
+
+/// A layer that answers requests whose head exceeds [`HeadBounds`], by a function of the caller's. Their bodies are
+/// drained, up to 64 KiB in 5 s, so that their senders get the answer.
+///
+/// Put it inside of [`RequestKeyLayer`](crate::RequestKeyLayer), so that its answers have an `X-RequestKey`.
+#[derive(Clone, Debug)]
+pub struct HeadBoundsLayer<F> {
+    bounds: HeadBounds,
+    answer: F,
+}
+
+impl<F> HeadBoundsLayer<F> {
+    /// A layer with these bounds. `answer` makes the answer to a refused request; it should have
+    /// [`HeadFault::status`].
+    #[must_use]
+    pub fn new(bounds: HeadBounds, answer: F) -> Self {
+        Self { bounds, answer }
+    }
+}
+
+impl<S, F: Clone> Layer<S> for HeadBoundsLayer<F> {
+    type Service = HeadBoundsService<S, F>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        HeadBoundsService { inner, layer: self.clone() }
+    }
+}
+
+/// The service that [`HeadBoundsLayer`] makes.
+#[derive(Clone, Debug)]
+pub struct HeadBoundsService<S, F> {
+    inner: S,
+    layer: HeadBoundsLayer<F>,
+}
+
+impl<S, A, B, F> Service<Request<A>> for HeadBoundsService<S, F>
+where
+    S: Service<Request<A>, Response = Response<B>>,
+    F: Fn(HeadFault, &http::request::Parts) -> Response<B>,
+    A: Body<Data = Bytes> + Send + 'static,
+    A::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    type Response = Response<B>;
+    type Error = S::Error;
+    type Future = HeadBoundsFuture<S::Future, B>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<A>) -> Self::Future {
+        let Err(fault) = self.layer.bounds.judge(request.uri(), request.headers()) else {
+            return HeadBoundsFuture::Within { answer: self.inner.call(request) };
+        };
+        let (head, body) = request.into_parts();
+        let answer = Some((self.layer.answer)(fault, &head));
+        let body = BodyReader::new(&head.headers, Box::pin(body));
+        HeadBoundsFuture::Refused { draining: Box::pin(body.drain(Sender::Unknown, DRAINING)), answer }
+    }
+}
+
+pin_project! {
+    /// The future of [`HeadBoundsService`].
+    #[project = Projected]
+    #[allow(missing_docs, clippy::exhaustive_enums, reason = "opaque to callers")]
+    #[doc(hidden)]
+    pub enum HeadBoundsFuture<F, B> {
+        Within {
+            #[pin]
+            answer: F,
+        },
+        Refused {
+            draining: Pin<Box<dyn Future<Output = ()> + Send>>,
+            answer: Option<Response<B>>,
+        },
+    }
+}
+
+impl<F, B> std::fmt::Debug for HeadBoundsFuture<F, B> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("HeadBoundsFuture")
+    }
+}
+
+impl<F, B, E> Future for HeadBoundsFuture<F, B>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+{
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        match self.project() {
+            Projected::Within { answer } => answer.poll(context),
+            Projected::Refused { draining, answer } => {
+                ready!(draining.as_mut().poll(context));
+                Poll::Ready(Ok(answer.take().expect("a future is not polled after its end")))
+            }
+        }
+    }
+}

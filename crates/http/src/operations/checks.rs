@@ -1,0 +1,60 @@
+//! The checks of `/readyz`.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+type Checking = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+
+/// A named check.
+pub(super) struct Check {
+    name: &'static str,
+    run: Box<dyn Fn() -> Checking + Send + Sync>,
+}
+
+impl Check {
+    pub(super) fn new<C, F, E>(name: &'static str, check: C) -> Self
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: fmt::Display + Send + 'static,
+    {
+        let run = move || -> Checking {
+            let checking = check();
+            Box::pin(async move { checking.await.map_err(|error| error.to_string()) })
+        };
+        Self { name, run: Box::new(run) }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+/// The names of the checks that fail, in their order. All run at once.
+pub(super) async fn failing(checks: &[Check], longest: Duration) -> Vec<&'static str> {
+    // Tasks, so that a panic is a failure of its check and of nothing else.
+    let mut running = JoinSet::new();
+    for (place, check) in checks.iter().enumerate() {
+        let checking = (check.run)();
+        running.spawn(async move { (place, timeout(longest, checking).await) });
+    }
+    let mut passed = vec![false; checks.len()];
+    while let Some(ended) = running.join_next().await {
+        let Ok((place, outcome)) = ended else { continue };
+        let name = checks.get(place).map(Check::name);
+        match outcome {
+            Ok(Ok(())) => {
+                if let Some(passed) = passed.get_mut(place) {
+                    *passed = true;
+                }
+            }
+            Ok(Err(error)) => tracing::warn!(check = name, %error, "not ready"),
+            Err(_) => tracing::warn!(check = name, "not ready: the check took too long"),
+        }
+    }
+    checks.iter().zip(passed).filter(|(_, passed)| !passed).map(|(check, _)| check.name).collect()
+}

@@ -1,0 +1,151 @@
+//! A server's certificate out of files that may change while the server runs.
+
+use super::tls::{CertificateError, certified_key, config_of, provider};
+use rustls::ServerConfig;
+use rustls::crypto::CryptoProvider;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// A server's certificate and key in two PEM files, which may be replaced while the server runs: by a tool that renews
+/// certificates, for example. Cheap to clone; clones share the certificate.
+///
+/// - [`CertificateFiles::reload`] reads both files, [`CertificateFiles::watch`] does so at an interval.
+/// - New connections get the new certificate. Open ones keep theirs.
+/// - Files that cannot be used leave the old certificate in force: one that is missing, half written, or replaced
+///   before the other, so that they do not belong together. [`CertificateFiles::is_current`] tells of it, and so does
+///   the log.
+///
+/// ```no_run
+/// use bankrail_http::serve::CertificateFiles;
+/// use std::time::Duration;
+/// # fn example() -> Result<(), bankrail_http::serve::CertificateError> {
+/// let files = CertificateFiles::open("/etc/bank/tls.pem", "/etc/bank/tls.key")?;
+/// let config = files.server_config()?;
+/// tokio::spawn(async move { files.watch(Duration::from_secs(60)).await });
+/// # let _ = config;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct CertificateFiles(Arc<Files>);
+
+struct Files {
+    chain: PathBuf,
+    key: PathBuf,
+    provider: Arc<CryptoProvider>,
+    shown: RwLock<Arc<CertifiedKey>>,
+    /// The chain that was read last, as PEM. Held while the files are read.
+    chain_text: Mutex<Vec<u8>>,
+    is_current: AtomicBool,
+}
+
+impl CertificateFiles {
+    /// The most bytes of each file: 1 MiB.
+    pub const MAX_BYTES: u64 = 1 << 20;
+
+    /// Reads the chain of certificates, the server's own first, and its private key.
+    ///
+    /// # Errors
+    /// [`CertificateError`] if a file cannot be read or used.
+    pub fn open(chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Result<Self, CertificateError> {
+        let (chain, key, provider) = (chain.into(), key.into(), provider());
+        let (text, certified) = read(&chain, &key, &provider)?;
+        let (shown, chain_text) = (RwLock::new(Arc::new(certified)), Mutex::new(text));
+        Ok(Self(Arc::new(Files { chain, key, provider, shown, chain_text, is_current: AtomicBool::new(true) })))
+    }
+
+    /// The configuration of a [`Server`](super::Server) that shows the certificate in force: TLS 1.2 and 1.3, with the
+    /// process's crypto provider if one is installed and AWS-LC otherwise.
+    ///
+    /// # Errors
+    /// [`CertificateError::Unusable`] if the crypto provider supports neither version.
+    pub fn server_config(&self) -> Result<ServerConfig, CertificateError> {
+        config_of(Arc::clone(&self.0.provider), Arc::new(self.clone()))
+    }
+
+    /// Reads the files again. True if the chain of certificates is another one than before. Blocks while it reads.
+    ///
+    /// # Errors
+    /// [`CertificateError`] if a file cannot be read or used. The old certificate stays in force.
+    pub fn reload(&self) -> Result<bool, CertificateError> {
+        let mut before = self.0.chain_text.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = read(&self.0.chain, &self.0.key, &self.0.provider);
+        self.0.is_current.store(read.is_ok(), Ordering::Release);
+        let (text, certified) = read?;
+        *self.0.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(certified);
+        let is_new = *before != text;
+        *before = text;
+        Ok(is_new)
+    }
+
+    /// Whether the certificate in force is the one in the files, as far as the last [`CertificateFiles::reload`] knows.
+    /// For a check or an alarm: without new files the old certificate expires.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.0.is_current.load(Ordering::Acquire)
+    }
+
+    /// Reads the files again after each `interval`, at least a second, for ever. A new certificate and files that
+    /// cannot be used are logged.
+    pub async fn watch(&self, interval: Duration) {
+        loop {
+            tokio::time::sleep(interval.max(Duration::from_secs(1))).await;
+            let (files, was_current) = (self.clone(), self.is_current());
+            match tokio::task::spawn_blocking(move || files.reload()).await {
+                Ok(Ok(true)) => tracing::info!("the certificate of the server was replaced"),
+                Ok(Ok(false)) => {}
+                // Once for each time that they become unusable.
+                Ok(Err(error)) if was_current => {
+                    tracing::error!(%error, "the certificate of the server was not replaced; the old one stays");
+                }
+                Ok(Err(_)) => {}
+                // The runtime ends.
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+impl ResolvesServerCert for CertificateFiles {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.0.shown.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+impl fmt::Debug for CertificateFiles {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("CertificateFiles")
+            .field("chain", &self.0.chain)
+            .field("key", &self.0.key)
+            .field("is_current", &self.is_current())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The text of the chain, and chain and key as a server uses them. The text of the key is not kept.
+fn read(chain: &Path, key: &Path, provider: &CryptoProvider) -> Result<(Vec<u8>, CertifiedKey), CertificateError> {
+    let read =
+        |path: &Path| read_bounded(path).map_err(|source| CertificateError::File { path: path.to_owned(), source });
+    let (chain, key) = (read(chain)?, Zeroizing::new(read(key)?));
+    let certified = certified_key(&chain, &key, provider)?;
+    Ok((chain, certified))
+}
+
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    // Long enough for keys, so that no copy of one is left behind.
+    let mut text = Vec::with_capacity(64 << 10);
+    File::open(path)?.take(CertificateFiles::MAX_BYTES + 1).read_to_end(&mut text)?;
+    if u64::try_from(text.len()).is_ok_and(|length| length <= CertificateFiles::MAX_BYTES) {
+        Ok(text)
+    } else {
+        Err(io::Error::new(io::ErrorKind::FileTooLarge, "expected at most 1 MiB"))
+    }
+}
