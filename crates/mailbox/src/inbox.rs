@@ -269,6 +269,11 @@ pub trait Inbox: Debug + Send + Sync {
     /// Returns how many entries there are.
     fn counts(&self) -> StoreFuture<'_, InboxCounts>;
 
+    /// Returns when the pending entry that arrived first was received; `None` if nothing is pending. An engine may look
+    /// at no more than the first thousand of those that wait for a later time. Like [`Inbox::counts`] it may take longer
+    /// the more there are.
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
+
     /// How long the engine keeps completed entries before it forgets them by itself, without
     /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE), for which it keeps them too. `None`, the default: until
     /// [`Inbox::forget`]. An inbox that wraps another returns the other's: receivers refuse older messages.

@@ -207,4 +207,8 @@ pub trait Outbox: Debug + Send + Sync {
 
     /// Returns how many entries there are, of one endpoint or of all.
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts>;
+
+    /// Returns when the pending entry that was enqueued first was enqueued. Entries of stopped endpoints do not count.
+    /// `None`: there is no other. Like [`Outbox::counts`] it may take longer the more there are.
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 }

@@ -7,6 +7,7 @@
 mod inbox_suite;
 mod model_inbox;
 mod model_outbox;
+mod oldest_suite;
 #[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
 mod outbox_suite;
 mod random;
@@ -14,6 +15,7 @@ mod random;
 pub use inbox_suite::{inbox_against_model, inbox_suite};
 pub use model_inbox::ModelInbox;
 pub use model_outbox::ModelOutbox;
+pub use oldest_suite::{oldest_in_inbox, oldest_in_outbox};
 pub use outbox_suite::{outbox_against_model, outbox_suite};
 
 use crate::lease::{Lease, LeaseOwner};

@@ -34,6 +34,8 @@ mod histories;
 #[cfg(feature = "mailbox")]
 mod inbox;
 #[cfg(feature = "mailbox")]
+mod oldest;
+#[cfg(feature = "mailbox")]
 mod outbox;
 mod pool;
 mod schema;
@@ -92,6 +94,14 @@ impl PostgresStore {
     /// [`ConnectError`].
     pub async fn connect(config: &str) -> Result<Self, ConnectError> {
         PostgresOptions::new().connect(config, NoTls).await
+    }
+
+    /// Whether the database answers, for a check of readiness.
+    ///
+    /// # Errors
+    /// [`StoreError`] if there is no connection, or no answer within [`PostgresOptions::operation_timeout`].
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.timed(async { self.query("SELECT 1", &[]).await.map(drop) }).await
     }
 
     /// The inbox of this store.

@@ -17,10 +17,11 @@
 //! - Expired rows are deleted a few at a time with each write, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after
 //!   their expiry: no sweeper is needed.
 
+use bankrail_values::StoreError;
+#[cfg(feature = "mailbox")]
+use bankrail_values::StoreFuture;
 #[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "rate-limit"))]
 use bankrail_values::Timestamp;
-#[cfg(feature = "mailbox")]
-use bankrail_values::{StoreError, StoreFuture};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +35,8 @@ mod counters;
 mod histories;
 #[cfg(feature = "mailbox")]
 mod inbox;
+#[cfg(feature = "mailbox")]
+mod oldest;
 #[cfg(feature = "mailbox")]
 mod outbox;
 #[cfg(feature = "client-assertion")]
@@ -132,6 +135,16 @@ impl SqliteStore {
     /// handle is dropped.
     pub async fn close(self) {
         self.database.flush().await;
+    }
+
+    /// Whether the file can be read, for a check of readiness. Writing is not tried: it would wait for other processes
+    /// that write.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file or the thread that reads it is gone.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        let sql = "SELECT version FROM bankrail_schema";
+        self.database.read(move |connection| Ok(connection.query_row(sql, [], |_| Ok(()))?)).await
     }
 
     /// The inbox of this store.

@@ -99,6 +99,9 @@ impl Inbox for Faulty {
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         failing!(self, self.inner.forget(before))
     }
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        failing!(self, self.inner.oldest_pending())
+    }
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
         failing!(self, self.inner.counts())
     }

@@ -1,6 +1,7 @@
 //! The rules of an inbox as cases, and a comparison with the model.
 
 use super::model_inbox::ModelInbox;
+use super::oldest_suite::oldest_in_inbox;
 use super::random::Random;
 use super::{at, lease, owner};
 use crate::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, ReceiveOutcome};
@@ -39,6 +40,7 @@ fn acknowledgement(delivery: u64) -> OpaqueBytes {
 /// With the rule that the engine breaks.
 pub async fn inbox_suite<I: Inbox>(mut make: impl AsyncFnMut() -> I) {
     received_once(&make().await).await;
+    oldest_in_inbox(&make().await).await;
     hashes_are_taken_together(&make().await).await;
     conflicts_are_kept_apart(&make().await).await;
     results_follow_interim_messages(&make().await).await;
@@ -320,6 +322,8 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
         let got = inbox.find(theirs).await.expect("store");
         let want = model.find(id).await.expect("store");
         assert_eq!(got, want.map(|entry| entries(vec![entry], &numbers).remove(0)), "find, {context}");
+        let (got, want) = (inbox.oldest_pending().await.expect("store"), model.oldest_pending().await.expect("store"));
+        assert_eq!(got, want, "oldest, {context}");
         assert_eq!(inbox.counts().await.expect("store"), model.counts().await.expect("store"), "counts, {context}");
     }
 }

@@ -218,6 +218,13 @@ impl Inbox for ModelInbox {
         ready(u64::try_from(forgotten).unwrap_or(u64::MAX))
     }
 
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        let state = self.state();
+        // In the order of arrival.
+        let first = state.stored.iter().find(|stored| stored.entry.state == InboxState::Pending);
+        ready(first.map(|stored| stored.entry.received_at))
+    }
+
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
         let mut counts = InboxCounts::default();
         for stored in &self.state().stored {

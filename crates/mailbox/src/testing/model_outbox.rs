@@ -230,6 +230,16 @@ impl Outbox for ModelOutbox {
         ready(u64::try_from(forgotten).unwrap_or(u64::MAX))
     }
 
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        let state = self.state();
+        let mut waiting = state.stored.iter().filter(|stored| {
+            let endpoint = &stored.entry.message.endpoint;
+            stored.entry.state == OutboxState::Pending && !state.stopped.iter().any(|s| s.endpoint == *endpoint)
+        });
+        // In the order of enqueueing.
+        ready(waiting.next().map(|stored| stored.entry.enqueued_at))
+    }
+
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
         let mut counts = OutboxCounts::default();
         for stored in &self.state().stored {

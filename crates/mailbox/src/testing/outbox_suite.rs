@@ -1,6 +1,7 @@
 //! The rules of an outbox as cases, and a comparison with the model.
 
 use super::model_outbox::ModelOutbox;
+use super::oldest_suite::oldest_in_outbox;
 use super::random::Random;
 use super::{at, lease, owner};
 use crate::key::Fingerprint;
@@ -54,6 +55,7 @@ fn ids(entries: &[OutboxEntry]) -> Vec<EntryId> {
 /// With the rule that the engine breaks.
 pub async fn outbox_suite<O: Outbox>(mut make: impl AsyncFnMut() -> O) {
     enqueued_once(&make().await).await;
+    oldest_in_outbox(&make().await).await;
     leases_run_out(&make().await).await;
     deliveries_are_recorded(&make().await).await;
     endpoints_have_bounds(&make().await).await;

@@ -140,6 +140,10 @@ impl Inbox for Faulty {
         self.0.forget(if self.1 == Fault::Unforgetting { Timestamp::MIN } else { before })
     }
 
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        self.0.oldest_pending()
+    }
+
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
         self.0.counts()
     }

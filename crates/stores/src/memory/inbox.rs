@@ -114,6 +114,14 @@ impl Inbox for MemoryInbox {
         Box::pin(async move { Ok(lock(&self.parts.inbox).forget(before)) })
     }
 
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(async move {
+            let messages = lock(&self.parts.inbox);
+            let mut pending = messages.entries.values().filter(|stored| stored.entry.state == InboxState::Pending);
+            Ok(pending.next().map(|stored| stored.entry.received_at))
+        })
+    }
+
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
         Box::pin(async move {
             let mut counts = InboxCounts::default();

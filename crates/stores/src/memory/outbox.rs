@@ -148,6 +148,14 @@ impl Outbox for MemoryOutbox {
         })
     }
 
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(async move {
+            let messages = lock(&self.parts.outbox);
+            let open = messages.pending().filter(|stored| !messages.is_stopped(stored));
+            Ok(open.min_by_key(|stored| stored.entry.id).map(|stored| stored.entry.enqueued_at))
+        })
+    }
+
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
         Box::pin(async move {
             let mut counts = OutboxCounts::default();

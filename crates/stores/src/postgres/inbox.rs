@@ -1,7 +1,7 @@
 //! The inbox: received messages.
 
 use super::values::{Unreadable, bytes, entry_id, kind, named, number, readable, storable, unsigned};
-use super::{Fault, PostgresStore, Typed, get, instant};
+use super::{Fault, PostgresStore, Typed, get, instant, oldest};
 use crate::{MOST_WOKEN, UNREADABLE};
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome,
@@ -166,6 +166,10 @@ impl Inbox for PostgresInbox {
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(self.store.forget_in_pieces(FORGET, before))
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(self.store.oldest(oldest::INBOX))
     }
 
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {

@@ -1,7 +1,7 @@
 //! The outbox: messages to deliver.
 
 use super::values::{bytes, entry_id, fingerprint, kind, named, number, storable, unsigned};
-use super::{Fault, PostgresStore, Typed, get, instant};
+use super::{Fault, PostgresStore, Typed, get, instant, oldest};
 use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, LeaseOwner, LeaseRequest, Outbox,
     OutboxCounts, OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
@@ -168,6 +168,10 @@ impl Outbox for PostgresOutbox {
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(self.store.forget_in_pieces(FORGET, before))
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(self.store.oldest(oldest::OUTBOX))
     }
 
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {

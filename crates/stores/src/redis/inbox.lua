@@ -227,4 +227,19 @@ if op == 'counts' then
   return {pending, redis.call('ZCARD', P .. ':completed'), redis.call('ZCARD', P .. ':dead')}
 end
 
+-- Of the waiting entries only the first thousand, because the script keeps everybody else waiting.
+if op == 'oldest' then
+  local first
+  local function consider(ids)
+    for _, id in ipairs(ids) do
+      if not is_lost(id) and (not first or tonumber(id) < tonumber(first)) then first = id end
+    end
+  end
+  consider(redis.call('ZRANGE', P .. ':waiting', 0, 999))
+  for _, kind in ipairs(redis.call('SMEMBERS', P .. ':kinds')) do
+    consider(redis.call('ZRANGE', P .. ':ready:' .. kind, 0, 0))
+  end
+  return first and field(first, 'received')
+end
+
 return redis.error_reply('ERR no such operation')

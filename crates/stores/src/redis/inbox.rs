@@ -297,6 +297,14 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
         })
     }
 
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(async move {
+            let received: Option<i64> = self.call("oldest", Timestamp::UNIX_EPOCH, |_| {}).await?;
+            let instant = |millis| Timestamp::from_unix_millis(millis).ok_or_else(|| StoreErrorKind::Corrupt.into());
+            received.map(instant).transpose()
+        })
+    }
+
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
         Box::pin(async move {
             let (pending, completed, dead_letters) = self.call("counts", Timestamp::UNIX_EPOCH, |_| {}).await?;

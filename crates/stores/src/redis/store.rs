@@ -158,6 +158,17 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         self
     }
 
+    /// Whether the server answers, for a check of readiness. On a cluster one of its nodes is asked.
+    ///
+    /// # Errors
+    /// [`StoreError`] if there is no connection, or no answer within [`RedisStore::with_timeout`].
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        let mut connection = self.connection.clone();
+        let mut read = redis::cmd("EXISTS");
+        read.arg(format!("{}ping", self.prefix));
+        self.within(read.query_async::<bool>(&mut connection)).await.map(drop)
+    }
+
     /// Runs one request, within the maximum duration.
     async fn within<T>(&self, asked: impl Future<Output = Result<T, RedisError>>) -> Result<T, StoreError> {
         match tokio::time::timeout(self.timeout, asked).await {

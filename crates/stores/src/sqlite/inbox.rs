@@ -2,7 +2,7 @@
 
 use super::connection::Fault;
 use super::values::{Unreadable, bytes, count, entry_id, kind, named, number, readable};
-use super::{SqliteStore, instant};
+use super::{SqliteStore, instant, oldest};
 use crate::{MOST_WOKEN, UNREADABLE};
 use bankrail_mailbox::{
     EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, KnownEntry, Lease, LeaseOwner,
@@ -159,6 +159,10 @@ impl Inbox for SqliteInbox {
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(self.store.forget_in_pieces(FORGET, before))
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(self.store.database.read(|connection| oldest::oldest(connection, oldest::INBOX)))
     }
 
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {

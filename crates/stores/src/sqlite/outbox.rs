@@ -2,7 +2,7 @@
 
 use super::connection::Fault;
 use super::values::{bytes, count, entry_id, kind, named, number, readable};
-use super::{SqliteStore, instant};
+use super::{SqliteStore, instant, oldest};
 use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Fingerprint, LeaseOwner, LeaseRequest,
     Outbox, OutboxCounts, OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
@@ -156,6 +156,10 @@ impl Outbox for SqliteOutbox {
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(self.store.forget_in_pieces(FORGET, before))
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(self.store.database.read(|connection| oldest::oldest(connection, oldest::OUTBOX)))
     }
 
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {

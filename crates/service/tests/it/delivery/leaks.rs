@@ -170,6 +170,9 @@ impl Outbox for Faulty {
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         failing!(self, self.inner.forget(before))
     }
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        failing!(self, self.inner.oldest_pending())
+    }
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
         failing!(self, self.inner.counts(endpoint))
     }
