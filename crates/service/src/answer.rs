@@ -1,5 +1,6 @@
 //! What all answers share: JSON and a log line. The layer around the routers sets their `X-RequestKey`.
 
+use crate::measure;
 use axum::body::Body;
 use axum::response::Response;
 use bankrail_client_assertion::CustomerCode;
@@ -79,14 +80,21 @@ impl Exchange {
         );
     }
 
-    /// Logs the customer, the status and the duration, without secrets or contents.
+    /// Counts a refusal or failure.
+    pub(crate) fn refused(&self, reason: &'static str) {
+        measure::endpoints::refused(self.endpoint, reason);
+    }
+
+    /// Logs and counts the status and the duration, and logs the customer, without secrets or contents.
     pub(crate) fn finish(self, response: Response) -> Response {
+        let took = self.started.elapsed();
+        measure::endpoints::answered(self.endpoint, response.status(), took);
         tracing::info!(
             request_key = %self.key,
             endpoint = %self.endpoint,
             customer = self.customer.as_ref().map(tracing::field::display),
             status = response.status().as_u16(),
-            duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             "answered"
         );
         response

@@ -7,6 +7,7 @@
 //!     applies to all messages to the endpoint.
 //!   - It stops an endpoint that answers 410, and pauses one that keeps failing.
 //!   - It records every delivery, without payload.
+//!   - It tells what it is doing: [`Dispatcher::snapshot`].
 //! - [`Requests`] is the provider's record of the requests that outcomes answer.
 //! - [`Endpoint`] is a customer's receiver; [`EndpointUrl`] is its address, `https` only.
 //! - [`Transport`] sends requests; [`HttpsTransport`] does so over HTTPS.
@@ -22,6 +23,7 @@ mod endpoint;
 mod https;
 mod post;
 mod requests;
+mod snapshot;
 mod transport;
 mod url;
 
@@ -30,6 +32,7 @@ pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, NoRandom
 pub use self::endpoint::{Endpoint, EndpointError, Endpoints, SealFuture, SealPayload};
 pub use self::https::{HttpsTransport, HttpsTransportError, HttpsTransportOptions};
 pub use self::requests::Requests;
+pub use self::snapshot::{CircuitState, DispatcherSnapshot, EndpointSnapshot, RunningDelivery};
 pub use self::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };

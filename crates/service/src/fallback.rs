@@ -1,17 +1,33 @@
-//! Requests to unknown paths.
+//! Requests that get to no endpoint: to unknown paths, and with too long addresses or headers.
 
 use crate::answer::{Exchange, json};
+use crate::{ProviderOptions, StatementFailure};
 use axum::extract::Request;
 use axum::response::Response;
-use bankrail_http::BodyReader;
+use bankrail_http::{BodyReader, HeadFault};
 use bankrail_statement::{ErrorCode, StatementErrorBody};
 use http::StatusCode;
+use http::request::Parts;
 
 /// Answers with this code and status in the statement endpoint's error shape.
 pub(crate) async fn handle((code, status): (ErrorCode, StatusCode), request: Request) -> Response {
     let (head, body) = request.into_parts();
     let exchange = Exchange::new("none", &head.extensions);
     exchange.drain(BodyReader::new(&head.headers, body)).await;
+    exchange.refused("path");
     let body = StatementErrorBody::new(exchange.key, code, "Not found");
+    exchange.finish(json(status, body.to_json()))
+}
+
+/// Answers a request with a too long address or too long headers in the statement endpoint's error shape.
+pub(crate) fn head_refused(options: &ProviderOptions, fault: HeadFault, head: &Parts) -> Response {
+    let exchange = Exchange::new("none", &head.extensions);
+    exchange.refused("head");
+    let (failure, title) = match fault {
+        HeadFault::UriTooLong { .. } => (StatementFailure::UriTooLong, "Address too long"),
+        _ => (StatementFailure::HeadersTooLarge, "Headers too large"),
+    };
+    let (code, status) = failure.answer(options);
+    let body = StatementErrorBody::new(exchange.key, code, title);
     exchange.finish(json(status, body.to_json()))
 }

@@ -10,6 +10,8 @@ mod answer;
 #[cfg(feature = "endpoints")]
 mod api_key;
 #[cfg(feature = "endpoints")]
+pub mod audit;
+#[cfg(feature = "endpoints")]
 mod cursor;
 #[cfg(feature = "delivery")]
 pub mod delivery;
@@ -19,6 +21,7 @@ mod directory;
 mod fallback;
 #[cfg(feature = "endpoints")]
 mod ledger;
+mod measure;
 #[cfg(feature = "endpoints")]
 mod options;
 #[cfg(feature = "endpoints")]

@@ -1,9 +1,11 @@
 //! Options of a provider.
 
 use crate::time_zone::ReportTimeZone;
+use crate::audit::{AuditLog, AuditOptions};
 use crate::{CursorSecret, CursorSecretError, StatementFailure};
 use bankrail_client_assertion::ReplayPolicy;
 use bankrail_client_assertion::token::{Scope, TokenRequest, TokenResponse, names};
+use bankrail_http::HeadBounds;
 use bankrail_rate_limit::Limiter;
 use bankrail_statement::{ErrorCode, StatementRequest};
 use bankrail_values::{Clock, SystemClock};
@@ -32,6 +34,8 @@ pub struct ProviderOptions {
     pub(crate) body_timeout: Duration,
     pub(crate) max_token_body: usize,
     pub(crate) max_statement_body: usize,
+    pub(crate) head_bounds: HeadBounds,
+    pub(crate) audit: Option<(Arc<dyn AuditLog>, AuditOptions)>,
     pub(crate) reporting_source: String,
     pub(crate) report_time_zone: ReportTimeZone,
 }
@@ -56,6 +60,8 @@ impl Default for ProviderOptions {
             body_timeout: Duration::from_secs(15),
             max_token_body: TokenRequest::MAX_BYTES,
             max_statement_body: StatementRequest::MAX_BYTES,
+            head_bounds: HeadBounds::default(),
+            audit: None,
             reporting_source: "CMM".to_owned(),
             report_time_zone: ReportTimeZone::default(),
         }
@@ -192,6 +198,21 @@ impl ProviderOptions {
     #[must_use]
     pub fn max_statement_body(mut self, bytes: usize) -> Self {
         self.max_statement_body = bytes;
+        self
+    }
+
+    /// How long the address and the headers of a request may be. After that the answer is 414 or 431. The server under
+    /// the routers must allow more, so that it does not answer by itself. Default: [`HeadBounds::default`].
+    #[must_use]
+    pub fn head_bounds(mut self, bounds: HeadBounds) -> Self {
+        self.head_bounds = bounds;
+        self
+    }
+
+    /// Records each token granted and each page of a statement served, before its answer is sent. Default: no records.
+    #[must_use]
+    pub fn audit(mut self, log: Arc<dyn AuditLog>, options: AuditOptions) -> Self {
+        self.audit = Some((log, options));
         self
     }
 

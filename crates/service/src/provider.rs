@@ -2,13 +2,17 @@
 
 use crate::shared::Shared;
 use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError, StatementFailure};
-use crate::{fallback, statement_endpoint, token_endpoint};
+use crate::{fallback, measure, statement_endpoint, token_endpoint};
 use axum::Router;
+use axum::body::Body;
 use axum::routing::any;
 use bankrail_client_assertion::token::TokenStore;
 use bankrail_client_assertion::{ReplayStore, Verifier};
-use bankrail_http::RequestKeyLayer;
+use bankrail_http::{HeadBoundsLayer, HeadFault, RequestKeyLayer};
+use http::Response;
+use http::request::Parts;
 use std::sync::Arc;
+use tower_layer::Stack;
 
 /// The provider's two endpoints. Cheap to clone; clones share everything.
 ///
@@ -42,6 +46,7 @@ impl Provider {
         let limiter = options.limiter.take().unwrap_or_default();
         let cursors = options.cursor_secret.take().map_or_else(CursorSecret::generate, Ok);
         let cursors = cursors.map_err(ProviderOptionsError::Cursors)?;
+        measure::endpoints::describe();
         let shared = Shared { directory, ledger, tokens, replay, verifier, limiter, cursors, options };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -72,9 +77,21 @@ impl Provider {
         Router::new().route(&self.shared.options.statement_path, any(statement_endpoint::handle)).with_state(shared)
     }
 
-    /// Adds the fallback, and the layer that sets the request key as the outermost, so that every answer has one.
+    /// Adds the fallback, the bounds on addresses and headers, and the layer that sets the request key as the outermost,
+    /// so that every answer has one.
     fn finished(&self, routes: Router) -> Router {
         let unknown = StatementFailure::UnknownPath.answer(&self.shared.options);
-        routes.fallback(move |request| fallback::handle(unknown.clone(), request)).layer(RequestKeyLayer::new())
+        let shared = Arc::clone(&self.shared);
+        let too_long = move |fault: HeadFault, head: &Parts| -> Response<Body> {
+            if head.uri.path() == shared.options.token_path {
+                token_endpoint::head_refused(&shared.options, fault, head)
+            } else {
+                fallback::head_refused(&shared.options, fault, head)
+            }
+        };
+        let bounds = HeadBoundsLayer::new(self.shared.options.head_bounds, too_long);
+        // One layer, because the router allocates for each.
+        let layers = Stack::new(bounds, RequestKeyLayer::new());
+        routes.fallback(move |request| fallback::handle(unknown.clone(), request)).layer(layers)
     }
 }

@@ -1,11 +1,13 @@
 //! The state that both endpoints share.
 
-use crate::{ApiKeyHash, CursorSecret, Customer, Directory, Ledger, ProviderOptions};
+use crate::audit::{AuditEvent, AuditOptions, AuditRecord};
+use crate::{ApiKeyHash, CursorSecret, Customer, Directory, Ledger, ProviderOptions, measure};
 use bankrail_client_assertion::token::TokenStore;
 use bankrail_client_assertion::{ReplayStore, Verifier};
+use bankrail_http::names::API_KEY;
 use bankrail_rate_limit::layer::{LimitRefusal, write_rate_limit};
 use bankrail_rate_limit::{CallType, Decision, Limiter};
-use bankrail_values::{StoreError, Timestamp};
+use bankrail_values::{HyphenatedUuid, StoreError, Timestamp};
 use http::HeaderMap;
 use std::sync::Arc;
 
@@ -23,11 +25,23 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// The customer whose API key the request has.
-    pub(crate) async fn customer_of(&self, request: &HeaderMap) -> Result<Option<Arc<Customer>>, StoreError> {
-        match ApiKeyHash::of_request(request) {
-            Some(key) => self.directory.customer_by_api_key(key).await,
-            None => Ok(None),
-        }
+    pub(crate) async fn customer_of(&self, request: &HeaderMap) -> Result<Arc<Customer>, Unknown> {
+        let Some(key) = ApiKeyHash::of_request(request) else {
+            return Err(if request.contains_key(API_KEY) { Unknown::Key } else { Unknown::NoKey });
+        };
+        self.directory.customer_by_api_key(key).await.map_err(Unknown::Store)?.ok_or(Unknown::Key)
+    }
+
+    /// Charges a request to a limit.
+    pub(crate) async fn admit(
+        &self,
+        customer: &Customer,
+        budget: CallType,
+        now: Timestamp,
+    ) -> Result<Option<Decision>, LimitRefusal> {
+        let decision = self.limiter.admit(customer.code.as_str(), budget, now).await;
+        measure::endpoints::limited(budget, &decision);
+        decision
     }
 
     /// Charges a request that proved nothing to the customer's budget for such requests. A request that proves right is
@@ -38,7 +52,23 @@ impl Shared {
         budget: CallType,
         now: Timestamp,
     ) -> Result<(), LimitRefusal> {
-        self.limiter.admit(customer.code.as_str(), budget, now).await.map(drop)
+        self.admit(customer, budget, now).await.map(drop)
+    }
+
+    /// Records what a request is given, if there is an audit. The error of the log is returned only if the request
+    /// must be refused for it; `failed` logs it in either case.
+    pub(crate) async fn audit(
+        &self,
+        request_key: HyphenatedUuid,
+        customer: &Customer,
+        now: Timestamp,
+        event: impl FnOnce(&AuditOptions) -> AuditEvent,
+        failed: impl FnOnce(&StoreError),
+    ) -> Result<(), StoreError> {
+        let Some((log, options)) = &self.options.audit else { return Ok(()) };
+        let record = AuditRecord::new(now, request_key, customer.code.clone(), event(options));
+        let recorded = log.record(&record).await.inspect_err(failed);
+        if options.continues_after_failure() { Ok(()) } else { recorded }
     }
 
     /// `RateLimit` and `RateLimit-Policy` where they are wanted.
@@ -47,4 +77,15 @@ impl Shared {
             write_rate_limit(decision, out);
         }
     }
+}
+
+/// Why no customer is known.
+#[derive(Debug)]
+pub(crate) enum Unknown {
+    /// The request has no API key.
+    NoKey,
+    /// It has one that is nobody's, or several.
+    Key,
+    /// The directory failed.
+    Store(StoreError),
 }

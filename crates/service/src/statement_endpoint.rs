@@ -8,6 +8,7 @@ pub use self::failure::StatementFailure;
 use self::refusal::{BearerFault, Refusal};
 use crate::Customer;
 use crate::answer::{self, Exchange, json};
+use crate::audit::{AuditEvent, AuditOptions};
 use crate::cursor::{Owner, Walk};
 use crate::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
 use crate::shared::Shared;
@@ -18,7 +19,7 @@ use bankrail_client_assertion::token::{AccessToken, TokenGrant};
 use bankrail_http::{BodyError, BodyReader, content};
 use bankrail_rate_limit::CallType;
 use bankrail_statement::{AccountKind, Page, StatementRequest, StatementResponse};
-use bankrail_values::Timestamp;
+use bankrail_values::{StoreError, Timestamp};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CACHE_CONTROL};
 use http::request::Parts;
@@ -35,7 +36,10 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
     let mut response = match served {
         Some(Ok(response)) => response,
         Some(Err(refusal)) => refusal.into_response(&exchange, &shared.options),
-        None => refusal::internal(&exchange, &shared.options),
+        None => {
+            exchange.refused("internal");
+            refusal::internal(&exchange, &shared.options)
+        }
     };
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     exchange.finish(response)
@@ -51,7 +55,7 @@ async fn serve(
     if parts.method != Method::POST {
         return Err(Refusal::Method);
     }
-    let customer = shared.customer_of(&parts.headers).await.map_err(Refusal::Store)?.ok_or(Refusal::ApiKey)?;
+    let customer = shared.customer_of(&parts.headers).await?;
     exchange.customer = Some(customer.code.clone());
     let read = body.read(shared.options.max_statement_body, shared.options.body_timeout).await;
     // After the body, which may take its time: everything is judged at this one instant.
@@ -70,7 +74,7 @@ async fn serve(
     if !grant.scopes.contains(scope) || !customer.scopes.contains(scope) {
         return Err(Refusal::Scope);
     }
-    let decision = shared.limiter.admit(customer.code.as_str(), CallType::Statement, now).await;
+    let decision = shared.admit(&customer, CallType::Statement, now).await;
     let decision = decision.map_err(Refusal::Limit)?;
     let served = after_limit(shared, exchange, &customer, &parts.headers, read, now).await;
     let mut response = served.unwrap_or_else(|refusal| refusal.into_response(exchange, &shared.options));
@@ -107,8 +111,11 @@ async fn after_limit(
     now: Timestamp,
 ) -> Result<Response, Refusal> {
     let body = read.map_err(Refusal::Body)?;
-    if !content::is_json(headers) || content::is_encoded(headers) {
+    if !content::is_json(headers) {
         return Err(Refusal::MediaType);
+    }
+    if content::is_encoded(headers) {
+        return Err(Refusal::Encoding);
     }
     let request = StatementRequest::from_json(&body).map_err(Refusal::Request)?;
     // A malformed identifier names no account, so the ledger is not asked.
@@ -133,7 +140,18 @@ async fn after_limit(
         sort_order: walk.order,
     };
     match shared.ledger.statement(&query).await {
-        Ok(LedgerAnswer::Page(page)) => answer_page(shared, exchange, &request, &query, walk, *page, now),
+        Ok(LedgerAnswer::Page(page)) => {
+            let (entries, is_last) = (page.entries.len(), page.next.is_none());
+            let response = answer_page(shared, exchange, &request, &query, walk, *page, now)?;
+            let served = |options: &AuditOptions| AuditEvent::StatementServed {
+                account: options.recorded(&query.account),
+                entries,
+                is_last,
+            };
+            let failed = |error: &StoreError| exchange.log_failure("audit log", error.kind());
+            shared.audit(exchange.key, customer, now, served, failed).await.map_err(|_| Refusal::Audit)?;
+            Ok(response)
+        }
         Ok(LedgerAnswer::UnknownAccount) => Err(Refusal::Account(query.account.as_str().to_owned())),
         Ok(LedgerAnswer::UnknownPosition) => Err(Refusal::Cursor),
         Err(error) => Err(Refusal::Ledger(query.account, error)),

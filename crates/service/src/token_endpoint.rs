@@ -1,8 +1,9 @@
 //! `POST /v1.0/auth`: exchanges an assertion for an access token (Specification: "Obtain access token").
 
 use crate::answer::{self, Exchange, allow_post, body_status, json};
-use crate::shared::Shared;
-use crate::{Customer, TokenErrorStyle};
+use crate::audit::{AuditEvent, AuditOptions};
+use crate::shared::{Shared, Unknown};
+use crate::{Customer, ProviderOptions, TokenErrorStyle};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -11,7 +12,7 @@ use bankrail_client_assertion::token::{
     TokenRequest, TokenRequestError, TokenResponse,
 };
 use bankrail_client_assertion::{AssertionError, VerifiedAssertion};
-use bankrail_http::{BodyError, BodyReader, content};
+use bankrail_http::{BodyError, BodyReader, HeadFault, content};
 use bankrail_rate_limit::CallType;
 use bankrail_rate_limit::layer::LimitRefusal;
 use bankrail_statement::{ErrorCode, StatementErrorBody};
@@ -34,14 +35,36 @@ pub(crate) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
         Some(Ok(response)) => response,
         Some(Err(refusal)) => {
             refusal.log(&exchange);
-            refusal.into_response(errors)
+            refusal.into_response(&exchange, errors)
         }
-        None => errors.of(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError),
+        None => {
+            exchange.refused("internal");
+            errors.of(StatusCode::INTERNAL_SERVER_ERROR, TokenErrorCode::ServerError)
+        }
     };
-    // RFC 6749 section 5.1.
+    never_stored(&mut response);
+    exchange.finish(response)
+}
+
+/// Answers a request with a too long address or too long headers.
+pub(crate) fn head_refused(options: &ProviderOptions, fault: HeadFault, head: &Parts) -> Response {
+    let exchange = Exchange::new("token", &head.extensions);
+    exchange.refused("head");
+    let errors = Errors { style: options.token_error_body, request_key: exchange.key };
+    let title = match fault {
+        HeadFault::UriTooLong { .. } => "Address too long",
+        _ => "Headers too large",
+    };
+    let body = TokenErrorBody::new(TokenErrorCode::InvalidRequest).with_description(title);
+    let mut response = errors.write(fault.status(), &body);
+    never_stored(&mut response);
+    exchange.finish(response)
+}
+
+/// RFC 6749 section 5.1.
+fn never_stored(response: &mut Response) {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(PRAGMA, HeaderValue::from_static("no-cache"));
-    exchange.finish(response)
 }
 
 /// Makes the checks in their documented order.
@@ -55,7 +78,7 @@ async fn serve(
     if parts.method != Method::POST {
         return Err(Refusal::Method);
     }
-    let customer = shared.customer_of(&parts.headers).await.map_err(Refusal::Store)?.ok_or(Refusal::ApiKey)?;
+    let customer = shared.customer_of(&parts.headers).await?;
     exchange.customer = Some(customer.code.clone());
     let form = body.read(shared.options.max_token_body, shared.options.body_timeout).await;
     // After the body, which may take its time: everything is judged at this one instant.
@@ -73,12 +96,12 @@ async fn serve(
             });
         }
     };
-    let decision = shared.limiter.admit(customer.code.as_str(), CallType::Token, now).await;
+    let decision = shared.admit(&customer, CallType::Token, now).await;
     let decision = decision.map_err(|refusal| Refusal::Limit(refusal, shared.options.rate_limit_headers))?;
-    let served = exchange_for_token(shared, &customer, &request, &verified, now).await;
+    let served = exchange_for_token(shared, exchange, &customer, &request, &verified, now).await;
     let mut response = served.unwrap_or_else(|refusal| {
         refusal.log(exchange);
-        refusal.into_response(errors)
+        refusal.into_response(exchange, errors)
     });
     shared.write_rate_limit(decision.as_ref(), response.headers_mut());
     Ok(response)
@@ -103,6 +126,7 @@ fn prove(
 
 async fn exchange_for_token(
     shared: &Shared,
+    exchange: &Exchange,
     customer: &Customer,
     request: &TokenRequest,
     verified: &VerifiedAssertion,
@@ -111,7 +135,7 @@ async fn exchange_for_token(
     // Before the assertion is used up, so that the customer may request another scope with it.
     let granted = request.scope().granted_from(&customer.scopes).map_err(Refusal::Scope)?;
     verified.claim(shared.options.replay_policy, &*shared.replay, now).await?;
-    issue(shared, customer, &granted, now).await
+    issue(shared, exchange, customer, &granted, verified, now).await
 }
 
 /// Proves the assertion to be the API key's customer's.
@@ -131,17 +155,27 @@ fn authenticate(
     Ok(verified)
 }
 
-/// Stores the grant under the token's hash, then answers with the token.
+/// Stores the grant under the token's hash, records it, then answers with the token.
 async fn issue(
     shared: &Shared,
+    exchange: &Exchange,
     customer: &Customer,
     granted: &GrantedScopes,
+    verified: &VerifiedAssertion,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
     let token = AccessToken::generate().map_err(Refusal::Randomness)?;
     let lifetime = shared.options.token_lifetime;
-    let grant = TokenGrant::new(customer.code.clone(), granted.scopes().clone(), now, now.saturating_add(lifetime));
+    let expires_at = now.saturating_add(lifetime);
+    let grant = TokenGrant::new(customer.code.clone(), granted.scopes().clone(), now, expires_at);
     shared.tokens.insert(token.hash(), grant).await.map_err(Refusal::Store)?;
+    let event = |_: &AuditOptions| AuditEvent::TokenGranted {
+        scopes: granted.scopes().clone(),
+        key_id: verified.key_id().map(str::to_owned),
+        expires_at,
+    };
+    let failed = |error: &StoreError| exchange.log_failure("audit log", error.kind());
+    shared.audit(exchange.key, customer, now, event, failed).await.map_err(|_| Refusal::Audit)?;
     Ok(json(StatusCode::OK, TokenResponse::new(token, lifetime.as_secs(), granted).to_json()))
 }
 
@@ -190,6 +224,7 @@ fn title(code: &TokenErrorCode) -> &str {
 #[derive(Debug)]
 enum Refusal {
     Method,
+    NoApiKey,
     ApiKey,
     Limit(LimitRefusal, bool),
     Body(BodyError),
@@ -200,6 +235,18 @@ enum Refusal {
     Scope(NoScopeGranted),
     Store(StoreError),
     Randomness(RandomnessError),
+    /// The token could not be recorded. The failure of the audit log was logged.
+    Audit,
+}
+
+impl From<Unknown> for Refusal {
+    fn from(unknown: Unknown) -> Self {
+        match unknown {
+            Unknown::NoKey => Self::NoApiKey,
+            Unknown::Key => Self::ApiKey,
+            Unknown::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 impl From<AssertionError> for Refusal {
@@ -220,7 +267,9 @@ impl Refusal {
             Self::Store(store) => exchange.log_failure("store", store.kind()),
             Self::Randomness(randomness) => exchange.log_failure("randomness", randomness),
             Self::Method
+            | Self::NoApiKey
             | Self::ApiKey
+            | Self::Audit
             | Self::Limit(..)
             | Self::Body(_)
             | Self::Encoding
@@ -229,23 +278,49 @@ impl Refusal {
         }
     }
 
-    fn into_response(self, errors: Errors) -> Response {
+    /// The reason for metrics.
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Method => "method",
+            Self::NoApiKey | Self::ApiKey => "api_key",
+            Self::Limit(LimitRefusal::Unreachable(_), _) => "store",
+            Self::Limit(..) => "limit",
+            Self::Body(_) => "body",
+            Self::Encoding => "media_type",
+            Self::Form(_) => "request",
+            Self::Assertion(AssertionError::ReplayStore(_)) | Self::Store(_) => "store",
+            Self::OtherCustomer | Self::Assertion(_) => "assertion",
+            Self::Scope(_) => "scope",
+            Self::Randomness(_) => "internal",
+            Self::Audit => "audit",
+        }
+    }
+
+    fn into_response(self, exchange: &Exchange, errors: Errors) -> Response {
+        exchange.refused(self.reason());
         match self {
             Self::Method => {
                 let mut response = errors.of(StatusCode::METHOD_NOT_ALLOWED, TokenErrorCode::InvalidRequest);
                 allow_post(&mut response);
                 response
             }
+            Self::NoApiKey => {
+                let body = TokenErrorBody::new(TokenErrorCode::InvalidClient).with_description("API key required");
+                errors.write(StatusCode::UNAUTHORIZED, &body)
+            }
             Self::ApiKey | Self::OtherCustomer => errors.of(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient),
             Self::Limit(refusal, with_headers) => limited(errors, &refusal, with_headers),
             Self::Body(refused) => errors.of(body_status(&refused), TokenErrorCode::InvalidRequest),
-            Self::Encoding => errors.of(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest),
+            Self::Encoding => {
+                let body = TokenErrorBody::new(TokenErrorCode::InvalidRequest);
+                errors.write(StatusCode::BAD_REQUEST, &body.with_description("Expected a body without content coding"))
+            }
             // The answer names the field: the client's developer needs it, and it tells an attacker nothing new.
             Self::Form(error) => {
                 let body = TokenErrorBody::new(error.code()).with_description(error.to_string());
                 errors.write(StatusCode::BAD_REQUEST, &body)
             }
-            Self::Assertion(AssertionError::ReplayStore(_)) | Self::Store(_) => {
+            Self::Assertion(AssertionError::ReplayStore(_)) | Self::Store(_) | Self::Audit => {
                 errors.of(StatusCode::SERVICE_UNAVAILABLE, TokenErrorCode::TemporarilyUnavailable)
             }
             Self::Assertion(refused) => errors.write(StatusCode::UNAUTHORIZED, &refused.to_body()),
@@ -256,7 +331,11 @@ impl Refusal {
 }
 
 fn limited(errors: Errors, refusal: &LimitRefusal, with_headers: bool) -> Response {
-    let mut response = errors.of(refusal.status(), TokenErrorCode::TemporarilyUnavailable);
+    let body = TokenErrorBody::new(TokenErrorCode::TemporarilyUnavailable);
+    let mut response = match refusal {
+        LimitRefusal::Exceeded(_) => errors.write(refusal.status(), &body.with_description("Rate limit exceeded")),
+        _ => errors.write(refusal.status(), &body),
+    };
     refusal.write_headers(with_headers, response.headers_mut());
     response
 }

@@ -100,7 +100,8 @@ impl TokenErrorBody {
         Self { error, error_description: None }
     }
 
-    /// Adds a description. Characters that RFC 6749 section 5.2 does not allow are written as `?`.
+    /// Adds a description. Of the characters that RFC 6749 section 5.2 does not allow, a quotation mark is written as an
+    /// apostrophe, and any other as `?`.
     #[must_use]
     pub fn with_description(mut self, text: impl Into<String>) -> Self {
         self.error_description = Some(text.into());
@@ -111,7 +112,12 @@ impl TokenErrorBody {
     #[must_use]
     pub fn to_json(&self) -> String {
         let allowed = |c: char| matches!(c, ' '..='!' | '#'..='[' | ']'..='~');
-        let clean = |text: &str| text.chars().map(|c| if allowed(c) { c } else { '?' }).collect::<String>();
+        let cleaned = |c| match c {
+            '"' => '\'',
+            c if allowed(c) => c,
+            _ => '?',
+        };
+        let clean = |text: &str| text.chars().map(cleaned).collect::<String>();
         JsonObjectWriter::new()
             .string("error", &clean(self.error.as_str()))
             .optional_string("error_description", self.error_description.as_deref().map(clean).as_deref())

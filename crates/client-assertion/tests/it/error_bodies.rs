@@ -21,7 +21,7 @@ fn every_code_has_its_text_and_status() {
     let other = TokenErrorBody::from_json(br#"{"error":"slow\u005fdown","error_description":"a\"b"}"#).unwrap();
     assert_eq!(other.error, TokenErrorCode::Other("slow_down".into()));
     assert_eq!(other.error.status(), 400);
-    assert_eq!(other.to_json(), r#"{"error":"slow_down","error_description":"a?b"}"#);
+    assert_eq!(other.to_json(), r#"{"error":"slow_down","error_description":"a'b"}"#);
 }
 
 /// Default: "Token endpoint". Token endpoints also send the error of the statement exchange.

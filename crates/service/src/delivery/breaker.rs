@@ -1,5 +1,6 @@
 //! The circuit breaker: deliveries to an endpoint that keeps failing are paused until it answers again.
 
+use super::snapshot::CircuitState;
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
@@ -145,6 +146,16 @@ impl Breaker {
         self.trial_running = false;
     }
 
+    /// What an operator sees.
+    pub(super) fn state(&self, now: Timestamp) -> CircuitState {
+        match (self.rests_until, self.open_until) {
+            (_, Some(until)) if now < until => CircuitState::Open { until },
+            (Some(until), _) if now < until => CircuitState::Resting { until },
+            (_, Some(_)) => CircuitState::Trial,
+            (_, None) => CircuitState::Closed { failures: self.failures },
+        }
+    }
+
     /// Whether no delivery may start: the circuit is open, the endpoint rests, or a trial is running.
     pub(crate) fn is_open(&self, now: Timestamp) -> bool {
         self.rests_until.is_some_and(|until| now < until)
@@ -172,7 +183,10 @@ mod tests {
             breaker.failed(at(0), &policy);
             assert_eq!(breaker.ask(at(0)), Passage::Free);
         }
+        assert_eq!(breaker.state(at(0)), CircuitState::Closed { failures: 4 });
         breaker.failed(at(0), &policy);
+        assert_eq!(breaker.state(at(29)), CircuitState::Open { until: at(30) });
+        assert_eq!(breaker.state(at(30)), CircuitState::Trial);
         assert_eq!(breaker.ask(at(29)), Passage::NotBefore(at(30)));
         assert!(breaker.is_open(at(29)) && !breaker.is_open(at(30)));
         assert_eq!(breaker.ask(at(30)), Passage::Free);
@@ -218,6 +232,7 @@ mod tests {
         breaker.rest(at(60));
         breaker.rest(at(20));
         breaker.succeeded();
+        assert_eq!(breaker.state(at(59)), CircuitState::Resting { until: at(60) });
         assert_eq!(breaker.ask(at(59)), Passage::NotBefore(at(60)));
         assert!(breaker.is_open(at(59)) && !breaker.is_open(at(60)));
         assert_eq!(breaker.ask(at(60)), Passage::Free);

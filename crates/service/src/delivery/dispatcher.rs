@@ -3,15 +3,19 @@
 mod options;
 mod pauses;
 mod places;
+mod running;
 
 pub use options::{DispatcherOptions, Unacknowledged};
 
 use self::pauses::Pauses;
 use self::places::{Free, Places};
+use self::running::Running;
 use super::breaker::Health;
 use super::endpoint::{Endpoints, Known};
 use super::post::{Outcome, Stored, Terms, post};
+use super::snapshot::DispatcherSnapshot;
 use super::transport::Transport;
+use crate::measure;
 use bankrail_http::CpuPool;
 use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Lease, LeaseOwner, LeaseRequest, Outbox,
@@ -49,6 +53,7 @@ struct Shared {
     wake: Notify,
     /// The endpoints whose entries were leased last.
     last: Mutex<LastLeased>,
+    running: Running,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -72,8 +77,9 @@ impl Dispatcher {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|_| NoRandomness)?;
         let owner = LeaseOwner::from_random_bytes(random);
-        let (pool, wake, last) = (CpuPool::default(), Notify::new(), Mutex::default());
-        let shared = Shared { outbox, endpoints, transport, pool, clock, options, owner, wake, last };
+        measure::delivery::describe();
+        let (pool, wake, last, running) = (CpuPool::default(), Notify::new(), Mutex::default(), Running::default());
+        let shared = Shared { outbox, endpoints, transport, pool, clock, options, owner, wake, last, running };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -138,6 +144,15 @@ impl Dispatcher {
         Ok(resumed)
     }
 
+    /// What this dispatcher and its outbox are doing now. The outbox counts its messages, which takes longer the more
+    /// there are.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the outbox.
+    pub async fn snapshot(&self) -> Result<DispatcherSnapshot, StoreError> {
+        self.shared.snapshot().await
+    }
+
     /// Delivers until `stop` is ready. Then it starts no more deliveries, waits for the running ones, each of which
     /// ends within twice the time-out, and returns. Messages that are not delivered stay in the outbox.
     ///
@@ -152,6 +167,13 @@ impl Dispatcher {
         if let Some(retention) = self.shared.options.retention {
             let shared = Arc::clone(&self.shared);
             forgetting.spawn(async move { shared.forget_regularly(retention).await });
+        }
+        #[cfg(feature = "metrics")]
+        let mut measuring = JoinSet::new();
+        #[cfg(feature = "metrics")]
+        if let Some(interval) = self.shared.options.gauge_interval {
+            let shared = Arc::clone(&self.shared);
+            measuring.spawn(async move { shared.measure_regularly(interval).await });
         }
         loop {
             // One lease for all the places that have become free, because each lease is a write to the outbox.
@@ -267,9 +289,11 @@ impl Shared {
             Ok(begun) => begun,
             Err(due) => return self.give_back(&entry, due).await,
         };
+        let under_way = self.running.begin(&entry, now);
         let started = Instant::now();
         let outcome = self.post(&known, &entry, now).await;
         let (took, ended) = (started.elapsed(), self.clock.now());
+        drop(under_way);
         known.set_slow(took >= self.options.slow_after);
         begun.end(self.options.breaker.judge(outcome.health, took), ended, &self.options.breaker);
         if let Some(asked) = outcome.rest() {
@@ -277,6 +301,7 @@ impl Shared {
         }
         let record = DeliveryRecord { started_at: now, duration: took, status: outcome.status, note: outcome.note };
         let next = self.next(&entry, &outcome, ended).await;
+        measure::delivery::delivered(&entry.message.kind, next == Disposition::Delivered, outcome.note, took);
         tracing::info!(
             entry = %entry.id,
             endpoint = %entry.message.endpoint,
@@ -334,9 +359,33 @@ impl Shared {
         let made = entry.deliveries.saturating_add(1);
         let next = self.options.schedule.after_failure(made, now, outcome.retry_after, random());
         if next == Disposition::DeadLetter {
+            measure::delivery::dead_letter(&entry.message.kind);
             tracing::error!(entry = %entry.id, %endpoint, deliveries = made, "a message became a dead letter");
         }
         next
+    }
+
+    async fn snapshot(&self) -> Result<DispatcherSnapshot, StoreError> {
+        let at = self.clock.now();
+        Ok(DispatcherSnapshot {
+            at,
+            running: self.running.all(),
+            endpoints: self.endpoints.snapshot(at),
+            outbox: self.outbox.counts(None).await?,
+            oldest_pending: self.outbox.oldest_pending().await?,
+            stopped: self.outbox.stopped_endpoints().await?,
+        })
+    }
+
+    #[cfg(feature = "metrics")]
+    async fn measure_regularly(&self, interval: Duration) {
+        loop {
+            match self.snapshot().await {
+                Ok(snapshot) => measure::delivery::snapshot(&snapshot),
+                Err(error) => tracing::error!(error = %error, "the outbox failed"),
+            }
+            tokio::time::sleep(interval.max(Duration::from_secs(1))).await;
+        }
     }
 
     async fn forget_regularly(&self, retention: Duration) {

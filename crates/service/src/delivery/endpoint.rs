@@ -1,6 +1,7 @@
 //! The customers' receivers.
 
 use super::breaker::{Breaker, BreakerPolicy, Health, Passage};
+use super::snapshot::EndpointSnapshot;
 use super::url::EndpointUrl;
 use bankrail_http::CpuPool;
 use bankrail_http::names::API_KEY;
@@ -204,6 +205,22 @@ impl Endpoints {
     pub(super) fn slow(&self) -> Vec<EndpointId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.values().filter(|known| known.is_slow()).map(|known| known.endpoint.id.clone()).collect()
+    }
+
+    /// All receivers by name, as an operator sees them.
+    pub(super) fn snapshot(&self, now: Timestamp) -> Vec<EndpointSnapshot> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = known
+            .values()
+            .map(|known| EndpointSnapshot {
+                endpoint: known.endpoint.id.clone(),
+                circuit: known.lock().state(now),
+                is_slow: known.is_slow(),
+            })
+            .collect();
+        drop(known);
+        all.sort_unstable_by(|one, other| one.endpoint.as_str().cmp(other.endpoint.as_str()));
+        all
     }
 
     pub(super) fn get(&self, id: &EndpointId) -> Option<Arc<Known>> {

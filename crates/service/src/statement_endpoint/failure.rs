@@ -58,10 +58,14 @@ failures! {
     BodyTimeout = ErrorCode::for_status(408);
     /// The body is too large: `EC413`, 413.
     BodyTooLarge = ErrorCode::for_status(413);
-    /// The body is not `application/json`: `EC415`, 415.
+    /// The address is too long: `EC414`, 414.
+    UriTooLong = ErrorCode::for_status(414);
+    /// The body is not `application/json`, or is compressed: `EC415`, 415.
     MediaType = ErrorCode::for_status(415);
     /// The rate limit is exceeded: `EC429`, 429 (Specification: "Errors").
     RateLimit = ErrorCode::for_status(429);
+    /// The headers are too long or too many: `EC431`, 431.
+    HeadersTooLarge = ErrorCode::for_status(431);
 }
 
 impl StatementFailure {

@@ -4,18 +4,20 @@ use super::failure::StatementFailure as Failure;
 use super::report::PageError;
 use crate::ProviderOptions;
 use crate::answer::{Exchange, allow_post, json};
+use crate::shared::Unknown;
 use axum::response::Response;
 use bankrail_http::BodyError;
 use bankrail_rate_limit::layer::LimitRefusal;
 use bankrail_statement::{AccountId, RequestError, StatementErrorBody};
 use bankrail_values::StoreError;
 use http::HeaderValue;
-use http::header::WWW_AUTHENTICATE;
+use http::header::{ACCEPT_ENCODING, WWW_AUTHENTICATE};
 
 /// Why a request gets no statement.
 #[derive(Debug)]
 pub(super) enum Refusal {
     Method,
+    NoApiKey,
     ApiKey,
     Bearer(BearerFault),
     Scope,
@@ -24,6 +26,8 @@ pub(super) enum Refusal {
     BearerLimit(LimitRefusal),
     Body(BodyError),
     MediaType,
+    /// The body is compressed.
+    Encoding,
     Request(RequestError),
     Cursor,
     /// No such account for this customer, or a malformed identifier. The text is the identifier of the request.
@@ -31,6 +35,18 @@ pub(super) enum Refusal {
     Ledger(AccountId, StoreError),
     Page(AccountId, PageError),
     Store(StoreError),
+    /// The statement could not be recorded. The failure of the audit log was logged.
+    Audit,
+}
+
+impl From<Unknown> for Refusal {
+    fn from(unknown: Unknown) -> Self {
+        match unknown {
+            Unknown::NoKey => Self::NoApiKey,
+            Unknown::Key => Self::ApiKey,
+            Unknown::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 /// What is wrong with the bearer token.
@@ -42,7 +58,28 @@ pub(super) enum BearerFault {
 }
 
 impl Refusal {
+    /// The reason for metrics.
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Method => "method",
+            Self::NoApiKey | Self::ApiKey => "api_key",
+            Self::Bearer(_) => "access_token",
+            Self::Scope => "scope",
+            Self::Limit(LimitRefusal::Unreachable(_)) | Self::BearerLimit(LimitRefusal::Unreachable(_)) => "store",
+            Self::Limit(_) | Self::BearerLimit(_) => "limit",
+            Self::Body(_) => "body",
+            Self::MediaType | Self::Encoding => "media_type",
+            Self::Request(_) => "request",
+            Self::Cursor => "cursor",
+            Self::Account(_) => "account",
+            Self::Ledger(..) | Self::Page(..) => "ledger",
+            Self::Store(_) => "store",
+            Self::Audit => "audit",
+        }
+    }
+
     pub(super) fn into_response(self, exchange: &Exchange, options: &ProviderOptions) -> Response {
+        exchange.refused(self.reason());
         let plain = |failure: Failure, title: &str| answer(exchange, options, failure, title);
         match self {
             Self::Method => {
@@ -50,6 +87,7 @@ impl Refusal {
                 allow_post(&mut response);
                 response
             }
+            Self::NoApiKey => challenged(plain(Failure::ApiKey, "API key required"), "Bearer"),
             Self::ApiKey => challenged(plain(Failure::ApiKey, "Invalid API key"), "Bearer"),
             Self::Bearer(BearerFault::Absent) => {
                 challenged(plain(Failure::AccessToken, "Access token required"), "Bearer")
@@ -71,6 +109,12 @@ impl Refusal {
             }
             Self::Body(_) => plain(Failure::Validation, "Request body incomplete"),
             Self::MediaType => plain(Failure::MediaType, "Expected application/json"),
+            Self::Encoding => {
+                let mut response = plain(Failure::MediaType, "Expected a body without content coding");
+                // RFC 9110 section 12.5.3.
+                response.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+                response
+            }
             Self::Request(error) => plain(Failure::Validation, &with_cause(&error)),
             Self::Cursor => plain(Failure::Validation, "Invalid cursor"),
             Self::Account(asked) => {
@@ -89,6 +133,7 @@ impl Refusal {
                 exchange.log_failure("store", error.kind());
                 unavailable(exchange, options)
             }
+            Self::Audit => unavailable(exchange, options),
         }
     }
 }

@@ -8,8 +8,9 @@ mod leaks;
 mod requests;
 mod retries;
 mod running;
+mod snapshot;
 mod urls;
-mod world;
+pub(crate) mod world;
 
 use self::world::{Reply, World, fresh_headers};
 use bankrail_mailbox::{DeliveryNote, Enqueued, OutboxState};

@@ -8,12 +8,16 @@
 )]
 
 mod bookings;
+mod audit;
 mod capture;
 mod delivery;
+mod heads;
 mod leaks;
 mod ledger;
 mod limits;
 mod logging;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod numbers;
 mod paging;
 mod shape;

@@ -190,6 +190,8 @@ async fn each_failure_has_the_code_and_the_status_that_were_set() {
     let never = Body::from_stream(stream::pending::<Result<String, std::io::Error>>());
     all.push(found(&hanging.send(statement_request(API_KEY, &token, never)).await));
     all.push(found(&world.statement(&" ".repeat(17_000)).await));
+    let long = Request::post(format!("/{}", "x".repeat(10_000))).body(Body::empty()).unwrap();
+    all.push(found(&world.send(long).await));
     let token = world.token("ACME", names::STATEMENT_READ).await;
     let mut text = statement_request(API_KEY, &token, body);
     text.headers_mut().insert("content-type", "text/plain".parse().unwrap());
@@ -198,6 +200,8 @@ async fn each_failure_has_the_code_and_the_status_that_were_set() {
         world.statement(body).await;
     }
     all.push(found(&world.statement(body).await));
+    let long = Request::post("/").header("x", "x".repeat(20_000)).body(Body::empty()).unwrap();
+    all.push(found(&world.send(long).await));
     let expected: Vec<_> = StatementFailure::ALL
         .iter()
         .zip(1..)
@@ -264,7 +268,7 @@ async fn requests_without_valid_credentials_are_refused() {
         ),
         (
             "a huge token",
-            build().header("apikey", API_KEY).header("authorization", format!("Bearer {}", "a".repeat(100_000))),
+            build().header("apikey", API_KEY).header("authorization", format!("Bearer {}", "a".repeat(15_000))),
             "Bearer error=\"invalid_token\"",
         ),
     ] {

@@ -339,7 +339,7 @@ async fn beyond_their_budget_failing_token_requests_get_429() {
         statuses.push(answer.status.as_u16());
         assert!(answer.headers.get("ratelimit").is_none(), "the budget is not the customer's limit");
         if answer.status == StatusCode::TOO_MANY_REQUESTS {
-            assert_eq!(answer.text, r#"{"error":"temporarily_unavailable"}"#);
+            assert_eq!(answer.text, r#"{"error":"temporarily_unavailable","error_description":"Rate limit exceeded"}"#);
             assert!(answer.header("retry-after").parse::<u64>().unwrap() > 0);
         }
     }

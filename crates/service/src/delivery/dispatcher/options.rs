@@ -37,6 +37,8 @@ pub struct DispatcherOptions {
     pub(in crate::delivery) retention: Option<Duration>,
     pub(in crate::delivery) outgoing: OutgoingOptions,
     pub(in crate::delivery) requests: Option<Arc<dyn Requests>>,
+    #[cfg(feature = "metrics")]
+    pub(in crate::delivery) gauge_interval: Option<Duration>,
 }
 
 impl Default for DispatcherOptions {
@@ -57,6 +59,8 @@ impl Default for DispatcherOptions {
             retention: None,
             outgoing: OutgoingOptions::default(),
             requests: None,
+            #[cfg(feature = "metrics")]
+            gauge_interval: Some(Duration::from_secs(60)),
         }
     }
 }
@@ -184,6 +188,16 @@ impl DispatcherOptions {
     #[must_use]
     pub fn requests(mut self, requests: Arc<dyn Requests>) -> Self {
         self.requests = Some(requests);
+        self
+    }
+
+    /// How often [`Dispatcher::run`](super::Dispatcher::run) sets the gauges of metrics from a
+    /// [snapshot](super::Dispatcher::snapshot), at least a second; `None`: never, for all but one of several dispatchers
+    /// over one outbox. Default: every 60 s.
+    #[cfg(feature = "metrics")]
+    #[must_use]
+    pub fn gauge_interval(mut self, interval: Option<Duration>) -> Self {
+        self.gauge_interval = interval;
         self
     }
 

@@ -25,7 +25,7 @@ fn keys() -> &'static (SigningKey, [DecryptionKey; 2]) {
     })
 }
 
-pub(super) fn sealer(customer: usize) -> Arc<Sealer> {
+pub(crate) fn sealer(customer: usize) -> Arc<Sealer> {
     let (signing, customers) = keys();
     Arc::new(Sealer::new(signing.clone(), customers[customer].encryption_key()))
 }
@@ -37,7 +37,7 @@ fn opener(customer: usize) -> Opener {
 
 /// What the receiver does with the next request.
 #[derive(Clone, Debug)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     Good,
     Status(u16),
     Asking(u16, String),
@@ -49,39 +49,39 @@ pub(super) enum Reply {
 
 /// Answers by script, then as `always`. Each request waits for a permit.
 #[derive(Debug)]
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     script: Mutex<VecDeque<Reply>>,
     /// The beginning of the addresses that the script is for; `None` for all.
     scripted: Mutex<Option<String>>,
     always: Mutex<Reply>,
     requests: Mutex<Vec<TransportRequest>>,
-    pub(super) gate: Semaphore,
+    pub(crate) gate: Semaphore,
 }
 
 impl Receiver {
-    pub(super) fn script(&self, replies: impl IntoIterator<Item = Reply>) {
+    pub(crate) fn script(&self, replies: impl IntoIterator<Item = Reply>) {
         self.script.lock().unwrap().extend(replies);
     }
 
     /// Replies for one endpoint's requests, which arrive in any order with those of others.
-    pub(super) fn script_for(&self, endpoint: &EndpointId, replies: impl IntoIterator<Item = Reply>) {
+    pub(crate) fn script_for(&self, endpoint: &EndpointId, replies: impl IntoIterator<Item = Reply>) {
         *self.scripted.lock().unwrap() = Some(format!("https://{endpoint}.example/"));
         self.script(replies);
     }
 
-    pub(super) fn always(&self, reply: Reply) {
+    pub(crate) fn always(&self, reply: Reply) {
         *self.always.lock().unwrap() = reply;
     }
 
-    pub(super) fn all(&self) -> Vec<TransportRequest> {
+    pub(crate) fn all(&self) -> Vec<TransportRequest> {
         self.requests.lock().unwrap().clone()
     }
 
-    pub(super) fn last(&self) -> TransportRequest {
+    pub(crate) fn last(&self) -> TransportRequest {
         self.all().pop().unwrap()
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.requests.lock().unwrap().len()
     }
 }
@@ -113,23 +113,23 @@ impl Transport for Receiver {
     }
 }
 
-pub(super) struct World {
-    pub(super) dispatcher: Dispatcher,
-    pub(super) outbox: Arc<MemoryOutbox>,
-    pub(super) endpoints: Endpoints,
-    pub(super) receiver: Arc<Receiver>,
-    pub(super) clock: Arc<ManualClock>,
-    pub(super) opener: Opener,
-    pub(super) acme: EndpointId,
-    pub(super) beta: EndpointId,
+pub(crate) struct World {
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) outbox: Arc<MemoryOutbox>,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) receiver: Arc<Receiver>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) opener: Opener,
+    pub(crate) acme: EndpointId,
+    pub(crate) beta: EndpointId,
 }
 
 impl World {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(|options| options)
     }
 
-    pub(super) fn with(change: impl FnOnce(DispatcherOptions) -> DispatcherOptions) -> Self {
+    pub(crate) fn with(change: impl FnOnce(DispatcherOptions) -> DispatcherOptions) -> Self {
         let options = change(DispatcherOptions::new());
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
         let receiver = Arc::new(Receiver {
@@ -155,34 +155,34 @@ impl World {
     }
 
     /// Gives ACME's receiver another decryption key.
-    pub(super) fn change_keys(&self) -> Opener {
+    pub(crate) fn change_keys(&self) -> Opener {
         self.endpoints.insert(endpoint(&self.acme, 1));
         opener(1)
     }
 
-    pub(super) async fn enqueue_one(&self) -> EntryId {
+    pub(crate) async fn enqueue_one(&self) -> EntryId {
         let acme = self.acme.clone();
         self.enqueue_to(&acme).await
     }
 
-    pub(super) async fn enqueue_to(&self, endpoint: &EndpointId) -> EntryId {
+    pub(crate) async fn enqueue_to(&self, endpoint: &EndpointId) -> EntryId {
         let message = samples::all().remove(0);
         self.dispatcher.enqueue(endpoint, &message, fresh_headers(message.kind())).await.unwrap().id()
     }
 
-    pub(super) async fn entry(&self, id: EntryId) -> OutboxEntry {
+    pub(crate) async fn entry(&self, id: EntryId) -> OutboxEntry {
         self.outbox.find(id).await.unwrap().unwrap()
     }
 
-    pub(super) async fn deliveries(&self, id: EntryId) -> Vec<DeliveryRecord> {
+    pub(crate) async fn deliveries(&self, id: EntryId) -> Vec<DeliveryRecord> {
         self.outbox.deliveries(id).await.unwrap()
     }
 
-    pub(super) async fn pending(&self) -> u64 {
+    pub(crate) async fn pending(&self) -> u64 {
         self.counts().await.pending
     }
 
-    pub(super) async fn counts(&self) -> OutboxCounts {
+    pub(crate) async fn counts(&self) -> OutboxCounts {
         self.outbox.counts(None).await.unwrap()
     }
 }
@@ -191,13 +191,13 @@ fn endpoint(id: &EndpointId, customer: usize) -> Endpoint {
     sealed_by(id, sealer(customer))
 }
 
-pub(super) fn sealed_by(id: &EndpointId, sealer: Arc<dyn SealPayload>) -> Endpoint {
+pub(crate) fn sealed_by(id: &EndpointId, sealer: Arc<dyn SealPayload>) -> Endpoint {
     let base = EndpointUrl::parse(&format!("https://{id}.example/hooks/")).unwrap();
     Endpoint::new(id.clone(), base, sealer).with_api_key_in("X-Api-Key", &SecretString::from("hunter2")).unwrap()
 }
 
 /// Headers with new keys.
-pub(super) fn fresh_headers(kind: MessageKind) -> DeliveryHeaders {
+pub(crate) fn fresh_headers(kind: MessageKind) -> DeliveryHeaders {
     let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
     if kind.answers_a_request() {
         let request = OriginalRequest::new(fresh()).with_correlation_id(fresh());

@@ -1,0 +1,127 @@
+//! Records of tokens granted and statements served, for an audit.
+//!
+//! The specification asks for none. With [`ProviderOptions::audit`](crate::ProviderOptions::audit) each token and each
+//! page of a statement is recorded before its answer is sent:
+//!
+//! - A record has the time, the request key, the customer and what was given. It has no token, no assertion, no API
+//!   key and no content of a statement.
+//! - What the account is recorded as is the caller's choice: [`AuditedAccount`].
+//! - What happens if a record cannot be written is the caller's choice: [`OnAuditFailure`].
+//! - An answer may be lost after its record was written, when the connection breaks. Refused requests have no record;
+//!   the log has them.
+//!
+//! [`AuditFile`] writes JSON lines to a file.
+
+mod file;
+mod record;
+
+pub use self::file::{AuditFile, AuditFileError, AuditFileOptions};
+pub use self::record::{AuditEvent, AuditRecord};
+
+use bankrail_statement::AccountId;
+use bankrail_values::{SecretString, StoreFuture};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::fmt::{Debug, Write as _};
+
+/// Where audit records are written to.
+pub trait AuditLog: Debug + Send + Sync {
+    /// Writes a record. It is as durable as the log promises when this returns. The answer waits for it, so it should
+    /// have a time-out.
+    fn record<'a>(&'a self, record: &'a AuditRecord) -> StoreFuture<'a, ()>;
+}
+
+/// Options of the audit. The defaults record no account and refuse what cannot be recorded.
+#[derive(Clone, Debug, Default)]
+pub struct AuditOptions {
+    account: AuditedAccount,
+    on_failure: OnAuditFailure,
+}
+
+impl AuditOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the account of a statement is recorded as. Default: [`AuditedAccount::Omitted`].
+    #[must_use]
+    pub fn account(mut self, account: AuditedAccount) -> Self {
+        self.account = account;
+        self
+    }
+
+    /// What happens to a request that cannot be recorded. Default: [`OnAuditFailure::Refuse`].
+    #[must_use]
+    pub fn on_failure(mut self, on_failure: OnAuditFailure) -> Self {
+        self.on_failure = on_failure;
+        self
+    }
+
+    pub(crate) fn continues_after_failure(&self) -> bool {
+        self.on_failure == OnAuditFailure::Continue
+    }
+
+    /// The account as it is recorded.
+    pub(crate) fn recorded(&self, account: &AccountId) -> Option<String> {
+        match &self.account {
+            AuditedAccount::Omitted => None,
+            AuditedAccount::Identifier => Some(account.as_str().to_owned()),
+            AuditedAccount::Digest(key) => {
+                let mac = Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes());
+                let mac = mac.expect("HMAC takes a key of any length").chain_update(account.as_str());
+                let mut text = String::with_capacity(64);
+                for byte in mac.finalize().into_bytes() {
+                    write!(text, "{byte:02x}").expect("a String takes all text");
+                }
+                Some(text)
+            }
+        }
+    }
+}
+
+/// What the account of a statement is recorded as.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum AuditedAccount {
+    /// Nothing. The request key leads to the account where the bank records that elsewhere.
+    #[default]
+    Omitted,
+    /// The HMAC-SHA256 of its identifier under this key, in 64 hexadecimal digits: who has the key can tell which
+    /// records are of one account, and nobody else can find the account by trying all numbers. The key should have 32
+    /// random bytes or more.
+    Digest(SecretString),
+    /// Its identifier.
+    Identifier,
+}
+
+/// What happens to a request whose record cannot be written. The failure is logged in either case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnAuditFailure {
+    /// It is answered 503. A token that was issued for it is known to nobody.
+    #[default]
+    Refuse,
+    /// It is answered as if the record had been written.
+    Continue,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_is_recorded_as_the_caller_chose() {
+        let account = AccountId::parse("012003123456789").unwrap();
+        let recorded = |account_as| AuditOptions::new().account(account_as).recorded(&account);
+        assert_eq!(recorded(AuditedAccount::Omitted), None);
+        assert_eq!(recorded(AuditedAccount::Identifier).unwrap(), "012003123456789");
+        // HMAC-SHA256 under the key "key", by OpenSSL.
+        assert_eq!(
+            recorded(AuditedAccount::Digest("key".into())).unwrap(),
+            "dcc61d0a69237ca550f2b648755320909f9709bfbbcf84981a57f406baaa75c3"
+        );
+        assert!(!format!("{:?}", AuditedAccount::Digest("hunter2".into())).contains("hunter2"));
+    }
+}

@@ -1,0 +1,198 @@
+//! Audit records as lines of JSON in a file.
+
+use super::{AuditLog, AuditRecord};
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+/// The most records that one write takes.
+const BATCH: usize = 256;
+
+/// Audit records as lines of JSON ([`AuditRecord::to_json`]), appended to a file. Cheap to clone; clones share the
+/// file.
+///
+/// - One thread writes. It writes what is waiting at once, and answers each caller when its line has reached the disk.
+/// - A bounded number of records waits; beyond it, callers wait for room. After [`AuditFileOptions::timeout`] a caller
+///   gets an error of the kind [`StoreErrorKind::Timeout`]: the record may still be written.
+/// - A line that was written in part, for lack of space, is ended before the next one.
+/// - On Unix a new file is readable and writable for its owner only.
+/// - A tool that rotates logs renames the file and then has the program call [`AuditFile::reopen`].
+#[derive(Clone, Debug)]
+pub struct AuditFile {
+    jobs: mpsc::Sender<Job>,
+    timeout: Duration,
+}
+
+/// Options of an [`AuditFile`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditFileOptions {
+    timeout: Duration,
+    queue: usize,
+    sync: bool,
+}
+
+impl Default for AuditFileOptions {
+    fn default() -> Self {
+        Self { timeout: Duration::from_secs(5), queue: 1024, sync: true }
+    }
+}
+
+impl AuditFileOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How long a record may take to be written. Default: 5 s.
+    #[must_use]
+    pub fn timeout(mut self, longest: Duration) -> Self {
+        self.timeout = longest;
+        self
+    }
+
+    /// How many records may wait, at least one. Default: 1024.
+    #[must_use]
+    pub fn queue(mut self, records: usize) -> Self {
+        self.queue = records.max(1);
+        self
+    }
+
+    /// Whether a record must have reached the disk before its answer is sent, so that it survives a loss of power.
+    /// Otherwise it survives the end of the process. Default: yes.
+    #[must_use]
+    pub fn sync(mut self, sync: bool) -> Self {
+        self.sync = sync;
+        self
+    }
+}
+
+enum Job {
+    Line(String, oneshot::Sender<Result<(), io::ErrorKind>>),
+    Reopen(oneshot::Sender<Result<(), io::ErrorKind>>),
+}
+
+impl AuditFile {
+    /// Opens or creates the file, and starts the thread that writes to it. The thread ends with the last clone.
+    ///
+    /// # Errors
+    /// [`AuditFileError`] if the file cannot be opened or the thread cannot be started.
+    pub fn open(path: impl Into<PathBuf>, options: &AuditFileOptions) -> Result<Self, AuditFileError> {
+        let path = path.into();
+        let failed = |source| AuditFileError { path: path.clone(), source };
+        let file = append_to(&path).map_err(failed)?;
+        let (jobs, waiting) = mpsc::channel(options.queue);
+        let writer = Writer { path: path.clone(), file, sync: options.sync, line_is_open: false };
+        let thread = std::thread::Builder::new().name("bankrail-audit".to_owned());
+        thread.spawn(move || writer.run(waiting)).map_err(failed)?;
+        Ok(Self { jobs, timeout: options.timeout })
+    }
+
+    /// Opens the file again under its name, and creates it if it is not there. Records go to the new file from then on.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be opened. Records go on to the old file.
+    pub async fn reopen(&self) -> Result<(), StoreError> {
+        self.ask(Job::Reopen).await
+    }
+
+    async fn ask(&self, job: impl FnOnce(oneshot::Sender<Result<(), io::ErrorKind>>) -> Job) -> Result<(), StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let asked = async {
+            let gone = || StoreError::new(StoreErrorKind::Unavailable, "the thread that writes has ended");
+            self.jobs.send(job(answer)).await.map_err(|_| gone())?;
+            answered.await.map_err(|_| gone())?.map_err(|kind| {
+                let full = matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+                let store = if full { StoreErrorKind::Full } else { StoreErrorKind::Unavailable };
+                StoreError::new(store, io::Error::from(kind))
+            })
+        };
+        timeout(self.timeout, asked).await.unwrap_or_else(|late| Err(StoreError::new(StoreErrorKind::Timeout, late)))
+    }
+}
+
+impl AuditLog for AuditFile {
+    fn record<'a>(&'a self, record: &'a AuditRecord) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let mut line = record.to_json();
+            line.push('\n');
+            self.ask(|answer| Job::Line(line, answer)).await
+        })
+    }
+}
+
+struct Writer {
+    path: PathBuf,
+    file: File,
+    sync: bool,
+    /// The last write failed, perhaps in the middle of a line.
+    line_is_open: bool,
+}
+
+impl Writer {
+    fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        let mut batch = Vec::new();
+        while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
+            let (mut text, mut callers) = (String::new(), Vec::new());
+            for job in batch.drain(..) {
+                match job {
+                    // Its caller is gone, and with it the answer.
+                    Job::Line(_, caller) if caller.is_closed() => {}
+                    Job::Line(line, caller) => {
+                        text.push_str(&line);
+                        callers.push(caller);
+                    }
+                    Job::Reopen(caller) => {
+                        self.write(&mut text, &mut callers);
+                        let opened = append_to(&self.path).map(|file| {
+                            self.file = file;
+                            self.line_is_open = false;
+                        });
+                        let _ = caller.send(opened.map_err(|error| error.kind()));
+                    }
+                }
+            }
+            self.write(&mut text, &mut callers);
+        }
+    }
+
+    /// Writes the lines and answers their callers, of whom some may be gone.
+    fn write(&mut self, text: &mut String, callers: &mut Vec<oneshot::Sender<Result<(), io::ErrorKind>>>) {
+        if callers.is_empty() {
+            return;
+        }
+        if self.line_is_open {
+            text.insert(0, '\n');
+        }
+        let written = self.file.write_all(text.as_bytes());
+        let written = written.and_then(|()| if self.sync { self.file.sync_data() } else { Ok(()) });
+        self.line_is_open = written.is_err();
+        let written = written.map_err(|error| error.kind());
+        for caller in callers.drain(..) {
+            let _ = caller.send(written);
+        }
+        text.clear();
+    }
+}
+
+fn append_to(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// The file of audit records could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: cannot be opened for audit records", .path.display())]
+#[non_exhaustive]
+pub struct AuditFileError {
+    /// The file.
+    pub path: PathBuf,
+    source: io::Error,
+}

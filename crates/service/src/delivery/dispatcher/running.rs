@@ -1,0 +1,44 @@
+//! The deliveries under way in this process, for snapshots.
+
+use crate::delivery::RunningDelivery;
+use bankrail_mailbox::{EntryId, OutboxEntry};
+use bankrail_values::Timestamp;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// At most as many as there are places for deliveries.
+#[derive(Debug, Default)]
+pub(super) struct Running(Mutex<HashMap<EntryId, RunningDelivery>>);
+
+impl Running {
+    /// A delivery begins. It runs until the guard is dropped.
+    pub(super) fn begin(&self, entry: &OutboxEntry, since: Timestamp) -> UnderWay<'_> {
+        let delivery = RunningDelivery { entry: entry.id, endpoint: entry.message.endpoint.clone(), since };
+        self.lock().insert(entry.id, delivery);
+        UnderWay { running: self, entry: entry.id }
+    }
+
+    /// All of them, the longest first.
+    pub(super) fn all(&self) -> Vec<RunningDelivery> {
+        let mut all: Vec<_> = self.lock().values().cloned().collect();
+        all.sort_unstable_by_key(|delivery| (delivery.since, delivery.entry));
+        all
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<EntryId, RunningDelivery>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A delivery under way.
+#[derive(Debug)]
+pub(super) struct UnderWay<'a> {
+    running: &'a Running,
+    entry: EntryId,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.running.lock().remove(&self.entry);
+    }
+}

@@ -1,0 +1,95 @@
+//! What a dispatcher and its outbox are doing, as plain values.
+
+use bankrail_mailbox::{EndpointId, EntryId, OutboxCounts, StoppedEndpoint};
+use bankrail_values::Timestamp;
+use std::time::Duration;
+
+/// What a [`Dispatcher`](super::Dispatcher) and its outbox are doing at one instant, for a page or a command of an
+/// operator. It has no payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DispatcherSnapshot {
+    /// The instant, by the dispatcher's clock.
+    pub at: Timestamp,
+    /// The deliveries under way in this process, the longest first.
+    pub running: Vec<RunningDelivery>,
+    /// The known endpoints by name, each with its circuit as this process sees it.
+    pub endpoints: Vec<EndpointSnapshot>,
+    /// How many messages there are in the outbox, in each state.
+    pub outbox: OutboxCounts,
+    /// When the oldest pending message was enqueued. Messages to stopped endpoints do not count.
+    pub oldest_pending: Option<Timestamp>,
+    /// The stopped endpoints by name.
+    pub stopped: Vec<StoppedEndpoint>,
+}
+
+/// A delivery under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunningDelivery {
+    /// The message in the outbox.
+    pub entry: EntryId,
+    /// The endpoint.
+    pub endpoint: EndpointId,
+    /// When the delivery began, by the dispatcher's clock.
+    pub since: Timestamp,
+}
+
+/// An endpoint as a dispatcher sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EndpointSnapshot {
+    /// The endpoint.
+    pub endpoint: EndpointId,
+    /// Whether deliveries to it may start.
+    pub circuit: CircuitState,
+    /// Whether its deliveries take the places of slow ones.
+    pub is_slow: bool,
+}
+
+/// Whether deliveries to an endpoint may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CircuitState {
+    /// They may.
+    Closed {
+        /// How many deliveries have failed one after the other.
+        failures: u32,
+    },
+    /// They may not before this time, because the endpoint kept failing.
+    Open {
+        /// The time.
+        until: Timestamp,
+    },
+    /// One may, as a trial, or is under way.
+    Trial,
+    /// They may not before this time, because the endpoint asked for it with a `Retry-After`.
+    Resting {
+        /// The time.
+        until: Timestamp,
+    },
+}
+
+impl DispatcherSnapshot {
+    /// The age of the oldest pending message; zero if there is none.
+    #[must_use]
+    pub fn oldest_age(&self) -> Duration {
+        self.oldest_pending.map_or(Duration::ZERO, |enqueued| self.at.saturating_since(enqueued))
+    }
+
+    /// How many endpoints deliveries are paused to, by their circuit or by their `Retry-After`.
+    #[must_use]
+    pub fn open_circuits(&self) -> u64 {
+        self.count(|endpoint| matches!(endpoint.circuit, CircuitState::Open { .. } | CircuitState::Resting { .. }))
+    }
+
+    /// How many endpoints are slow.
+    #[must_use]
+    pub fn slow_endpoints(&self) -> u64 {
+        self.count(|endpoint| endpoint.is_slow)
+    }
+
+    fn count(&self, counts: impl Fn(&EndpointSnapshot) -> bool) -> u64 {
+        u64::try_from(self.endpoints.iter().filter(|endpoint| counts(endpoint)).count()).unwrap_or(u64::MAX)
+    }
+}

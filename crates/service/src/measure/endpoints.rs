@@ -1,0 +1,51 @@
+//! What the endpoints count.
+#![cfg_attr(not(feature = "metrics"), allow(unused_variables, reason = "counted with the feature `metrics` only"))]
+
+use bankrail_rate_limit::layer::LimitRefusal;
+use bankrail_rate_limit::{CallType, Decision};
+use http::StatusCode;
+use std::time::Duration;
+
+/// An answer was made.
+pub(crate) fn answered(endpoint: &'static str, status: StatusCode, took: Duration) {
+    #[cfg(feature = "metrics")]
+    {
+        let status = status.as_str().to_owned();
+        metrics::counter!("bankrail_requests_total", "endpoint" => endpoint, "status" => status).increment(1);
+        metrics::histogram!("bankrail_request_duration_seconds", "endpoint" => endpoint).record(took);
+    }
+}
+
+/// A request was refused, or failed.
+pub(crate) fn refused(endpoint: &'static str, reason: &'static str) {
+    #[cfg(feature = "metrics")]
+    metrics::counter!("bankrail_refusals_total", "endpoint" => endpoint, "reason" => reason).increment(1);
+}
+
+/// A limit was asked.
+pub(crate) fn limited(call_type: CallType, decision: &Result<Option<Decision>, LimitRefusal>) {
+    #[cfg(feature = "metrics")]
+    {
+        let decision = match decision {
+            Ok(Some(_)) => "allowed",
+            Ok(None) => "unchecked",
+            Err(LimitRefusal::Exceeded(_)) => "refused",
+            Err(_) => "unreachable",
+        };
+        let call_type = call_type.to_string();
+        metrics::counter!("bankrail_limit_decisions_total", "call_type" => call_type, "decision" => decision)
+            .increment(1);
+    }
+}
+
+/// Describes the metrics to the recorder, if it is there already.
+pub(crate) fn describe() {
+    #[cfg(feature = "metrics")]
+    {
+        use metrics::{Unit, describe_counter, describe_histogram};
+        describe_counter!("bankrail_requests_total", "answers by endpoint and HTTP status");
+        describe_histogram!("bankrail_request_duration_seconds", Unit::Seconds, "durations of requests by endpoint");
+        describe_counter!("bankrail_refusals_total", "refused and failed requests by endpoint and reason");
+        describe_counter!("bankrail_limit_decisions_total", "decisions of the rate limits by call type");
+    }
+}

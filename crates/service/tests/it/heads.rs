@@ -1,0 +1,57 @@
+//! Requests with too long addresses and headers, and the texts of what is refused before an endpoint's own checks.
+
+use crate::world::{API_KEY, SCOPES, World, statement_request, token_request};
+use axum::body::Body;
+use bankrail_http::HeadBounds;
+use http::Request;
+
+#[tokio::test(flavor = "current_thread")]
+async fn long_addresses_and_headers_are_refused_with_body_and_request_key() {
+    let world = World::with(|options| options.head_bounds(HeadBounds::new().max_uri_bytes(100).max_header_bytes(300)));
+    let long = "x".repeat(400);
+    for path in ["/accounts/v2.0/statement", "/elsewhere"] {
+        let uri = Request::post(format!("{path}?{long}")).body(Body::from("unread")).unwrap();
+        let answer = world.send(uri).await;
+        assert_eq!((answer.status.as_u16(), answer.error_code()), (414, "EC414"));
+        let headers = Request::post(path).header("x-long", &long).body(Body::empty()).unwrap();
+        let answer = world.send(headers).await;
+        assert_eq!((answer.status.as_u16(), answer.error_code()), (431, "EC431"));
+    }
+    for (request, status) in
+        [(Request::post(format!("/v1.0/auth?{long}")), 414), (Request::post("/v1.0/auth").header("x-long", &long), 431)]
+    {
+        let answer = world.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!((answer.status.as_u16(), &answer.json["error"]), (status, &"invalid_request".into()));
+        assert!(!answer.header("x-requestkey").is_empty());
+        assert_eq!(answer.header("cache-control"), "no-store");
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn texts_say_what_is_missing_or_too_much() {
+    let world = World::new();
+    let no_key = Request::post("/accounts/v2.0/statement").body(Body::empty()).unwrap();
+    assert_eq!(world.send(no_key).await.json["error"]["title"], "API key required");
+    let wrong = world.send(statement_request("nobody", "x", "{}")).await;
+    assert_eq!(wrong.json["error"]["title"], "Invalid API key");
+    let no_key = Request::post("/v1.0/auth").body(Body::empty()).unwrap();
+    assert_eq!(world.send(no_key).await.json["error_description"], "API key required");
+
+    let token = world.send(token_request(API_KEY, world.form(SCOPES))).await;
+    let token = token.json["access_token"].as_str().unwrap();
+    let mut packed = statement_request(API_KEY, token, r#"{"accountId":"1"}"#);
+    packed.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
+    let answer = world.send(packed).await;
+    assert_eq!((answer.status.as_u16(), answer.header("accept-encoding")), (415, "identity"));
+    assert_eq!(answer.json["error"]["title"], "Expected a body without content coding");
+    let mut packed = token_request(API_KEY, world.form(SCOPES));
+    packed.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
+    let answer = world.send(packed).await;
+    assert_eq!(answer.json["error_description"], "Expected a body without content coding");
+
+    let mut last = world.send(token_request(API_KEY, world.form(SCOPES))).await;
+    for _ in 0..3 {
+        last = world.send(token_request(API_KEY, world.form(SCOPES))).await;
+    }
+    assert_eq!((last.status.as_u16(), &last.json["error_description"]), (429, &"Rate limit exceeded".into()));
+}
