@@ -69,6 +69,7 @@ impl Client {
     /// # Errors
     /// [`ClientOptionsError`] if the credentials, the address or the options are unusable.
     pub fn new(credentials: Credentials, base_url: &str, options: ClientOptions) -> Result<Self, ClientOptionsError> {
+        crate::measure::describe();
         let address = |text: &str| Endpoint::parse(text, options.http_on_loopback);
         let base = address(base_url).map_err(ClientOptionsError::BaseUrl)?;
         let auth = match &options.auth_url {

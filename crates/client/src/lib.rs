@@ -11,6 +11,8 @@ mod client;
 mod endpoint;
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 mod http_client;
+#[cfg(any(feature = "statement", feature = "receivers"))]
+mod measure;
 #[cfg(feature = "statement")]
 mod pace;
 #[cfg(feature = "statement")]

@@ -142,7 +142,7 @@ impl StatementClient {
         headers.insert(AUTHORIZATION, authorization);
         headers.insert(API_KEY, parts.api_key.clone());
         let body = request.to_json().into_bytes();
-        let reply = parts.transport.post(&parts.endpoint, headers, body, parts.limit).await;
+        let reply = parts.transport.post(&parts.endpoint, headers, body, parts.limit, "statement").await;
         Ok((reply.map_err(StatementError::Transport)?, token))
     }
 

@@ -6,10 +6,11 @@ pub use error::ExchangeError;
 pub(crate) use error::{Cause, after_comma, cause};
 
 use crate::endpoint::Endpoint;
+use crate::measure;
 use bankrail_http::{BodyReader, RequestKey, RetryAfter, content};
 use bankrail_values::HyphenatedUuid;
 use http::{HeaderMap, StatusCode};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 /// Sends requests and reads bounded answers.
@@ -31,14 +32,16 @@ pub(crate) struct Reply {
 }
 
 impl Transport {
-    /// Posts `body` and reads at most `limit` bytes of the answer.
+    /// Posts `body` and reads at most `limit` bytes of the answer. `name`: the endpoint's in metrics.
     pub(crate) async fn post(
         &self,
         to: &Endpoint,
         headers: HeaderMap,
         body: Vec<u8>,
         limit: usize,
+        name: &'static str,
     ) -> Result<Reply, ExchangeError> {
+        let begun = Instant::now();
         let exchange = async {
             let request = self.http.post(to.url().clone()).headers(headers).body(body);
             let response =
@@ -56,9 +59,9 @@ impl Transport {
             read.map_err(|error| ExchangeError::from_body(error, head.status))?;
             Ok(reply)
         };
-        match tokio::time::timeout(self.timeout, exchange).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(ExchangeError::TimedOut { after: self.timeout }),
-        }
+        let late = |_| Err(ExchangeError::TimedOut { after: self.timeout });
+        let outcome = tokio::time::timeout(self.timeout, exchange).await.unwrap_or_else(late);
+        measure::called(name, outcome.as_ref().ok().map(|reply| reply.status), begun.elapsed());
+        outcome
     }
 }

@@ -8,3 +8,4 @@ mod defaults;
 mod faults;
 mod kills;
 mod log_fields;
+mod log_sources;

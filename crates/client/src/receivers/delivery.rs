@@ -3,11 +3,12 @@
 use super::answer;
 use super::open::Unopened;
 use super::shared::Shared;
+use crate::measure;
 use axum::body::Body;
 use bankrail_mailbox::{Inbox, ReceiveOutcome};
 use bankrail_secured_payload::{OpenErrorKind, Opened, SecuredPayload};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageError, MessageKind};
-use http::{HeaderMap, Response};
+use http::{HeaderMap, Response, StatusCode};
 
 /// Takes a delivery whose body was read. The headers are checked before the RSA operations, which take most of a
 /// millisecond.
@@ -17,23 +18,41 @@ pub(super) async fn take<I: Inbox + ?Sized>(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Response<Body> {
+    match read_and_store(kind, shared, headers, body).await {
+        Ok(received) => {
+            measure::received(kind, Some(&received), StatusCode::OK);
+            answer::acknowledged(received.into_acknowledgement())
+        }
+        Err(answer) => {
+            measure::received(kind, None, answer.status());
+            answer
+        }
+    }
+}
+
+async fn read_and_store<I: Inbox + ?Sized>(
+    kind: MessageKind,
+    shared: &Shared<I>,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<ReceiveOutcome, Response<Body>> {
     let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
     let (delivery, header_findings) = match DeliveryHeaders::parse(kind, pairs) {
         Ok(read) => read,
         Err(error) => {
             // The error's text quotes the header's value.
             tracing::warn!(%kind, header = error.name(), "delivery with wrong headers");
-            return answer::refused();
+            return Err(answer::refused());
         }
     };
     let message_id = delivery.message_id;
     if shared.options.read.denies_findings() && !header_findings.is_empty() {
         tracing::warn!(%kind, %message_id, findings = header_findings.len(), "delivery with findings in its headers");
-        return answer::refused();
+        return Err(answer::refused());
     }
     let Ok(SecuredPayload { secured_payload, .. }) = SecuredPayload::from_json(body) else {
         tracing::warn!(%kind, %message_id, "delivery without an envelope");
-        return answer::refused();
+        return Err(answer::refused());
     };
     let opened = match open(shared, secured_payload).await {
         Some(Ok(opened)) => opened,
@@ -44,12 +63,12 @@ pub(super) async fn take<I: Inbox + ?Sized>(
                     %kind, %message_id, encryption_kid, stage, reason,
                     "the decryption key is not available"
                 );
-                return answer::failed();
+                return Err(answer::failed());
             }
             tracing::warn!(%kind, %message_id, encryption_kid, stage, reason, "delivery that was not opened");
-            return answer::refused();
+            return Err(answer::refused());
         }
-        None => return answer::failed(),
+        None => return Err(answer::failed()),
     };
     let parsed = match Message::from_json_with(kind, opened.json(), &shared.options.read) {
         Ok(parsed) => parsed,
@@ -61,13 +80,13 @@ pub(super) async fn take<I: Inbox + ?Sized>(
                 other => other.pointer().unwrap_or_default(),
             };
             tracing::warn!(%kind, %message_id, pointer, "delivery of a refused message");
-            return answer::refused();
+            return Err(answer::refused());
         }
     };
     let now = shared.options.clock.now();
     if shared.max_age.is_some_and(|most| now.saturating_since(parsed.message.creation_date_time()) > most) {
         tracing::warn!(%kind, %message_id, "delivery of a message that is too old");
-        return answer::refused();
+        return Err(answer::refused());
     }
     let findings = header_findings.len() + parsed.findings.len();
     let acknowledgement = Acknowledgement::received(uuid::Uuid::new_v4().into());
@@ -79,11 +98,11 @@ pub(super) async fn take<I: Inbox + ?Sized>(
             if received.is_work() {
                 shared.arrived.notify_waiters();
             }
-            answer::acknowledged(received.into_acknowledgement())
+            Ok(received)
         }
         Err(error) => {
             tracing::error!(%kind, %message_id, %error, "the inbox failed");
-            answer::failed()
+            Err(answer::failed())
         }
     }
 }

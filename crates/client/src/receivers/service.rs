@@ -2,6 +2,7 @@
 
 use super::shared::Shared;
 use super::{answer, delivery};
+use crate::measure;
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use bankrail_http::{BodyError, BodyReader, Sender, content};
@@ -84,6 +85,7 @@ where
     match bytes {
         Ok(bytes) => delivery::take(kind, shared, &head.headers, &bytes).await,
         Err((answer, sender)) => {
+            measure::received(kind, None, answer.status());
             body.drain(sender, shared.options.body_timeout).await;
             answer
         }

@@ -7,6 +7,7 @@ pub use counts::WorkerCounts;
 pub use options::WorkerOptions;
 
 use super::handler::{Handled, HandlerError, Handlers, Holder, Unhandled};
+use crate::measure;
 use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner};
 use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, Timestamp};
 use bankrail_webhook::DeliveryHeaders;
@@ -63,6 +64,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         arrived: Arc<Notify>,
         retention: Option<Duration>,
     ) -> Self {
+        measure::describe();
         let owner = LeaseOwner::from_random_bytes(uuid::Uuid::new_v4().into_bytes());
         let counters = Arc::default();
         Self { inbox, handlers, clock, arrived, options: WorkerOptions::default(), retention, owner, counters }
@@ -95,6 +97,13 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         if let Some(retention) = worker.retention {
             let worker = worker.clone();
             forgetting.spawn(async move { worker.forget_regularly(retention).await });
+        }
+        #[cfg(feature = "metrics")]
+        let mut measuring = JoinSet::new();
+        #[cfg(feature = "metrics")]
+        if let Some(interval) = worker.options.gauge_interval {
+            let worker = worker.clone();
+            measuring.spawn(async move { worker.measure_regularly(interval).await });
         }
         loop {
             // Created before the inbox is asked, so that no arrival in between is missed.
@@ -179,9 +188,13 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         };
         match (&outcome, &noted) {
             (_, Err(error)) => tracing::error!(%kind, message_id, entry = %id, %error, "the inbox failed"),
-            (_, Ok(false)) => tracing::warn!(%kind, message_id, entry = %id, "the lease ran out during handling"),
+            (_, Ok(false)) => {
+                measure::handled("lease_lost");
+                tracing::warn!(%kind, message_id, entry = %id, "the lease ran out during handling");
+            }
             (Ok(_), Ok(true)) => {
                 self.counters.handled();
+                measure::handled("handled");
                 tracing::debug!(%kind, message_id, entry = %id, "handled");
             }
             (Err(_), Ok(true)) => tracing::warn!(%kind, message_id, entry = %id, attempts, "not handled"),
@@ -229,6 +242,23 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         }
     }
 
+    #[cfg(feature = "metrics")]
+    async fn measure_regularly(&self, interval: Duration) {
+        loop {
+            match self.state_of_inbox().await {
+                Ok((counts, oldest)) => measure::inbox(counts, oldest),
+                Err(error) => tracing::error!(%error, "the inbox failed"),
+            }
+            tokio::time::sleep(interval.max(Duration::from_secs(1))).await;
+        }
+    }
+
+    #[cfg(feature = "metrics")]
+    async fn state_of_inbox(&self) -> Result<(bankrail_mailbox::InboxCounts, Duration), StoreError> {
+        let (counts, oldest) = (self.inbox.counts().await?, self.inbox.oldest_pending().await?);
+        Ok((counts, oldest.map_or(Duration::ZERO, |received| self.clock.now().saturating_since(received))))
+    }
+
     async fn forget_regularly(&self, retention: Duration) {
         loop {
             match self.inbox.forget(self.clock.now().saturating_sub(retention).saturating_sub(EXPIRY_GRACE)).await {
@@ -251,6 +281,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 let noted = self.inbox.release(id, self.owner, due, &text).await?;
                 if noted {
                     self.counters.failed();
+                    measure::handled("failed");
                 }
                 Ok(noted)
             }
@@ -258,6 +289,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 let noted = self.inbox.dead_letter(id, self.owner, &text, now).await?;
                 if noted {
                     self.counters.dead_letter();
+                    measure::handled("dead_letter");
                     tracing::error!(entry = %id, attempts, "a message became a dead letter");
                 }
                 Ok(noted)

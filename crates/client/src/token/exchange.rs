@@ -91,7 +91,7 @@ impl Exchange {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(FORM_CONTENT_TYPE));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(API_KEY, self.api_key.clone());
-        let reply = self.transport.post(&self.endpoint, headers, form.into_bytes(), self.limit).await;
+        let reply = self.transport.post(&self.endpoint, headers, form.into_bytes(), self.limit, "token").await;
         let outcome = reply.map_err(TokenError::Transport).and_then(|reply| self.read(&reply, asked_at));
         match &outcome {
             Ok(token) => {

@@ -11,6 +11,8 @@ mod kept_tokens;
 mod keys;
 mod leaks;
 mod log;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod pages;
 mod poller;
 mod provider;

@@ -82,7 +82,10 @@ pub(crate) fn delivery(kind: MessageKind, body: impl Into<String>) -> Request<Bo
     request.body(Body::from(body.into())).unwrap()
 }
 
-async fn send<I: Inbox + ?Sized + 'static>(receivers: &Receivers<I>, request: Request<Body>) -> (StatusCode, String) {
+pub(crate) async fn send<I: Inbox + ?Sized + 'static>(
+    receivers: &Receivers<I>,
+    request: Request<Body>,
+) -> (StatusCode, String) {
     read(receivers.router().oneshot(request).await.unwrap()).await
 }
 

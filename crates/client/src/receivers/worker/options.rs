@@ -12,6 +12,8 @@ pub struct WorkerOptions {
     pub(super) schedule: Schedule,
     pub(super) poll: Duration,
     pub(super) grace: Duration,
+    #[cfg(feature = "metrics")]
+    pub(super) gauge_interval: Option<Duration>,
 }
 
 impl Default for WorkerOptions {
@@ -24,6 +26,8 @@ impl Default for WorkerOptions {
             schedule: Schedule::new(pauses.map(Duration::from_secs), 20),
             poll: Duration::from_secs(1),
             grace: Duration::from_secs(30),
+            #[cfg(feature = "metrics")]
+            gauge_interval: Some(Duration::from_secs(60)),
         }
     }
 }
@@ -69,6 +73,15 @@ impl WorkerOptions {
     #[must_use]
     pub fn poll(mut self, pause: Duration) -> Self {
         self.poll = pause;
+        self
+    }
+
+    /// How often [`Worker::run`](super::Worker::run) sets the gauges of metrics from the inbox, at least a second; `None`:
+    /// never, for all but one of several workers over one inbox. Default: every 60 s.
+    #[cfg(feature = "metrics")]
+    #[must_use]
+    pub fn gauge_interval(mut self, interval: Option<Duration>) -> Self {
+        self.gauge_interval = interval;
         self
     }
 

@@ -1,0 +1,76 @@
+//! What this crate counts, through the `metrics` facade. `docs/metrics.md` lists the names and labels, which are
+//! stable. A label has one of a fixed set of values: no text of a peer's.
+//!
+//! Without the feature `metrics`, each function is empty.
+#![cfg_attr(not(feature = "metrics"), allow(unused_variables, reason = "counted with the feature `metrics` only"))]
+
+#[cfg(all(feature = "receivers", feature = "metrics"))]
+pub(crate) use self::receiving::inbox;
+#[cfg(feature = "receivers")]
+pub(crate) use self::receiving::{handled, received};
+
+/// A call of the provider ended. `status`: that of its answer, if there was one.
+#[cfg(feature = "statement")]
+pub(crate) fn called(endpoint: &'static str, status: Option<http::StatusCode>, took: std::time::Duration) {
+    #[cfg(feature = "metrics")]
+    {
+        let outcome = status.map_or_else(|| "failed".to_owned(), |status| status.as_str().to_owned());
+        metrics::counter!("bankrail_client_calls_total", "endpoint" => endpoint, "outcome" => outcome).increment(1);
+        metrics::histogram!("bankrail_client_call_duration_seconds", "endpoint" => endpoint).record(took);
+    }
+}
+
+/// Describes the metrics to the recorder, if it is there already.
+pub(crate) fn describe() {
+    #[cfg(feature = "metrics")]
+    {
+        use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+        describe_counter!("bankrail_client_calls_total", "calls of the provider by endpoint and outcome");
+        describe_histogram!("bankrail_client_call_duration_seconds", Unit::Seconds, "durations of calls");
+        describe_counter!("bankrail_received_total", "deliveries of webhook messages by kind and outcome");
+        describe_counter!("bankrail_handled_total", "messages out of the inbox by outcome");
+        describe_gauge!("bankrail_inbox_entries", "messages in the inbox by state");
+        describe_gauge!("bankrail_inbox_oldest_seconds", Unit::Seconds, "age of the oldest pending message");
+    }
+}
+
+#[cfg(feature = "receivers")]
+mod receiving {
+    use bankrail_mailbox::ReceiveOutcome;
+    use bankrail_webhook::MessageKind;
+    use http::StatusCode;
+
+    /// A delivery was answered; `stored` if the inbox has it.
+    pub(crate) fn received(kind: MessageKind, stored: Option<&ReceiveOutcome>, status: StatusCode) {
+        #[cfg(feature = "metrics")]
+        {
+            let outcome = match stored {
+                Some(ReceiveOutcome::New { .. }) => "new".to_owned(),
+                Some(ReceiveOutcome::Duplicate { .. }) => "duplicate".to_owned(),
+                Some(ReceiveOutcome::InProgress { .. }) => "in_progress".to_owned(),
+                Some(ReceiveOutcome::Conflict { .. }) => "conflict".to_owned(),
+                None => status.as_str().to_owned(),
+            };
+            metrics::counter!("bankrail_received_total", "kind" => kind.as_str(), "outcome" => outcome).increment(1);
+        }
+    }
+
+    /// A message out of the inbox was handled or not.
+    pub(crate) fn handled(outcome: &'static str) {
+        #[cfg(feature = "metrics")]
+        metrics::counter!("bankrail_handled_total", "outcome" => outcome).increment(1);
+    }
+
+    /// Sets the gauges.
+    #[cfg(feature = "metrics")]
+    #[allow(clippy::cast_precision_loss, reason = "a gauge is a float, exact up to 2^53")]
+    pub(crate) fn inbox(counts: bankrail_mailbox::InboxCounts, oldest: std::time::Duration) {
+        use metrics::gauge;
+        for (state, count) in
+            [("pending", counts.pending), ("completed", counts.completed), ("dead_letter", counts.dead_letters)]
+        {
+            gauge!("bankrail_inbox_entries", "state" => state).set(count as f64);
+        }
+        gauge!("bankrail_inbox_oldest_seconds").set(oldest.as_secs_f64());
+    }
+}

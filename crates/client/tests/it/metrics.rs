@@ -1,0 +1,97 @@
+//! What is counted, and that `docs/metrics.md` has it.
+
+use crate::provider::{Provider, Reply, request};
+use crate::receivers::{deliver, delivery, message, options, receivers_with, seal, send};
+use bankrail_client::receivers::{Delivery, HandlerError, Handlers};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_webhook::{MandateNotification, MessageKind, PaymentOutcome};
+use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The metrics with their labels as text, and their values; of a histogram the number of values. Each is in the page.
+fn counted(snapshotter: &Snapshotter) -> BTreeMap<String, f64> {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md")).unwrap();
+    let all = snapshotter.snapshot().into_vec().into_iter().map(|(key, _, _, value)| {
+        let (name, labels) = (key.key().name(), key.key().labels());
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
+        let row = row.unwrap_or_else(|| panic!("docs/metrics.md does not have {name}"));
+        let labels: BTreeMap<_, _> = labels.map(|label| (label.key(), label.value())).collect();
+        assert!(labels.keys().all(|label| row.contains(&format!("`{label}`"))), "{row}: {labels:?}");
+        let labels: Vec<_> = labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let value = match value {
+            DebugValue::Counter(count) => count as f64,
+            DebugValue::Gauge(value) => value.into_inner(),
+            DebugValue::Histogram(values) => values.len() as f64,
+        };
+        (format!("{name}{{{}}}", labels.join(",")), value)
+    });
+    all.collect()
+}
+
+fn assert_counted(counted: &BTreeMap<String, f64>, expected: &[(&str, f64)]) {
+    for (metric, value) in expected {
+        assert_eq!(counted.get(*metric), Some(value), "{metric} in {counted:#?}");
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn calls_are_counted_by_endpoint_and_status() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]);
+    provider.statements([Reply::page(1, None), Reply::new(503, "")]);
+    client.statements().page(&request()).await.unwrap();
+    assert!(client.statements().page(&request()).await.is_err());
+    assert_counted(
+        &counted(&snapshotter),
+        &[
+            ("bankrail_client_calls_total{endpoint=token,outcome=200}", 1.0),
+            ("bankrail_client_calls_total{endpoint=statement,outcome=200}", 1.0),
+            ("bankrail_client_calls_total{endpoint=statement,outcome=503}", 1.0),
+            ("bankrail_client_call_duration_seconds{endpoint=statement}", 2.0),
+        ],
+    );
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn deliveries_and_the_state_of_the_inbox_are_counted() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());
+    let kind = MessageKind::PaymentOutcome;
+    for _ in 0..2 {
+        deliver(&receivers, kind, &message(kind)).await;
+    }
+    assert_eq!(send(&receivers, delivery(kind, seal("{}"))).await.0, 400);
+    deliver(&receivers, MessageKind::MandateNotification, &message(MessageKind::MandateNotification)).await;
+    deliver(&receivers, MessageKind::Query, &message(MessageKind::Query)).await;
+    let handlers = Handlers::new()
+        .payment_outcome(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(())))
+        .mandate_notification(|_: Delivery<MandateNotification>| std::future::ready(Err(HandlerError::poison("no"))));
+    let worker = receivers.worker(handlers);
+    worker.run_due().await.unwrap();
+    // The gauges are set once at the beginning.
+    let stop = async {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+    };
+    worker.run(stop).await;
+    assert_counted(
+        &counted(&snapshotter),
+        &[
+            ("bankrail_received_total{kind=payment_outcome,outcome=new}", 1.0),
+            ("bankrail_received_total{kind=payment_outcome,outcome=in_progress}", 1.0),
+            ("bankrail_received_total{kind=payment_outcome,outcome=400}", 1.0),
+            ("bankrail_handled_total{outcome=handled}", 1.0),
+            ("bankrail_handled_total{outcome=dead_letter}", 1.0),
+            ("bankrail_inbox_entries{state=pending}", 1.0),
+            ("bankrail_inbox_entries{state=completed}", 1.0),
+            ("bankrail_inbox_entries{state=dead_letter}", 1.0),
+        ],
+    );
+}
