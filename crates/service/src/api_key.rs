@@ -41,6 +41,31 @@ impl ApiKeyHash {
         &self.0
     }
 
+    /// The hash from 64 hexadecimal digits, as `printf %s "$KEY" | sha256sum` prints them. `None` for any other text.
+    #[must_use]
+    pub fn from_hex(hex: &str) -> Option<Self> {
+        let mut hash = [0; 32];
+        let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
+        if pairs.len() != hash.len() || !rest.is_empty() {
+            return None;
+        }
+        for (byte, [high, low]) in hash.iter_mut().zip(pairs) {
+            *byte = digit(*high)? << 4 | digit(*low)?;
+        }
+        Some(Self(hash))
+    }
+
+    /// The hash as 64 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        use std::fmt::Write as _;
+        self.0.iter().fold(String::with_capacity(64), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+    }
+
     /// The hash of the request's only `apikey`. `None` if there is none, more than one, or one that is empty or longer
     /// than 512 bytes.
     pub(crate) fn of_request(headers: &HeaderMap) -> Option<Self> {
@@ -66,6 +91,17 @@ impl fmt::Debug for ApiKeyHash {
 mod tests {
     use super::*;
     use http::HeaderValue;
+
+    #[test]
+    fn hexadecimal_digits() {
+        let hex = "2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683";
+        assert_eq!(ApiKeyHash::of(b"key").to_hex(), hex);
+        assert_eq!(ApiKeyHash::from_hex(hex), Some(ApiKeyHash::of(b"key")));
+        assert_eq!(ApiKeyHash::from_hex(&hex.to_uppercase()), Some(ApiKeyHash::of(b"key")));
+        for other in ["", "2c", &hex[1..], &format!("{hex}0"), &hex.replace('7', "+"), &"é".repeat(32)] {
+            assert_eq!(ApiKeyHash::from_hex(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn one_key_of_a_sensible_length() {

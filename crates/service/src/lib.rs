@@ -13,6 +13,8 @@ mod api_key;
 pub mod audit;
 #[cfg(feature = "endpoints")]
 mod cursor;
+#[cfg(feature = "endpoints")]
+pub mod customers;
 #[cfg(feature = "delivery")]
 pub mod delivery;
 #[cfg(feature = "endpoints")]

@@ -74,14 +74,19 @@ impl Endpoint {
     /// # Errors
     /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the header themselves.
     pub fn with_api_key_in(mut self, name: &str, value: &SecretString) -> Result<Self, EndpointError> {
+        self.api_key = Some(Self::api_key_header(name, value)?);
+        Ok(self)
+    }
+
+    /// The header of an API key.
+    pub(crate) fn api_key_header(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), EndpointError> {
         let header = HeaderName::try_from(name).map_err(|_| EndpointError::HeaderName { found: name.to_owned() })?;
         if RESERVED.contains(&header.as_str()) {
             return Err(EndpointError::Reserved { name: header.to_string() });
         }
         let mut value = HeaderValue::try_from(value.expose_secret()).map_err(|_| EndpointError::HeaderValue)?;
         value.set_sensitive(true);
-        self.api_key = Some((header, value));
-        Ok(self)
+        Ok((header, value))
     }
 
     /// The same receiver with another path for one kind of message.

@@ -10,6 +10,7 @@
 mod bookings;
 mod audit;
 mod capture;
+mod customers;
 mod delivery;
 mod heads;
 mod leaks;

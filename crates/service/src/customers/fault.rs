@@ -1,0 +1,200 @@
+//! What is wrong with the customers, and where.
+
+use bankrail_client_assertion::CustomerCode;
+use std::fmt;
+use std::path::PathBuf;
+
+/// The customers are refused as a whole. `Display` has one line for each fault.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", Lines(.faults, *.more))]
+#[non_exhaustive]
+pub struct CustomersError {
+    /// The faults in the order of their places, at most [`CustomersError::MAX_FAULTS`].
+    pub faults: Vec<CustomerFault>,
+    /// The number of faults that are not listed.
+    pub more: usize,
+}
+
+impl CustomersError {
+    /// The most faults that are listed.
+    pub const MAX_FAULTS: usize = 100;
+
+    pub(super) fn of(mut faults: Vec<CustomerFault>) -> Self {
+        faults.sort_by(|a, b| a.place.cmp(&b.place));
+        let more = faults.len().saturating_sub(Self::MAX_FAULTS);
+        faults.truncate(Self::MAX_FAULTS);
+        Self { faults, more }
+    }
+}
+
+struct Lines<'a>(&'a [CustomerFault], usize);
+
+impl fmt::Display for Lines<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, fault) in self.0.iter().enumerate() {
+            write!(out, "{}{fault}", if at == 0 { "" } else { "\n" })?;
+        }
+        if self.1 > 0 {
+            write!(out, "\nand {} more", self.1)?;
+        }
+        Ok(())
+    }
+}
+
+/// One fault of a customer's record. It shows no key, API key, account number or name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+#[non_exhaustive]
+pub struct CustomerFault {
+    /// Where.
+    pub place: Place,
+    /// Why.
+    pub problem: CustomerProblem,
+}
+
+impl CustomerFault {
+    pub(super) fn new(place: Place, problem: CustomerProblem) -> Self {
+        Self { place, problem }
+    }
+}
+
+/// The place of a fault.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Place {
+    /// A whole file or folder.
+    Path {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// A place in a file.
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// The column in characters, counted from 1.
+        column: usize,
+    },
+    /// A part of a record that is in no file.
+    Record {
+        /// The customer.
+        customer: CustomerCode,
+        /// The part.
+        part: RecordPart,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path { path } => write!(out, "{}", path.display()),
+            Self::Line { file, line, column } => write!(out, "{}:{line}:{column}", file.display()),
+            Self::Record { customer, part: RecordPart::Code } => write!(out, "customer {customer}"),
+            Self::Record { customer, part } => write!(out, "customer {customer}, {part}"),
+        }
+    }
+}
+
+/// A part of a customer's record, with its index in its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum RecordPart {
+    /// The customer code.
+    Code,
+    /// An API key.
+    ApiKey(usize),
+    /// A limit.
+    Limit(usize),
+    /// An account.
+    Account(usize),
+    /// A webhook endpoint.
+    Endpoint(usize),
+}
+
+impl fmt::Display for RecordPart {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, index) = match self {
+            Self::Code => return out.write_str("code"),
+            Self::ApiKey(index) => ("API key", index),
+            Self::Limit(index) => ("limit", index),
+            Self::Account(index) => ("account", index),
+            Self::Endpoint(index) => ("endpoint", index),
+        };
+        write!(out, "{name} {}", index.saturating_add(1))
+    }
+}
+
+/// What is wrong at a place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CustomerProblem {
+    /// A file or folder cannot be read.
+    #[error("cannot be read: {reason}")]
+    Unreadable {
+        /// Why.
+        reason: String,
+    },
+    /// A file is not TOML.
+    #[error("expected TOML, {reason}")]
+    Syntax {
+        /// Why not.
+        reason: String,
+    },
+    /// Something else was expected.
+    #[error("{reason}")]
+    Value {
+        /// What was expected and, unless it is private, what was found.
+        reason: String,
+    },
+    /// A member is missing.
+    #[error("expected the member {name}, found none")]
+    Missing {
+        /// The member.
+        name: &'static str,
+    },
+    /// A member that is not known here.
+    #[error("expected one of {known}, found {found}")]
+    UnknownMember {
+        /// The members, separated by commas.
+        known: String,
+        /// The member, quoted and cut.
+        found: String,
+    },
+    /// An API key instead of its hash. The error does not show it.
+    #[error(
+        "expected the SHA-256 of an API key in sha256, as printed by `printf %s \"$KEY\" | sha256sum`, found another \
+         text; an API key that was in this file in clear must be replaced"
+    )]
+    ClearApiKey,
+    /// A key or a key file that is not usable.
+    #[error("{}{reason}", .file.as_ref().map(|file| format!("{}: ", file.display())).unwrap_or_default())]
+    Key {
+        /// The file, if the key is in one.
+        file: Option<PathBuf>,
+        /// Why.
+        reason: String,
+    },
+    /// Something that must differ is the same at another place.
+    #[error("expected {what} of its own, found that of {other}")]
+    Taken {
+        /// What it is.
+        what: &'static str,
+        /// The other place.
+        other: Place,
+    },
+    /// An account is registered for another customer with other details.
+    #[error("expected the details of the same account at {other}, found others")]
+    OtherDetails {
+        /// The other place.
+        other: Place,
+    },
+    /// More than the bound.
+    #[error("expected at most {max} {what}, found more")]
+    TooMany {
+        /// What they are.
+        what: &'static str,
+        /// The most.
+        max: usize,
+    },
+}

@@ -1,0 +1,9 @@
+//! The bank's directories: records, the TOML folder, and what follows them.
+
+mod fixture;
+mod folder;
+mod follower;
+mod limits;
+mod provider;
+mod refused;
+mod round_trip;
