@@ -2,7 +2,8 @@
 //!
 //! - [`CustomerRecord`] is everything that is arranged with one customer: code, public keys, scopes, API keys, limits,
 //!   accounts and webhook endpoints. [`CustomerBook`] is all customers, validated together.
-//! - [`CustomerFolder`] (feature `toml`) is a [`Directory`](crate::Directory) from a folder of TOML files.
+//! - [`CustomerFolder`] (feature `toml`) is a [`Directory`](crate::Directory) from a folder of TOML files, and
+//!   [`SqliteDirectory`] (feature `sqlite`) one in an SQLite file.
 //! - [`DirectoryFollower`] applies limits, webhook endpoints and accounts wherever they are used, and follows changes.
 //!
 //! A customer who is removed is refused with the next call, also one who still has a valid access token, because both
@@ -22,6 +23,8 @@ mod folder;
 mod follower;
 mod limit;
 mod record;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 #[cfg(feature = "toml")]
 mod text;
 
@@ -36,3 +39,5 @@ pub use self::folder::{CustomerFolder, CustomerFolderOptions};
 pub use self::follower::{CustomerSource, DirectoryFollower};
 pub use self::limit::{LimitOverride, LimitOverrideError};
 pub use self::record::CustomerRecord;
+#[cfg(feature = "sqlite")]
+pub use self::sqlite::{CustomerChangeError, SqliteDirectory, SqliteDirectoryOptions};

@@ -1,4 +1,4 @@
-//! The bank's directories: records, the TOML folder, and what follows them.
+//! The bank's directories: records, the TOML folder, the SQLite engine, and what follows them.
 
 mod fixture;
 mod folder;
@@ -7,3 +7,4 @@ mod limits;
 mod provider;
 mod refused;
 mod round_trip;
+mod sqlite;

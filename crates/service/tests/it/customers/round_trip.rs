@@ -4,14 +4,18 @@ use super::fixture::{Folder, encryption_key, verifying_key};
 use bankrail_client_assertion::token::ScopeSet;
 use bankrail_jose::KeySet;
 use bankrail_rate_limit::{CallType, Window};
-use bankrail_service::customers::{ApiKeyRecord, CustomerRecord, EndpointRecord, LimitOverride};
+use bankrail_service::customers::{
+    ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource as _, EndpointRecord, LimitOverride, SqliteDirectory,
+};
 use bankrail_service::delivery::EndpointUrl;
 use bankrail_service::{ApiKeyHash, Customer, RegisteredAccount};
+use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::{Currency, Timestamp};
 use bankrail_webhook::MessageKind;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 fn instant() -> impl Strategy<Value = Timestamp> {
     (-62_000_000_000_000_i64..253_000_000_000_000).prop_map(Timestamp::saturating_from_unix_millis)
@@ -117,6 +121,21 @@ proptest! {
         let read = CustomerRecord::from_toml("nowhere/A.toml", &text);
         prop_assert_eq!(read.as_ref().ok(), Some(&record), "{:?}\n{}", read.as_ref().err(), *text);
         prop_assert_eq!(read.unwrap().to_toml(), text);
+    }
+
+    #[test]
+    fn to_sqlite_and_back(records in vec(record(), 1..3)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let directory = SqliteDirectory::new(SqliteStore::open_in_memory().unwrap());
+        let mut known = BTreeMap::new();
+        for record in records {
+            // A customer who clashes with one before changes nothing.
+            if runtime.block_on(directory.put(record.clone())).is_ok() {
+                known.insert(record.customer.code.clone(), record);
+            }
+        }
+        let book = CustomerBook::new(known.into_values()).unwrap();
+        prop_assert_eq!(&*runtime.block_on(directory.customers()).unwrap(), &book);
     }
 
     #[test]
