@@ -144,7 +144,7 @@ async fn deliver(messages: u32, keys: &Keys) -> Duration {
     running.await.unwrap();
     let took = begun.elapsed();
     let counts = store.counts(None).await.unwrap();
-    assert_eq!(counts, OutboxCounts { pending: 0, delivered: messages.into(), dead_letters: 0 });
+    assert_eq!(counts, OutboxCounts { delivered: messages.into(), ..OutboxCounts::default() });
     took
 }
 

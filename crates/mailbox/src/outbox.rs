@@ -3,9 +3,14 @@
 //! The outbox keeps the message itself, not the sealed form: a dead letter may be resent days later, when a text sealed
 //! at enqueue would no longer open. It therefore holds payload: protect it like the ledger.
 
+mod operator;
 mod record;
 mod request;
 
+pub use operator::{
+    DropOutcome, EndpointBacklog, Intervention, InterventionReason, OperatorName, OutboxCounts, OutboxQuery,
+    OutboxSummary, StoppedEndpoint,
+};
 pub use record::{DeliveryNote, DeliveryRecord, Disposition};
 pub use request::{LeaseCandidate, LeaseRequest};
 
@@ -74,11 +79,16 @@ pub enum OutboxState {
     Pending,
     /// Delivered.
     Delivered,
-    /// Given up: listed by [`Outbox::dead_letters`], resent by [`Outbox::resend`].
+    /// Given up, until it is resent by [`Outbox::resend`].
     DeadLetter,
+    /// Dropped by an operator, and never delivered from then on.
+    Dropped,
 }
 
 impl OutboxState {
+    /// All states.
+    pub const ALL: &'static [Self] = &[Self::Pending, Self::Delivered, Self::DeadLetter, Self::Dropped];
+
     /// A stable name, for stores.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -86,13 +96,14 @@ impl OutboxState {
             Self::Pending => "pending",
             Self::Delivered => "delivered",
             Self::DeadLetter => "dead_letter",
+            Self::Dropped => "dropped",
         }
     }
 
     /// The state with this stable name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Pending, Self::Delivered, Self::DeadLetter].into_iter().find(|state| state.as_str() == name)
+        Self::ALL.iter().copied().find(|state| state.as_str() == name)
     }
 }
 
@@ -114,30 +125,6 @@ pub struct OutboxEntry {
     pub deliveries: u32,
 }
 
-/// A stopped endpoint, to which nothing is delivered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
-pub struct StoppedEndpoint {
-    /// The endpoint.
-    pub endpoint: EndpointId,
-    /// When it was stopped.
-    pub since: Timestamp,
-    /// Why it was stopped.
-    pub reason: String,
-}
-
-/// How many entries there are in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
-pub struct OutboxCounts {
-    /// Waiting or leased.
-    pub pending: u64,
-    /// Delivered and not yet forgotten.
-    pub delivered: u64,
-    /// Given up.
-    pub dead_letters: u64,
-}
-
 /// A sender's store of messages to deliver. Each operation is durable before it returns.
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
@@ -145,6 +132,9 @@ pub struct OutboxCounts {
 ///   none has, the first owner may still record. Calls by others change nothing and return `false`.
 /// - Entries of a stopped endpoint are kept and not leased.
 /// - `now` is the caller's; a store never reads a clock.
+///
+/// Workers need the methods up to [`Outbox::next_due`], operators those after it. Only [`Outbox::find`] and
+/// [`Outbox::lease`] return payload.
 pub trait Outbox: Debug + Send + Sync {
     /// Stores a message, due at once. A message for a stopped endpoint is stored, too.
     ///
@@ -175,34 +165,57 @@ pub trait Outbox: Debug + Send + Sync {
     /// there is no such entry.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
+    /// Returns entries without their payload, in the order of enqueueing. An entry that this version cannot read is left
+    /// out.
+    ///
+    /// The cost of a page is proportional to the entries that the engine passes over to fill it: the dead letters or the
+    /// dropped entries for those states, and else all entries after [`OutboxQuery::after`].
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>>;
+
+    /// Returns an entry without its payload.
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>>;
+
     /// Returns every delivery recorded for an entry, in their order, those before a resend included.
     fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>>;
 
-    /// Returns an entry.
+    /// Returns an entry with its payload.
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>>;
-
-    /// Returns dead letters, of one endpoint or of all, after the entry `after`, in the order of enqueueing.
-    fn dead_letters<'a>(
-        &'a self,
-        endpoint: Option<&'a EndpointId>,
-        after: Option<EntryId>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<OutboxEntry>>;
 
     /// Makes a dead letter pending again, due at once, its deliveries counted from zero, its `message_id` unchanged.
     /// `false`: the entry is not a dead letter.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
-    /// Stops an endpoint. Stopping a stopped one changes nothing.
-    fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()>;
+    /// Resends all dead letters of an endpoint, and returns how many. An engine may do so in pieces, each of which is
+    /// durable before the next.
+    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64>;
 
-    /// Resumes an endpoint; its pending entries go on. `false`: it was not stopped.
+    /// Drops a pending entry or a dead letter: it is never delivered from then on, and kept with its deliveries until it
+    /// is forgotten. Its `message_id` stays taken.
+    ///
+    /// An entry under a lease that lasts beyond now is not dropped, because its message may be under way. A lease that is
+    /// over does not prevent it; its late owner then records nothing.
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome>;
+
+    /// Stops an endpoint. Stopping a stopped one changes nothing.
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()>;
+
+    /// Resumes an endpoint, whoever stopped it; its pending entries go on. `false`: it was not stopped.
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool>;
 
     /// Returns the stopped endpoints, by name.
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>>;
 
-    /// Forgets the entries that were delivered before `before`, with their deliveries. Returns how many.
+    /// Forgets the entries that were delivered or dropped before `before`, with their deliveries. Returns how many.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Returns how many entries there are, of one endpoint or of all.
@@ -211,4 +224,8 @@ pub trait Outbox: Debug + Send + Sync {
     /// Returns when the pending entry that was enqueued first was enqueued. Entries of stopped endpoints do not count.
     /// `None`: there is no other. Like [`Outbox::counts`] it may take longer the more there are.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
+    /// Returns what waits for each endpoint that has a pending entry or a dead letter: by name, after the name `after`,
+    /// at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`]. The cost is proportional to the number of pending
+    /// entries and dead letters, of which an engine reads the index.
+    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>>;
 }

@@ -91,6 +91,8 @@ const DAILY: &[&[&str]] = &[
     outbox::DAILY,
     #[cfg(feature = "mailbox")]
     outbox::DAILY_LEASES,
+    #[cfg(feature = "mailbox")]
+    outbox::DAILY_INTERVENTIONS,
     #[cfg(feature = "webhook")]
     histories::DAILY,
 ];

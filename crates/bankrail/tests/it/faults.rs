@@ -6,7 +6,7 @@ use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;
 use axum::http::HeaderMap;
 use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions};
-use bankrail_mailbox::{EntryId, Inbox, Outbox, OutboxState, Schedule};
+use bankrail_mailbox::{EntryId, Inbox, Outbox, OutboxQuery, OutboxState, Schedule};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Transport, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };
@@ -179,7 +179,7 @@ impl Plan {
             }
             line.late_ones_arrive().await;
             worker.run_due().await.unwrap();
-            for dead in outbox.dead_letters(None, None, u32::MAX).await.unwrap() {
+            for dead in outbox.list(&OutboxQuery::new().state(OutboxState::DeadLetter)).await.unwrap() {
                 assert!(sender.resend(dead.id).await.unwrap());
                 resent += 1;
             }

@@ -3,8 +3,8 @@
 use super::ready;
 use crate::lease::{EntryId, Lease, LeaseOwner};
 use crate::outbox::{
-    DeliveryRecord, Disposition, EndpointId, Enqueued, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxState,
-    Outgoing, StoppedEndpoint,
+    DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, Intervention, LeaseRequest,
+    Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,43 @@ struct Stored {
     entry: OutboxEntry,
     lease: Option<Lease>,
     deliveries: Vec<DeliveryRecord>,
-    delivered_at: Timestamp,
+    finished_at: Option<Timestamp>,
+    dropped: Option<Intervention>,
+}
+
+impl Stored {
+    fn summary(&self) -> OutboxSummary {
+        let OutboxEntry { id, message, state, enqueued_at, due, deliveries } = &self.entry;
+        OutboxSummary {
+            id: *id,
+            endpoint: message.endpoint.clone(),
+            kind: message.kind.clone(),
+            message_id: message.message_id,
+            state: *state,
+            enqueued_at: *enqueued_at,
+            due: *due,
+            deliveries: *deliveries,
+            leased_until: self.lease.map(|lease| lease.until),
+            finished_at: self.finished_at,
+            dropped: self.dropped.clone(),
+        }
+    }
+
+    fn finish(&mut self, state: OutboxState, now: Timestamp) {
+        self.entry.state = state;
+        self.finished_at = Some(now);
+    }
+
+    fn resend(&mut self, now: Timestamp) -> bool {
+        let dead = self.entry.state == OutboxState::DeadLetter;
+        if dead {
+            self.entry.state = OutboxState::Pending;
+            self.entry.deliveries = 0;
+            self.entry.due = now;
+            self.finished_at = None;
+        }
+        dead
+    }
 }
 
 impl ModelOutbox {
@@ -78,7 +114,8 @@ impl Outbox for ModelOutbox {
             },
             lease: None,
             deliveries: Vec::new(),
-            delivered_at: now,
+            finished_at: None,
+            dropped: None,
         });
         ready(Enqueued::New(id))
     }
@@ -138,12 +175,9 @@ impl Outbox for ModelOutbox {
             stored.deliveries.push(delivery.clone());
             stored.entry.deliveries += 1;
             match disposition {
-                Disposition::Delivered => {
-                    stored.entry.state = OutboxState::Delivered;
-                    stored.delivered_at = now;
-                }
+                Disposition::Delivered => stored.finish(OutboxState::Delivered, now),
                 Disposition::RetryAt(due) => stored.entry.due = due,
-                Disposition::DeadLetter => stored.entry.state = OutboxState::DeadLetter,
+                Disposition::DeadLetter => stored.finish(OutboxState::DeadLetter, now),
             }
         }))
     }
@@ -174,38 +208,66 @@ impl Outbox for ModelOutbox {
         ready(self.state().stored.iter().find(|stored| stored.entry.id == id).map(|stored| stored.entry.clone()))
     }
 
-    fn dead_letters<'a>(
-        &'a self,
-        endpoint: Option<&'a EndpointId>,
-        after: Option<EntryId>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        let state = self.state();
-        let dead = state.stored.iter().map(|stored| &stored.entry).filter(|entry| {
-            entry.state == OutboxState::DeadLetter
-                && Some(entry.id) > after
-                && endpoint.is_none_or(|endpoint| entry.message.endpoint == *endpoint)
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
+        let summaries = self.state().stored.iter().map(Stored::summary).collect::<Vec<_>>();
+        let listed = summaries.into_iter().filter(|entry| {
+            Some(entry.id) > query.after
+                && query.endpoint.as_ref().is_none_or(|endpoint| entry.endpoint == *endpoint)
+                && query.state.is_none_or(|state| entry.state == state)
+                && query.kind.as_ref().is_none_or(|kind| entry.kind == *kind)
+                && query.enqueued_before.is_none_or(|before| entry.enqueued_at < before)
         });
-        ready(dead.take(usize::try_from(limit).unwrap_or(usize::MAX)).cloned().collect())
+        ready(listed.take(usize::try_from(query.page()).unwrap_or(usize::MAX)).collect())
+    }
+
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        ready(self.state().stored.iter().find(|stored| stored.entry.id == id).map(Stored::summary))
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        ready(self.change(id, |stored| {
-            let dead = stored.entry.state == OutboxState::DeadLetter;
-            if dead {
-                stored.entry.state = OutboxState::Pending;
-                stored.entry.deliveries = 0;
-                stored.entry.due = now;
-            }
-            dead
-        }))
+        ready(self.change(id, |stored| stored.resend(now)))
     }
 
-    fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()> {
+    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
+        let mut state = self.state();
+        let of_endpoint = state.stored.iter_mut().filter(|stored| stored.entry.message.endpoint == *endpoint);
+        ready(of_endpoint.map(|stored| u64::from(stored.resend(now))).sum())
+    }
+
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome> {
+        let mut outcome = DropOutcome::NotOpen;
+        self.change(id, |stored| {
+            let open = matches!(stored.entry.state, OutboxState::Pending | OutboxState::DeadLetter);
+            match stored.lease.filter(|lease| !lease.is_over(now)) {
+                Some(lease) => outcome = DropOutcome::Leased { until: lease.until },
+                None if open => {
+                    stored.lease = None;
+                    stored.dropped = Some(intervention.clone());
+                    stored.finish(OutboxState::Dropped, now);
+                    outcome = DropOutcome::Dropped;
+                }
+                None => {}
+            }
+            true
+        });
+        ready(outcome)
+    }
+
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
         let mut state = self.state();
         if !state.stopped.iter().any(|stopped| stopped.endpoint == *endpoint) {
-            let stopped = StoppedEndpoint { endpoint: endpoint.clone(), since: now, reason: reason.to_owned() };
-            state.stopped.push(stopped);
+            let (endpoint, intervention) = (endpoint.clone(), intervention.clone());
+            state.stopped.push(StoppedEndpoint { endpoint, since: now, intervention });
             state.stopped.sort_by(|a, b| a.endpoint.cmp(&b.endpoint));
         }
         ready(())
@@ -225,7 +287,10 @@ impl Outbox for ModelOutbox {
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         let mut state = self.state();
         let length = state.stored.len();
-        state.stored.retain(|s| s.entry.state != OutboxState::Delivered || s.delivered_at >= before);
+        state.stored.retain(|stored| {
+            let done = matches!(stored.entry.state, OutboxState::Delivered | OutboxState::Dropped);
+            !done || stored.finished_at >= Some(before)
+        });
         let forgotten = length - state.stored.len();
         ready(u64::try_from(forgotten).unwrap_or(u64::MAX))
     }
@@ -250,8 +315,32 @@ impl Outbox for ModelOutbox {
                 OutboxState::Pending => counts.pending += 1,
                 OutboxState::Delivered => counts.delivered += 1,
                 OutboxState::DeadLetter => counts.dead_letters += 1,
+                OutboxState::Dropped => counts.dropped += 1,
             }
         }
         ready(counts)
+    }
+
+    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+        let state = self.state();
+        let mut names: Vec<&EndpointId> = state.stored.iter().map(|stored| &stored.entry.message.endpoint).collect();
+        names.sort_unstable();
+        names.dedup();
+        let backlogs = names.into_iter().filter(|name| after.is_none_or(|after| *name > after)).map(|name| {
+            let of_state = |state: OutboxState| {
+                move |stored: &&Stored| stored.entry.message.endpoint == *name && stored.entry.state == state
+            };
+            let count = |wanted: OutboxState| {
+                u64::try_from(state.stored.iter().filter(of_state(wanted)).count()).unwrap_or(u64::MAX)
+            };
+            EndpointBacklog {
+                endpoint: name.clone(),
+                pending: count(OutboxState::Pending),
+                dead_letters: count(OutboxState::DeadLetter),
+                oldest_due: state.stored.iter().filter(of_state(OutboxState::Pending)).map(|s| s.entry.due).min(),
+            }
+        });
+        let limit = usize::try_from(limit.min(OutboxQuery::MAX_LIMIT)).unwrap_or(usize::MAX);
+        ready(backlogs.filter(|backlog| backlog.pending + backlog.dead_letters > 0).take(limit).collect())
     }
 }

@@ -1,5 +1,8 @@
 //! The rules of an outbox as cases, and a comparison with the model.
 
+mod operators;
+
+use self::operators::intervention;
 use super::model_outbox::ModelOutbox;
 use super::oldest_suite::oldest_in_outbox;
 use super::random::Random;
@@ -9,7 +12,7 @@ use crate::kind::Kind;
 use crate::lease::{EntryId, Lease};
 use crate::outbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, LeaseRequest, Outbox, OutboxCounts, OutboxEntry,
-    OutboxState, Outgoing,
+    OutboxQuery, OutboxState, OutboxSummary, Outgoing,
 };
 use bankrail_values::{HyphenatedUuid, StoreErrorKind};
 use std::collections::HashMap;
@@ -65,6 +68,10 @@ pub async fn outbox_suite<O: Outbox>(mut make: impl AsyncFnMut() -> O) {
     slow_endpoints_have_a_limit_of_their_own(&make().await).await;
     dead_letters_are_sent_again(&make().await).await;
     delivered_entries_are_forgotten(&make().await).await;
+    operators::entries_are_listed_without_payload(&make().await).await;
+    operators::dropped_entries_are_never_delivered(&make().await).await;
+    operators::all_dead_letters_of_an_endpoint_are_resent(&make().await).await;
+    operators::backlogs_are_told_by_endpoint(&make().await).await;
     for seed in 0..4 {
         outbox_against_model(&make().await, seed, 300).await;
     }
@@ -160,11 +167,11 @@ async fn endpoints_have_bounds(outbox: &impl Outbox) {
     );
     let more = outbox.lease(request(2).except(&except), at(10)).await.expect("lease");
     assert!(more.is_empty(), "other workers' leases count");
-    outbox.stop_endpoint(&endpoint(1), "gone", at(11)).await.expect("stop");
-    outbox.stop_endpoint(&endpoint(1), "again", at(12)).await.expect("stop");
+    outbox.stop_endpoint(&endpoint(1), &intervention("gone"), at(11)).await.expect("stop");
+    outbox.stop_endpoint(&endpoint(1), &intervention("again"), at(12)).await.expect("stop");
     let stopped = outbox.stopped_endpoints().await.expect("stopped");
-    let stopped: Vec<_> = stopped.iter().map(|s| (&s.endpoint, s.since, s.reason.as_str())).collect();
-    assert_eq!(stopped, [(&endpoint(1), at(11), "gone")], "stopped once");
+    let stopped: Vec<_> = stopped.into_iter().map(|s| (s.endpoint, s.since, s.intervention)).collect();
+    assert_eq!(stopped, [(endpoint(1), at(11), intervention("gone"))], "stopped once");
     assert!(
         outbox.record(stored[2], owner(1), &delivery(1), Disposition::RetryAt(at(12)), at(12)).await.expect("record")
     );
@@ -177,7 +184,7 @@ async fn endpoints_have_bounds(outbox: &impl Outbox) {
     let leased = outbox.lease(all(lease(3, 90)), at(60)).await.expect("lease");
     assert_eq!(leased.iter().filter(|entry| entry.message.endpoint == endpoint(1)).count(), 4, "it goes on");
     let counts = outbox.counts(Some(&endpoint(1))).await.expect("counts");
-    assert_eq!(counts, OutboxCounts { pending: 4, delivered: 0, dead_letters: 0 });
+    assert_eq!(counts, OutboxCounts { pending: 4, ..OutboxCounts::default() });
 }
 
 async fn only_leases_that_last_count(outbox: &impl Outbox) {
@@ -268,10 +275,6 @@ async fn dead_letters_are_sent_again(outbox: &impl Outbox) {
         assert!(outbox.record(*id, owner(1), &delivery(1), Disposition::DeadLetter, at(1)).await.expect("record"));
     }
     assert!(outbox.lease(all(lease(1, 99)), at(50)).await.expect("lease").is_empty(), "the dead are not leased");
-    assert_eq!(ids(&outbox.dead_letters(None, None, 2).await.expect("list")), stored[..2], "listed in order");
-    assert_eq!(ids(&outbox.dead_letters(None, Some(stored[1]), 9).await.expect("list")), stored[2..], "by pages");
-    let of_one = outbox.dead_letters(Some(&endpoint(1)), None, 9).await.expect("list");
-    assert_eq!(ids(&of_one), [stored[0], stored[2]], "of one endpoint");
     assert!(outbox.resend(stored[0], at(60)).await.expect("resend"));
     assert!(!outbox.resend(stored[0], at(60)).await.expect("resend"), "once");
     let leased = outbox.lease(all(lease(2, 99)), at(60)).await.expect("lease");
@@ -318,7 +321,7 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
         let delivery = delivery(u64::from(step));
         let context = format!("seed {seed}, step {step}");
         let now = at(now);
-        match random.below(12) {
+        match random.below(15) {
             0..=3 => {
                 let got = outbox.enqueue(&message, now).await.map_err(|error| error.kind());
                 let want = model.enqueue(&message, now).await.map_err(|error| error.kind());
@@ -360,19 +363,35 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
                 assert_eq!(got, model.release(id, lease.owner, due).await.expect("store"), "release, {context}");
             }
             9 => {
-                let got = outbox.dead_letters(Some(&to), None, limit).await.expect("store");
-                let want = model.dead_letters(Some(&to), None, limit).await.expect("store");
-                assert_eq!(got, entries(want, &numbers), "dead letters, {context}");
                 let got = outbox.resend(theirs, now).await.expect("store");
                 assert_eq!(got, model.resend(id, now).await.expect("store"), "resend, {context}");
             }
             10 if random.below(2) == 0 => {
-                outbox.stop_endpoint(&to, "test", now).await.expect("store");
-                model.stop_endpoint(&to, "test", now).await.expect("store");
+                outbox.stop_endpoint(&to, &intervention("test"), now).await.expect("store");
+                model.stop_endpoint(&to, &intervention("test"), now).await.expect("store");
             }
             10 => {
                 let got = outbox.forget(now).await.expect("store");
                 assert_eq!(got, model.forget(now).await.expect("store"), "forget, {context}");
+            }
+            12 if random.below(3) == 0 => {
+                let got = outbox.resend_all(&to, now).await.expect("store");
+                assert_eq!(got, model.resend_all(&to, now).await.expect("store"), "resend all, {context}");
+            }
+            12 => {
+                let got = outbox.drop_entry(theirs, &intervention("test"), now).await.expect("store");
+                let want = model.drop_entry(id, &intervention("test"), now).await.expect("store");
+                assert_eq!(got, want, "drop, {context}");
+            }
+            13 => {
+                let mut query = OutboxQuery::new().limit(limit).enqueued_before(due);
+                query.endpoint = (random.below(2) == 0).then(|| to.clone());
+                query.state = random.pick(OutboxState::ALL).filter(|_| random.below(3) > 0);
+                query.after = (random.below(2) == 0).then_some(id);
+                let want = model.list(&query).await.expect("store");
+                query.after = query.after.map(|_| theirs);
+                let got = outbox.list(&query).await.expect("store");
+                assert_eq!(got, summaries(want, &numbers), "list, {context}");
             }
             _ => {
                 let got = outbox.resume_endpoint(&to).await.expect("store");
@@ -382,10 +401,15 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
         let got = outbox.find(theirs).await.expect("store");
         let want = model.find(id).await.expect("store");
         assert_eq!(got, want.map(|entry| entries(vec![entry], &numbers).remove(0)), "find, {context}");
+        let got = outbox.summary(theirs).await.expect("store");
+        let want = model.summary(id).await.expect("store");
+        assert_eq!(got, want.map(|entry| summaries(vec![entry], &numbers).remove(0)), "summary, {context}");
         let got = outbox.deliveries(theirs).await.expect("store");
         assert_eq!(got, model.deliveries(id).await.expect("store"), "deliveries, {context}");
         let (got, want) = (outbox.counts(Some(&to)).await, model.counts(Some(&to)).await);
         assert_eq!(got.expect("store"), want.expect("store"), "counts, {context}");
+        let (got, want) = (outbox.backlogs(Some(&to), limit).await, model.backlogs(Some(&to), limit).await);
+        assert_eq!(got.expect("store"), want.expect("store"), "backlogs, {context}");
         let (got, want) = (outbox.next_due().await.expect("store"), model.next_due().await.expect("store"));
         assert_eq!(got, want, "next due, {context}");
         let (got, want) = (outbox.stopped_endpoints().await, model.stopped_endpoints().await);
@@ -396,4 +420,9 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
 fn entries(entries: Vec<OutboxEntry>, numbers: &HashMap<EntryId, EntryId>) -> Vec<OutboxEntry> {
     let theirs = |id: EntryId| numbers.get(&id).copied().unwrap_or(id);
     entries.into_iter().map(|entry| OutboxEntry { id: theirs(entry.id), ..entry }).collect()
+}
+
+fn summaries(entries: Vec<OutboxSummary>, numbers: &HashMap<EntryId, EntryId>) -> Vec<OutboxSummary> {
+    let theirs = |id: EntryId| numbers.get(&id).copied().unwrap_or(id);
+    entries.into_iter().map(|entry| OutboxSummary { id: theirs(entry.id), ..entry }).collect()
 }

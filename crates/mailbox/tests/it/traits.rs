@@ -14,6 +14,10 @@ struct Values {
     decision: ReceiveDecision,
     inbox: InboxEntry,
     outbox: OutboxEntry,
+    query: OutboxQuery,
+    summary: OutboxSummary,
+    backlog: EndpointBacklog,
+    stopped: StoppedEndpoint,
     schedule: Schedule,
 }
 
@@ -36,8 +40,8 @@ fn stable_names_are_read_back() {
     for state in [InboxState::Pending, InboxState::Completed, InboxState::DeadLetter] {
         assert_eq!(InboxState::from_name(state.as_str()), Some(state));
     }
-    for state in [OutboxState::Pending, OutboxState::Delivered, OutboxState::DeadLetter] {
-        assert_eq!(OutboxState::from_name(state.as_str()), Some(state));
+    for state in OutboxState::ALL {
+        assert_eq!(OutboxState::from_name(state.as_str()), Some(*state));
     }
 }
 

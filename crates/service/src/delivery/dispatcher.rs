@@ -18,8 +18,8 @@ use super::transport::Transport;
 use crate::measure;
 use bankrail_http::CpuPool;
 use bankrail_mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Lease, LeaseOwner, LeaseRequest, Outbox,
-    OutboxEntry,
+    DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointId, Enqueued, EntryId, Intervention, Lease,
+    LeaseOwner, LeaseRequest, Outbox, OutboxEntry,
 };
 use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::sender::RequestMismatch;
@@ -128,6 +128,34 @@ impl Dispatcher {
         let again = self.shared.outbox.resend(id, self.shared.clock.now()).await?;
         self.wake();
         Ok(again)
+    }
+
+    /// Resends all dead letters of an endpoint with their original `X-Message-Id`s. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the outbox. Some may have been resent.
+    pub async fn resend_all(&self, endpoint: &EndpointId) -> Result<u64, StoreError> {
+        let resent = self.shared.outbox.resend_all(endpoint, self.shared.clock.now()).await?;
+        self.wake();
+        Ok(resent)
+    }
+
+    /// Drops a pending message or a dead letter, as [`Outbox::drop_entry`] does: it is never delivered from then on.
+    /// A message that is being delivered is not dropped.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the outbox.
+    pub async fn drop_entry(&self, id: EntryId, intervention: &Intervention) -> Result<DropOutcome, StoreError> {
+        self.shared.outbox.drop_entry(id, intervention, self.shared.clock.now()).await
+    }
+
+    /// Stops deliveries to an endpoint until it is resumed, in all dispatchers over the outbox. Those that are under way
+    /// end. Messages to it are still enqueued. Stopping a stopped endpoint changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the outbox.
+    pub async fn stop(&self, endpoint: &EndpointId, intervention: &Intervention) -> Result<(), StoreError> {
+        self.shared.outbox.stop_endpoint(endpoint, intervention, self.shared.clock.now()).await
     }
 
     /// Resumes deliveries to an endpoint that was stopped, by its answer 410 or otherwise, and closes its circuit.
@@ -350,7 +378,7 @@ impl Shared {
         }
         let endpoint = &entry.message.endpoint;
         if outcome.gone {
-            match self.outbox.stop_endpoint(endpoint, "410 Gone", now).await {
+            match self.outbox.stop_endpoint(endpoint, &gone(), now).await {
                 // The entry is due again when the endpoint is resumed.
                 Ok(()) => return Disposition::RetryAt(now),
                 Err(error) => tracing::error!(endpoint = %endpoint, error = %error, "an endpoint could not be stopped"),
@@ -412,6 +440,12 @@ fn task_of(ended: Result<(Id, ()), JoinError>) -> Id {
         Ok((task, ())) => task,
         Err(error) => error.id(),
     }
+}
+
+/// Who stops an endpoint that answers 410, and why.
+fn gone() -> Intervention {
+    let reason = "the endpoint answered 410 Gone".parse().expect("a short reason");
+    Intervention { by: "dispatcher".parse().expect("a short name"), reason }
 }
 
 /// A random number for the jitter. If the random generator fails, there is no jitter.

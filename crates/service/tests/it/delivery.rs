@@ -5,6 +5,7 @@ mod endpoints;
 mod fair;
 mod https;
 mod leaks;
+mod operators;
 mod requests;
 mod retries;
 mod running;

@@ -2,12 +2,15 @@
 
 use super::{Parts, lock};
 use bankrail_mailbox::{
-    DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Lease, LeaseCandidate, LeaseOwner, LeaseRequest,
-    Outbox, OutboxCounts, OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
+    DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, EntryId, Intervention, Lease,
+    LeaseCandidate, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxState,
+    OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+
+mod operator;
 
 /// The outbox of a [`MemoryStore`](super::MemoryStore).
 #[derive(Clone, Debug)]
@@ -28,7 +31,8 @@ struct Stored {
     entry: OutboxEntry,
     deliveries: Vec<DeliveryRecord>,
     lease: Option<Lease>,
-    finished: Timestamp,
+    finished: Option<Timestamp>,
+    dropped: Option<Intervention>,
 }
 
 /// The entries of one endpoint that may be leased.
@@ -89,37 +93,41 @@ impl Outbox for MemoryOutbox {
         Box::pin(async move { Ok(lock(&self.parts.outbox).entries.get(&id).map(|stored| stored.entry.clone())) })
     }
 
-    fn dead_letters<'a>(
-        &'a self,
-        endpoint: Option<&'a EndpointId>,
-        after: Option<EntryId>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        Box::pin(async move {
-            let messages = lock(&self.parts.outbox);
-            let dead = messages.of(endpoint).filter(|stored| {
-                stored.entry.state == OutboxState::DeadLetter && after.is_none_or(|after| stored.entry.id > after)
-            });
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            Ok(dead.take(limit).map(|stored| stored.entry.clone()).collect())
-        })
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
+        Box::pin(async move { Ok(lock(&self.parts.outbox).list(query)) })
+    }
+
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        Box::pin(async move { Ok(lock(&self.parts.outbox).entries.get(&id).map(Stored::summary)) })
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(async move {
-            let mut messages = lock(&self.parts.outbox);
-            let stored = messages.entries.get_mut(&id).filter(|stored| stored.entry.state == OutboxState::DeadLetter);
-            let Some(stored) = stored else { return Ok(false) };
-            stored.entry.deliveries = 0;
-            messages.make_pending(id, now);
-            Ok(true)
-        })
+        Box::pin(async move { Ok(lock(&self.parts.outbox).resend(id, now)) })
     }
 
-    fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()> {
+    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
+        Box::pin(async move { Ok(lock(&self.parts.outbox).resend_all(endpoint, now)) })
+    }
+
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome> {
+        Box::pin(async move { Ok(lock(&self.parts.outbox).drop_entry(id, intervention, now)) })
+    }
+
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let stopped = || StoppedEndpoint { endpoint: endpoint.clone(), since: now, reason: reason.to_owned() };
-            lock(&self.parts.outbox).stopped.entry(endpoint.as_str().to_owned()).or_insert_with(stopped);
+            let (name, intervention) = (endpoint.clone(), intervention.clone());
+            let stopped = StoppedEndpoint { endpoint: name, since: now, intervention };
+            lock(&self.parts.outbox).stopped.entry(endpoint.as_str().to_owned()).or_insert(stopped);
             Ok(())
         })
     }
@@ -137,7 +145,8 @@ impl Outbox for MemoryOutbox {
             let Messages { entries, ids, .. } = &mut *lock(&self.parts.outbox);
             let mut forgotten = 0;
             entries.retain(|_, Stored { entry, finished, .. }| {
-                let old = entry.state == OutboxState::Delivered && *finished < before;
+                let done = matches!(entry.state, OutboxState::Delivered | OutboxState::Dropped);
+                let old = done && finished.is_some_and(|finished| finished < before);
                 if old {
                     forgotten += 1;
                     ids.remove(&(entry.message.endpoint.clone(), entry.message.message_id));
@@ -164,10 +173,15 @@ impl Outbox for MemoryOutbox {
                     OutboxState::Pending => counts.pending += 1,
                     OutboxState::Delivered => counts.delivered += 1,
                     OutboxState::DeadLetter => counts.dead_letters += 1,
+                    OutboxState::Dropped => counts.dropped += 1,
                 }
             }
             Ok(counts)
         })
+    }
+
+    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+        Box::pin(async move { Ok(lock(&self.parts.outbox).backlogs(after, limit)) })
     }
 }
 
@@ -185,7 +199,7 @@ impl Messages {
         let id = EntryId::new(self.last);
         let (message, state) = (message.clone(), OutboxState::Pending);
         let entry = OutboxEntry { id, message, state, enqueued_at: now, due: now, deliveries: 0 };
-        self.entries.insert(id, Stored { entry, deliveries: Vec::new(), lease: None, finished: now });
+        self.entries.insert(id, Stored { entry, deliveries: Vec::new(), lease: None, finished: None, dropped: None });
         self.ids.insert(name, id);
         self.pending.insert((now, id));
         Ok(Enqueued::New(id))
@@ -256,11 +270,17 @@ impl Messages {
             Disposition::Delivered => OutboxState::Delivered,
             Disposition::DeadLetter => OutboxState::DeadLetter,
         };
-        stored.entry.state = state;
-        stored.finished = now;
-        let due = stored.entry.due;
-        self.pending.remove(&(due, id));
+        self.finish(id, state, now);
         true
+    }
+
+    /// The entry is pending no more.
+    fn finish(&mut self, id: EntryId, state: OutboxState, now: Timestamp) {
+        if let Some(stored) = self.entries.get_mut(&id) {
+            stored.entry.state = state;
+            stored.finished = Some(now);
+            self.pending.remove(&(stored.entry.due, id));
+        }
     }
 
     /// An entry that the owner has leased.
@@ -273,6 +293,7 @@ impl Messages {
             self.pending.remove(&(stored.entry.due, id));
             stored.entry.state = OutboxState::Pending;
             stored.entry.due = due;
+            stored.finished = None;
             self.pending.insert((due, id));
         }
     }

@@ -1,10 +1,11 @@
 //! The outbox: messages to deliver.
 
-use super::values::{bytes, entry_id, fingerprint, kind, named, number, storable, unsigned};
+use super::values::{bytes, entry_id, fingerprint, kind, named, number, unsigned};
 use super::{Fault, PostgresStore, Typed, get, instant, oldest};
 use bankrail_mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, LeaseOwner, LeaseRequest, Outbox,
-    OutboxCounts, OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
+    DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, EntryId,
+    Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxState, OutboxSummary,
+    Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreErrorKind, StoreFuture, Timestamp};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Row};
 
 mod lease;
+mod operator;
 
 const INSERT: &str = "INSERT INTO bankrail_outbox
     (endpoint, kind, message_id, fingerprint, attributes, state, enqueued, due, body)
@@ -20,6 +22,11 @@ const INSERT: &str = "INSERT INTO bankrail_outbox
 const THERE: &str = " FROM bankrail_outbox WHERE endpoint = $1 AND message_id = $2";
 
 const COLUMNS: &str = "id, endpoint, kind, message_id, fingerprint, attributes, body, state, enqueued, due, deliveries";
+
+/// With the state of dropped entries, which is not in the entry's row.
+const FIND: &str = "SELECT id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due, deliveries,
+    CASE WHEN EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = id) THEN 'dropped' ELSE state END AS state
+    FROM bankrail_outbox WHERE id = $1";
 
 const RELEASE: &str = "UPDATE bankrail_outbox SET due = $3, owner = NULL, until = NULL WHERE id = $1 AND owner = $2";
 
@@ -37,19 +44,8 @@ const DELIVERIES: &str =
 const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = $2, finished = NULL, deliveries = 0
     WHERE id = $1 AND state = 'dead_letter'";
 
-const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, reason) VALUES ($1, $2, $3)
-    ON CONFLICT (endpoint) DO NOTHING";
-
 const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM bankrail_outbox
     WHERE state = 'delivered' AND finished < $1 ORDER BY finished LIMIT 500 FOR UPDATE SKIP LOCKED)";
-
-const COUNTS: &str = "SELECT
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'pending' AND endpoint = coalesce($1, endpoint))
-        AS pending,
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'delivered' AND endpoint = coalesce($1, endpoint))
-        AS delivered,
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'dead_letter' AND endpoint = coalesce($1, endpoint))
-        AS dead_letters";
 
 /// The outbox of a [`PostgresStore`].
 #[derive(Clone, Debug)]
@@ -108,26 +104,17 @@ impl Outbox for PostgresOutbox {
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
         Box::pin(self.store.timed(async move {
-            let sql = format!("SELECT {COLUMNS} FROM bankrail_outbox WHERE id = $1");
-            let rows = self.store.query(&sql, &[(&number(id), Type::INT8)]).await?;
+            let rows = self.store.query(FIND, &[(&number(id), Type::INT8)]).await?;
             rows.first().map(entry).transpose()
         }))
     }
 
-    fn dead_letters<'a>(
-        &'a self,
-        endpoint: Option<&'a EndpointId>,
-        after: Option<EntryId>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        Box::pin(self.store.timed(async move {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM bankrail_outbox
-                WHERE state = 'dead_letter' AND id > $1 AND endpoint = coalesce($3, endpoint) ORDER BY id LIMIT $2"
-            );
-            let endpoint = endpoint.map(EndpointId::as_str);
-            self.store.readable_page(&sql, after, limit, &[(&endpoint, Type::TEXT)], entry).await
-        }))
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
+        Box::pin(self.store.timed(operator::list(&self.store, query)))
+    }
+
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        Box::pin(self.store.timed(operator::find(&self.store, id)))
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
@@ -137,12 +124,26 @@ impl Outbox for PostgresOutbox {
         }))
     }
 
-    fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()> {
-        Box::pin(self.store.timed(async move {
-            let (endpoint, now, reason) = (endpoint.as_str(), now.unix_millis(), storable(reason));
-            let parameters: [Typed<'_>; 3] = [(&endpoint, Type::TEXT), (&now, Type::INT8), (&reason, Type::TEXT)];
-            self.store.execute(STOP, &parameters).await.map(drop)
-        }))
+    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
+        Box::pin(operator::resend_all(&self.store, endpoint, now))
+    }
+
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome> {
+        Box::pin(self.store.timed(operator::drop_entry(&self.store, id, intervention, now)))
+    }
+
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(self.store.timed(operator::stop(&self.store, endpoint, intervention, now)))
     }
 
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
@@ -153,17 +154,7 @@ impl Outbox for PostgresOutbox {
     }
 
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
-        Box::pin(self.store.timed(async move {
-            let sql = "SELECT endpoint, since, reason FROM bankrail_stopped ORDER BY endpoint";
-            let stopped = |row: &Row| {
-                Ok(StoppedEndpoint {
-                    endpoint: endpoint(row)?,
-                    since: instant(get(row, "since")?)?,
-                    reason: get(row, "reason")?,
-                })
-            };
-            self.store.query(sql, &[]).await?.iter().map(stopped).collect()
-        }))
+        Box::pin(self.store.timed(operator::stopped(&self.store)))
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
@@ -175,15 +166,11 @@ impl Outbox for PostgresOutbox {
     }
 
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
-        Box::pin(self.store.timed(async move {
-            let rows = self.store.query(COUNTS, &[(&endpoint.map(EndpointId::as_str), Type::TEXT)]).await?;
-            let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
-            Ok(OutboxCounts {
-                pending: unsigned::<i64, _>(row, "pending")?,
-                delivered: unsigned::<i64, _>(row, "delivered")?,
-                dead_letters: unsigned::<i64, _>(row, "dead_letters")?,
-            })
-        }))
+        Box::pin(self.store.timed(operator::counts(&self.store, endpoint)))
+    }
+
+    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+        Box::pin(self.store.timed(operator::backlogs(&self.store, after, limit)))
     }
 }
 

@@ -1,17 +1,19 @@
 //! The outbox: messages to deliver.
 
 use super::connection::Fault;
-use super::values::{bytes, count, entry_id, kind, named, number, readable};
+use super::values::{bytes, count, entry_id, kind, named, number};
 use super::{SqliteStore, instant, oldest};
 use bankrail_mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Fingerprint, LeaseOwner, LeaseRequest,
-    Outbox, OutboxCounts, OutboxEntry, OutboxState, Outgoing, StoppedEndpoint,
+    DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, EntryId,
+    Fingerprint, Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxState,
+    OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreErrorKind, StoreFuture, Timestamp};
 use rusqlite::{Connection, Row, named_params, params};
 use std::time::Duration;
 
 mod lease;
+mod operator;
 
 const INSERT: &str = "INSERT INTO bankrail_outbox
     (endpoint, kind, message_id, fingerprint, attributes, state, enqueued, due, body)
@@ -19,6 +21,11 @@ const INSERT: &str = "INSERT INTO bankrail_outbox
     ON CONFLICT (endpoint, message_id) DO NOTHING";
 
 const COLUMNS: &str = "id, endpoint, kind, message_id, fingerprint, attributes, body, state, enqueued, due, deliveries";
+
+/// With the state of dropped entries, which is not in the entry's row.
+const FIND: &str = "SELECT id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due, deliveries,
+    CASE WHEN EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = id) THEN 'dropped' ELSE state END AS state
+    FROM bankrail_outbox WHERE id = ?1";
 
 const RELEASE: &str = "UPDATE bankrail_outbox SET due = ?3, owner = NULL, until = NULL WHERE id = ?1 AND owner = ?2";
 
@@ -35,18 +42,17 @@ const DELIVERIES: &str =
 const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
     WHERE id = ?1 AND state = 'dead_letter'";
 
-const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, reason) VALUES (?1, ?2, ?3)
-    ON CONFLICT (endpoint) DO NOTHING";
-
 /// Deletes a bounded number of entries, so that other writes run in between.
 const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM bankrail_outbox
     WHERE state = 'delivered' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
 #[cfg(test)]
 pub(super) use lease::DAILY as DAILY_LEASES;
+#[cfg(test)]
+pub(super) use operator::DAILY as DAILY_INTERVENTIONS;
 
 #[cfg(test)]
-pub(super) const DAILY: &[&str] = &[INSERT, RELEASE, RECORD, INSERT_DELIVERY, DELIVERIES, RESEND, STOP, FORGET];
+pub(super) const DAILY: &[&str] = &[INSERT, FIND, RELEASE, RECORD, INSERT_DELIVERY, DELIVERIES, RESEND, FORGET];
 
 /// The outbox of a [`SqliteStore`].
 #[derive(Clone, Debug)]
@@ -99,40 +105,46 @@ impl Outbox for SqliteOutbox {
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
         Box::pin(self.store.database.read(move |connection| {
-            let sql = format!("SELECT {COLUMNS} FROM bankrail_outbox WHERE id = ?1");
-            let mut find = connection.prepare_cached(&sql)?;
+            let mut find = connection.prepare_cached(FIND)?;
             find.query_and_then([number(id)], entry)?.next().transpose()
         }))
     }
 
-    fn dead_letters<'a>(
-        &'a self,
-        endpoint: Option<&'a EndpointId>,
-        after: Option<EntryId>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        let endpoint = endpoint.map(|endpoint| endpoint.as_str().to_owned());
-        let after = after.map_or(-1, number);
-        Box::pin(self.store.database.read(move |connection| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM bankrail_outbox
-                WHERE state = 'dead_letter' AND id > ?1 AND endpoint = coalesce(?2, endpoint) ORDER BY id"
-            );
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            let mut list = connection.prepare_cached(&sql)?;
-            let rows = list.query_and_then(params![after, endpoint], |row| readable(row, entry))?;
-            rows.filter_map(|row| row.map(Result::ok).transpose()).take(limit).collect()
-        }))
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
+        let query = query.clone();
+        Box::pin(self.store.database.read(move |connection| operator::list(connection, &query)))
+    }
+
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        Box::pin(self.store.database.read(move |connection| operator::find(connection, id)))
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
         self.store.change(RESEND, move |sql| sql.execute(params![number(id), now.unix_millis()]))
     }
 
-    fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()> {
-        let (endpoint, reason) = (endpoint.as_str().to_owned(), reason.to_owned());
-        let stopped = self.store.change(STOP, move |sql| sql.execute(params![endpoint, now.unix_millis(), reason]));
-        Box::pin(async move { stopped.await.map(drop) })
+    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
+        Box::pin(operator::resend_all(&self.store, endpoint, now))
+    }
+
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome> {
+        let intervention = intervention.clone();
+        Box::pin(self.store.database.write(move |c| operator::drop_entry(c, id, &intervention, now)))
+    }
+
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        let (endpoint, intervention) = (endpoint.clone(), intervention.clone());
+        Box::pin(self.store.database.write(move |c| operator::stop(c, &endpoint, &intervention, now)))
     }
 
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
@@ -141,17 +153,7 @@ impl Outbox for SqliteOutbox {
     }
 
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
-        Box::pin(self.store.database.read(|connection| {
-            let sql = "SELECT endpoint, since, reason FROM bankrail_stopped ORDER BY endpoint";
-            let stopped = |row: &Row<'_>| {
-                Ok(StoppedEndpoint {
-                    endpoint: endpoint(row)?,
-                    since: instant(row.get("since")?)?,
-                    reason: row.get("reason")?,
-                })
-            };
-            connection.prepare_cached(sql)?.query_and_then([], stopped)?.collect()
-        }))
+        Box::pin(self.store.database.read(operator::stopped))
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
@@ -174,12 +176,22 @@ impl Outbox for SqliteOutbox {
                     Some(endpoint) => count(connection, &format!("{sql} AND endpoint = ?1"), [endpoint]),
                 }
             };
+            let dropped = match &endpoint {
+                None => count(connection, operator::DROPPED, [])?,
+                Some(endpoint) => count(connection, operator::DROPPED_OF, [endpoint])?,
+            };
             Ok(OutboxCounts {
                 pending: of(OutboxState::Pending)?,
-                delivered: of(OutboxState::Delivered)?,
+                delivered: of(OutboxState::Delivered)?.saturating_sub(dropped),
                 dead_letters: of(OutboxState::DeadLetter)?,
+                dropped,
             })
         }))
+    }
+
+    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+        let after = after.map_or_else(String::new, |after| after.as_str().to_owned());
+        Box::pin(self.store.database.read(move |connection| operator::backlogs(connection, &after, limit)))
     }
 }
 

@@ -5,8 +5,8 @@ use crate::capture::Capture;
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
 use bankrail_mailbox::{
-    DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, LeaseOwner, LeaseRequest, Outbox, OutboxCounts,
-    OutboxEntry, Outgoing, Schedule, StoppedEndpoint,
+    DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, EntryId, Intervention, LeaseOwner,
+    LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxSummary, Outgoing, Schedule, StoppedEndpoint,
 };
 use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_service::delivery::{
@@ -147,19 +147,28 @@ impl Outbox for Faulty {
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
         failing!(self, self.inner.find(id))
     }
-    fn dead_letters<'a>(
-        &'a self,
-        endpoint: Option<&'a EndpointId>,
-        after: Option<EntryId>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        failing!(self, self.inner.dead_letters(endpoint, after, limit))
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
+        failing!(self, self.inner.list(query))
+    }
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        failing!(self, self.inner.summary(id))
     }
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
         failing!(self, self.inner.resend(id, now))
     }
-    fn stop_endpoint<'a>(&'a self, endpoint: &'a EndpointId, reason: &'a str, now: Timestamp) -> StoreFuture<'a, ()> {
-        failing!(self, self.inner.stop_endpoint(endpoint, reason, now))
+    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
+        failing!(self, self.inner.resend_all(endpoint, now))
+    }
+    fn drop_entry<'a>(&'a self, id: EntryId, who: &'a Intervention, now: Timestamp) -> StoreFuture<'a, DropOutcome> {
+        failing!(self, self.inner.drop_entry(id, who, now))
+    }
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        who: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        failing!(self, self.inner.stop_endpoint(endpoint, who, now))
     }
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
         failing!(self, self.inner.resume_endpoint(endpoint))
@@ -175,6 +184,9 @@ impl Outbox for Faulty {
     }
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
         failing!(self, self.inner.counts(endpoint))
+    }
+    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+        failing!(self, self.inner.backlogs(after, limit))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Failed deliveries, the schedule, `Retry-After` and dead letters.
 
 use super::world::{Reply, World, sealed_by};
-use bankrail_mailbox::{DEFAULT_DELAYS, DeliveryNote, EntryId, Outbox as _, OutboxState};
+use bankrail_mailbox::{DEFAULT_DELAYS, DeliveryNote, EntryId, Intervention, Outbox as _, OutboxQuery, OutboxState};
 use bankrail_service::delivery::{BreakerPolicy, CpuPool, SealFuture, SealPayload, TransportErrorKind};
 use bankrail_values::Clock as _;
 use std::time::Duration;
@@ -26,7 +26,7 @@ async fn ten_deliveries_on_the_schedule_then_a_dead_letter_that_can_be_resent() 
         assert_eq!(world.dispatcher.run_once().await.unwrap(), 1, "{made}");
         assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "not before its time");
     }
-    let dead = world.outbox.dead_letters(Some(&world.acme), None, 10).await.unwrap();
+    let dead = world.outbox.list(&OutboxQuery::new().state(OutboxState::DeadLetter)).await.unwrap();
     assert_eq!(dead.iter().map(|entry| entry.id).collect::<Vec<_>>(), [id]);
     let deliveries = world.deliveries(id).await;
     assert_eq!(deliveries.len(), DEFAULT_DELAYS.len());
@@ -155,6 +155,8 @@ async fn a_receiver_that_is_gone_gets_nothing_until_it_is_resumed() {
     assert_eq!(world.deliveries(first).await[0].note, Some(DeliveryNote::Gone));
     let stopped = world.outbox.stopped_endpoints().await.unwrap();
     assert_eq!((stopped.len(), &stopped[0].endpoint), (1, &world.acme));
+    let Intervention { by, reason } = &stopped[0].intervention;
+    assert_eq!((by.as_str(), reason.as_str()), ("dispatcher", "the endpoint answered 410 Gone"));
     // Messages to it are still enqueued; messages to others are delivered.
     let second = world.enqueue_one().await;
     let other = world.enqueue_to(&world.beta.clone()).await;

@@ -1,7 +1,9 @@
 use crate::engines::{at, incoming, lease, outgoing, owner, query};
 use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
-use bankrail_mailbox::{DeliveryNote, DeliveryRecord, Disposition, Inbox, LeaseRequest, Outbox, ReceiveOutcome};
+use bankrail_mailbox::{
+    DeliveryNote, DeliveryRecord, Disposition, Inbox, Intervention, LeaseRequest, Outbox, ReceiveOutcome,
+};
 use bankrail_rate_limit::{CallType, Charge, CounterStore, default_limits};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
 use bankrail_stores::sqlite::SqliteStore;
@@ -37,7 +39,8 @@ async fn everything_is_there_after_a_restart() {
     assert!(
         store.outbox().record(enqueued.id(), owner(1), &delivery, Disposition::RetryAt(at(90)), at(5)).await.unwrap()
     );
-    store.outbox().stop_endpoint(&to.endpoint, "gone", at(6)).await.unwrap();
+    let gone = Intervention { by: "on call".parse().unwrap(), reason: "gone".parse().unwrap() };
+    store.outbox().stop_endpoint(&to.endpoint, &gone, at(6)).await.unwrap();
     store.close().await;
 
     let store = SqliteStore::open(&path).unwrap();
@@ -55,7 +58,7 @@ async fn everything_is_there_after_a_restart() {
     let entry = store.outbox().find(enqueued.id()).await.unwrap().unwrap();
     assert_eq!((entry.deliveries, entry.due, &entry.message), (1, at(90), &pending[0].message));
     assert_eq!(store.outbox().deliveries(enqueued.id()).await.unwrap(), [delivery]);
-    assert_eq!(store.outbox().stopped_endpoints().await.unwrap()[0].reason, "gone");
+    assert_eq!(store.outbox().stopped_endpoints().await.unwrap()[0].intervention, gone);
     assert!(store.outbox().next_due().await.unwrap().is_none());
 }
 

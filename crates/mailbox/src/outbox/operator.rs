@@ -1,0 +1,197 @@
+//! The outbox as an operator sees it: no payload, and who intervened why.
+
+use super::{EndpointId, OutboxState};
+use crate::kind::Kind;
+use crate::lease::EntryId;
+use bankrail_values::{BoundedText, HyphenatedUuid, Timestamp};
+
+/// Who intervenes: a person, or a part of the program. 1 to 100 code points.
+pub type OperatorName = BoundedText<1, 100>;
+
+/// Why somebody intervenes: up to 500 code points. No payload.
+pub type InterventionReason = BoundedText<0, 500>;
+
+/// Who stopped an endpoint or dropped an entry, and why. The store keeps it with its time. PostgreSQL keeps U+FFFD in
+/// place of U+0000.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "who and why")]
+pub struct Intervention {
+    /// Who.
+    pub by: OperatorName,
+    /// Why.
+    pub reason: InterventionReason,
+}
+
+/// A stopped endpoint, to which nothing is delivered: an operator stopped it, or a dispatcher did after its answer 410.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct StoppedEndpoint {
+    /// The endpoint.
+    pub endpoint: EndpointId,
+    /// When it was stopped.
+    pub since: Timestamp,
+    /// Who stopped it, and why.
+    pub intervention: Intervention,
+}
+
+/// Which entries [`Outbox::list`](super::Outbox::list) returns, and how many at once.
+///
+/// ```
+/// use bankrail_mailbox::{OutboxQuery, OutboxState};
+/// let first = OutboxQuery::new().state(OutboxState::DeadLetter).limit(50);
+/// # let last_id = bankrail_mailbox::EntryId::new(50);
+/// let next = first.after(last_id);
+/// # drop(next);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutboxQuery {
+    /// The endpoint of the entries.
+    pub endpoint: Option<EndpointId>,
+    /// Their state.
+    pub state: Option<OutboxState>,
+    /// Their kind.
+    pub kind: Option<Kind>,
+    /// The instant before which they were enqueued.
+    pub enqueued_before: Option<Timestamp>,
+    /// The entry before them.
+    pub after: Option<EntryId>,
+    limit: u32,
+}
+
+impl Default for OutboxQuery {
+    fn default() -> Self {
+        Self { endpoint: None, state: None, kind: None, enqueued_before: None, after: None, limit: 100 }
+    }
+}
+
+impl OutboxQuery {
+    /// The most entries or endpoints that an outbox lists at once.
+    pub const MAX_LIMIT: u32 = 1000;
+
+    /// The first 100 of all entries.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Entries of this endpoint. Default: of all.
+    #[must_use]
+    pub fn endpoint(mut self, endpoint: EndpointId) -> Self {
+        self.endpoint = Some(endpoint);
+        self
+    }
+
+    /// Entries in this state. Default: in any.
+    #[must_use]
+    pub fn state(mut self, state: OutboxState) -> Self {
+        self.state = Some(state);
+        self
+    }
+
+    /// Entries of this kind. Default: of any.
+    #[must_use]
+    pub fn kind(mut self, kind: Kind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// Entries that were enqueued before this instant. Default: at any.
+    #[must_use]
+    pub fn enqueued_before(mut self, instant: Timestamp) -> Self {
+        self.enqueued_before = Some(instant);
+        self
+    }
+
+    /// Entries after this one: the last entry of the page before. Default: from the first on.
+    #[must_use]
+    pub fn after(mut self, id: EntryId) -> Self {
+        self.after = Some(id);
+        self
+    }
+
+    /// The most entries of a page, at most [`OutboxQuery::MAX_LIMIT`]. Default: 100.
+    #[must_use]
+    pub fn limit(mut self, entries: u32) -> Self {
+        self.limit = entries.min(Self::MAX_LIMIT);
+        self
+    }
+
+    /// The most entries of a page, for engines.
+    #[must_use]
+    pub fn page(&self) -> u32 {
+        self.limit
+    }
+}
+
+/// An entry without its payload. [`Outbox::deliveries`](super::Outbox::deliveries) has its deliveries,
+/// [`Outbox::find`](super::Outbox::find) its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct OutboxSummary {
+    /// The number of the entry.
+    pub id: EntryId,
+    /// The endpoint to deliver to.
+    pub endpoint: EndpointId,
+    /// The kind of the message.
+    pub kind: Kind,
+    /// The sender's identification of the message.
+    pub message_id: HyphenatedUuid,
+    /// The state.
+    pub state: OutboxState,
+    /// When it was enqueued.
+    pub enqueued_at: Timestamp,
+    /// When it is due, if it is pending.
+    pub due: Timestamp,
+    /// How many deliveries were recorded since it was enqueued or resent.
+    pub deliveries: u32,
+    /// The end of its lease, if a worker has one.
+    pub leased_until: Option<Timestamp>,
+    /// When it was delivered, given up or dropped, if it is not pending.
+    pub finished_at: Option<Timestamp>,
+    /// Who dropped it and why, if it was dropped.
+    pub dropped: Option<Intervention>,
+}
+
+/// The answer of [`Outbox::drop_entry`](super::Outbox::drop_entry).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "dropped, or one of two reasons why not")]
+pub enum DropOutcome {
+    /// It is dropped, and never delivered from now on.
+    Dropped,
+    /// Nothing was changed: a worker may be delivering it. Repeat the call at this instant, or after its record.
+    Leased {
+        /// The end of the lease.
+        until: Timestamp,
+    },
+    /// Nothing was changed: it is delivered or dropped already, or there is no such entry.
+    NotOpen,
+}
+
+/// What waits for an endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct EndpointBacklog {
+    /// The endpoint.
+    pub endpoint: EndpointId,
+    /// The number of entries that wait or are leased.
+    pub pending: u64,
+    /// The number of dead letters.
+    pub dead_letters: u64,
+    /// The earliest time at which a pending entry is or was due. Its age is how late the endpoint's messages are.
+    pub oldest_due: Option<Timestamp>,
+}
+
+/// How many entries there are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct OutboxCounts {
+    /// Waiting or leased.
+    pub pending: u64,
+    /// Delivered and not yet forgotten.
+    pub delivered: u64,
+    /// Given up.
+    pub dead_letters: u64,
+    /// Dropped and not yet forgotten.
+    pub dropped: u64,
+}

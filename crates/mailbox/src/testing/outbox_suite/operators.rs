@@ -1,0 +1,148 @@
+//! What operators see and do.
+
+use super::{all, at, delivery, endpoint, ids, lease, outgoing, owner};
+use crate::kind::Kind;
+use crate::lease::EntryId;
+use crate::outbox::{
+    Disposition, DropOutcome, EndpointBacklog, Enqueued, Intervention, LeaseRequest, Outbox, OutboxCounts, OutboxQuery,
+    OutboxState, OutboxSummary, Outgoing,
+};
+
+pub(super) fn intervention(reason: &str) -> Intervention {
+    let reason = reason.parse().expect("a short reason");
+    Intervention { by: "on call".parse().expect("a short name"), reason }
+}
+
+async fn listed(outbox: &impl Outbox, query: OutboxQuery) -> Vec<EntryId> {
+    outbox.list(&query).await.expect("list").iter().map(|entry| entry.id).collect()
+}
+
+pub(super) async fn entries_are_listed_without_payload(outbox: &impl Outbox) {
+    let mut stored = Vec::new();
+    for (to, number) in [(1, 1), (2, 2), (1, 3), (2, 4), (1, 5)] {
+        let kind = Kind::from_static(if number == 3 { "another.kind" } else { "a.kind" });
+        let message = Outgoing { kind, ..outgoing(to, number) };
+        stored.push(outbox.enqueue(&message, at(number.into())).await.expect("enqueue").id());
+    }
+    let leased = outbox.lease(LeaseRequest::new(lease(1, 50), 1), at(10)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[0]]);
+    let recorded = outbox.record(stored[0], owner(1), &delivery(1), Disposition::DeadLetter, at(11)).await;
+    assert!(recorded.expect("record"));
+    let others = [endpoint(1)];
+    outbox.lease(LeaseRequest::new(lease(2, 60), 1).except(&others), at(12)).await.expect("lease");
+    let query = OutboxQuery::new;
+    assert_eq!(listed(outbox, query()).await, stored, "all, in order");
+    assert_eq!(listed(outbox, query().limit(2)).await, stored[..2]);
+    assert_eq!(listed(outbox, query().limit(2).after(stored[1])).await, stored[2..4], "by pages");
+    assert_eq!(listed(outbox, query().limit(0)).await, []);
+    assert_eq!(listed(outbox, query().endpoint(endpoint(2))).await, [stored[1], stored[3]]);
+    assert_eq!(listed(outbox, query().kind(Kind::from_static("another.kind"))).await, [stored[2]]);
+    assert_eq!(listed(outbox, query().enqueued_before(at(3))).await, stored[..2], "strictly before");
+    assert_eq!(listed(outbox, query().state(OutboxState::DeadLetter)).await, stored[..1]);
+    assert_eq!(listed(outbox, query().state(OutboxState::Delivered)).await, []);
+    let waiting = query().state(OutboxState::Pending).endpoint(endpoint(1)).enqueued_before(at(5));
+    assert_eq!(listed(outbox, waiting).await, [stored[2]], "all conditions together");
+    let message = outgoing(1, 1);
+    let want = OutboxSummary {
+        id: stored[0],
+        endpoint: message.endpoint,
+        kind: message.kind,
+        message_id: message.message_id,
+        state: OutboxState::DeadLetter,
+        enqueued_at: at(1),
+        due: at(1),
+        deliveries: 1,
+        leased_until: None,
+        finished_at: Some(at(11)),
+        dropped: None,
+    };
+    assert_eq!(outbox.summary(stored[0]).await.expect("summary"), Some(want), "as it is now");
+    let leased = outbox.summary(stored[1]).await.expect("summary").expect("the entry is there");
+    assert_eq!((leased.leased_until, leased.finished_at), (Some(at(60)), None), "a worker has it");
+    assert_eq!(outbox.summary(EntryId::new(999_999)).await.expect("summary"), None);
+}
+
+pub(super) async fn dropped_entries_are_never_delivered(outbox: &impl Outbox) {
+    let mut stored = Vec::new();
+    for number in 1..=4 {
+        stored.push(outbox.enqueue(&outgoing(1, number), at(0)).await.expect("enqueue").id());
+    }
+    let drops = intervention("sent by other means");
+    let drop_entry = async |id, now| outbox.drop_entry(id, &drops, at(now)).await.expect("drop");
+    assert_eq!(drop_entry(stored[0], 1).await, DropOutcome::Dropped, "a pending entry");
+    assert_eq!(ids(&outbox.lease(all(lease(1, 10)), at(2)).await.expect("lease")), stored[1..], "is not leased");
+    assert_eq!(drop_entry(stored[1], 9).await, DropOutcome::Leased { until: at(10) }, "it may be under way");
+    assert!(outbox.record(stored[1], owner(1), &delivery(1), Disposition::DeadLetter, at(9)).await.expect("record"));
+    assert_eq!(drop_entry(stored[1], 9).await, DropOutcome::Dropped, "a dead letter");
+    assert!(!outbox.resend(stored[1], at(9)).await.expect("resend"), "is not resent");
+    assert_eq!(outbox.resend_all(&endpoint(1), at(9)).await.expect("resend"), 0);
+    assert_eq!(drop_entry(stored[2], 10).await, DropOutcome::Dropped, "from the end of the lease on");
+    let late = outbox.record(stored[2], owner(1), &delivery(1), Disposition::Delivered, at(11)).await;
+    assert!(!late.expect("record"), "its late owner records nothing");
+    assert!(!outbox.release(stored[2], owner(1), at(11)).await.expect("release"), "nor gives it back");
+    assert!(outbox.record(stored[3], owner(1), &delivery(1), Disposition::Delivered, at(11)).await.expect("record"));
+    for id in [stored[0], stored[3], EntryId::new(999_999)] {
+        assert_eq!(drop_entry(id, 12).await, DropOutcome::NotOpen, "dropped, delivered or not there");
+    }
+    assert!(outbox.lease(all(lease(2, 99)), at(50)).await.expect("lease").is_empty());
+    assert_eq!(outbox.next_due().await.expect("next due"), None);
+    let kept = outbox.summary(stored[1]).await.expect("summary").expect("it is kept");
+    assert_eq!((kept.state, kept.finished_at, kept.dropped), (OutboxState::Dropped, Some(at(9)), Some(drops.clone())));
+    assert_eq!(outbox.find(stored[1]).await.expect("find").expect("it is kept").state, OutboxState::Dropped);
+    assert_eq!(outbox.deliveries(stored[1]).await.expect("deliveries"), [delivery(1)], "with its deliveries");
+    let dropped = OutboxQuery::new().state(OutboxState::Dropped);
+    assert_eq!(listed(outbox, dropped.clone()).await, stored[..3]);
+    assert_eq!(listed(outbox, OutboxQuery::new().state(OutboxState::Delivered)).await, [stored[3]]);
+    let counts = OutboxCounts { pending: 0, delivered: 1, dead_letters: 0, dropped: 3 };
+    assert_eq!(outbox.counts(None).await.expect("counts"), counts);
+    assert_eq!(outbox.counts(Some(&endpoint(1))).await.expect("counts"), counts);
+    assert_eq!(outbox.counts(Some(&endpoint(2))).await.expect("counts"), OutboxCounts::default());
+    let again = outbox.enqueue(&outgoing(1, 1), at(13)).await.expect("enqueue");
+    assert_eq!(again, Enqueued::Already(stored[0]), "its message id stays taken");
+    assert_eq!(outbox.forget(at(10)).await.expect("forget"), 2, "until it is forgotten");
+    assert_eq!(listed(outbox, dropped).await, [stored[2]]);
+    assert!(matches!(outbox.enqueue(&outgoing(1, 1), at(14)).await.expect("enqueue"), Enqueued::New(_)));
+}
+
+pub(super) async fn all_dead_letters_of_an_endpoint_are_resent(outbox: &impl Outbox) {
+    let mut stored = Vec::new();
+    for number in 1..=7 {
+        stored.push(outbox.enqueue(&outgoing(number % 2, number), at(0)).await.expect("enqueue").id());
+    }
+    outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease");
+    for id in &stored[..6] {
+        assert!(outbox.record(*id, owner(1), &delivery(1), Disposition::DeadLetter, at(1)).await.expect("record"));
+    }
+    assert_eq!(outbox.resend_all(&endpoint(1), at(20)).await.expect("resend"), 3, "those of this endpoint");
+    assert_eq!(outbox.resend_all(&endpoint(1), at(20)).await.expect("resend"), 0, "once");
+    let leased = outbox.lease(all(lease(2, 99)), at(20)).await.expect("lease");
+    let leased: Vec<_> = leased.iter().map(|entry| (entry.id, entry.deliveries, entry.due)).collect();
+    let fresh = |id: EntryId| (id, 0, at(20));
+    assert_eq!(leased, [(stored[6], 0, at(0)), fresh(stored[0]), fresh(stored[2]), fresh(stored[4])], "from zero");
+    let left = outbox.counts(Some(&endpoint(0))).await.expect("counts");
+    assert_eq!(left, OutboxCounts { dead_letters: 3, ..OutboxCounts::default() });
+}
+
+pub(super) async fn backlogs_are_told_by_endpoint(outbox: &impl Outbox) {
+    for (to, number, now) in [(3, 1, 5), (1, 2, 8), (1, 3, 7), (2, 4, 9), (4, 5, 9)] {
+        outbox.enqueue(&outgoing(to, number), at(now)).await.expect("enqueue");
+    }
+    outbox.stop_endpoint(&endpoint(1), &intervention("maintenance"), at(9)).await.expect("stop");
+    for entry in outbox.lease(all(lease(1, 20)), at(9)).await.expect("lease") {
+        let disposition = match entry.message.endpoint {
+            to if to == endpoint(2) => Disposition::DeadLetter,
+            to if to == endpoint(4) => Disposition::Delivered,
+            _ => continue,
+        };
+        assert!(outbox.record(entry.id, owner(1), &delivery(1), disposition, at(10)).await.expect("record"));
+    }
+    let backlog = |to, pending, dead_letters, oldest_due: Option<u64>| EndpointBacklog {
+        endpoint: endpoint(to),
+        pending,
+        dead_letters,
+        oldest_due: oldest_due.map(at),
+    };
+    let all = [backlog(1, 2, 0, Some(7)), backlog(2, 0, 1, None), backlog(3, 1, 0, Some(5))];
+    assert_eq!(outbox.backlogs(None, 9).await.expect("backlogs"), all, "by name; stopped or leased, too");
+    assert_eq!(outbox.backlogs(Some(&endpoint(1)), 1).await.expect("backlogs"), all[1..2], "by pages");
+}
