@@ -1,7 +1,10 @@
 //! Threads for work that occupies a core.
 
-use std::collections::VecDeque;
+mod turns;
+
+use self::turns::Turns;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,9 +15,13 @@ use tokio::sync::oneshot;
 ///
 /// - The threads are the runtime's own for blocking work. A thread takes the next job by itself: starting a thread for
 ///   each job leaves a core idle in between, which costs a fifth of the deliveries per second.
-/// - Jobs start in the order of the calls. A job whose caller no longer waits does not start.
+/// - Jobs of one lane ([`CpuPool::lane`]) start in the order of the calls, and the lanes take turns: a burst in one of
+///   them does not keep the others waiting. A job whose caller no longer waits does not start.
 #[derive(Clone)]
-pub struct CpuPool(Arc<Inner>);
+pub struct CpuPool {
+    inner: Arc<Inner>,
+    lane: u64,
+}
 
 struct Inner {
     size: NonZeroUsize,
@@ -23,7 +30,7 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<Job>,
+    waiting: Turns<Job>,
     threads: usize,
 }
 
@@ -40,7 +47,16 @@ impl CpuPool {
     /// At most `threads` jobs at once.
     #[must_use]
     pub fn new(threads: NonZeroUsize) -> Self {
-        Self(Arc::new(Inner { size: threads, state: Mutex::default() }))
+        Self { inner: Arc::new(Inner { size: threads, state: Mutex::default() }), lane: 0 }
+    }
+
+    /// The same threads, for jobs in the lane of this name, such as those for one endpoint. Default: all jobs are in one
+    /// lane. Two names may share a lane, if seldom.
+    #[must_use]
+    pub fn lane(&self, name: &(impl Hash + ?Sized)) -> Self {
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        Self { inner: Arc::clone(&self.inner), lane: hasher.finish() }
     }
 
     /// Does the work on one of the threads. `None` if it panicked or if the runtime is shutting down.
@@ -63,18 +79,18 @@ impl CpuPool {
 
     /// Queues a job. Returns a thread to start if there are fewer than allowed.
     fn add(&self, job: Job) -> Option<Thread> {
-        let mut state = self.0.lock();
-        state.waiting.push_back(job);
-        (state.threads < self.0.size.get()).then(|| {
+        let mut state = self.inner.lock();
+        state.waiting.add(self.lane, job);
+        (state.threads < self.inner.size.get()).then(|| {
             state.threads += 1;
-            Thread { pool: self.0.clone(), ended: false }
+            Thread { pool: Arc::clone(&self.inner), ended: false }
         })
     }
 }
 
 impl fmt::Debug for CpuPool {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("CpuPool").field("threads", &self.0.size).finish_non_exhaustive()
+        out.debug_struct("CpuPool").field("threads", &self.inner.size).finish_non_exhaustive()
     }
 }
 
@@ -101,7 +117,7 @@ impl Thread {
     /// The next job. Without one the thread ends under the same lock, so that no job is queued in between and left.
     fn next(&mut self) -> Option<Job> {
         let mut state = self.pool.lock();
-        let job = state.waiting.pop_front();
+        let job = state.waiting.take();
         if job.is_none() {
             state.threads -= 1;
             self.ended = true;
@@ -117,7 +133,7 @@ impl Drop for Thread {
         if !self.ended {
             let mut state = self.pool.lock();
             state.threads -= 1;
-            let dropped = if state.threads == 0 { std::mem::take(&mut state.waiting) } else { VecDeque::new() };
+            let dropped = if state.threads == 0 { std::mem::take(&mut state.waiting) } else { Turns::default() };
             drop(state);
             drop(dropped);
         }
@@ -171,7 +187,7 @@ mod tests {
         drop(runtime);
         let (now, most) = *at_once.lock().unwrap();
         assert!(now == 0 && (1..=3).contains(&most), "{most}");
-        assert_eq!(pool.0.lock().threads, 0);
+        assert_eq!(pool.inner.lock().threads, 0);
     }
 
     #[test]
@@ -190,7 +206,7 @@ mod tests {
             let (go, wait) = mpsc::channel::<()>();
             let busy = pool.clone();
             let first = tokio::spawn(async move { busy.run(move || wait.recv().is_ok()).await });
-            while pool.0.lock().threads == 0 {
+            while pool.inner.lock().threads == 0 {
                 tokio::task::yield_now().await;
             }
             let started = Arc::new(AtomicBool::new(false));
@@ -208,6 +224,38 @@ mod tests {
     }
 
     #[test]
+    fn a_job_in_a_lane_of_its_own_passes_a_burst() {
+        let pool = pool(1);
+        runtime().block_on(async {
+            let (go, wait) = mpsc::channel::<()>();
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let done = |lane: &'static str| {
+                let (pool, order) = (pool.lane(lane), Arc::clone(&order));
+                async move { pool.run(move || order.lock().unwrap().push(lane)).await }
+            };
+            let first = pool.lane("burst");
+            let first = tokio::spawn(async move { first.run(move || wait.recv().is_ok()).await });
+            while pool.inner.lock().threads == 0 {
+                tokio::task::yield_now().await;
+            }
+            let mut context = Context::from_waker(Waker::noop());
+            let mut burst: Vec<_> = (0..3).map(|_| Box::pin(done("burst"))).collect();
+            for job in &mut burst {
+                assert!(job.as_mut().poll(&mut context).is_pending());
+            }
+            let mut single = Box::pin(done("single"));
+            assert!(single.as_mut().poll(&mut context).is_pending());
+            go.send(()).unwrap();
+            assert_eq!(first.await.unwrap(), Some(true));
+            assert_eq!(single.await, Some(()));
+            for job in burst {
+                assert_eq!(job.await, Some(()));
+            }
+            assert_eq!(*order.lock().unwrap(), ["single", "burst", "burst", "burst"]);
+        });
+    }
+
+    #[test]
     fn a_runtime_that_shuts_down_leaves_no_job_behind() {
         let pool = pool(1);
         let first = runtime();
@@ -218,8 +266,8 @@ mod tests {
             pool.add(Box::new(|| ())).map(|thread| tokio::task::spawn_blocking(move || thread.work()))
         };
         drop(refused);
-        assert_eq!(pool.0.lock().threads, 0);
-        assert!(pool.0.lock().waiting.is_empty());
+        assert_eq!(pool.inner.lock().threads, 0);
+        assert!(pool.inner.lock().waiting.is_empty());
         assert_eq!(runtime().block_on(pool.run(|| 7)), Some(7));
     }
 }

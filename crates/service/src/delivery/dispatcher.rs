@@ -364,7 +364,9 @@ impl Shared {
             return Outcome::without_answer(DeliveryNote::Other, Health::Unknown);
         };
         let stored = Stored { kind, headers, body: &entry.message.body };
-        let made = post(&known.endpoint, &stored, &*self.transport, &self.pool, &terms, now);
+        // A burst to one endpoint is not sealed ahead of the messages to others.
+        let pool = self.pool.lane(&entry.message.endpoint);
+        let made = post(&known.endpoint, &stored, &*self.transport, &pool, &terms, now);
         // A panic of the caller's transport or sealer must not leave the circuit's trial running.
         AssertUnwindSafe(made).catch_unwind().await.unwrap_or_else(|_| {
             tracing::error!(entry = %entry.id, "a delivery panicked");
