@@ -19,7 +19,7 @@ use crate::measure;
 use bankrail_http::CpuPool;
 use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointId, Enqueued, EntryId, Intervention, Lease,
-    LeaseOwner, LeaseRequest, Outbox, OutboxEntry,
+    LeaseOwner, LeaseRequest, Outbox, OutboxEntry, Outgoing,
 };
 use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::sender::RequestMismatch;
@@ -87,8 +87,7 @@ impl Dispatcher {
     ///
     /// - The keys in the headers are those of the original request. With [`DispatcherOptions::requests`] they are
     ///   checked against its record; without, the caller must pass the right ones.
-    /// - A caller with its own transaction makes an [`Outgoing`](bankrail_mailbox::Outgoing) with
-    ///   [`Message::outgoing`], stores it in the transaction and calls [`Dispatcher::wake`].
+    /// - A caller with its own transaction uses [`Dispatcher::prepare`].
     ///
     /// # Errors
     /// [`EnqueueError`]. Nothing was stored, unless the store did not answer in time
@@ -99,6 +98,49 @@ impl Dispatcher {
         message: &Message,
         headers: DeliveryHeaders,
     ) -> Result<Enqueued, EnqueueError> {
+        let outgoing = self.prepare(endpoint, message, headers).await?;
+        let stored = self.shared.outbox.enqueue(&outgoing, self.shared.clock.now()).await;
+        self.wake();
+        stored.map_err(EnqueueError::Store)
+    }
+
+    /// Makes the checks of [`Dispatcher::enqueue`] and returns what it would store, so that the caller can store it in a
+    /// transaction of its own: the message is sent if the transaction commits, and never if it does not.
+    ///
+    /// Call [`Dispatcher::wake`] after the commit. Without it, or in another process, the message is found after
+    /// [`DispatcherOptions::longest_idle`] at the latest. A transaction may be repeated with the same value.
+    ///
+    /// ```
+    /// # use bankrail_mailbox::EndpointId;
+    /// # use bankrail_service::delivery::Dispatcher;
+    /// # use bankrail_stores::sqlite::SqliteStore;
+    /// # use bankrail_values::Timestamp;
+    /// # use bankrail_webhook::{DeliveryHeaders, Message};
+    /// # async fn example(dispatcher: Dispatcher, store: SqliteStore, endpoint: EndpointId, message: Message,
+    /// #     headers: DeliveryHeaders, now: Timestamp) -> Result<(), Box<dyn std::error::Error>> {
+    /// let outgoing = dispatcher.prepare(&endpoint, &message, headers).await?;
+    /// let booked = store.transaction(move |transaction| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    ///     transaction.connection().execute("UPDATE payment SET settled = 1 WHERE id = ?1", [7])?;
+    ///     transaction.enqueue(&outgoing, now)?;
+    ///     Ok(())
+    /// });
+    /// booked.await.map_err(|error| error.to_string())?;
+    /// dispatcher.wake();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// On PostgreSQL the transaction is the caller's own, and `InTransaction::of(&transaction).enqueue(&outgoing, now)`
+    /// stores the message in it.
+    ///
+    /// # Errors
+    /// [`EnqueueError`], but not [`EnqueueError::Store`].
+    pub async fn prepare(
+        &self,
+        endpoint: &EndpointId,
+        message: &Message,
+        headers: DeliveryHeaders,
+    ) -> Result<Outgoing, EnqueueError> {
         if !self.shared.endpoints.contains(endpoint) {
             return Err(EnqueueError::UnknownEndpoint { endpoint: endpoint.clone() });
         }
@@ -110,9 +152,7 @@ impl Dispatcher {
             let request = request.ok_or(EnqueueError::UnknownRequest)?;
             request.check(message, &headers).map_err(EnqueueError::OtherRequest)?;
         }
-        let stored = self.shared.outbox.enqueue(&outgoing, self.shared.clock.now()).await;
-        self.wake();
-        stored.map_err(EnqueueError::Store)
+        Ok(outgoing)
     }
 
     /// Wakes the dispatcher because there may be a message to deliver.

@@ -10,6 +10,7 @@ mod requests;
 mod retries;
 mod running;
 mod snapshot;
+mod transactions;
 mod urls;
 pub(crate) mod world;
 

@@ -154,6 +154,15 @@ impl World {
         Self { dispatcher, outbox, endpoints, receiver, clock, opener: opener(0), acme, beta }
     }
 
+    /// A dispatcher over another outbox, with endpoints of its own, the same receiver and the same clock.
+    pub(super) fn dispatcher_over(&self, outbox: Arc<dyn Outbox>, options: DispatcherOptions) -> Dispatcher {
+        let endpoints = Endpoints::new();
+        endpoints.insert(endpoint(&self.acme, 0));
+        endpoints.insert(endpoint(&self.beta, 1));
+        let receiver = Arc::clone(&self.receiver) as Arc<dyn Transport>;
+        Dispatcher::new(outbox, endpoints, receiver, Arc::clone(&self.clock) as Arc<dyn Clock>, options).unwrap()
+    }
+
     /// Gives ACME's receiver another decryption key.
     pub(crate) fn change_keys(&self) -> Opener {
         self.endpoints.insert(endpoint(&self.acme, 1));
