@@ -21,8 +21,8 @@ pub use kind::{Kind, KindError};
 pub use lease::{EntryId, Lease, LeaseOwner};
 pub use opaque::OpaqueBytes;
 pub use outbox::{
-    DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, Intervention,
-    InterventionReason, LeaseCandidate, LeaseRequest, OperatorName, Outbox, OutboxCounts, OutboxEntry, OutboxQuery,
-    OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId,
+    Enqueued, Intervention, InterventionReason, LeaseCandidate, LeaseRequest, OperatorName, Outbox, OutboxCounts,
+    OutboxEntry, OutboxQuery, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 pub use schedule::{DEFAULT_DELAYS, DEFAULT_TIME_OUT, Schedule};

@@ -3,10 +3,12 @@
 //! The outbox keeps the message itself, not the sealed form: a dead letter may be resent days later, when a text sealed
 //! at enqueue would no longer open. It therefore holds payload: protect it like the ledger.
 
+mod circuit;
 mod operator;
 mod record;
 mod request;
 
+pub use circuit::{Circuit, EndpointCircuit};
 pub use operator::{
     DropOutcome, EndpointBacklog, Intervention, InterventionReason, OperatorName, OutboxCounts, OutboxQuery,
     OutboxSummary, StoppedEndpoint,
@@ -123,6 +125,8 @@ pub struct OutboxEntry {
     pub due: Timestamp,
     /// How many deliveries were recorded since it was enqueued or resent. The schedule uses it.
     pub deliveries: u32,
+    /// In the answer of [`Outbox::lease`]: the circuit of its endpoint, if there is one.
+    pub circuit: Option<Circuit>,
 }
 
 /// A sender's store of messages to deliver. Each operation is durable before it returns.
@@ -130,10 +134,10 @@ pub struct OutboxEntry {
 /// Rules for engines, which the suite of the `testing` feature checks:
 /// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take the entry; as long as
 ///   none has, the first owner may still record. Calls by others change nothing and return `false`.
-/// - Entries of a stopped endpoint are kept and not leased.
+/// - Entries of a stopped endpoint are kept and not leased, nor those of one that its [`Circuit`] holds back.
 /// - `now` is the caller's; a store never reads a clock.
 ///
-/// Workers need the methods up to [`Outbox::next_due`], operators those after it. Only [`Outbox::find`] and
+/// Workers need the methods up to [`Outbox::close_circuit`], operators those after it. Only [`Outbox::find`] and
 /// [`Outbox::lease`] return payload.
 pub trait Outbox: Debug + Send + Sync {
     /// Stores a message, due at once. A message for a stopped endpoint is stored, too.
@@ -161,9 +165,19 @@ pub trait Outbox: Debug + Send + Sync {
     /// Gives an entry back without a delivery, due at `due`. `false`: the lease is no longer the owner's.
     fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool>;
 
-    /// Returns when the next pending entry of an endpoint that is not stopped becomes due or free of its lease. `None`:
-    /// there is no such entry.
+    /// Returns when the next pending entry of an endpoint that is not stopped becomes due or free of its lease, and its
+    /// endpoint is no longer held back by its circuit. `None`: there is no such entry.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
+
+    /// Joins a circuit with the one that is kept for an endpoint ([`Circuit::joined`]). Workers call it only when a
+    /// circuit opens or a rest begins, so that it costs a healthy endpoint nothing.
+    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()>;
+
+    /// Closes the circuit of an endpoint that has answered ([`Circuit::closed`]).
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()>;
+
+    /// Returns the endpoints with a circuit, by name. A rest that is over may still be there.
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>>;
 
     /// Returns entries without their payload, in the order of enqueueing. An entry that this version cannot read is left
     /// out.
@@ -209,7 +223,8 @@ pub trait Outbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, ()>;
 
-    /// Resumes an endpoint, whoever stopped it; its pending entries go on. `false`: it was not stopped.
+    /// Resumes an endpoint, whoever stopped it, and forgets its circuit; its pending entries go on. `false`: it was not
+    /// stopped.
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool>;
 
     /// Returns the stopped endpoints, by name.

@@ -90,6 +90,8 @@ const DAILY: &[&[&str]] = &[
     #[cfg(feature = "mailbox")]
     outbox::DAILY,
     #[cfg(feature = "mailbox")]
+    outbox::DAILY_CIRCUITS,
+    #[cfg(feature = "mailbox")]
     outbox::DAILY_LEASES,
     #[cfg(feature = "mailbox")]
     outbox::DAILY_INTERVENTIONS,

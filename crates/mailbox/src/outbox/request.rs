@@ -10,6 +10,7 @@ use crate::lease::{EntryId, Lease};
 ///   order of enqueueing. Lower turns go first.
 /// - Within a turn the endpoints go round in the order of their names, from the one after [`LeaseRequest::after`] on.
 ///   So no backlog, however long and old, keeps another endpoint's first entry waiting for more than one round.
+/// - Of an endpoint whose circuit has opened at most one entry is under lease ([`Circuit`](crate::Circuit)).
 /// - Slow endpoints have a limit and a round of their own ([`LeaseRequest::slow`]).
 /// - An entry of a later turn is leased only if enough of the limit stays free ([`LeaseRequest::reserve`]).
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +70,7 @@ impl<'a> LeaseRequest<'a> {
         self
     }
 
-    /// Endpoints to leave out, such as those whose circuit is open. Default: none.
+    /// Endpoints to leave out. Default: none.
     #[must_use]
     pub fn except(mut self, endpoints: &'a [EndpointId]) -> Self {
         self.except = endpoints;
@@ -96,8 +97,9 @@ impl<'a> LeaseRequest<'a> {
 
     /// Chooses among the candidates, for engines: the entries to lease, in their order, those of slow endpoints last.
     ///
-    /// The candidates are, of each endpoint that is neither stopped nor left out, its first due and free entries: as
-    /// many as [`LeaseRequest::per_endpoint`] allows beside its leases, or as the limit does. A lease that is
+    /// The candidates are, of each endpoint that is neither stopped nor held nor left out, its first due and free
+    /// entries: as many as [`Circuit::bound`](crate::Circuit::bound) of [`LeaseRequest::per_endpoint`] allows beside its
+    /// leases, or as the limit does. A lease that is
     /// already over does not count, so an endpoint below its bound may have any number of candidates.
     #[must_use]
     pub fn choose(&self, mut candidates: Vec<LeaseCandidate>) -> Vec<EntryId> {

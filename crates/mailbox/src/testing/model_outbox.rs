@@ -3,10 +3,12 @@
 use super::ready;
 use crate::lease::{EntryId, Lease, LeaseOwner};
 use crate::outbox::{
-    DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, Intervention, LeaseRequest,
-    Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
+    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued,
+    Intervention, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxState, OutboxSummary, Outgoing,
+    StoppedEndpoint,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An outbox in a list, searched from the start. For tests only: it is lost at the end of the process.
@@ -17,6 +19,7 @@ pub struct ModelOutbox(Mutex<State>);
 struct State {
     stored: Vec<Stored>,
     stopped: Vec<StoppedEndpoint>,
+    circuits: BTreeMap<EndpointId, Circuit>,
     last: u64,
 }
 
@@ -31,7 +34,7 @@ struct Stored {
 
 impl Stored {
     fn summary(&self) -> OutboxSummary {
-        let OutboxEntry { id, message, state, enqueued_at, due, deliveries } = &self.entry;
+        let OutboxEntry { id, message, state, enqueued_at, due, deliveries, .. } = &self.entry;
         OutboxSummary {
             id: *id,
             endpoint: message.endpoint.clone(),
@@ -111,6 +114,7 @@ impl Outbox for ModelOutbox {
                 enqueued_at: now,
                 due: now,
                 deliveries: 0,
+                circuit: None,
             },
             lease: None,
             deliveries: Vec::new(),
@@ -132,11 +136,13 @@ impl Outbox for ModelOutbox {
         for entry in state.stored.iter().filter(|stored| free(stored)).map(|stored| &stored.entry) {
             let endpoint = &entry.message.endpoint;
             let barred = request.except.contains(endpoint) || state.stopped.iter().any(|s| s.endpoint == *endpoint);
+            let circuit = state.circuits.get(endpoint).copied().unwrap_or_default();
+            let per_endpoint = circuit.bound(request.per_endpoint);
             let leased = of(endpoint, &held);
             let before = of(endpoint, &|s| free(s) && (s.entry.due, s.entry.id) < (entry.due, entry.id));
-            let full = leased >= request.per_endpoint;
-            let over = leased.saturating_add(before) >= request.per_endpoint && !request.lease.is_over(now);
-            if !barred && !full && !over {
+            let full = leased >= per_endpoint;
+            let over = leased.saturating_add(before) >= per_endpoint && !request.lease.is_over(now);
+            if !barred && !circuit.is_held(now) && !full && !over {
                 let slow = request.slow.contains(endpoint);
                 let last = if slow { request.slow_after } else { request.after };
                 let in_this_round = last.is_none_or(|last| endpoint > last);
@@ -158,6 +164,9 @@ impl Outbox for ModelOutbox {
                 stored.lease = Some(request.lease);
                 leased.push(stored.entry.clone());
             }
+        }
+        for entry in &mut leased {
+            entry.circuit = state.circuits.get(&entry.message.endpoint).copied();
         }
         ready(leased)
     }
@@ -195,7 +204,33 @@ impl Outbox for ModelOutbox {
             let endpoint = &stored.entry.message.endpoint;
             stored.entry.state == OutboxState::Pending && !state.stopped.iter().any(|s| s.endpoint == *endpoint)
         });
-        ready(running.map(|stored| stored.lease.map_or(stored.entry.due, |lease| lease.until)).min())
+        let next = running.map(|stored| {
+            let next = stored.lease.map_or(stored.entry.due, |lease| lease.until);
+            let held = state.circuits.get(&stored.entry.message.endpoint).and_then(Circuit::held_until);
+            held.map_or(next, |held| held.max(next))
+        });
+        ready(next.min())
+    }
+
+    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
+        let mut state = self.state();
+        let kept = state.circuits.get(endpoint).copied().unwrap_or_default();
+        state.circuits.insert(endpoint.clone(), kept.joined(circuit));
+        ready(())
+    }
+
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()> {
+        let mut state = self.state();
+        let kept = state.circuits.remove(endpoint).and_then(|kept| kept.closed(now));
+        if let Some(kept) = kept {
+            state.circuits.insert(endpoint.clone(), kept);
+        }
+        ready(())
+    }
+
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        let circuits = self.state().circuits.clone();
+        ready(circuits.into_iter().map(|(endpoint, circuit)| EndpointCircuit { endpoint, circuit }).collect())
     }
 
     fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
@@ -275,6 +310,7 @@ impl Outbox for ModelOutbox {
 
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
         let mut state = self.state();
+        state.circuits.remove(endpoint);
         let length = state.stopped.len();
         state.stopped.retain(|stopped| stopped.endpoint != *endpoint);
         ready(state.stopped.len() < length)

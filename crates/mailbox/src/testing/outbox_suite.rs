@@ -1,5 +1,6 @@
 //! The rules of an outbox as cases, and a comparison with the model.
 
+mod circuits;
 mod operators;
 
 use self::operators::intervention;
@@ -11,8 +12,8 @@ use crate::key::Fingerprint;
 use crate::kind::Kind;
 use crate::lease::{EntryId, Lease};
 use crate::outbox::{
-    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, LeaseRequest, Outbox, OutboxCounts, OutboxEntry,
-    OutboxQuery, OutboxState, OutboxSummary, Outgoing,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, LeaseRequest, Outbox, OutboxCounts,
+    OutboxEntry, OutboxQuery, OutboxState, OutboxSummary, Outgoing,
 };
 use bankrail_values::{HyphenatedUuid, StoreErrorKind};
 use std::collections::HashMap;
@@ -68,6 +69,9 @@ pub async fn outbox_suite<O: Outbox>(mut make: impl AsyncFnMut() -> O) {
     slow_endpoints_have_a_limit_of_their_own(&make().await).await;
     dead_letters_are_sent_again(&make().await).await;
     delivered_entries_are_forgotten(&make().await).await;
+    circuits::held_endpoints_are_left_alone(&make().await).await;
+    circuits::a_trial_is_one_entry_of_all_workers(&make().await).await;
+    circuits::circuits_are_joined_and_closed(&make().await).await;
     operators::entries_are_listed_without_payload(&make().await).await;
     operators::dropped_entries_are_never_delivered(&make().await).await;
     operators::all_dead_letters_of_an_endpoint_are_resent(&make().await).await;
@@ -106,6 +110,7 @@ async fn enqueued_once(outbox: &impl Outbox) {
         enqueued_at: at(5),
         due: at(5),
         deliveries: 0,
+        circuit: None,
     };
     assert_eq!(entry, want, "an entry is kept as it was enqueued");
 }
@@ -321,7 +326,7 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
         let delivery = delivery(u64::from(step));
         let context = format!("seed {seed}, step {step}");
         let now = at(now);
-        match random.below(15) {
+        match random.below(17) {
             0..=3 => {
                 let got = outbox.enqueue(&message, now).await.map_err(|error| error.kind());
                 let want = model.enqueue(&message, now).await.map_err(|error| error.kind());
@@ -393,6 +398,18 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
                 let got = outbox.list(&query).await.expect("store");
                 assert_eq!(got, summaries(want, &numbers), "list, {context}");
             }
+            14 => {
+                let openings = u32::try_from(random.below(3)).unwrap_or(0);
+                let open_until = (openings > 0).then_some(due);
+                let rests_until = (random.below(3) == 0).then_some(lease.until);
+                let circuit = Circuit { openings, open_until, rests_until };
+                outbox.hold_endpoint(&to, circuit).await.expect("store");
+                model.hold_endpoint(&to, circuit).await.expect("store");
+            }
+            15 => {
+                outbox.close_circuit(&to, now).await.expect("store");
+                model.close_circuit(&to, now).await.expect("store");
+            }
             _ => {
                 let got = outbox.resume_endpoint(&to).await.expect("store");
                 assert_eq!(got, model.resume_endpoint(&to).await.expect("store"), "resume, {context}");
@@ -412,6 +429,8 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
         assert_eq!(got.expect("store"), want.expect("store"), "backlogs, {context}");
         let (got, want) = (outbox.next_due().await.expect("store"), model.next_due().await.expect("store"));
         assert_eq!(got, want, "next due, {context}");
+        let (got, want) = (outbox.circuits().await, model.circuits().await);
+        assert_eq!(got.expect("store"), want.expect("store"), "circuits, {context}");
         let (got, want) = (outbox.stopped_endpoints().await, model.stopped_endpoints().await);
         assert_eq!(got.expect("store"), want.expect("store"), "stopped endpoints, {context}");
     }

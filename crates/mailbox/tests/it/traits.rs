@@ -15,6 +15,7 @@ struct Values {
     inbox: InboxEntry,
     outbox: OutboxEntry,
     query: OutboxQuery,
+    circuit: EndpointCircuit,
     summary: OutboxSummary,
     backlog: EndpointBacklog,
     stopped: StoppedEndpoint,

@@ -1,10 +1,17 @@
 //! The circuit breaker: deliveries to an endpoint that keeps failing are paused until it answers again.
+//!
+//! The outbox keeps the circuits and leases by them, so that all dispatchers over it leave an ill endpoint alone, also
+//! after a restart. What a delivery changes is decided here.
 
-use super::snapshot::CircuitState;
+use bankrail_mailbox::Circuit;
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
 /// When an endpoint's circuit opens, and for how long.
+///
+/// Each dispatcher counts the failures that it sees itself. The first one to see enough of them opens the circuit for
+/// all dispatchers over the outbox. After the pause one message is delivered as a trial, whichever dispatcher leases it;
+/// its outcome closes the circuit or opens it for longer. Deliveries that began before the circuit opened do neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BreakerPolicy {
     failures: u32,
@@ -31,7 +38,7 @@ impl BreakerPolicy {
         Self::default()
     }
 
-    /// How many failures in a row open the circuit. Default: 5.
+    /// How many failures in a row, seen by one dispatcher, open the circuit. Default: 5.
     #[must_use]
     pub fn failures(mut self, failures: u32) -> Self {
         self.failures = failures;
@@ -61,6 +68,11 @@ impl BreakerPolicy {
         self
     }
 
+    /// The pause of a circuit that has opened `openings` times before.
+    fn pause(&self, openings: u32) -> Duration {
+        self.first_pause.saturating_mul(2_u32.saturating_pow(openings)).min(self.longest_pause)
+    }
+
     /// The health that a delivery shows, its duration included.
     pub(super) fn judge(&self, health: Health, took: Duration) -> Health {
         if health == Health::Good && took >= self.slow_answer { Health::Bad } else { health }
@@ -78,88 +90,58 @@ pub(super) enum Health {
     Unknown,
 }
 
-/// The circuit of one endpoint.
-///
-/// - Closed, it allows every delivery.
-/// - Open, it allows none.
-/// - After the pause, it allows one delivery as a trial, whose outcome closes it or opens it for longer.
-#[derive(Debug, Default)]
-pub(crate) struct Breaker {
-    failures: u32,
-    pauses: u32,
-    open_until: Option<Timestamp>,
-    trial_running: bool,
-    /// The time of the endpoint's `Retry-After`.
-    rests_until: Option<Timestamp>,
+/// A delivery that has ended, for the circuit of its endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    /// The circuit when its entry was leased. If it had opened, the delivery was the trial.
+    pub(super) circuit: Option<Circuit>,
+    pub(super) health: Health,
+    /// How long the endpoint asked to be left alone.
+    pub(super) rest: Option<Duration>,
+    pub(super) at: Timestamp,
 }
 
-/// Whether a delivery may start now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passage {
-    Free,
-    /// Not before this time: the circuit is open, the endpoint rests, or a trial is running.
-    NotBefore(Timestamp),
+/// What a delivery changes in the circuit that the outbox keeps. Usually nothing, which costs no write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) closes: bool,
+    pub(super) holds: Option<Circuit>,
+}
+
+/// The failures in a row of one endpoint that one dispatcher has seen.
+#[derive(Debug, Default)]
+pub(super) struct Breaker {
+    failures: u32,
 }
 
 impl Breaker {
-    pub(crate) fn ask(&mut self, now: Timestamp) -> Passage {
-        if let Some(until) = self.rests_until.filter(|until| now < *until) {
-            return Passage::NotBefore(until);
-        }
-        match self.open_until {
-            None => Passage::Free,
-            Some(until) if now < until => Passage::NotBefore(until),
-            // The outcome of the trial may come at any time. Until then, `is_open` keeps the entry from being leased.
-            Some(_) if self.trial_running => Passage::NotBefore(now),
-            Some(_) => {
-                self.trial_running = true;
-                Passage::Free
+    pub(super) fn after(&mut self, delivery: Ended, policy: &BreakerPolicy) -> Change {
+        let openings = delivery.circuit.map_or(0, |circuit| circuit.openings);
+        let mut change = Change::default();
+        let mut news =
+            Circuit { rests_until: delivery.rest.map(|rest| delivery.at.saturating_add(rest)), ..Circuit::default() };
+        match delivery.health {
+            // Even if it refused the message.
+            Health::Good => {
+                self.failures = 0;
+                change.closes = delivery.circuit.is_some();
             }
+            Health::Bad => {
+                self.failures = self.failures.saturating_add(1);
+                if openings > 0 || self.failures >= policy.failures {
+                    self.failures = 0;
+                    news.openings = openings.saturating_add(1);
+                    news.open_until = Some(delivery.at.saturating_add(policy.pause(openings)));
+                }
+            }
+            Health::Unknown => {}
         }
+        change.holds = news.held_until().map(|_| news);
+        change
     }
 
-    /// The endpoint answered, even if it refused the message. Its `Retry-After` still applies.
-    pub(crate) fn succeeded(&mut self) {
-        *self = Self { rests_until: self.rests_until, ..Self::default() };
-    }
-
-    /// The endpoint asked for a pause with a `Retry-After`.
-    pub(crate) fn rest(&mut self, until: Timestamp) {
-        self.rests_until = self.rests_until.max(Some(until));
-    }
-
-    pub(crate) fn failed(&mut self, now: Timestamp, policy: &BreakerPolicy) {
-        self.failures = self.failures.saturating_add(1);
-        // Deliveries that started before the circuit opened do not lengthen the pause.
-        let reopens = self.trial_running || self.open_until.is_none();
-        if reopens && (self.trial_running || self.failures >= policy.failures) {
-            let factor = 2_u32.saturating_pow(self.pauses);
-            let pause = policy.first_pause.saturating_mul(factor).min(policy.longest_pause);
-            self.open_until = Some(now.saturating_add(pause));
-            self.pauses = self.pauses.saturating_add(1);
-        }
-        self.trial_running = false;
-    }
-
-    /// A delivery ended without showing whether the endpoint works.
-    pub(crate) fn abandoned(&mut self) {
-        self.trial_running = false;
-    }
-
-    /// What an operator sees.
-    pub(super) fn state(&self, now: Timestamp) -> CircuitState {
-        match (self.rests_until, self.open_until) {
-            (_, Some(until)) if now < until => CircuitState::Open { until },
-            (Some(until), _) if now < until => CircuitState::Resting { until },
-            (_, Some(_)) => CircuitState::Trial,
-            (_, None) => CircuitState::Closed { failures: self.failures },
-        }
-    }
-
-    /// Whether no delivery may start: the circuit is open, the endpoint rests, or a trial is running.
-    pub(crate) fn is_open(&self, now: Timestamp) -> bool {
-        self.rests_until.is_some_and(|until| now < until)
-            || self.open_until.is_some_and(|until| now < until || self.trial_running)
+    pub(super) fn failures(&self) -> u32 {
+        self.failures
     }
 }
 
@@ -171,49 +153,61 @@ mod tests {
         Timestamp::from_unix_millis(seconds * 1000).unwrap()
     }
 
+    fn ended(circuit: Option<Circuit>, health: Health, seconds: i64) -> Ended {
+        Ended { circuit, health, rest: None, at: at(seconds) }
+    }
+
+    fn open(openings: u32, until: i64) -> Circuit {
+        Circuit { openings, open_until: Some(at(until)), rests_until: None }
+    }
+
+    const NOTHING: Change = Change { closes: false, holds: None };
+
     #[test]
     fn opens_after_failures_in_a_row_and_closes_after_a_good_trial() {
         let policy = BreakerPolicy::default();
         let mut breaker = Breaker::default();
-        for _ in 0..4 {
-            breaker.failed(at(0), &policy);
+        for health in [Health::Bad, Health::Bad, Health::Bad, Health::Bad, Health::Good] {
+            assert_eq!(breaker.after(ended(None, health, 0), &policy), NOTHING);
         }
-        breaker.succeeded();
-        for _ in 0..4 {
-            breaker.failed(at(0), &policy);
-            assert_eq!(breaker.ask(at(0)), Passage::Free);
+        for health in [Health::Bad, Health::Bad, Health::Unknown, Health::Bad, Health::Bad] {
+            assert_eq!(breaker.after(ended(None, health, 0), &policy), NOTHING);
         }
-        assert_eq!(breaker.state(at(0)), CircuitState::Closed { failures: 4 });
-        breaker.failed(at(0), &policy);
-        assert_eq!(breaker.state(at(29)), CircuitState::Open { until: at(30) });
-        assert_eq!(breaker.state(at(30)), CircuitState::Trial);
-        assert_eq!(breaker.ask(at(29)), Passage::NotBefore(at(30)));
-        assert!(breaker.is_open(at(29)) && !breaker.is_open(at(30)));
-        assert_eq!(breaker.ask(at(30)), Passage::Free);
-        assert_eq!(breaker.ask(at(30)), Passage::NotBefore(at(30)), "one trial at a time");
-        assert!(breaker.is_open(at(30)), "its trial is running");
-        breaker.succeeded();
-        assert_eq!(breaker.ask(at(31)), Passage::Free);
-        assert_eq!(breaker.ask(at(31)), Passage::Free);
+        let opened = breaker.after(ended(None, Health::Bad, 0), &policy);
+        assert_eq!(opened, Change { closes: false, holds: Some(open(1, 30)) });
+        let good = breaker.after(ended(opened.holds, Health::Good, 31), &policy);
+        assert_eq!(good, Change { closes: true, holds: None });
+        assert_eq!(
+            breaker.after(ended(opened.holds, Health::Unknown, 31), &policy),
+            NOTHING,
+            "the next one is a trial"
+        );
     }
 
     #[test]
     fn each_failed_trial_doubles_the_pause_up_to_the_longest() {
         let policy = BreakerPolicy::default();
-        let mut breaker = Breaker::default();
+        // The trials may be of different dispatchers, which have seen no other failure.
+        let mut circuit = None;
         let mut now = 0;
-        for _ in 0..5 {
-            breaker.failed(at(now), &policy);
-        }
-        for pause in [30, 60, 120, 240, 480, 600, 600] {
-            assert_eq!(breaker.ask(at(now)), Passage::NotBefore(at(now + pause)));
-            // A failure of a delivery that started before the circuit opened changes nothing.
-            breaker.failed(at(now), &policy);
-            assert_eq!(breaker.ask(at(now)), Passage::NotBefore(at(now + pause)));
+        for (openings, pause) in (1..).zip([30, 60, 120, 240, 480, 600, 600]) {
+            let mut breaker = Breaker { failures: if openings == 1 { 4 } else { 0 } };
+            circuit = breaker.after(ended(circuit, Health::Bad, now), &policy).holds;
+            assert_eq!(circuit, Some(open(openings, now + pause)));
             now += pause;
-            assert_eq!(breaker.ask(at(now)), Passage::Free);
-            breaker.failed(at(now), &policy);
         }
+        let highest = Breaker::default().after(ended(Some(open(u32::MAX, 0)), Health::Bad, 0), &policy).holds;
+        assert_eq!(highest, Some(open(u32::MAX, 600)));
+    }
+
+    #[test]
+    fn deliveries_that_began_before_the_circuit_opened_do_not_lengthen_it() {
+        let policy = BreakerPolicy::new().failures(1);
+        let mut breaker = Breaker::default();
+        let first = breaker.after(ended(None, Health::Bad, 0), &policy).holds.unwrap();
+        let late = breaker.after(ended(None, Health::Bad, 20), &policy).holds.unwrap();
+        assert_eq!(first.joined(late), first);
+        assert_eq!(breaker.after(ended(None, Health::Good, 20), &policy), NOTHING, "nor end it");
     }
 
     #[test]
@@ -228,23 +222,16 @@ mod tests {
 
     #[test]
     fn a_rest_lasts_until_the_latest_retry_after() {
+        let policy = BreakerPolicy::default();
         let mut breaker = Breaker::default();
-        breaker.rest(at(60));
-        breaker.rest(at(20));
-        breaker.succeeded();
-        assert_eq!(breaker.state(at(59)), CircuitState::Resting { until: at(60) });
-        assert_eq!(breaker.ask(at(59)), Passage::NotBefore(at(60)));
-        assert!(breaker.is_open(at(59)) && !breaker.is_open(at(60)));
-        assert_eq!(breaker.ask(at(60)), Passage::Free);
-    }
-
-    #[test]
-    fn an_abandoned_trial_allows_the_next_one() {
-        let policy = BreakerPolicy::new().failures(1);
-        let mut breaker = Breaker::default();
-        breaker.failed(at(0), &policy);
-        assert_eq!(breaker.ask(at(30)), Passage::Free);
-        breaker.abandoned();
-        assert_eq!(breaker.ask(at(30)), Passage::Free);
+        let mut rest = |seconds| {
+            let asked = Ended { rest: Some(Duration::from_secs(seconds)), ..ended(None, Health::Bad, 0) };
+            breaker.after(asked, &policy).holds.unwrap()
+        };
+        let (long, short) = (rest(60), rest(20));
+        assert_eq!(long, Circuit { rests_until: Some(at(60)), ..Circuit::default() });
+        assert_eq!(long.joined(short), long);
+        let rests = long.closed(at(59)).unwrap();
+        assert!(rests.is_held(at(59)) && !rests.is_held(at(60)), "an answer does not end it");
     }
 }

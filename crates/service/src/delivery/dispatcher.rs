@@ -10,7 +10,7 @@ pub use options::{DispatcherOptions, Unacknowledged};
 use self::pauses::Pauses;
 use self::places::{Free, Places};
 use self::running::Running;
-use super::breaker::Health;
+use super::breaker::{Change, Ended, Health};
 use super::endpoint::{Endpoints, Known};
 use super::post::{Outcome, Stored, Terms, post};
 use super::snapshot::DispatcherSnapshot;
@@ -198,16 +198,13 @@ impl Dispatcher {
         self.shared.outbox.stop_endpoint(endpoint, intervention, self.shared.clock.now()).await
     }
 
-    /// Resumes deliveries to an endpoint that was stopped, by its answer 410 or otherwise, and closes its circuit.
-    /// False if it was not stopped.
+    /// Resumes deliveries to an endpoint that was stopped, by its answer 410 or otherwise, and closes its circuit, for
+    /// all dispatchers over the outbox. False if it was not stopped.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox.
     pub async fn resume(&self, endpoint: &EndpointId) -> Result<bool, StoreError> {
         let resumed = self.shared.outbox.resume_endpoint(endpoint).await?;
-        if let Some(known) = self.shared.endpoints.get(endpoint) {
-            known.close();
-        }
         self.wake();
         Ok(resumed)
     }
@@ -318,14 +315,13 @@ impl Shared {
     /// Leases entries for the free places; `true`: the entry takes a slow one.
     async fn lease(&self, free: Free) -> Result<Vec<(bool, OutboxEntry)>, StoreError> {
         let now = self.clock.now();
-        let (except, slow) = (self.endpoints.open_circuits(now), self.endpoints.slow());
+        let slow = self.endpoints.slow();
         let lease = Lease { owner: self.owner, until: now.saturating_add(self.options.lease()) };
         let [quick_limit, slow_limit] = [free.quick, free.slow].map(|free| u32::try_from(free).unwrap_or(u32::MAX));
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let request = LeaseRequest::new(lease, quick_limit)
             .after(last.quick.as_ref())
             .per_endpoint(self.options.per_endpoint.max(1))
-            .except(&except)
             .slow(&slow, slow_limit, last.slow.as_ref())
             .reserve(self.options.reserve());
         let leased = self.outbox.lease(request, now).await?;
@@ -353,20 +349,17 @@ impl Shared {
             tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint, "no such endpoint");
             return self.give_back(&entry, now.saturating_add(self.options.unknown_endpoint_pause)).await;
         };
-        let begun = match known.begin(now) {
-            Ok(begun) => begun,
-            Err(due) => return self.give_back(&entry, due).await,
-        };
         let under_way = self.running.begin(&entry, now);
         let started = Instant::now();
         let outcome = self.post(&known, &entry, now).await;
         let (took, ended) = (started.elapsed(), self.clock.now());
         drop(under_way);
         known.set_slow(took >= self.options.slow_after);
-        begun.end(self.options.breaker.judge(outcome.health, took), ended, &self.options.breaker);
-        if let Some(asked) = outcome.rest() {
-            known.rest(ended.saturating_add(self.options.schedule.granted(asked)));
-        }
+        let health = self.options.breaker.judge(outcome.health, took);
+        let rest = outcome.rest().map(|asked| self.options.schedule.granted(asked));
+        let change = known.after(Ended { circuit: entry.circuit, health, rest, at: ended }, &self.options.breaker);
+        // Before the lease ends with the record, so that no other entry is leased meanwhile.
+        self.keep(&entry.message.endpoint, change, ended).await;
         let record = DeliveryRecord { started_at: now, duration: took, status: outcome.status, note: outcome.note };
         let next = self.next(&entry, &outcome, ended).await;
         measure::delivery::delivered(&entry.message.kind, next == Disposition::Delivered, outcome.note, took);
@@ -407,11 +400,24 @@ impl Shared {
         // A burst to one endpoint is not sealed ahead of the messages to others.
         let pool = self.pool.lane(&entry.message.endpoint);
         let made = post(&known.endpoint, &stored, &*self.transport, &pool, &terms, now);
-        // A panic of the caller's transport or sealer must not leave the circuit's trial running.
+        // A panic of the caller's transport or sealer is a failure like others, and must not keep the entry leased.
         AssertUnwindSafe(made).catch_unwind().await.unwrap_or_else(|_| {
             tracing::error!(entry = %entry.id, "a delivery panicked");
             Outcome::without_answer(DeliveryNote::Other, Health::Bad)
         })
+    }
+
+    /// Keeps what a delivery changes in its endpoint's circuit.
+    async fn keep(&self, endpoint: &EndpointId, change: Change, now: Timestamp) {
+        if change.closes {
+            log_unkept(endpoint, self.outbox.close_circuit(endpoint, now).await);
+        }
+        if let Some(circuit) = change.holds {
+            if let Some(until) = circuit.open_until {
+                tracing::warn!(%endpoint, %until, "deliveries to an endpoint that keeps failing are paused");
+            }
+            log_unkept(endpoint, self.outbox.hold_endpoint(endpoint, circuit).await);
+        }
     }
 
     async fn next(&self, entry: &OutboxEntry, outcome: &Outcome, now: Timestamp) -> Disposition {
@@ -440,7 +446,7 @@ impl Shared {
         Ok(DispatcherSnapshot {
             at,
             running: self.running.all(),
-            endpoints: self.endpoints.snapshot(at),
+            endpoints: self.endpoints.snapshot(at, self.outbox.circuits().await?),
             outbox: self.outbox.counts(None).await?,
             oldest_pending: self.outbox.oldest_pending().await?,
             stopped: self.outbox.stopped_endpoints().await?,
@@ -481,6 +487,12 @@ fn task_of(ended: Result<(Id, ()), JoinError>) -> Id {
     match ended {
         Ok((task, ())) => task,
         Err(error) => error.id(),
+    }
+}
+
+fn log_unkept(endpoint: &EndpointId, kept: Result<(), StoreError>) {
+    if let Err(error) = kept {
+        tracing::error!(%endpoint, %error, "the circuit of an endpoint could not be kept");
     }
 }
 

@@ -1,13 +1,13 @@
 //! The customers' receivers.
 
-use super::breaker::{Breaker, BreakerPolicy, Health, Passage};
-use super::snapshot::EndpointSnapshot;
+use super::breaker::{Breaker, BreakerPolicy, Change, Ended};
+use super::snapshot::{CircuitState, EndpointSnapshot};
 use super::url::EndpointUrl;
 use bankrail_http::CpuPool;
 use bankrail_http::names::API_KEY;
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
-use bankrail_mailbox::EndpointId;
+use bankrail_mailbox::{EndpointCircuit, EndpointId};
 use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_values::{SecretString, Timestamp};
 use bankrail_webhook::MessageKind;
@@ -163,11 +163,11 @@ pub struct Endpoints {
     known: Arc<RwLock<HashMap<EndpointId, Arc<Known>>>>,
 }
 
-/// A receiver with the state of its circuit, and whether it is slow.
+/// A receiver with its failures in a row, and whether it is slow.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) endpoint: Endpoint,
-    circuit: Mutex<Breaker>,
+    breaker: Mutex<Breaker>,
     slow: AtomicBool,
 }
 
@@ -179,10 +179,10 @@ impl Endpoints {
     }
 
     /// Adds a receiver, or replaces the one with the same name, for example with new keys or a new address. The next
-    /// delivery uses it, and its circuit is closed.
+    /// delivery uses it. A circuit that is open stays so: [`Dispatcher::resume`](super::Dispatcher::resume) closes it.
     pub fn insert(&self, endpoint: Endpoint) {
         let id = endpoint.id.clone();
-        let known = Arc::new(Known { endpoint, circuit: Mutex::default(), slow: AtomicBool::new(false) });
+        let known = Arc::new(Known { endpoint, breaker: Mutex::default(), slow: AtomicBool::new(false) });
         self.known.write().unwrap_or_else(PoisonError::into_inner).insert(id, known);
     }
 
@@ -197,14 +197,6 @@ impl Endpoints {
         self.get(id).is_some()
     }
 
-    /// The receivers to which deliveries are paused at `now`, because they kept failing or asked for it with a
-    /// `Retry-After`. Each of several workers over one outbox learns this separately.
-    #[must_use]
-    pub fn open_circuits(&self, now: Timestamp) -> Vec<EndpointId> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.values().filter(|known| known.lock().is_open(now)).map(|known| known.endpoint.id.clone()).collect()
-    }
-
     /// The slow receivers: a delivery has taken [`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after)
     /// or longer, and since then none has ended that took less.
     pub(super) fn slow(&self) -> Vec<EndpointId> {
@@ -212,14 +204,15 @@ impl Endpoints {
         known.values().filter(|known| known.is_slow()).map(|known| known.endpoint.id.clone()).collect()
     }
 
-    /// All receivers by name, as an operator sees them.
-    pub(super) fn snapshot(&self, now: Timestamp) -> Vec<EndpointSnapshot> {
+    /// All receivers by name, as an operator sees them, with the circuits that the outbox keeps.
+    pub(super) fn snapshot(&self, now: Timestamp, circuits: Vec<EndpointCircuit>) -> Vec<EndpointSnapshot> {
+        let circuits: HashMap<_, _> = circuits.into_iter().map(|kept| (kept.endpoint, kept.circuit)).collect();
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = known
             .values()
             .map(|known| EndpointSnapshot {
                 endpoint: known.endpoint.id.clone(),
-                circuit: known.lock().state(now),
+                circuit: CircuitState::of(circuits.get(&known.endpoint.id), known.failures(), now),
                 is_slow: known.is_slow(),
             })
             .collect();
@@ -234,19 +227,14 @@ impl Endpoints {
 }
 
 impl Known {
-    /// Starts a delivery, if one may start now.
-    ///
-    /// # Errors
-    /// The time before which none may start.
-    pub(super) fn begin(&self, now: Timestamp) -> Result<Begun<'_>, Timestamp> {
-        match self.lock().ask(now) {
-            Passage::Free => Ok(Begun { known: Some(self) }),
-            Passage::NotBefore(due) => Err(due),
-        }
+    /// What a delivery changes in the receiver's circuit.
+    pub(super) fn after(&self, delivery: Ended, policy: &BreakerPolicy) -> Change {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).after(delivery, policy)
     }
 
-    pub(super) fn close(&self) {
-        *self.lock() = Breaker::default();
+    /// How many deliveries of this process have failed one after the other.
+    fn failures(&self) -> u32 {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).failures()
     }
 
     pub(super) fn is_slow(&self) -> bool {
@@ -255,39 +243,5 @@ impl Known {
 
     pub(super) fn set_slow(&self, slow: bool) {
         self.slow.store(slow, Ordering::Relaxed);
-    }
-
-    pub(super) fn rest(&self, until: Timestamp) {
-        self.lock().rest(until);
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Breaker> {
-        self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A running delivery. If it is dropped before its end, it counts neither for nor against the receiver.
-#[derive(Debug)]
-pub(super) struct Begun<'a> {
-    known: Option<&'a Known>,
-}
-
-impl Begun<'_> {
-    pub(super) fn end(mut self, health: Health, now: Timestamp, policy: &BreakerPolicy) {
-        let Some(known) = self.known.take() else { return };
-        let mut circuit = known.lock();
-        match health {
-            Health::Good => circuit.succeeded(),
-            Health::Bad => circuit.failed(now, policy),
-            Health::Unknown => circuit.abandoned(),
-        }
-    }
-}
-
-impl Drop for Begun<'_> {
-    fn drop(&mut self) {
-        if let Some(known) = self.known {
-            known.lock().abandoned();
-        }
     }
 }

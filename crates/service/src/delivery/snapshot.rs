@@ -1,6 +1,6 @@
 //! What a dispatcher and its outbox are doing, as plain values.
 
-use bankrail_mailbox::{EndpointId, EntryId, OutboxCounts, StoppedEndpoint};
+use bankrail_mailbox::{Circuit, EndpointId, EntryId, OutboxCounts, StoppedEndpoint};
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub struct DispatcherSnapshot {
     pub at: Timestamp,
     /// The deliveries under way in this process, the longest first.
     pub running: Vec<RunningDelivery>,
-    /// The known endpoints by name, each with its circuit as this process sees it.
+    /// The known endpoints by name, each with its circuit, which all dispatchers over the outbox share.
     pub endpoints: Vec<EndpointSnapshot>,
     /// How many messages there are in the outbox, in each state.
     pub outbox: OutboxCounts,
@@ -53,7 +53,7 @@ pub struct EndpointSnapshot {
 pub enum CircuitState {
     /// They may.
     Closed {
-        /// How many deliveries have failed one after the other.
+        /// How many deliveries of this process have failed one after the other.
         failures: u32,
     },
     /// They may not before this time, because the endpoint kept failing.
@@ -68,6 +68,19 @@ pub enum CircuitState {
         /// The time.
         until: Timestamp,
     },
+}
+
+impl CircuitState {
+    pub(super) fn of(circuit: Option<&Circuit>, failures: u32, now: Timestamp) -> Self {
+        let lasts = |until: Option<Timestamp>| until.filter(|until| now < *until);
+        let Some(circuit) = circuit else { return Self::Closed { failures } };
+        match (lasts(circuit.open_until), lasts(circuit.rests_until)) {
+            (Some(until), _) => Self::Open { until },
+            (None, Some(until)) => Self::Resting { until },
+            (None, None) if circuit.openings > 0 => Self::Trial,
+            (None, None) => Self::Closed { failures },
+        }
+    }
 }
 
 impl DispatcherSnapshot {

@@ -10,6 +10,7 @@ mod requests;
 mod retries;
 mod running;
 mod snapshot;
+mod shared;
 mod transactions;
 mod urls;
 pub(crate) mod world;
@@ -18,7 +19,6 @@ use self::world::{Reply, World, fresh_headers};
 use bankrail_mailbox::{DeliveryNote, Enqueued, OutboxState};
 use bankrail_secured_payload::SecuredPayload;
 use bankrail_service::delivery::{BreakerPolicy, EnqueueError, Unacknowledged};
-use bankrail_values::Clock as _;
 use bankrail_webhook::{
     CaseType, DebtorInformation, DeliveryHeaders, Message, MessageKind, OutgoingError, OutgoingOptions, Priority,
     samples,
@@ -188,7 +188,7 @@ async fn pages_in_place_of_acknowledgements_open_the_circuit() {
         world.receiver.script([Reply::Body(200, body.to_owned())]);
         world.enqueue_one().await;
         world.dispatcher.run_once().await.unwrap();
-        assert_eq!(world.endpoints.open_circuits(world.clock.now()).is_empty(), !opens, "{body}");
+        assert_eq!(world.paused().await.is_empty(), !opens, "{body}");
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::{Parts, lock};
 use bankrail_mailbox::{
-    DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, EntryId, Intervention, Lease,
-    LeaseCandidate, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxState,
-    OutboxSummary, Outgoing, StoppedEndpoint,
+    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued, EntryId,
+    Intervention, Lease, LeaseCandidate, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery,
+    OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -25,6 +25,7 @@ pub(super) struct Messages {
     ids: HashMap<(EndpointId, HyphenatedUuid), EntryId>,
     pending: BTreeSet<(Timestamp, EntryId)>,
     stopped: BTreeMap<String, StoppedEndpoint>,
+    circuits: BTreeMap<EndpointId, Circuit>,
 }
 
 struct Stored {
@@ -78,7 +79,41 @@ impl Outbox for MemoryOutbox {
         Box::pin(async move {
             let messages = lock(&self.parts.outbox);
             let open = messages.pending().filter(|stored| !messages.is_stopped(stored));
-            Ok(open.map(|s| s.lease.map_or(s.entry.due, |lease| s.entry.due.max(lease.until))).min())
+            let next = open.map(|Stored { entry, lease, .. }| {
+                let held = messages.circuits.get(&entry.message.endpoint).and_then(Circuit::held_until);
+                [lease.map(|lease| lease.until), held].into_iter().flatten().fold(entry.due, Timestamp::max)
+            });
+            Ok(next.min())
+        })
+    }
+
+    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let circuits = &mut lock(&self.parts.outbox).circuits;
+            let kept = circuits.get(endpoint).copied().unwrap_or_default();
+            circuits.insert(endpoint.clone(), kept.joined(circuit));
+            Ok(())
+        })
+    }
+
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let circuits = &mut lock(&self.parts.outbox).circuits;
+            if let Some(rest) = circuits.remove(endpoint).and_then(|kept| kept.closed(now)) {
+                circuits.insert(endpoint.clone(), rest);
+            }
+            Ok(())
+        })
+    }
+
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        Box::pin(async move {
+            let messages = lock(&self.parts.outbox);
+            let circuit = |(endpoint, circuit): (&EndpointId, &Circuit)| EndpointCircuit {
+                endpoint: endpoint.clone(),
+                circuit: *circuit,
+            };
+            Ok(messages.circuits.iter().map(circuit).collect())
         })
     }
 
@@ -133,7 +168,11 @@ impl Outbox for MemoryOutbox {
     }
 
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).stopped.remove(endpoint.as_str()).is_some()) })
+        Box::pin(async move {
+            let messages = &mut *lock(&self.parts.outbox);
+            messages.circuits.remove(endpoint);
+            Ok(messages.stopped.remove(endpoint.as_str()).is_some())
+        })
     }
 
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
@@ -198,7 +237,7 @@ impl Messages {
         self.last += 1;
         let id = EntryId::new(self.last);
         let (message, state) = (message.clone(), OutboxState::Pending);
-        let entry = OutboxEntry { id, message, state, enqueued_at: now, due: now, deliveries: 0 };
+        let entry = OutboxEntry { id, message, state, enqueued_at: now, due: now, deliveries: 0, circuit: None };
         self.entries.insert(id, Stored { entry, deliveries: Vec::new(), lease: None, finished: None, dropped: None });
         self.ids.insert(name, id);
         self.pending.insert((now, id));
@@ -214,13 +253,15 @@ impl Messages {
         let queue_of = |endpoint: &EndpointId| {
             let leased = leased.get(endpoint).copied().unwrap_or(0);
             let slow = slow.contains(endpoint);
+            let circuit = self.circuits.get(endpoint).copied().unwrap_or_default();
             let limit = if slow { request.slow_limit } else { request.limit };
-            let open = match request.per_endpoint.saturating_sub(leased) {
+            let open = match circuit.bound(request.per_endpoint).saturating_sub(leased) {
                 // A lease that is already over does not count.
                 1.. if request.lease.is_over(now) => limit,
                 slots => slots.min(limit),
             };
-            let barred = self.stopped.contains_key(endpoint.as_str()) || except.contains(endpoint);
+            let barred =
+                self.stopped.contains_key(endpoint.as_str()) || except.contains(endpoint) || circuit.is_held(now);
             Queue { turn: leased, open: if barred { 0 } else { open }, slow }
         };
         let mut queues: HashMap<&EndpointId, Queue> = HashMap::new();
@@ -240,7 +281,8 @@ impl Messages {
         for id in request.choose(candidates) {
             if let Some(stored) = self.entries.get_mut(&id) {
                 stored.lease = Some(request.lease);
-                entries.push(stored.entry.clone());
+                let circuit = self.circuits.get(&stored.entry.message.endpoint).copied();
+                entries.push(OutboxEntry { circuit, ..stored.entry.clone() });
             }
         }
         entries

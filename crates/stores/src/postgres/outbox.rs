@@ -3,15 +3,16 @@
 use super::values::{bytes, entry_id, fingerprint, kind, named, number, unsigned};
 use super::{Fault, PostgresStore, Typed, get, instant, oldest};
 use bankrail_mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, EntryId,
-    Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxState, OutboxSummary,
-    Outgoing, StoppedEndpoint,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId,
+    Enqueued, EntryId, Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery,
+    OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreErrorKind, StoreFuture, Timestamp};
 use std::time::Duration;
 use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Row};
 
+mod circuit;
 mod lease;
 mod operator;
 
@@ -95,6 +96,18 @@ impl Outbox for PostgresOutbox {
         }))
     }
 
+    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
+        Box::pin(self.store.timed(circuit::hold(&self.store, endpoint, circuit)))
+    }
+
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()> {
+        Box::pin(self.store.timed(circuit::close(&self.store, endpoint, now)))
+    }
+
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        Box::pin(self.store.timed(circuit::all(&self.store)))
+    }
+
     fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
         Box::pin(self.store.timed(async move {
             let rows = self.store.query(DELIVERIES, &[(&number(id), Type::INT8)]).await?;
@@ -148,8 +161,7 @@ impl Outbox for PostgresOutbox {
 
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
         Box::pin(self.store.timed(async move {
-            let sql = "DELETE FROM bankrail_stopped WHERE endpoint = $1";
-            Ok(self.store.execute(sql, &[(&endpoint.as_str(), Type::TEXT)]).await? == 1)
+            Ok(self.store.execute(operator::RESUME, &[(&endpoint.as_str(), Type::TEXT)]).await? == 1)
         }))
     }
 
@@ -248,6 +260,7 @@ fn entry(row: &Row) -> Result<OutboxEntry, Fault> {
         enqueued_at: instant(get(row, "enqueued")?)?,
         due: instant(get(row, "due")?)?,
         deliveries: unsigned::<i32, _>(row, "deliveries")?,
+        circuit: None,
     })
 }
 

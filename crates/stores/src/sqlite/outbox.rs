@@ -4,14 +4,15 @@ use super::connection::Fault;
 use super::values::{bytes, count, entry_id, kind, named, number};
 use super::{SqliteStore, instant, oldest};
 use bankrail_mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, EntryId,
-    Fingerprint, Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxState,
-    OutboxSummary, Outgoing, StoppedEndpoint,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId,
+    Enqueued, EntryId, Fingerprint, Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry,
+    OutboxQuery, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreErrorKind, StoreFuture, Timestamp};
 use rusqlite::{Connection, Row, named_params, params};
 use std::time::Duration;
 
+mod circuit;
 mod lease;
 mod operator;
 
@@ -46,6 +47,8 @@ const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, fi
 const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM bankrail_outbox
     WHERE state = 'delivered' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
+#[cfg(test)]
+pub(super) use circuit::DAILY as DAILY_CIRCUITS;
 #[cfg(test)]
 pub(super) use lease::DAILY as DAILY_LEASES;
 #[cfg(test)]
@@ -95,6 +98,20 @@ impl Outbox for SqliteOutbox {
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         Box::pin(self.store.database.read(lease::next_due))
+    }
+
+    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
+        let endpoint = endpoint.clone();
+        Box::pin(self.store.database.write(move |connection| circuit::hold(connection, &endpoint, circuit)))
+    }
+
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()> {
+        let endpoint = endpoint.clone();
+        Box::pin(self.store.database.write(move |connection| circuit::close(connection, &endpoint, now)))
+    }
+
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        Box::pin(self.store.database.read(circuit::all))
     }
 
     fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
@@ -148,8 +165,8 @@ impl Outbox for SqliteOutbox {
     }
 
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
-        let endpoint = endpoint.as_str().to_owned();
-        self.store.change("DELETE FROM bankrail_stopped WHERE endpoint = ?1", move |sql| sql.execute([endpoint]))
+        let endpoint = endpoint.clone();
+        Box::pin(self.store.database.write(move |connection| operator::resume(connection, &endpoint)))
     }
 
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
@@ -268,6 +285,7 @@ fn entry(row: &Row<'_>) -> Result<OutboxEntry, Fault> {
         enqueued_at: instant(row.get("enqueued")?)?,
         due: instant(row.get("due")?)?,
         deliveries: row.get("deliveries")?,
+        circuit: None,
     })
 }
 

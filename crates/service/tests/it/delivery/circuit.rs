@@ -19,7 +19,7 @@ async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
         assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
         assert_eq!(world.receiver.count(), made);
     }
-    assert_eq!(world.endpoints.open_circuits(world.clock.now()), std::slice::from_ref(&world.acme));
+    assert_eq!(world.paused().await, std::slice::from_ref(&world.acme));
     assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "deliveries to it are paused");
     let other = world.beta.clone();
     world.enqueue_to(&other).await;
@@ -29,7 +29,7 @@ async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
     world.clock.advance(Duration::from_secs(30));
     world.receiver.always(Reply::Good);
     assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
-    assert!(world.endpoints.open_circuits(world.clock.now()).is_empty());
+    assert!(world.paused().await.is_empty());
     while world.dispatcher.run_once().await.unwrap() > 0 {}
     assert_eq!(world.pending().await, 0);
 }
@@ -86,7 +86,7 @@ async fn entries_that_wait_for_a_trial_are_not_leased() {
     for id in &ids {
         assert!(world.entry(*id).await.due <= now, "an entry that waits for the trial is not postponed");
     }
-    assert_eq!(world.endpoints.open_circuits(now), std::slice::from_ref(&world.acme));
+    assert_eq!(world.paused().await, std::slice::from_ref(&world.acme));
     world.receiver.gate.add_permits(1000);
     while world.pending().await > 0 {
         tokio::task::yield_now().await;
@@ -130,7 +130,7 @@ async fn refusals_of_a_message_do_not_count_against_the_endpoint() {
     }
     while world.dispatcher.run_once().await.unwrap() > 0 {}
     assert_eq!(world.receiver.count(), 8);
-    assert!(world.endpoints.open_circuits(world.clock.now()).is_empty());
+    assert!(world.paused().await.is_empty());
 }
 
 #[tokio::test]

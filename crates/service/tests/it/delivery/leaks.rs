@@ -5,8 +5,9 @@ use crate::capture::Capture;
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
 use bankrail_mailbox::{
-    DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointId, Enqueued, EntryId, Intervention, LeaseOwner,
-    LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxSummary, Outgoing, Schedule, StoppedEndpoint,
+    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued, EntryId,
+    Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxSummary, Outgoing,
+    Schedule, StoppedEndpoint,
 };
 use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_service::delivery::{
@@ -140,6 +141,15 @@ impl Outbox for Faulty {
     }
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         failing!(self, self.inner.next_due())
+    }
+    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
+        failing!(self, self.inner.hold_endpoint(endpoint, circuit))
+    }
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()> {
+        failing!(self, self.inner.close_circuit(endpoint, now))
+    }
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        failing!(self, self.inner.circuits())
     }
     fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
         failing!(self, self.inner.deliveries(id))

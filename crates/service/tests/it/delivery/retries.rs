@@ -129,7 +129,7 @@ async fn a_retry_after_pauses_all_deliveries_to_the_endpoint() {
         assert_eq!(world.entry(other).await.state, OutboxState::Delivered);
         // A running delivery that succeeds does not end the rest.
         assert_eq!(world.dispatcher.run_once().await.unwrap(), usize::from(!rests), "{status}");
-        let left_alone = world.endpoints.open_circuits(world.clock.now());
+        let left_alone = world.paused().await;
         assert_eq!(left_alone, if rests { vec![world.acme.clone()] } else { Vec::new() });
         world.clock.advance(Duration::from_secs(3600));
         while world.dispatcher.run_once().await.unwrap() > 0 {}
@@ -142,7 +142,7 @@ async fn a_retry_after_pauses_all_deliveries_to_the_endpoint() {
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
     world.dispatcher.resume(&world.acme).await.unwrap();
-    assert!(world.endpoints.open_circuits(world.clock.now()).is_empty(), "unless it is resumed");
+    assert!(world.paused().await.is_empty(), "unless it is resumed");
     assert_eq!(world.entry(id).await.state, OutboxState::Pending);
 }
 

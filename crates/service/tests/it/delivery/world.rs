@@ -8,7 +8,7 @@ use bankrail_service::delivery::{
     TransportFuture, TransportRequest, TransportResponse,
 };
 use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
-use bankrail_values::{Clock, HyphenatedUuid, ManualClock, SecretString};
+use bankrail_values::{Clock, HyphenatedUuid, ManualClock, SecretString, Timestamp};
 use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind, samples};
 use http::{HeaderMap, StatusCode};
@@ -191,9 +191,20 @@ impl World {
         self.counts().await.pending
     }
 
-    pub(crate) async fn counts(&self) -> OutboxCounts {
+    pub(super) async fn paused(&self) -> Vec<EndpointId> {
+        paused(&*self.outbox, self.clock.now()).await
+    }
+
+    pub(super) async fn counts(&self) -> OutboxCounts {
         self.outbox.counts(None).await.unwrap()
     }
+}
+
+/// The endpoints to which deliveries are paused, or that have not answered since.
+pub(super) async fn paused(outbox: &dyn Outbox, now: Timestamp) -> Vec<EndpointId> {
+    let circuits = outbox.circuits().await.unwrap();
+    let paused = circuits.into_iter().filter(|one| one.circuit.is_held(now) || one.circuit.openings > 0);
+    paused.map(|one| one.endpoint).collect()
 }
 
 fn endpoint(id: &EndpointId, customer: usize) -> Endpoint {

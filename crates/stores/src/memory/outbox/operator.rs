@@ -11,7 +11,7 @@ use std::ops::Bound;
 
 impl Stored {
     pub(super) fn summary(&self) -> OutboxSummary {
-        let OutboxEntry { id, message, state, enqueued_at, due, deliveries } = &self.entry;
+        let OutboxEntry { id, message, state, enqueued_at, due, deliveries, .. } = &self.entry;
         OutboxSummary {
             id: *id,
             endpoint: message.endpoint.clone(),

@@ -37,6 +37,9 @@ const LEASED_UNTIL: &str =
 const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES ($1, $2, $3, $4)
     ON CONFLICT (endpoint) DO NOTHING";
 
+pub(super) const RESUME: &str = "WITH circuit AS (DELETE FROM bankrail_circuit WHERE endpoint = $1)
+    DELETE FROM bankrail_stopped WHERE endpoint = $1";
+
 const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
 const COUNTS: &str = "SELECT

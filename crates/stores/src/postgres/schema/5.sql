@@ -9,3 +9,11 @@ CREATE TABLE bankrail_dropped (
     dropped_by TEXT   NOT NULL,
     reason     TEXT   NOT NULL
 );
+
+-- What the workers share about endpoints that keep failing or asked for a pause.
+CREATE TABLE bankrail_circuit (
+    endpoint    TEXT   PRIMARY KEY COLLATE "C",
+    openings    BIGINT NOT NULL,
+    open_until  BIGINT,
+    rests_until BIGINT
+);

@@ -3,14 +3,14 @@
 //! The work is proportional to the number of endpoints that have something pending and to the number of leases, not to
 //! the backlog: an endpoint that is down for days, or at its bound, does not slow the others down.
 
-use super::{COLUMNS, entry};
+use super::{COLUMNS, circuit, entry};
 use crate::sqlite::connection::Fault;
 use crate::sqlite::instant;
 use crate::sqlite::values::{Unreadable, entry_id, number, readable};
-use bankrail_mailbox::{EndpointId, LeaseCandidate, LeaseRequest, OutboxEntry};
+use bankrail_mailbox::{Circuit, EndpointId, LeaseCandidate, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Finds the next endpoint's name by the index.
 const NEXT_ENDPOINT: &str = "SELECT endpoint FROM bankrail_outbox
@@ -45,14 +45,20 @@ pub(super) fn run(
 ) -> Result<Vec<OutboxEntry>, Fault> {
     let [except, slow] = [request.except, request.slow].map(names);
     let mut candidates = Vec::new();
-    each_open_endpoint(connection, |endpoint| {
-        if except.contains(endpoint) {
+    let mut circuits = HashMap::new();
+    each_open_endpoint(connection, |endpoint, circuit| {
+        if except.contains(endpoint) || circuit.is_some_and(|circuit| circuit.is_held(now)) {
             return Ok(());
+        }
+        let mut bound = request.per_endpoint;
+        if let Some(circuit) = circuit {
+            bound = circuit.bound(bound);
+            circuits.insert(endpoint.to_owned(), circuit);
         }
         let slow = slow.contains(endpoint);
         let mut leased = connection.prepare_cached(LEASED)?;
         let leased: u32 = leased.query_row(params![endpoint, now.unix_millis()], |row| row.get(0))?;
-        let slots = match request.per_endpoint.saturating_sub(leased) {
+        let slots = match bound.saturating_sub(leased) {
             // A lease that is already over does not count.
             1.. if request.lease.is_over(now) => u32::MAX,
             slots => slots,
@@ -71,7 +77,10 @@ pub(super) fn run(
         let parameters = params![number(id), request.lease.owner.as_bytes(), request.lease.until.unix_millis()];
         let taken = take.query_and_then(parameters, |row| readable(row, entry))?.next().transpose()?;
         match taken {
-            Some(Ok(entry)) => entries.push(entry),
+            Some(Ok(entry)) => {
+                let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
+                entries.push(OutboxEntry { circuit, ..entry });
+            }
             // Otherwise each lease would find it again.
             Some(Err(Unreadable(id))) => {
                 connection.prepare_cached(GIVE_UP)?.execute(params![id, now.unix_millis()])?;
@@ -84,11 +93,13 @@ pub(super) fn run(
 
 pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Fault> {
     let mut next: Option<i64> = None;
-    each_open_endpoint(connection, |endpoint| {
+    each_open_endpoint(connection, |endpoint, circuit| {
         let free: Option<i64> =
             connection.prepare_cached(FIRST_FREE)?.query_row([endpoint], |row| row.get(0)).optional()?;
         let leased: Option<i64> = connection.prepare_cached(FIRST_LEASED)?.query_row([endpoint], |row| row.get(0))?;
-        next = [next, free, leased].into_iter().flatten().min();
+        let held = circuit.and_then(|circuit| circuit.held_until()).map(Timestamp::unix_millis);
+        let own = [free, leased].into_iter().flatten().min().map(|own| held.map_or(own, |held| held.max(own)));
+        next = [next, own].into_iter().flatten().min();
         Ok(())
     })?;
     next.map(instant).transpose()
@@ -98,15 +109,20 @@ fn names(endpoints: &[EndpointId]) -> HashSet<&str> {
     endpoints.iter().map(EndpointId::as_str).collect()
 }
 
-/// Visits the endpoints that have something pending and are not stopped.
-fn each_open_endpoint(connection: &Connection, mut visit: impl FnMut(&str) -> Result<(), Fault>) -> Result<(), Fault> {
+/// Visits the endpoints that have something pending and are not stopped, with their circuits.
+fn each_open_endpoint(
+    connection: &Connection,
+    mut visit: impl FnMut(&str, Option<Circuit>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let any_circuit = circuit::any(connection)?;
     let mut next_endpoint = connection.prepare_cached(NEXT_ENDPOINT)?;
     let mut is_stopped = connection.prepare_cached(IS_STOPPED)?;
     let mut endpoint = String::new();
     while let Some(next) = next_endpoint.query_row([&endpoint], |row| row.get::<_, String>(0)).optional()? {
         endpoint = next;
         if !is_stopped.exists([&endpoint])? {
-            visit(&endpoint)?;
+            let circuit = if any_circuit { circuit::find(connection, &endpoint)? } else { None };
+            visit(&endpoint, circuit)?;
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! What operators see and do.
 
-use super::endpoint;
+use super::{circuit, endpoint};
 use crate::sqlite::connection::Fault;
 use crate::sqlite::values::{entry_id, kind, named, number, readable};
 use crate::sqlite::{SqliteStore, instant};
@@ -32,6 +32,8 @@ const LEASED_UNTIL: &str = "SELECT until FROM bankrail_outbox WHERE id = ?1 AND 
 const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (endpoint) DO NOTHING";
 
+const RESUME: &str = "DELETE FROM bankrail_stopped WHERE endpoint = ?1";
+
 const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
 pub(super) const DROPPED: &str = "SELECT count(*) FROM bankrail_dropped";
@@ -48,7 +50,7 @@ const BACKLOGS: &str = "SELECT endpoint, sum(pending) AS pending, sum(dead) AS d
     GROUP BY endpoint ORDER BY endpoint LIMIT ?2";
 
 #[cfg(test)]
-pub(in crate::sqlite) const DAILY: &[&str] = &[RESEND_SOME, DROP, INSERT_DROPPED, LEASED_UNTIL, STOP];
+pub(in crate::sqlite) const DAILY: &[&str] = &[RESEND_SOME, DROP, INSERT_DROPPED, LEASED_UNTIL, STOP, RESUME];
 
 pub(super) fn list(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
     // The state is in the text, so that SQLite uses the index of that state.
@@ -124,6 +126,11 @@ pub(super) fn stop(
     let parameters = params![endpoint.as_str(), now.unix_millis(), by.as_str(), reason.as_str()];
     connection.prepare_cached(STOP)?.execute(parameters)?;
     Ok(())
+}
+
+pub(super) fn resume(connection: &Connection, endpoint: &EndpointId) -> Result<bool, Fault> {
+    circuit::keep(connection, endpoint, None)?;
+    Ok(connection.prepare_cached(RESUME)?.execute([endpoint.as_str()])? == 1)
 }
 
 pub(super) fn stopped(connection: &Connection) -> Result<Vec<StoppedEndpoint>, Fault> {

@@ -9,3 +9,11 @@ CREATE TABLE bankrail_dropped (
     dropped_by TEXT    NOT NULL,
     reason     TEXT    NOT NULL
 ) STRICT;
+
+-- What the workers share about endpoints that keep failing or asked for a pause.
+CREATE TABLE bankrail_circuit (
+    endpoint    TEXT    NOT NULL PRIMARY KEY,
+    openings    INTEGER NOT NULL,
+    open_until  INTEGER,
+    rests_until INTEGER
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,68 @@
+//! What the workers over one outbox share about the health of an endpoint.
+
+use super::EndpointId;
+use bankrail_values::Timestamp;
+
+/// The circuit of an endpoint, shared by all workers over one outbox and kept over a restart. An endpoint without one is
+/// well. Workers decide when it opens and for how long; an outbox keeps it and leases by it.
+///
+/// - Open or at rest, its entries are not leased ([`Circuit::is_held`]).
+/// - Once it has opened, and until it is closed, at most one entry of the endpoint is under lease at once, those of all
+///   workers counted ([`Circuit::bound`]): the trial. A worker that crashes with it delays the next one until the lease
+///   is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "workers and engines make them")]
+pub struct Circuit {
+    /// How often it has opened since the endpoint last answered. 0: it is closed.
+    pub openings: u32,
+    /// The end of the last opening.
+    pub open_until: Option<Timestamp>,
+    /// The end of the pause that the endpoint asked for.
+    pub rests_until: Option<Timestamp>,
+}
+
+impl Circuit {
+    /// The first instant at which an entry may be leased, if there is a bound.
+    #[must_use]
+    pub fn held_until(&self) -> Option<Timestamp> {
+        self.open_until.max(self.rests_until)
+    }
+
+    /// Whether no entry may be leased now.
+    #[must_use]
+    pub fn is_held(&self, now: Timestamp) -> bool {
+        self.held_until().is_some_and(|until| now < until)
+    }
+
+    /// The most entries under lease at once, if it would be `per_endpoint` without a circuit.
+    #[must_use]
+    pub fn bound(&self, per_endpoint: u32) -> u32 {
+        if self.openings > 0 { per_endpoint.min(1) } else { per_endpoint }
+    }
+
+    /// The circuit after `news` of a worker, for engines. Of two openings with one number the one that is kept stays, so
+    /// that deliveries that began before it do not lengthen it. Of two rests the later one stays.
+    #[must_use]
+    pub fn joined(self, news: Self) -> Self {
+        let opening = if news.openings > self.openings { news } else { self };
+        Self { rests_until: self.rests_until.max(news.rests_until), ..opening }
+    }
+
+    /// The circuit after an answer of the endpoint, for engines: what is left is a rest that lasts beyond now. `None`:
+    /// nothing is left.
+    #[must_use]
+    pub fn closed(self, now: Timestamp) -> Option<Self> {
+        let rests_until = self.rests_until.filter(|until| now < *until)?;
+        Some(Self { rests_until: Some(rests_until), ..Self::default() })
+    }
+}
+
+/// An endpoint with its circuit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+pub struct EndpointCircuit {
+    /// The endpoint.
+    pub endpoint: EndpointId,
+    /// Its circuit.
+    pub circuit: Circuit,
+}

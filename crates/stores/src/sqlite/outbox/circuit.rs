@@ -1,0 +1,63 @@
+//! The circuits of endpoints.
+
+use super::endpoint;
+use crate::sqlite::connection::Fault;
+use crate::sqlite::instant;
+use bankrail_mailbox::{Circuit, EndpointCircuit, EndpointId};
+use bankrail_values::Timestamp;
+use rusqlite::{Connection, Row, params};
+
+const ANY: &str = "SELECT 1 FROM bankrail_circuit LIMIT 1";
+
+const FIND: &str = "SELECT openings, open_until, rests_until FROM bankrail_circuit WHERE endpoint = ?1";
+
+const KEEP: &str = "INSERT INTO bankrail_circuit (endpoint, openings, open_until, rests_until) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (endpoint) DO UPDATE SET openings = excluded.openings, open_until = excluded.open_until,
+    rests_until = excluded.rests_until";
+
+const FORGET: &str = "DELETE FROM bankrail_circuit WHERE endpoint = ?1";
+
+#[cfg(test)]
+pub(in crate::sqlite) const DAILY: &[&str] = &[FIND, KEEP, FORGET];
+
+/// Whether any endpoint has a circuit. Usually none has, and a lease need not look for each.
+pub(super) fn any(connection: &Connection) -> Result<bool, Fault> {
+    Ok(connection.prepare_cached(ANY)?.exists([])?)
+}
+
+pub(super) fn find(connection: &Connection, endpoint: &str) -> Result<Option<Circuit>, Fault> {
+    connection.prepare_cached(FIND)?.query_and_then([endpoint], circuit)?.next().transpose()
+}
+
+pub(super) fn hold(connection: &Connection, endpoint: &EndpointId, news: Circuit) -> Result<(), Fault> {
+    let kept = find(connection, endpoint.as_str())?.unwrap_or_default();
+    keep(connection, endpoint, Some(kept.joined(news)))
+}
+
+pub(super) fn close(connection: &Connection, endpoint: &EndpointId, now: Timestamp) -> Result<(), Fault> {
+    match find(connection, endpoint.as_str())? {
+        Some(kept) => keep(connection, endpoint, kept.closed(now)),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn keep(connection: &Connection, endpoint: &EndpointId, circuit: Option<Circuit>) -> Result<(), Fault> {
+    let Some(Circuit { openings, open_until, rests_until }) = circuit else {
+        connection.prepare_cached(FORGET)?.execute([endpoint.as_str()])?;
+        return Ok(());
+    };
+    let [open_until, rests_until] = [open_until, rests_until].map(|until| until.map(Timestamp::unix_millis));
+    connection.prepare_cached(KEEP)?.execute(params![endpoint.as_str(), openings, open_until, rests_until])?;
+    Ok(())
+}
+
+pub(super) fn all(connection: &Connection) -> Result<Vec<EndpointCircuit>, Fault> {
+    let sql = "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
+    let one = |row: &Row<'_>| Ok(EndpointCircuit { endpoint: endpoint(row)?, circuit: circuit(row)? });
+    connection.prepare_cached(sql)?.query_and_then([], one)?.collect()
+}
+
+fn circuit(row: &Row<'_>) -> Result<Circuit, Fault> {
+    let until = |column: &str| row.get::<_, Option<i64>>(column)?.map(instant).transpose();
+    Ok(Circuit { openings: row.get("openings")?, open_until: until("open_until")?, rests_until: until("rests_until")? })
+}
