@@ -109,3 +109,44 @@ fn is_readable_by_all(metadata: &Metadata) -> bool {
 fn is_readable_by_all(_: &Metadata) -> bool {
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_together_are_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, vec![b'#'; usize::try_from(MAX_FILE_BYTES).unwrap()]).unwrap();
+        let mut files = Files::default();
+        for _ in 0..MAX_TOTAL_BYTES / MAX_FILE_BYTES {
+            assert!(files.read(&path).is_ok());
+        }
+        let error = files.read(&path).unwrap_err();
+        assert_eq!(error, "expected at most 67108864 bytes in all files, found more");
+    }
+
+    /// Written again within the resolution of its time of modification, with the same length.
+    #[test]
+    fn a_file_that_has_just_changed_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "1").unwrap();
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        let age = || File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+        let mut files = Files::default();
+        files.read(&path).unwrap();
+        assert!(files.may_have_changed());
+        age();
+        let mut files = Files::default();
+        files.read(&path).unwrap();
+        assert!(!files.may_have_changed());
+        // Another length, another file, none.
+        std::fs::write(&path, "22").unwrap();
+        age();
+        assert!(files.may_have_changed());
+        std::fs::remove_file(&path).unwrap();
+        assert!(files.may_have_changed());
+    }
+}

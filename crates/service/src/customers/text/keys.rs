@@ -83,9 +83,7 @@ pub(super) fn read<K: PublicHandle>(reader: &mut Reader<'_>, mut members: Member
     };
     match keys_of(&content) {
         Ok((keys, unusable)) => {
-            for key in unusable {
-                let kid = key.kid.map(|kid| format!(" {kid}")).unwrap_or_default();
-                let reason = format!("key{kid} at index {}: {}", key.index, key.error);
+            for reason in unusable {
                 reader.warn(at, CustomerProblem::Key { file: shown.clone(), reason });
             }
             named(reader, keys, kid)
@@ -108,7 +106,8 @@ pub(super) fn content(reader: &mut Reader<'_>, name: &str) -> Result<(PathBuf, C
     }
 }
 
-fn keys_of<K: PublicHandle>(text: &str) -> Result<(Vec<K>, Vec<UnusableKey>), String> {
+/// The keys of a text, and why others in it are left out.
+fn keys_of<K: PublicHandle>(text: &str) -> Result<(Vec<K>, Vec<String>), String> {
     let refused = |error: KeyError| error.to_string();
     if !text.trim_start().starts_with('{') {
         return Ok((vec![K::from_pem(text).map_err(refused)?], Vec::new()));
@@ -116,7 +115,11 @@ fn keys_of<K: PublicHandle>(text: &str) -> Result<(Vec<K>, Vec<UnusableKey>), St
     match JwkSet::parse(text) {
         Ok(set) => {
             let (keys, unusable) = K::from_jwk_set(&set).map_err(|error| error.to_string())?;
-            Ok((keys.keys().to_vec(), unusable))
+            let unusable = unusable.iter().chain(set.unusable()).map(|key| {
+                let kid = key.kid.as_ref().map(|kid| format!(" {kid}")).unwrap_or_default();
+                format!("key{kid} at index {}: {}", key.index, key.error)
+            });
+            Ok((keys.keys().to_vec(), unusable.collect()))
         }
         Err(_) => {
             let jwk = Jwk::parse(text).map_err(refused)?;

@@ -157,3 +157,46 @@ fn a_secret_that_everybody_may_read_is_logged() {
     mode(0o640).unwrap();
     assert!(!log().contains("every user of the machine"));
 }
+
+/// Of a JWK set those keys are taken that verify, or the one with the stated `kid`.
+#[test]
+fn keys_of_a_jwk_set() {
+    let folder = Folder::new();
+    let key = |of: usize, kid: &str| super::fixture::verifying_key(of).with_kid(kid).to_jwk();
+    let encryption = super::fixture::encryption_key().clone().with_kid("e").to_jwk();
+    let elliptic = r#"{"kty":"EC","crv":"P-256","kid":"x","x":"AA","y":"AA"}"#;
+    let set = format!(r#"{{"keys":[{},{encryption},{elliptic},{}]}}"#, key(0, "a"), key(1, "b"));
+    folder.write("acme.pem", &set);
+    folder.write("A.toml", &customer("ACME", "acme", &[], ""));
+    let kids = |folder: &Folder| {
+        let book = folder.open().book();
+        let keys = book.records().next().unwrap().customer.keys.keys();
+        keys.iter().map(|key| key.kid().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let capture = Capture::start();
+    assert_eq!(kids(&folder), ["a", "b"]);
+    let text = capture.text();
+    assert!(text.contains("acme.pem: key \"x\" at index 2: "), "{text}");
+    folder.write("A.toml", &customer("ACME", "acme", &[], "kid = \"b\"\n"));
+    assert_eq!(kids(&folder), ["b"]);
+    folder.write("acme.pem", &format!(r#"{{"keys":[{encryption}]}}"#));
+    assert!(folder.refused().starts_with("A.toml:4:8: acme.pem: expected a usable key in the JWK set"));
+}
+
+#[test]
+fn http_on_loopback_is_for_sandboxes() {
+    let folder = Folder::new();
+    let endpoint = "[[endpoints]]\nid = \"e\"\nurl = \"http://127.0.0.1:8080/hooks\"\n\
+        encryption_key = { file = \"encryption.pem\" }\n";
+    folder.write("A.toml", &customer("ACME", "acme", &[], endpoint));
+    assert_eq!(folder.refused(), "A.toml:7:7: expected an https URL");
+    let options = folder.options().danger_allow_http_on_loopback(true);
+    assert_eq!(options.open(folder.path("")).unwrap().book().len(), 1);
+}
+
+#[test]
+fn at_most_ten_thousand_customers() {
+    let folder = Folder::new();
+    (0..=CustomerFolder::MAX_FILES).for_each(|at| folder.write(&format!("{at}.toml"), ""));
+    assert_eq!(folder.refused(), "FOLDER: expected at most 10000 files of customers, found more");
+}

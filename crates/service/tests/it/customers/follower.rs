@@ -5,13 +5,17 @@ use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::{CallType, Limiter, default_limits};
 use bankrail_secured_payload::Sealer;
 use bankrail_service::RegisteredAccount;
-use bankrail_service::customers::{AccountRegistrar, CustomerBook, DirectoryFollower};
+use bankrail_service::customers::{
+    AccountRegistrar, CustomerBook, DirectoryFollower, SqliteDirectory, SqliteDirectoryOptions,
+};
 use bankrail_service::delivery::{Endpoints, SealPayload};
 use bankrail_statement::AccountId;
+use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::{StoreErrorKind, StoreFuture};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// A ledger that learns accounts, unless it fails.
@@ -129,6 +133,27 @@ async fn a_ledger_that_fails_is_told_again() {
     register.fails.store(false, Ordering::SeqCst);
     follower.apply(&customers).await.unwrap();
     assert_eq!((register.of("ACME").len(), register.calls.load(Ordering::SeqCst)), (1, 3));
+}
+
+/// Changes of another process reach it too.
+#[tokio::test]
+async fn it_runs_over_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let [followed_one, changed] = [(); 2].map(|()| {
+        let store = SqliteStore::open(folder.path().join("bank.db")).unwrap();
+        SqliteDirectory::new(store).with_options(SqliteDirectoryOptions::new().interval(Duration::ZERO))
+    });
+    let Followed { follower, register, .. } = followed();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let running = tokio::spawn(async move { follower.run(&followed_one, async { drop(stopped.await) }).await });
+    changed.put(record("ACME", &[], ACCOUNT)).await.unwrap();
+    register.learned.notified().await;
+    assert_eq!(register.of("ACME"), ["1 AUD"]);
+    changed.remove(&"ACME".parse().unwrap()).await.unwrap();
+    register.learned.notified().await;
+    assert_eq!(register.of("ACME"), Vec::<String>::new());
+    stop.send(()).unwrap();
+    running.await.unwrap();
 }
 
 /// The task follows a folder until it is stopped.
