@@ -118,8 +118,9 @@ impl Breaker {
     pub(super) fn after(&mut self, delivery: Ended, policy: &BreakerPolicy) -> Change {
         let openings = delivery.circuit.map_or(0, |circuit| circuit.openings);
         let mut change = Change::default();
-        let mut news =
-            Circuit { rests_until: delivery.rest.map(|rest| delivery.at.saturating_add(rest)), ..Circuit::default() };
+        let rest = delivery.rest.filter(|rest| !rest.is_zero());
+        let rests_until = rest.map(|rest| delivery.at.saturating_add(rest));
+        let mut news = Circuit { rests_until, ..Circuit::default() };
         match delivery.health {
             // Even if it refused the message.
             Health::Good => {
@@ -231,6 +232,8 @@ mod tests {
         let (long, short) = (rest(60), rest(20));
         assert_eq!(long, Circuit { rests_until: Some(at(60)), ..Circuit::default() });
         assert_eq!(long.joined(short), long);
+        let at_once = Ended { rest: Some(Duration::ZERO), ..ended(None, Health::Unknown, 0) };
+        assert_eq!(Breaker::default().after(at_once, &policy), NOTHING);
         let rests = long.closed(at(59)).unwrap();
         assert!(rests.is_held(at(59)) && !rests.is_held(at(60)), "an answer does not end it");
     }
