@@ -70,6 +70,8 @@ impl<T> From<T> for Amended<T> {
 pub(crate) trait Clearable: Sized {
     /// The mark, as the JSON that is written.
     const CLEARED: &'static str;
+    /// All marks that are read.
+    const MARKS: &'static [&'static str] = &[Self::CLEARED];
 
     /// Reads a mark, escaped in any way. `None` for any other value.
     fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {
@@ -104,6 +106,7 @@ impl Clearable for PointInTime {
 
 impl Clearable for TimeOfDay {
     const CLEARED: &'static str = r#""00:00:00-00:00""#;
+    const MARKS: &'static [&'static str] = &[Self::CLEARED, DASH];
 
     fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {
         match value {

@@ -3,7 +3,7 @@
 use crate::amended::Clearable;
 use crate::error::MessageError;
 use crate::finding::Rule;
-use crate::json::{Bound, Context, Output, Wire};
+use crate::json::{Bound, Context, Output, Schemas, Wire, schema};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{UnknownCode, excerpt};
 use std::fmt;
@@ -68,6 +68,9 @@ macro_rules! codes {
                 if let Self::Unknown(code) = self {
                     at.find(Rule::$rule, concat!("one of", $(" ", $code),*), excerpt(code.as_str()));
                 }
+            }
+            fn schema(_: Option<&Bound>, _: &mut Schemas) -> serde_json::Value {
+                schema::code(&[$($code),*])
             }
         }
 

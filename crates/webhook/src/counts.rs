@@ -2,9 +2,10 @@
 
 use crate::error::MessageError;
 use crate::finding::Rule;
-use crate::json::{Bound, Context, Output, Wire};
+use crate::json::{Bound, Context, Output, Schemas, Wire, schema};
 use bankrail_values::excerpt;
 use bankrail_values::json::JsonValue;
+use serde_json::{Value, json};
 use std::fmt;
 
 macro_rules! count {
@@ -68,6 +69,9 @@ impl Wire for CountPerPeriod {
             at.find(Rule::DefaultBound, "a decimal of at most 19 characters", excerpt(&self.0));
         }
     }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        json!({ "type": "string", "minLength": 1, "maxLength": 19, "pattern": r"^-?[0-9]+(\.[0-9]+)?$" })
+    }
 }
 
 impl Wire for PointInTime {
@@ -79,5 +83,8 @@ impl Wire for PointInTime {
     }
     fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
         Bound::POINT_IN_TIME.check(&self.0, at);
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        schema::text(Some(&Bound::POINT_IN_TIME))
     }
 }

@@ -4,6 +4,7 @@ mod bound;
 mod context;
 mod extra;
 mod output;
+pub(crate) mod schema;
 mod slot;
 mod wire;
 
@@ -11,6 +12,7 @@ pub(crate) use bound::Bound;
 pub(crate) use context::Context;
 pub use extra::ExtraMembers;
 pub(crate) use output::{ObjectOut, Output};
+pub(crate) use schema::Schemas;
 pub(crate) use slot::{check, read, write};
 pub(crate) use wire::{Wire, wire_object};
 

@@ -21,6 +21,7 @@ pub mod headers;
 pub mod history;
 pub mod message;
 pub mod samples;
+pub mod schema;
 pub mod sender;
 #[cfg(feature = "testing")]
 pub mod testing;

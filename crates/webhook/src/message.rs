@@ -68,6 +68,14 @@ macro_rules! messages {
                 Self::ALL.into_iter().find(|kind| kind.as_str() == name)
             }
 
+            pub(crate) const fn schema_name(self) -> &'static str {
+                match self { $( Self::$variant => stringify!($message), )* }
+            }
+
+            pub(crate) fn add_schema(self, schemas: &mut crate::json::Schemas) {
+                match self { $( Self::$variant => <$message as crate::json::Wire>::schema(None, schemas), )* };
+            }
+
             /// True for the outcomes, which answer a request and so require `X-RequestKey`
             /// (Specification: "Webhook receivers").
             #[must_use]

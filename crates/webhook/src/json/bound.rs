@@ -7,9 +7,11 @@ use bankrail_values::excerpt;
 /// A bound on a text: length in code points and the characters allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
-    min: usize,
-    max: usize,
+    pub(crate) min: usize,
+    pub(crate) max: usize,
     allowed: fn(char) -> bool,
+    /// The characters allowed, as a regular expression for schemas; `None` for all.
+    pub(crate) pattern: Option<&'static str>,
     expected: &'static str,
 }
 
@@ -23,16 +25,25 @@ impl Bound {
     pub(crate) const REASON_DESCRIPTION: Self = Self::any(256, "1 to 256 characters");
     pub(crate) const LINE: Self = Self::any(140, "1 to 140 characters");
     pub(crate) const REASON_CODE: Self =
-        Self { min: 4, max: 4, allowed: |c| c.is_ascii_alphanumeric(), expected: "4 letters or digits" };
-    pub(crate) const POINT_IN_TIME: Self =
-        Self { min: 2, max: 2, allowed: |c| c.is_ascii_digit(), expected: "2 digits" };
+        Self::new(4, 4, |c| c.is_ascii_alphanumeric(), Some("^[0-9A-Za-z]*$"), "4 letters or digits");
+    pub(crate) const POINT_IN_TIME: Self = Self::new(2, 2, |c| c.is_ascii_digit(), Some("^[0-9]*$"), "2 digits");
+
+    const fn new(
+        min: usize,
+        max: usize,
+        allowed: fn(char) -> bool,
+        pattern: Option<&'static str>,
+        expected: &'static str,
+    ) -> Self {
+        Self { min, max, allowed, pattern, expected }
+    }
 
     const fn printable(max: usize, expected: &'static str) -> Self {
-        Self { min: 1, max, allowed: |c| matches!(c, ' '..='~'), expected }
+        Self::new(1, max, |c| matches!(c, ' '..='~'), Some("^[ -~]*$"), expected)
     }
 
     const fn any(max: usize, expected: &'static str) -> Self {
-        Self { min: 1, max, allowed: |_| true, expected }
+        Self::new(1, max, |_| true, None, expected)
     }
 
     pub(crate) fn holds(&self, text: &str) -> bool {

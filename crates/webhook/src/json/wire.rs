@@ -1,10 +1,12 @@
 //! The types of values in messages: reading, writing and checking.
 
-use super::{Bound, Context, Output};
+use super::schema::{pattern, text};
+use super::{Bound, Context, Output, Schemas};
 use crate::error::MessageError;
 use crate::finding::Rule;
 use bankrail_values::json::JsonValue;
 use bankrail_values::{BoundedText, Currency, Date, Decimal, HyphenatedUuid, Timestamp, excerpt, parse_decimal};
+use serde_json::{Value, json};
 
 /// A value of a message.
 pub(crate) trait Wire: Sized {
@@ -14,6 +16,8 @@ pub(crate) trait Wire: Sized {
     fn write(&self, out: &mut Output);
     /// Reports findings: what the value can hold but should not.
     fn check(&self, _bound: Option<&Bound>, _at: &mut Context) {}
+    /// The JSON Schema of what is written. Objects are added to `schemas` and referred to.
+    fn schema(bound: Option<&Bound>, schemas: &mut Schemas) -> Value;
 }
 
 fn string<'v>(value: &'v JsonValue<'_>, at: &Context) -> Result<&'v str, MessageError> {
@@ -32,6 +36,9 @@ impl Wire for String {
             bound.check(self, at);
         }
     }
+    fn schema(bound: Option<&Bound>, _: &mut Schemas) -> Value {
+        text(bound)
+    }
 }
 
 impl Wire for bool {
@@ -44,11 +51,14 @@ impl Wire for bool {
     fn write(&self, out: &mut Output) {
         out.raw(if *self { "true" } else { "false" });
     }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        json!({ "type": "boolean" })
+    }
 }
 
 /// Implements [`Wire`] by `FromStr` and `Display`.
 macro_rules! text_wire {
-    ($(@ [$($generic:tt)*])? $name:ty, $expected:expr) => {
+    ($(@ [$($generic:tt)*])? $name:ty, $expected:expr, $schema:expr) => {
         impl $(<$($generic)*>)? Wire for $name {
             fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
                 let text = string(value, at)?;
@@ -57,16 +67,30 @@ macro_rules! text_wire {
             fn write(&self, out: &mut Output) {
                 out.string(&self.to_string());
             }
+            fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+                $schema
+            }
         }
     };
 }
 
-text_wire!(@ [const MIN: usize, const MAX: usize] BoundedText<MIN, MAX>, format!("{MIN} to {MAX} characters"));
-text_wire!(HyphenatedUuid, "a UUID with hyphens");
-text_wire!(Date, "a date as YYYY-MM-DD");
-text_wire!(crate::MandateId, "a UUID of version 1 as 32 lower-case hexadecimal digits");
-text_wire!(crate::ActionId, "a UUID of version 1 as 32 lower-case hexadecimal digits");
-text_wire!(crate::Uetr, "a UUID of version 4 with hyphens");
+/// A UUID of any version with hyphens.
+const UUID: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
+/// A UUID of version 1 without hyphens.
+const SIMPLE_UUID: &str = "^[0-9a-f]{12}1[0-9a-f]{3}[89ab][0-9a-f]{15}$";
+/// A UUID of version 4 with hyphens.
+const RANDOM_UUID: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
+
+text_wire!(
+    @ [const MIN: usize, const MAX: usize] BoundedText<MIN, MAX>,
+    format!("{MIN} to {MAX} characters"),
+    json!({ "type": "string", "minLength": MIN, "maxLength": MAX })
+);
+text_wire!(HyphenatedUuid, "a UUID with hyphens", pattern(UUID));
+text_wire!(Date, "a date as YYYY-MM-DD", json!({ "type": "string", "format": "date" }));
+text_wire!(crate::MandateId, "a UUID of version 1 as 32 lower-case hexadecimal digits", pattern(SIMPLE_UUID));
+text_wire!(crate::ActionId, "a UUID of version 1 as 32 lower-case hexadecimal digits", pattern(SIMPLE_UUID));
+text_wire!(crate::Uetr, "a UUID of version 4 with hyphens", pattern(RANDOM_UUID));
 
 impl Wire for Timestamp {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
@@ -82,6 +106,9 @@ impl Wire for Timestamp {
     }
     fn write(&self, out: &mut Output) {
         out.string(&self.to_string());
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        pattern(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")
     }
 }
 
@@ -100,6 +127,9 @@ impl Wire for crate::TimeOfDay {
     fn write(&self, out: &mut Output) {
         out.string(&self.to_string());
     }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        pattern(r"^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")
+    }
 }
 
 impl Wire for Currency {
@@ -114,6 +144,9 @@ impl Wire for Currency {
         if !self.is_listed() {
             at.find(Rule::UnknownCurrency, "a currency of ISO 4217", excerpt(self.as_str()));
         }
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        pattern("^[A-Z]{3}$")
     }
 }
 
@@ -136,6 +169,9 @@ impl Wire for Decimal {
             at.find(Rule::DefaultBound, "up to 16 digits, a point and 2 digits", excerpt(&text));
         }
     }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        pattern(r"^(0|[1-9][0-9]{0,15})\.[0-9]{2}$")
+    }
 }
 
 impl<T: Wire> Wire for Vec<T> {
@@ -151,6 +187,9 @@ impl<T: Wire> Wire for Vec<T> {
             at.within_index(index, |at| element.check(bound, at));
         }
     }
+    fn schema(bound: Option<&Bound>, schemas: &mut Schemas) -> Value {
+        json!({ "type": "array", "items": T::schema(bound, schemas) })
+    }
 }
 
 impl<T: Wire> Wire for Box<T> {
@@ -163,22 +202,25 @@ impl<T: Wire> Wire for Box<T> {
     fn check(&self, bound: Option<&Bound>, at: &mut Context) {
         T::check(self, bound, at);
     }
+    fn schema(bound: Option<&Bound>, schemas: &mut Schemas) -> Value {
+        T::schema(bound, schemas)
+    }
 }
 
 /// Declares an object's members, in the order in which they are written: `required`, `optional` or `amended`, Rust
 /// name, type, wire name and, after `=>`, a default bound.
 macro_rules! wire_object {
     (
-        $(#[$doc:meta])*
+        $(#[doc = $doc:literal])*
         pub struct $name:ident {
-            $( $(#[$member_doc:meta])* $kind:ident $member:ident: $type:ty = $wire:literal $(=> $bound:ident)?, )*
+            $( $(#[doc = $member_doc:literal])* $kind:ident $member:ident: $type:ty = $wire:literal $(=> $bound:ident)?, )*
         }
     ) => {
-        $(#[$doc])*
+        $(#[doc = $doc])*
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct $name {
-            $( $(#[$member_doc])* pub $member: $crate::json::wire_object!(@type $kind $type), )*
+            $( $(#[doc = $member_doc])* pub $member: $crate::json::wire_object!(@type $kind $type), )*
             /// Members that this version does not know, in their order.
             pub extra: $crate::json::ExtraMembers,
         }
@@ -215,7 +257,33 @@ macro_rules! wire_object {
                 ); )*
                 self.extra.check(at);
             }
+
+            fn schema(_: Option<&$crate::json::Bound>, schemas: &mut $crate::json::Schemas) -> serde_json::Value {
+                schemas.object(stringify!($name), concat!($($doc),*), |schemas| vec![$(
+                    $crate::json::schema::Member {
+                        name: $wire,
+                        required: $crate::json::wire_object!(@required $kind),
+                        description: concat!($($member_doc),*),
+                        schema: $crate::json::wire_object!(
+                            @schema $kind $type,
+                            $crate::json::wire_object!(@bound $($bound)?),
+                            schemas
+                        ),
+                    },
+                )*])
+            }
         }
+    };
+    (@required required) => { true };
+    (@required $kind:ident) => { false };
+    (@schema amended $type:ty, $bound:expr, $schemas:expr) => {
+        $crate::json::schema::amended(
+            <$type as $crate::json::Wire>::schema($bound, $schemas),
+            <$type as $crate::amended::Clearable>::MARKS,
+        )
+    };
+    (@schema $kind:ident $type:ty, $bound:expr, $schemas:expr) => {
+        <$type as $crate::json::Wire>::schema($bound, $schemas)
     };
     (@type required $type:ty) => { $type };
     (@type optional $type:ty) => { Option<$type> };

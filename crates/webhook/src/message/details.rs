@@ -7,9 +7,10 @@ use crate::Amended;
 use crate::codes::StatusChangeCode;
 use crate::error::MessageError;
 use crate::finding::Rule;
-use crate::json::{self, Bound, Context, ExtraMembers, Output, Wire, check, read, wire_object, write};
+use crate::json::{self, Bound, Context, ExtraMembers, Output, Schemas, Wire, check, read, wire_object, write};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{Date, Timestamp};
+use serde_json::json;
 
 /// What an action changed: `details` of a mandate notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,5 +175,16 @@ impl Wire for Details {
             }
         }
         self.extra.check(at);
+    }
+
+    fn schema(_: Option<&Bound>, schemas: &mut Schemas) -> serde_json::Value {
+        let variants = [
+            (AMENDMENT, Amendment::schema(None, schemas)),
+            (BILATERAL, BilateralAmendment::schema(None, schemas)),
+            (STATUS, StatusChange::schema(None, schemas)),
+        ];
+        let variants = variants
+            .map(|(name, schema)| json!({ "type": "object", "properties": { name: schema }, "required": [name] }));
+        schemas.insert("Details", json!({ "description": "What an action changed.", "oneOf": variants }))
     }
 }

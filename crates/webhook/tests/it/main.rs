@@ -16,6 +16,7 @@ mod hostile;
 mod keys;
 mod messages;
 mod outgoing;
+mod schema;
 mod sender;
 mod stdnum;
 mod traits;

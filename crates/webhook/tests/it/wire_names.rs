@@ -329,7 +329,7 @@ fn query() -> Message {
 
 /// Each document, the message that it is, and the advice about it: with every member there, two amounts do not go
 /// together.
-fn documents() -> Vec<(&'static str, Message, &'static [Rule])> {
+pub(crate) fn documents() -> Vec<(&'static str, Message, &'static [Rule])> {
     vec![
         (MANDATE_OUTCOME, mandate_outcome(), &[]),
         (AMENDMENT, amendment(), &[]),

@@ -1,0 +1,104 @@
+//! JSON Schemas of the types of values, for contracts.
+
+use super::Bound;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The schemas of objects by the names of their types.
+#[derive(Debug, Default)]
+pub(crate) struct Schemas(BTreeMap<&'static str, Value>);
+
+impl Schemas {
+    /// A reference to an object's schema, which `members` makes if it is not there.
+    pub(crate) fn object(
+        &mut self,
+        name: &'static str,
+        description: &str,
+        members: impl FnOnce(&mut Self) -> Vec<Member>,
+    ) -> Value {
+        if !self.0.contains_key(name) {
+            let members = members(self);
+            let required: Vec<_> = members.iter().filter(|member| member.required).map(|member| member.name).collect();
+            let properties = members.into_iter().map(|member| (member.name.to_owned(), member.described()));
+            let mut schema = json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() });
+            if !required.is_empty() {
+                schema["required"] = json!(required);
+            }
+            if let Some(text) = text_of(description) {
+                schema["description"] = json!(text);
+            }
+            self.0.insert(name, schema);
+        }
+        reference(name)
+    }
+
+    pub(crate) fn insert(&mut self, name: &'static str, schema: Value) -> Value {
+        self.0.insert(name, schema);
+        reference(name)
+    }
+
+    pub(crate) fn into_json(self) -> String {
+        json!(self.0).to_string()
+    }
+}
+
+/// A member of an object.
+pub(crate) struct Member {
+    pub(crate) name: &'static str,
+    pub(crate) required: bool,
+    pub(crate) description: &'static str,
+    pub(crate) schema: Value,
+}
+
+impl Member {
+    fn described(self) -> Value {
+        let mut schema = self.schema;
+        if let Some(text) = text_of(self.description) {
+            schema["description"] = json!(text);
+        }
+        schema
+    }
+}
+
+/// A reference within an OpenAPI document.
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+/// The text of a documentation comment, without the marks of links and code.
+fn text_of(documentation: &str) -> Option<String> {
+    let text = documentation.trim().replace(['[', ']', '`'], "");
+    (!text.is_empty()).then_some(text)
+}
+
+/// A text under a bound.
+pub(crate) fn text(bound: Option<&Bound>) -> Value {
+    let mut schema = json!({ "type": "string" });
+    if let Some(bound) = bound {
+        schema["minLength"] = json!(bound.min);
+        schema["maxLength"] = json!(bound.max);
+        if let Some(pattern) = bound.pattern {
+            schema["pattern"] = json!(pattern);
+        }
+    }
+    schema
+}
+
+/// A text of a form.
+pub(crate) fn pattern(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern })
+}
+
+/// A code of an open list.
+pub(crate) fn code(known: &[&str]) -> Value {
+    json!({ "anyOf": [{ "enum": known }, { "type": "string" }] })
+}
+
+/// A value, or one of its marks for "cleared".
+pub(crate) fn amended(value: Value, marks: &[&str]) -> Value {
+    let marks = marks.iter().map(|mark| {
+        let mark: Value = serde_json::from_str(mark).expect("each mark is JSON");
+        json!({ "const": mark })
+    });
+    json!({ "anyOf": std::iter::once(value).chain(marks).collect::<Vec<_>>() })
+}
