@@ -64,6 +64,12 @@ impl Verifier {
         self
     }
 
+    /// The options.
+    #[must_use]
+    pub fn options(&self) -> &VerifierOptions {
+        &self.options
+    }
+
     /// Reads an assertion without verifying it, to find out whose keys to look up.
     ///
     /// # Errors

@@ -26,18 +26,18 @@ pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     response
 }
 
-/// The status for a body that was not read.
-pub(crate) fn body_status(error: &BodyError) -> StatusCode {
+/// The status and the text for a body that was not read.
+pub(crate) fn body_answer(error: &BodyError) -> (StatusCode, &'static str) {
     match error {
-        BodyError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-        BodyError::TimedOut { .. } => StatusCode::REQUEST_TIMEOUT,
-        _ => StatusCode::BAD_REQUEST,
+        BodyError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "Request body too large"),
+        BodyError::TimedOut { .. } => (StatusCode::REQUEST_TIMEOUT, "Request body incomplete after the time allowed"),
+        _ => (StatusCode::BAD_REQUEST, "Request body incomplete"),
     }
 }
 
-/// Sets `Allow: POST`, which every 405 has.
-pub(crate) fn allow_post(response: &mut Response) {
-    response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+/// Sets `Allow`, which every 405 has.
+pub(crate) fn allow(response: &mut Response, methods: &'static str) {
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(methods));
 }
 
 /// A request that is being served by an endpoint.

@@ -75,6 +75,24 @@ impl ApiKeyHash {
     }
 }
 
+/// What is wrong with a request's API key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ApiKeyFault {
+    Absent,
+    /// Repeated, empty, too long or not known.
+    Invalid,
+}
+
+impl ApiKeyFault {
+    /// The text of the answer.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Absent => "API key required",
+            Self::Invalid => "Invalid API key",
+        }
+    }
+}
+
 impl From<&SecretString> for ApiKeyHash {
     fn from(key: &SecretString) -> Self {
         Self::of(key.expose_secret().as_bytes())

@@ -12,6 +12,8 @@ mod api_key;
 #[cfg(feature = "endpoints")]
 pub mod audit;
 #[cfg(feature = "endpoints")]
+mod contract;
+#[cfg(feature = "endpoints")]
 mod cursor;
 #[cfg(feature = "endpoints")]
 pub mod customers;
@@ -20,7 +22,11 @@ pub mod delivery;
 #[cfg(feature = "endpoints")]
 mod directory;
 #[cfg(feature = "endpoints")]
+mod discovery;
+#[cfg(feature = "endpoints")]
 mod fallback;
+#[cfg(feature = "endpoints")]
+mod issuer;
 #[cfg(feature = "endpoints")]
 mod ledger;
 mod measure;

@@ -1,16 +1,17 @@
 //! Options of a provider.
 
-use crate::time_zone::ReportTimeZone;
 use crate::audit::{AuditLog, AuditOptions};
-use crate::{CursorSecret, CursorSecretError, StatementFailure};
+use crate::issuer::Issuer;
+use crate::time_zone::ReportTimeZone;
+use crate::{CursorSecret, CursorSecretError, StatementFailure, discovery};
 use bankrail_client_assertion::ReplayPolicy;
-use bankrail_client_assertion::token::{Scope, TokenRequest, TokenResponse, names};
+use bankrail_client_assertion::token::{Scope, ScopeSet, TokenRequest, TokenResponse, names};
 use bankrail_http::HeadBounds;
 use bankrail_rate_limit::Limiter;
 use bankrail_statement::{ErrorCode, StatementRequest};
 use bankrail_values::{Clock, SystemClock};
 use http::StatusCode;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,9 @@ pub struct ProviderOptions {
     pub(crate) base_path: String,
     pub(crate) token_path: String,
     pub(crate) statement_path: String,
+    pub(crate) issuer: Option<String>,
+    pub(crate) scopes_supported: Option<ScopeSet>,
+    pub(crate) serve_contract: bool,
     pub(crate) token_lifetime: Duration,
     pub(crate) replay_policy: ReplayPolicy,
     pub(crate) statement_scope: Scope,
@@ -49,6 +53,9 @@ impl Default for ProviderOptions {
             base_path: String::new(),
             token_path: "/v1.0/auth".to_owned(),
             statement_path: "/accounts/v2.0/statement".to_owned(),
+            issuer: None,
+            scopes_supported: None,
+            serve_contract: true,
             token_lifetime: Duration::from_secs(TokenResponse::DEFAULT_LIFETIME),
             replay_policy: ReplayPolicy::default(),
             statement_scope: Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
@@ -94,6 +101,38 @@ impl ProviderOptions {
     #[must_use]
     pub fn cursor_secret(mut self, secret: CursorSecret) -> Self {
         self.cursor_secret = Some(secret);
+        self
+    }
+
+    /// The name of the issuer, as the public knows it: an `https` URL without user, query and fragment, such as
+    /// `https://auth.bank.example` or `https://bank.example/auth`. Default: none.
+    ///
+    /// With it:
+    /// - [`Provider::router`](crate::Provider::router) and `token_router` serve the issuer's metadata to everybody
+    ///   (Specification: "Authentication", 2): `/.well-known/openid-configuration` after the issuer's path (OpenID
+    ///   Connect Discovery 1.0 section 4.1) and `/.well-known/oauth-authorization-server` before it (RFC 8414 section
+    ///   3.1). The base path is not in front of them.
+    /// - The metadata names the token endpoint at the issuer's host, under the path that the router serves.
+    /// - Assertions may name the issuer or the token endpoint's address as their audience, beside those that the
+    ///   verifier accepts. Client libraries do so by default (Default: "Token endpoint").
+    #[must_use]
+    pub fn issuer(mut self, url: impl Into<String>) -> Self {
+        self.issuer = Some(url.into());
+        self
+    }
+
+    /// The scopes that the issuer's metadata names. Default: the one that a statement needs.
+    #[must_use]
+    pub fn scopes_supported(mut self, scopes: ScopeSet) -> Self {
+        self.scopes_supported = Some(scopes);
+        self
+    }
+
+    /// Whether the routers serve the contract, an OpenAPI 3.1 document, at `/openapi.json` below the base, to everybody.
+    /// Default: yes. [`Provider::contract`](crate::Provider::contract) returns it in either case.
+    #[must_use]
+    pub fn serve_contract(mut self, serve: bool) -> Self {
+        self.serve_contract = serve;
         self
     }
 
@@ -234,13 +273,30 @@ impl ProviderOptions {
         self
     }
 
+    /// The path of the contract, if it is served.
+    pub(crate) fn contract_path(&self) -> Option<String> {
+        self.serve_contract.then(|| format!("{}/openapi.json", self.base_path.trim_end_matches('/')))
+    }
+
+    /// The scopes of the metadata.
+    pub(crate) fn advertised_scopes(&self) -> ScopeSet {
+        self.scopes_supported.clone().unwrap_or_else(|| ScopeSet::of(self.statement_scope.clone()))
+    }
+
     /// Checks the options and prefixes the paths with the base path.
-    pub(crate) fn checked(mut self) -> Result<Self, ProviderOptionsError> {
+    pub(crate) fn checked(mut self) -> Result<(Self, Option<Issuer>), ProviderOptionsError> {
         for path in [&mut self.token_path, &mut self.statement_path] {
             *path = checked_path(&self.base_path, path)?;
         }
-        if self.token_path == self.statement_path {
-            return Err(ProviderOptionsError::SamePath { path: self.token_path });
+        let issuer = self.issuer.as_deref().map(Issuer::parse).transpose()?;
+        let mut paths = vec![self.token_path.clone(), self.statement_path.clone()];
+        if let Some(issuer) = &issuer {
+            paths.extend(discovery::paths(issuer, &self));
+        }
+        paths.extend(self.contract_path());
+        let mut seen = BTreeSet::new();
+        if let Some(path) = paths.into_iter().find(|path| !seen.insert(path.clone())) {
+            return Err(ProviderOptionsError::SamePath { path });
         }
         if !(1..=35).contains(&self.reporting_source.chars().count()) {
             return Err(ProviderOptionsError::ReportingSource);
@@ -250,7 +306,7 @@ impl ProviderOptions {
         if self.token_lifetime.is_zero() {
             return Err(ProviderOptionsError::TokenLifetime);
         }
-        Ok(self)
+        Ok((self, issuer))
     }
 }
 
@@ -269,12 +325,17 @@ pub enum TokenErrorStyle {
 
 /// The base followed by the path, which must be literal: braces and asterisks would be patterns to the router.
 fn checked_path(base: &str, path: &str) -> Result<String, ProviderOptionsError> {
-    let literal = |c: u8| c.is_ascii_alphanumeric() || b"/-._~!$&'()+,;=:@".contains(&c);
     let whole = format!("{}{path}", base.trim_end_matches('/'));
+    let good = path.len() > 1 && path.starts_with('/') && is_literal_path(&whole);
+    if good { Ok(whole) } else { Err(ProviderOptionsError::Path { found: whole }) }
+}
+
+/// Whether the router takes the path for itself: it begins with a slash and has no pattern and no empty segment.
+pub(crate) fn is_literal_path(path: &str) -> bool {
+    let literal = |c: u8| c.is_ascii_alphanumeric() || b"/-._~!$&'()+,;=:@".contains(&c);
     // The router refuses a segment that begins with a colon, which was a pattern in older versions.
-    let plain = !whole.contains("//") && !whole.contains("/:");
-    let good = path.len() > 1 && path.starts_with('/') && whole.starts_with('/') && plain;
-    if good && whole.bytes().all(literal) { Ok(whole) } else { Err(ProviderOptionsError::Path { found: whole }) }
+    let plain = !path.contains("//") && !path.contains("/:");
+    path.starts_with('/') && plain && path.bytes().all(literal)
 }
 
 /// Why a [`Provider`](crate::Provider) cannot be made from its options.
@@ -287,7 +348,13 @@ pub enum ProviderOptionsError {
         /// The base and the path.
         found: String,
     },
-    /// Both endpoints have the same path.
+    /// Not the name of an issuer.
+    #[error("expected an https URL without user, query and fragment as the issuer, found {found}")]
+    Issuer {
+        /// The text, cut and escaped.
+        found: String,
+    },
+    /// Two of what is served have the same path.
     #[error("expected two paths, found {path:?} twice")]
     SamePath {
         /// The path.

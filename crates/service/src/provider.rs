@@ -1,8 +1,8 @@
-//! The routers of the provider's two endpoints.
+//! The routers of the provider's two endpoints and of its documents.
 
 use crate::shared::Shared;
 use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError, StatementFailure};
-use crate::{fallback, measure, statement_endpoint, token_endpoint};
+use crate::{contract, discovery, fallback, measure, statement_endpoint, token_endpoint};
 use axum::Router;
 use axum::body::Body;
 use axum::routing::any;
@@ -14,7 +14,7 @@ use http::request::Parts;
 use std::sync::Arc;
 use tower_layer::Stack;
 
-/// The provider's two endpoints. Cheap to clone; clones share everything.
+/// The provider's two endpoints, and the documents about them. Cheap to clone; clones share everything.
 ///
 /// The routers speak HTTP. TLS (Specification: "Authentication", 5), the number of connections, the size of headers,
 /// and how long a client may take to send them are up to the server that serves the routers: `serve::Server` of
@@ -42,16 +42,31 @@ impl Provider {
         verifier: Verifier,
         options: ProviderOptions,
     ) -> Result<Self, ProviderOptionsError> {
-        let mut options = options.checked()?;
+        let (mut options, issuer) = options.checked()?;
         let limiter = options.limiter.take().unwrap_or_default();
         let cursors = options.cursor_secret.take().map_or_else(CursorSecret::generate, Ok);
         let cursors = cursors.map_err(ProviderOptionsError::Cursors)?;
         measure::endpoints::describe();
-        let shared = Shared { directory, ledger, tokens, replay, verifier, limiter, cursors, options };
+        let verifier = match &issuer {
+            Some(issuer) => {
+                let audiences = issuer.add_audiences(&options.token_path, verifier.options().clone());
+                verifier.with_options(audiences)
+            }
+            None => verifier,
+        };
+        let shared = Shared { directory, ledger, tokens, replay, verifier, limiter, cursors, options, issuer };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// A router of the token endpoint alone, for a separate host. Any other request to the router is answered 404.
+    /// The contract of this provider: an OpenAPI 3.1 document of what it serves, of what its webhooks send, and of the
+    /// answers that it takes from receivers. It follows the options: paths, error codes and statuses, headers. The
+    /// routers serve it ([`ProviderOptions::serve_contract`]).
+    #[must_use]
+    pub fn contract(&self) -> String {
+        contract::document(&self.shared.options, self.shared.issuer.as_ref())
+    }
+
+    /// A router of the token endpoint and of the issuer's metadata, for a separate host. Any other request to the router is answered 404.
     pub fn token_router(&self) -> Router {
         self.finished(self.token_route())
     }
@@ -61,7 +76,7 @@ impl Provider {
         self.finished(self.statement_route())
     }
 
-    /// A router of both endpoints. Any other request to the router is answered 404. To merge it with a router that has
+    /// A router of both endpoints and of the issuer's metadata ([`ProviderOptions::issuer`]). Any other request to the router is answered 404. To merge it with a router that has
     /// a fallback, use [`Router::reset_fallback`].
     pub fn router(&self) -> Router {
         self.finished(self.token_route().merge(self.statement_route()))
@@ -69,7 +84,11 @@ impl Provider {
 
     fn token_route(&self) -> Router {
         let shared = Arc::clone(&self.shared);
-        Router::new().route(&self.shared.options.token_path, any(token_endpoint::handle)).with_state(shared)
+        let mut routes = Router::new().route(&self.shared.options.token_path, any(token_endpoint::handle));
+        if let Some(issuer) = &self.shared.issuer {
+            routes = routes.merge(discovery::routes(issuer, &self.shared.options));
+        }
+        routes.with_state(shared)
     }
 
     fn statement_route(&self) -> Router {
@@ -81,6 +100,11 @@ impl Provider {
     /// so that every answer has one.
     fn finished(&self, routes: Router) -> Router {
         let unknown = StatementFailure::UnknownPath.answer(&self.shared.options);
+        let contract =
+            self.shared.options.contract_path().map(|path| {
+                discovery::document_route(&path, self.contract().into()).with_state(Arc::clone(&self.shared))
+            });
+        let routes = contract.into_iter().fold(routes, Router::merge);
         let shared = Arc::clone(&self.shared);
         let too_long = move |fault: HeadFault, head: &Parts| -> Response<Body> {
             if head.uri.path() == shared.options.token_path {

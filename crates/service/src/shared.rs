@@ -1,6 +1,8 @@
 //! The state that both endpoints share.
 
+use crate::api_key::ApiKeyFault;
 use crate::audit::{AuditEvent, AuditOptions, AuditRecord};
+use crate::issuer::Issuer;
 use crate::{ApiKeyHash, CursorSecret, Customer, Directory, Ledger, ProviderOptions, measure};
 use bankrail_client_assertion::token::TokenStore;
 use bankrail_client_assertion::{ReplayStore, Verifier};
@@ -21,15 +23,20 @@ pub(crate) struct Shared {
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) cursors: CursorSecret,
     pub(crate) options: ProviderOptions,
+    pub(crate) issuer: Option<Issuer>,
 }
 
 impl Shared {
     /// The customer whose API key the request has.
-    pub(crate) async fn customer_of(&self, request: &HeaderMap) -> Result<Arc<Customer>, Unknown> {
-        let Some(key) = ApiKeyHash::of_request(request) else {
-            return Err(if request.contains_key(API_KEY) { Unknown::Key } else { Unknown::NoKey });
-        };
-        self.directory.customer_by_api_key(key).await.map_err(Unknown::Store)?.ok_or(Unknown::Key)
+    pub(crate) async fn customer_of(
+        &self,
+        request: &HeaderMap,
+    ) -> Result<Result<Arc<Customer>, ApiKeyFault>, StoreError> {
+        Ok(match ApiKeyHash::of_request(request) {
+            Some(key) => self.directory.customer_by_api_key(key).await?.ok_or(ApiKeyFault::Invalid),
+            None if request.contains_key(API_KEY) => Err(ApiKeyFault::Invalid),
+            None => Err(ApiKeyFault::Absent),
+        })
     }
 
     /// Charges a request to a limit.
@@ -77,15 +84,4 @@ impl Shared {
             write_rate_limit(decision, out);
         }
     }
-}
-
-/// Why no customer is known.
-#[derive(Debug)]
-pub(crate) enum Unknown {
-    /// The request has no API key.
-    NoKey,
-    /// It has one that is nobody's, or several.
-    Key,
-    /// The directory failed.
-    Store(StoreError),
 }

@@ -55,7 +55,7 @@ async fn serve(
     if parts.method != Method::POST {
         return Err(Refusal::Method);
     }
-    let customer = shared.customer_of(&parts.headers).await?;
+    let customer = shared.customer_of(&parts.headers).await.map_err(Refusal::Store)?.map_err(Refusal::ApiKey)?;
     exchange.customer = Some(customer.code.clone());
     let read = body.read(shared.options.max_statement_body, shared.options.body_timeout).await;
     // After the body, which may take its time: everything is judged at this one instant.

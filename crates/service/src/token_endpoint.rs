@@ -1,8 +1,9 @@
 //! `POST /v1.0/auth`: exchanges an assertion for an access token (Specification: "Obtain access token").
 
-use crate::answer::{self, Exchange, allow_post, body_status, json};
+use crate::answer::{self, Exchange, allow, body_answer, json};
+use crate::api_key::ApiKeyFault;
 use crate::audit::{AuditEvent, AuditOptions};
-use crate::shared::{Shared, Unknown};
+use crate::shared::Shared;
 use crate::{Customer, ProviderOptions, TokenErrorStyle};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -78,7 +79,7 @@ async fn serve(
     if parts.method != Method::POST {
         return Err(Refusal::Method);
     }
-    let customer = shared.customer_of(&parts.headers).await?;
+    let customer = shared.customer_of(&parts.headers).await.map_err(Refusal::Store)?.map_err(Refusal::ApiKey)?;
     exchange.customer = Some(customer.code.clone());
     let form = body.read(shared.options.max_token_body, shared.options.body_timeout).await;
     // After the body, which may take its time: everything is judged at this one instant.
@@ -191,6 +192,10 @@ impl Errors {
         self.write(status, &TokenErrorBody::new(code))
     }
 
+    fn described(self, status: StatusCode, code: TokenErrorCode, description: &str) -> Response {
+        self.write(status, &TokenErrorBody::new(code).with_description(description))
+    }
+
     fn write(self, status: StatusCode, body: &TokenErrorBody) -> Response {
         match self.style {
             TokenErrorStyle::Rfc6749 => json(status, body.to_json()),
@@ -224,8 +229,7 @@ fn title(code: &TokenErrorCode) -> &str {
 #[derive(Debug)]
 enum Refusal {
     Method,
-    NoApiKey,
-    ApiKey,
+    ApiKey(ApiKeyFault),
     Limit(LimitRefusal, bool),
     Body(BodyError),
     Encoding,
@@ -237,16 +241,6 @@ enum Refusal {
     Randomness(RandomnessError),
     /// The token could not be recorded. The failure of the audit log was logged.
     Audit,
-}
-
-impl From<Unknown> for Refusal {
-    fn from(unknown: Unknown) -> Self {
-        match unknown {
-            Unknown::NoKey => Self::NoApiKey,
-            Unknown::Key => Self::ApiKey,
-            Unknown::Store(error) => Self::Store(error),
-        }
-    }
 }
 
 impl From<AssertionError> for Refusal {
@@ -267,8 +261,7 @@ impl Refusal {
             Self::Store(store) => exchange.log_failure("store", store.kind()),
             Self::Randomness(randomness) => exchange.log_failure("randomness", randomness),
             Self::Method
-            | Self::NoApiKey
-            | Self::ApiKey
+            | Self::ApiKey(_)
             | Self::Audit
             | Self::Limit(..)
             | Self::Body(_)
@@ -282,7 +275,7 @@ impl Refusal {
     fn reason(&self) -> &'static str {
         match self {
             Self::Method => "method",
-            Self::NoApiKey | Self::ApiKey => "api_key",
+            Self::ApiKey(_) => "api_key",
             Self::Limit(LimitRefusal::Unreachable(_), _) => "store",
             Self::Limit(..) => "limit",
             Self::Body(_) => "body",
@@ -300,20 +293,23 @@ impl Refusal {
         exchange.refused(self.reason());
         match self {
             Self::Method => {
-                let mut response = errors.of(StatusCode::METHOD_NOT_ALLOWED, TokenErrorCode::InvalidRequest);
-                allow_post(&mut response);
+                let status = StatusCode::METHOD_NOT_ALLOWED;
+                let mut response = errors.described(status, TokenErrorCode::InvalidRequest, "Method not allowed");
+                allow(&mut response, "POST");
                 response
             }
-            Self::NoApiKey => {
-                let body = TokenErrorBody::new(TokenErrorCode::InvalidClient).with_description("API key required");
-                errors.write(StatusCode::UNAUTHORIZED, &body)
+            Self::ApiKey(fault) => {
+                errors.described(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient, fault.title())
             }
-            Self::ApiKey | Self::OtherCustomer => errors.of(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient),
+            Self::OtherCustomer => errors.of(StatusCode::UNAUTHORIZED, TokenErrorCode::InvalidClient),
             Self::Limit(refusal, with_headers) => limited(errors, &refusal, with_headers),
-            Self::Body(refused) => errors.of(body_status(&refused), TokenErrorCode::InvalidRequest),
+            Self::Body(refused) => {
+                let (status, title) = body_answer(&refused);
+                errors.described(status, TokenErrorCode::InvalidRequest, title)
+            }
             Self::Encoding => {
-                let body = TokenErrorBody::new(TokenErrorCode::InvalidRequest);
-                errors.write(StatusCode::BAD_REQUEST, &body.with_description("Expected a body without content coding"))
+                let title = "Expected a body without content encoding";
+                errors.described(StatusCode::BAD_REQUEST, TokenErrorCode::InvalidRequest, title)
             }
             // The answer names the field: the client's developer needs it, and it tells an attacker nothing new.
             Self::Form(error) => {
@@ -331,10 +327,10 @@ impl Refusal {
 }
 
 fn limited(errors: Errors, refusal: &LimitRefusal, with_headers: bool) -> Response {
-    let body = TokenErrorBody::new(TokenErrorCode::TemporarilyUnavailable);
+    let code = TokenErrorCode::TemporarilyUnavailable;
     let mut response = match refusal {
-        LimitRefusal::Exceeded(_) => errors.write(refusal.status(), &body.with_description("Rate limit exceeded")),
-        _ => errors.write(refusal.status(), &body),
+        LimitRefusal::Unreachable(_) => errors.of(refusal.status(), code),
+        _ => errors.described(refusal.status(), code, "Rate limit exceeded"),
     };
     refusal.write_headers(with_headers, response.headers_mut());
     response

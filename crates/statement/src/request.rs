@@ -165,7 +165,11 @@ fn text(members: &mut JsonObject<'_>, member: &'static str) -> Result<Option<Str
 
 fn max_entries(value: &JsonValue<'_>) -> Result<MaxEntries, RequestError> {
     let number = match value {
-        JsonValue::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()),
+        JsonValue::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()).or_else(|| {
+            // `48.0` is the same number as `48` (JSON Schema: an integer).
+            let number = number.to_f64()?;
+            (1..=MaxEntries::MAX.get()).find(|whole| f64::from(*whole) == number)
+        }),
         JsonValue::String(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok(),
         JsonValue::String(_) => None,
         other => return Err(wrong("maxEntries", "a number", other.kind())),

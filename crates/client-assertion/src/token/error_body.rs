@@ -100,8 +100,8 @@ impl TokenErrorBody {
         Self { error, error_description: None }
     }
 
-    /// Adds a description. Of the characters that RFC 6749 section 5.2 does not allow, a quotation mark is written as an
-    /// apostrophe, and any other as `?`.
+    /// Adds a description. Of the characters that RFC 6749 section 5.2 does not allow, quotation marks are written as
+    /// `'`, and all others as `?`.
     #[must_use]
     pub fn with_description(mut self, text: impl Into<String>) -> Self {
         self.error_description = Some(text.into());
@@ -111,13 +111,7 @@ impl TokenErrorBody {
     /// Writes the body.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let allowed = |c: char| matches!(c, ' '..='!' | '#'..='[' | ']'..='~');
-        let cleaned = |c| match c {
-            '"' => '\'',
-            c if allowed(c) => c,
-            _ => '?',
-        };
-        let clean = |text: &str| text.chars().map(cleaned).collect::<String>();
+        let clean = |text: &str| text.chars().map(description_character).collect::<String>();
         JsonObjectWriter::new()
             .string("error", &clean(self.error.as_str()))
             .optional_string("error_description", self.error_description.as_deref().map(clean).as_deref())
@@ -144,6 +138,15 @@ impl TokenErrorBody {
             Some(description) => Some(description.as_str().ok_or(ErrorBodyError)?.to_owned()),
         };
         Ok(Self { error: TokenErrorCode::from_text(code), error_description })
+    }
+}
+
+/// The character, or what is written in its place (RFC 6749 section 5.2).
+fn description_character(c: char) -> char {
+    match c {
+        ' '..='!' | '#'..='[' | ']'..='~' => c,
+        '"' => '\'',
+        _ => '?',
     }
 }
 

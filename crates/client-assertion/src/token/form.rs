@@ -8,9 +8,6 @@ use std::borrow::Cow;
 /// The media type of the form.
 pub const FORM_CONTENT_TYPE: &str = "application/x-www-form-urlencoded";
 
-const GRANT_TYPE: &str = "client_credentials";
-const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-
 /// A request for an access token: the client credentials grant with a JWT assertion (RFC 7523 section 2.2).
 ///
 /// It has an assertion, which is not verified yet, and at least one scope.
@@ -22,6 +19,10 @@ pub struct TokenRequest {
 }
 
 impl TokenRequest {
+    /// The only `grant_type`.
+    pub const GRANT_TYPE: &'static str = "client_credentials";
+    /// The only `client_assertion_type`.
+    pub const ASSERTION_TYPE: &'static str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
     /// The largest form accepted, in bytes.
     pub const MAX_BYTES: usize = 32 * 1024;
     /// The most parameters of a form.
@@ -62,8 +63,8 @@ impl TokenRequest {
     #[must_use]
     pub fn to_form(&self) -> String {
         let mut form = form_urlencoded::Serializer::new(String::new());
-        form.append_pair("grant_type", GRANT_TYPE)
-            .append_pair("client_assertion_type", ASSERTION_TYPE)
+        form.append_pair("grant_type", Self::GRANT_TYPE)
+            .append_pair("client_assertion_type", Self::ASSERTION_TYPE)
             .append_pair("scope", &self.scope.to_string())
             .append_pair("client_assertion", self.assertion.expose_secret());
         if let Some(client_id) = &self.client_id {
@@ -87,11 +88,11 @@ impl TokenRequest {
         }
         let form = Form::read(body)?;
         let grant_type = form.required("grant_type")?;
-        if grant_type != GRANT_TYPE {
+        if grant_type != Self::GRANT_TYPE {
             return Err(TokenRequestError::GrantType { found: excerpt(grant_type) });
         }
         let assertion_type = form.required("client_assertion_type")?;
-        if assertion_type != ASSERTION_TYPE {
+        if assertion_type != Self::ASSERTION_TYPE {
             return Err(TokenRequestError::AssertionType { found: excerpt(assertion_type) });
         }
         let assertion = form.required("client_assertion")?;
@@ -174,13 +175,13 @@ pub enum TokenRequestError {
         parameter: &'static str,
     },
     /// Another grant type than `client_credentials`.
-    #[error("expected the grant type {GRANT_TYPE}, found {found}")]
+    #[error("expected the grant type {}, found {found}", TokenRequest::GRANT_TYPE)]
     GrantType {
         /// The value, cut and escaped.
         found: String,
     },
     /// Another assertion type than the JWT bearer's.
-    #[error("expected the assertion type {ASSERTION_TYPE}, found {found}")]
+    #[error("expected the assertion type {}, found {found}", TokenRequest::ASSERTION_TYPE)]
     AssertionType {
         /// The value, cut and escaped.
         found: String,

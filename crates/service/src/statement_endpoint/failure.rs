@@ -52,7 +52,7 @@ failures! {
     Scope = ErrorCode::for_status(403);
     /// The path is unknown: `EC404`, 404.
     UnknownPath = ErrorCode::for_status(404);
-    /// The method is not POST: `EC405`, 405.
+    /// The method is not that of the path: `EC405`, 405.
     Method = ErrorCode::for_status(405);
     /// The body did not arrive in time: `EC408`, 408.
     BodyTimeout = ErrorCode::for_status(408);

@@ -3,8 +3,8 @@
 use super::failure::StatementFailure as Failure;
 use super::report::PageError;
 use crate::ProviderOptions;
-use crate::answer::{Exchange, allow_post, json};
-use crate::shared::Unknown;
+use crate::answer::{Exchange, allow, body_answer, json};
+use crate::api_key::ApiKeyFault;
 use axum::response::Response;
 use bankrail_http::BodyError;
 use bankrail_rate_limit::layer::LimitRefusal;
@@ -17,8 +17,7 @@ use http::header::{ACCEPT_ENCODING, WWW_AUTHENTICATE};
 #[derive(Debug)]
 pub(super) enum Refusal {
     Method,
-    NoApiKey,
-    ApiKey,
+    ApiKey(ApiKeyFault),
     Bearer(BearerFault),
     Scope,
     Limit(LimitRefusal),
@@ -39,16 +38,6 @@ pub(super) enum Refusal {
     Audit,
 }
 
-impl From<Unknown> for Refusal {
-    fn from(unknown: Unknown) -> Self {
-        match unknown {
-            Unknown::NoKey => Self::NoApiKey,
-            Unknown::Key => Self::ApiKey,
-            Unknown::Store(error) => Self::Store(error),
-        }
-    }
-}
-
 /// What is wrong with the bearer token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BearerFault {
@@ -62,7 +51,7 @@ impl Refusal {
     fn reason(&self) -> &'static str {
         match self {
             Self::Method => "method",
-            Self::NoApiKey | Self::ApiKey => "api_key",
+            Self::ApiKey(_) => "api_key",
             Self::Bearer(_) => "access_token",
             Self::Scope => "scope",
             Self::Limit(LimitRefusal::Unreachable(_)) | Self::BearerLimit(LimitRefusal::Unreachable(_)) => "store",
@@ -84,11 +73,10 @@ impl Refusal {
         match self {
             Self::Method => {
                 let mut response = plain(Failure::Method, "Method not allowed");
-                allow_post(&mut response);
+                allow(&mut response, "POST");
                 response
             }
-            Self::NoApiKey => challenged(plain(Failure::ApiKey, "API key required"), "Bearer"),
-            Self::ApiKey => challenged(plain(Failure::ApiKey, "Invalid API key"), "Bearer"),
+            Self::ApiKey(fault) => challenged(plain(Failure::ApiKey, fault.title()), "Bearer"),
             Self::Bearer(BearerFault::Absent) => {
                 challenged(plain(Failure::AccessToken, "Access token required"), "Bearer")
             }
@@ -103,14 +91,17 @@ impl Refusal {
             }
             Self::Limit(refusal) => limited(exchange, options, &refusal, options.rate_limit_headers),
             Self::BearerLimit(refusal) => limited(exchange, options, &refusal, false),
-            Self::Body(BodyError::TooLarge { .. }) => plain(Failure::BodyTooLarge, "Request body too large"),
-            Self::Body(BodyError::TimedOut { .. }) => {
-                plain(Failure::BodyTimeout, "Request body incomplete after the time allowed")
+            Self::Body(error) => {
+                let failure = match error {
+                    BodyError::TooLarge { .. } => Failure::BodyTooLarge,
+                    BodyError::TimedOut { .. } => Failure::BodyTimeout,
+                    _ => Failure::Validation,
+                };
+                plain(failure, body_answer(&error).1)
             }
-            Self::Body(_) => plain(Failure::Validation, "Request body incomplete"),
             Self::MediaType => plain(Failure::MediaType, "Expected application/json"),
             Self::Encoding => {
-                let mut response = plain(Failure::MediaType, "Expected a body without content coding");
+                let mut response = plain(Failure::MediaType, "Expected a body without content encoding");
                 // RFC 9110 section 12.5.3.
                 response.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
                 response

@@ -10,8 +10,10 @@
 mod bookings;
 mod audit;
 mod capture;
+mod contract;
 mod customers;
 mod delivery;
+mod discovery;
 mod heads;
 mod leaks;
 mod ledger;
@@ -25,4 +27,5 @@ mod shape;
 mod statement;
 mod suites;
 mod token;
+mod validator;
 mod world;

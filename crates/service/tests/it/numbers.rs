@@ -1,6 +1,6 @@
 //! Numbers and lists of the specification at the endpoints, each to its end.
 
-use crate::world::{API_KEY, World, statement_request, token_request};
+use crate::world::{API_KEY, LIMITED, World, statement_request, token_request};
 use bankrail_client_assertion::token::names;
 use bankrail_values::HyphenatedUuid;
 use http::StatusCode;
@@ -18,7 +18,7 @@ async fn the_eleventh_token_in_an_hour_waits() {
         }
         let answer = world.send(token_request(API_KEY, world.form(names::STATEMENT_READ))).await;
         assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
-        assert_eq!(answer.text, r#"{"error":"temporarily_unavailable","error_description":"Rate limit exceeded"}"#);
+        assert_eq!(answer.text, LIMITED);
         assert!(answer.header("x-requestkey").parse::<HyphenatedUuid>().is_ok());
         let wait: u64 = answer.header("retry-after").parse().unwrap();
         (world, Duration::from_secs(wait))

@@ -397,7 +397,12 @@ async fn media_types_and_sizes() {
     }
     let mut packed = statement_request(API_KEY, &token, body);
     packed.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
-    assert_eq!(world.send(packed).await.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    let answer = world.send(packed).await;
+    assert_eq!((answer.status, answer.error_code()), (StatusCode::UNSUPPORTED_MEDIA_TYPE, "EC415"));
+    assert_eq!(answer.json["error"]["title"], "Expected a body without content encoding");
+    let mut without_key = statement_request(API_KEY, &token, body);
+    without_key.headers_mut().remove("apikey");
+    assert_eq!(world.send(without_key).await.json["error"]["title"], "API key required");
     let large = format!("{{\"accountId\":\"{}\"}}", "1".repeat(17_000));
     let answer = world.send(statement_request(API_KEY, &token, large)).await;
     assert_eq!((answer.status, answer.error_code()), (StatusCode::PAYLOAD_TOO_LARGE, "EC413"));

@@ -1,7 +1,8 @@
 //! The token endpoint: which requests get a token, and the order of its checks.
 
 use crate::world::{
-    API_KEY, AUDIENCE, FORM, Fault, OTHER_KEY, SCOPES, World, body_with_pause, keys, statement_request, token_request,
+    API_KEY, AUDIENCE, FORM, Fault, LIMITED, OTHER_KEY, SCOPES, World, body_with_pause, keys, statement_request,
+    token_request,
 };
 use axum::body::Body;
 use bankrail_client_assertion::token::{TokenErrorBody, TokenErrorCode, TokenRequest, names};
@@ -339,7 +340,7 @@ async fn beyond_their_budget_failing_token_requests_get_429() {
         statuses.push(answer.status.as_u16());
         assert!(answer.headers.get("ratelimit").is_none(), "the budget is not the customer's limit");
         if answer.status == StatusCode::TOO_MANY_REQUESTS {
-            assert_eq!(answer.text, r#"{"error":"temporarily_unavailable","error_description":"Rate limit exceeded"}"#);
+            assert_eq!(answer.text, LIMITED);
             assert!(answer.header("retry-after").parse::<u64>().unwrap() > 0);
         }
     }
@@ -370,13 +371,19 @@ async fn error_bodies_of_the_statement_exchange_by_option() {
     let world = World::with(|options| options.token_error_body(TokenErrorStyle::Statement));
     let good = world.form(SCOPES);
     let get = Request::get("/v1.0/auth").header("apikey", API_KEY).body(Body::empty()).unwrap();
+    let mut without_key = token_request(API_KEY, good.clone());
+    without_key.headers_mut().remove("apikey");
+    let mut packed = token_request(API_KEY, good.clone());
+    packed.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
     for (request, status, code, title) in [
         (token_request(API_KEY, "scope=A"), 400, "EC42001", "expected"),
         (token_request(API_KEY, world.form(names::MANDATE_WRITE)), 400, "EC42001", "Invalid scope"),
         (token_request(API_KEY, asking("rubbish", SCOPES)), 401, "EC401", "Invalid client"),
-        (token_request("wrong", good.clone()), 401, "EC401", "Invalid client"),
-        (get, 405, "EC405", "Invalid request"),
-        (token_request(API_KEY, "x".repeat(40_000)), 413, "EC413", "Invalid request"),
+        (token_request("wrong", good.clone()), 401, "EC401", "Invalid API key"),
+        (without_key, 401, "EC401", "API key required"),
+        (get, 405, "EC405", "Method not allowed"),
+        (packed, 400, "EC42001", "Expected a body without content encoding"),
+        (token_request(API_KEY, "x".repeat(40_000)), 413, "EC413", "Request body too large"),
     ] {
         let answer = world.send(request).await;
         assert_eq!((answer.status.as_u16(), &answer.json["error"]["statusCode"]), (status, &code.into()));

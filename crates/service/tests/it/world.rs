@@ -32,6 +32,9 @@ pub(crate) const OTHER_KEY: &str = "key-of-beta";
 pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
 pub(crate) const SCOPES: &str = "AU.INSTO.PAYTO.MANDATE.READ GBL.INSTO.ACCOUNTS.STATEMENT.READ";
 
+/// The body of the token endpoint's 429.
+pub(crate) const LIMITED: &str = r#"{"error":"temporarily_unavailable","error_description":"Rate limit exceeded"}"#;
+
 /// The two customers' keys, made once.
 pub(crate) fn keys() -> &'static [SigningKey; 2] {
     static KEYS: OnceLock<[SigningKey; 2]> = OnceLock::new();

@@ -29,6 +29,10 @@ fn defaults_and_the_spellings_in_the_wild() {
     let bare = read(r#"{"accountId":"","cursor":null,"maxEntries":null,"startDate":"x"}"#);
     assert_eq!((bare.account_id(), bare.account().is_err()), ("", true));
     assert_eq!((bare.includes_narrative(), bare.order(), bare.entries_at_most()), (true, SortOrder::Forward, 1000));
+    // Numbers that JSON Schema calls integers.
+    for (number, most) in [("48.0", 48), ("1.0", 1), ("1e3", 1000)] {
+        assert_eq!(read(&format!(r#"{{"accountId":"1","maxEntries":{number}}}"#)).entries_at_most(), most);
+    }
     let texts = read(r#"{"accountId":"1","includeNarrative":"true","maxEntries":"0001"}"#);
     assert_eq!((texts.include_narrative, texts.entries_at_most()), (Some(true), 1));
 }
@@ -42,7 +46,9 @@ fn what_is_refused() {
         r#""maxEntries":0"#,
         r#""maxEntries":1001"#,
         r#""maxEntries":-1"#,
-        r#""maxEntries":1.0"#,
+        r#""maxEntries":1.5"#,
+        r#""maxEntries":1000.5"#,
+        r#""maxEntries":1e9"#,
         r#""maxEntries":"""#,
         r#""maxEntries":"+1""#,
         r#""maxEntries":true"#,

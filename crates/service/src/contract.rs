@@ -1,0 +1,121 @@
+//! The contract: an OpenAPI 3.1 document of what the provider serves and of what it sends to its customers' receivers.
+//!
+//! It is made from the options of the provider and the constants of the wire types. The schemas of webhook messages are
+//! made from the statements of their members.
+
+mod endpoints;
+mod receivers;
+mod schemas;
+
+use crate::issuer::Issuer;
+use crate::{ProviderOptions, discovery};
+use serde_json::{Map, Value, json};
+
+/// The name of the header with the request key.
+const REQUEST_KEY: &str = "X-RequestKey";
+
+/// Writes the document.
+pub(crate) fn document(options: &ProviderOptions, issuer: Option<&Issuer>) -> String {
+    let mut paths = Map::new();
+    paths.insert(options.token_path.clone(), endpoints::token(options));
+    paths.insert(options.statement_path.clone(), endpoints::statement(options));
+    if let Some(issuer) = issuer {
+        for path in issuer.metadata_paths() {
+            paths.insert(path, endpoints::document("The metadata of the issuer", "IssuerMetadata"));
+        }
+        paths
+            .insert(issuer.keys_path(), endpoints::document("The keys of the issuer, of which there are none", "Keys"));
+        paths.insert(discovery::authorization_path(options), endpoints::authorization());
+    }
+    if let Some(path) = options.contract_path() {
+        paths.insert(path, endpoints::document("This document", "Contract"));
+    }
+    let server = issuer.map_or_else(|| "/".to_owned(), |issuer| issuer.url_of(""));
+    let scopes = options.advertised_scopes();
+    let scopes: Map<_, _> = scopes.iter().map(|scope| (scope.as_str().to_owned(), json!(""))).collect();
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Intraday statements, access tokens and mandate notifications",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Every answer has the header X-RequestKey, by which support staff find the call. A method \
+                that a path does not have is answered 405, an unknown path 404.",
+        },
+        "servers": [{ "url": server }],
+        "paths": paths,
+        "webhooks": receivers::webhooks(),
+        "components": {
+            "schemas": schemas::all(options, issuer),
+            "headers": headers(),
+            "securitySchemes": {
+                "apiKey": { "type": "apiKey", "in": "header", "name": bankrail_http::names::API_KEY.as_str() },
+                "accessToken": {
+                    "type": "oauth2",
+                    "flows": { "clientCredentials": { "tokenUrl": options.token_path, "scopes": scopes } },
+                },
+                "receiverKey": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": bankrail_http::names::API_KEY.as_str(),
+                    "description": "The customer chooses the name of the header and the key.",
+                },
+            },
+        },
+    });
+    format!("{document:#}\n")
+}
+
+/// The headers of answers.
+fn headers() -> Value {
+    let header = |description: &str, schema: Value| json!({ "description": description, "schema": schema });
+    json!({
+        "RequestKey": {
+            "description": "The key of the request.",
+            "required": true,
+            "schema": schemas::uuid(),
+        },
+        "Retry-After": {
+            "description": "The seconds after which the call is allowed.",
+            "required": true,
+            "schema": { "type": "string", "pattern": "^[0-9]+$" },
+        },
+        "RateLimit": header("What is left of each limit.", json!({ "type": "string" })),
+        "RateLimit-Policy": header("The limits.", json!({ "type": "string" })),
+        "WWW-Authenticate": {
+            "description": "The challenge (RFC 6750 section 3).",
+            "required": true,
+            "schema": { "type": "string", "pattern": "^Bearer( |$)" },
+        },
+        "Cache-Control": {
+            "description": "Whether the answer may be kept.",
+            "required": true,
+            "schema": { "type": "string" },
+        },
+        "Pragma": {
+            "description": "For HTTP/1.0 caches.",
+            "required": true,
+            "schema": { "const": "no-cache" },
+        },
+    })
+}
+
+/// A reference to a schema.
+fn schema(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+/// References to headers of answers, beside that of the request key.
+fn headers_of(names: &[&str]) -> Value {
+    let reference = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
+    let own = std::iter::once((REQUEST_KEY.to_owned(), reference("RequestKey")));
+    Value::Object(own.chain(names.iter().map(|name| ((*name).to_owned(), reference(name)))).collect())
+}
+
+/// An answer with a JSON body.
+fn answer(description: &str, headers: &[&str], schema: Value) -> Value {
+    json!({
+        "description": description,
+        "headers": headers_of(headers),
+        "content": { "application/json": { "schema": schema } },
+    })
+}

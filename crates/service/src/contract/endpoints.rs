@@ -1,0 +1,145 @@
+//! What the provider serves.
+
+use super::{answer, headers_of, schema};
+use crate::{ProviderOptions, StatementFailure, TokenErrorStyle};
+use bankrail_client_assertion::token::FORM_CONTENT_TYPE;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// `POST /v1.0/auth`.
+pub(super) fn token(options: &ProviderOptions) -> Value {
+    let kept = ["Cache-Control", "Pragma"];
+    let mut responses = Map::new();
+    let kept = [&kept[..], limits(options)].concat();
+    responses.insert("200".to_owned(), answer("A token", &kept, schema("TokenResponse")));
+    let body = match options.token_error_body {
+        TokenErrorStyle::Rfc6749 => "TokenError",
+        TokenErrorStyle::Statement => "StatementError",
+    };
+    for (status, description) in [
+        (400, "The request is invalid, or a required field is missing"),
+        (401, "The API key is not known, or the assertion is not valid"),
+        (408, "The body did not arrive in time"),
+        (413, "The body is too large"),
+        (429, "The rate limit is exceeded"),
+        (500, "Something failed"),
+        (503, "A store did not answer"),
+    ] {
+        let own: &[&str] = if status == 429 { &["Retry-After"] } else { &[] };
+        responses.insert(status.to_string(), answer(description, &[&kept, own].concat(), schema(body)));
+    }
+    json!({
+        "post": {
+            "operationId": "obtainAccessToken",
+            "summary": "Exchanges a signed assertion for an access token",
+            "security": [{ "apiKey": [] }],
+            "requestBody": {
+                "required": true,
+                "content": { FORM_CONTENT_TYPE: { "schema": schema("TokenRequest") } },
+            },
+            "responses": responses,
+        },
+    })
+}
+
+/// `POST /accounts/v2.0/statement`.
+pub(super) fn statement(options: &ProviderOptions) -> Value {
+    let mut responses = Map::new();
+    let success = [&["Cache-Control"], limits(options)].concat();
+    responses.insert("200".to_owned(), answer("A page of the statement", &success, schema("StatementResponse")));
+    for (status, (codes, headers)) in failures(options) {
+        let description = format!("Refused: {}", codes.join(", "));
+        let of_status = json!({
+            "allOf": [
+                schema("StatementError"),
+                { "properties": { "error": { "properties": { "statusCode": { "enum": codes } } } } },
+            ],
+        });
+        let refused = answer(&description, &headers, of_status);
+        match responses.get_mut(&status.to_string()) {
+            // An option has moved a failure to the status of success.
+            Some(success) => {
+                let content = &mut success["content"]["application/json"]["schema"];
+                *content = json!({ "anyOf": [content.take(), refused["content"]["application/json"]["schema"]] });
+            }
+            None => {
+                responses.insert(status.to_string(), refused);
+            }
+        }
+    }
+    let scope = options.statement_scope.as_str();
+    json!({
+        "post": {
+            "operationId": "requestStatement",
+            "summary": "Returns a page of the entries of an account of today",
+            "security": [{ "apiKey": [], "accessToken": [scope] }],
+            "requestBody": {
+                "required": true,
+                "content": { "application/json": { "schema": schema("StatementRequest") } },
+            },
+            "responses": responses,
+        },
+    })
+}
+
+/// The headers that the answers to charged requests have.
+fn limits(options: &ProviderOptions) -> &'static [&'static str] {
+    if options.rate_limit_headers { &["RateLimit", "RateLimit-Policy"] } else { &[] }
+}
+
+/// The codes and the headers of each status with which a POST to the statement endpoint can fail. A header is named
+/// only where every failure under its status has it.
+fn failures(options: &ProviderOptions) -> BTreeMap<u16, (Vec<String>, Vec<&'static str>)> {
+    let mut by_status: BTreeMap<u16, (Vec<String>, Vec<&'static str>)> = BTreeMap::new();
+    for failure in StatementFailure::ALL {
+        let own = match failure {
+            StatementFailure::Method | StatementFailure::UnknownPath => continue,
+            StatementFailure::ApiKey | StatementFailure::AccessToken | StatementFailure::Scope => "WWW-Authenticate",
+            StatementFailure::RateLimit => "Retry-After",
+            _ => "",
+        };
+        let (code, status) = failure.answer(options);
+        let own = ["Cache-Control", own].into_iter().filter(|name| !name.is_empty());
+        let headers: Vec<_> = own.chain(limits(options).iter().copied()).collect();
+        let (codes, common) = by_status.entry(status.as_u16()).or_insert_with(|| (Vec::new(), headers.clone()));
+        common.retain(|name| headers.contains(name));
+        if !codes.iter().any(|known| known == code.as_str()) {
+            codes.push(code.as_str().to_owned());
+        }
+    }
+    by_status
+}
+
+/// A document that everybody may read.
+pub(super) fn document(summary: &str, name: &str) -> Value {
+    let kept = ["Cache-Control"];
+    json!({
+        "get": {
+            "summary": summary,
+            "security": [],
+            "responses": { "200": answer("The document", &kept, schema(name)) },
+        },
+        "head": {
+            "summary": summary,
+            "security": [],
+            "responses": { "200": { "description": "Its headers", "headers": headers_of(&kept) } },
+        },
+    })
+}
+
+/// The authorization endpoint, which refuses everybody.
+pub(super) fn authorization() -> Value {
+    let refuses = json!({
+        "summary": "Refuses: tokens are issued for client credentials only",
+        "security": [],
+        "responses": {
+            "400": answer("unsupported_response_type", &["Cache-Control"], schema("AuthorizationError")),
+        },
+    });
+    let head = json!({
+        "summary": refuses["summary"],
+        "security": [],
+        "responses": { "400": { "description": "Its headers", "headers": headers_of(&["Cache-Control"]) } },
+    });
+    json!({ "get": refuses, "head": head, "post": refuses })
+}

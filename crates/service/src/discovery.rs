@@ -1,0 +1,128 @@
+//! The metadata of the issuer (Specification: "Authentication", 2: "OpenID Connect compliant issuer").
+//!
+//! The provider issues access tokens for client credentials and nothing else. What OpenID Connect Discovery requires
+//! beside that is there and empty:
+//! - `authorization_endpoint` answers each request with `unsupported_response_type`;
+//! - `response_types_supported` is empty;
+//! - `jwks_uri` is a set without keys, because no token of the provider is signed;
+//! - `subject_types_supported` and `id_token_signing_alg_values_supported` have the values that the standard demands.
+
+use crate::ProviderOptions;
+use crate::answer::{Exchange, allow, json};
+use crate::issuer::Issuer;
+use crate::shared::Shared;
+use crate::statement_endpoint::StatementFailure;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use bankrail_client_assertion::token::{TokenErrorBody, TokenErrorCode};
+use bankrail_http::BodyReader;
+use bankrail_statement::StatementErrorBody;
+use bankrail_values::json::write_string;
+use bytes::Bytes;
+use http::header::CACHE_CONTROL;
+use http::{HeaderValue, Method, StatusCode};
+use std::sync::Arc;
+
+/// How long a client may keep the documents: an hour.
+const CACHEABLE: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+
+/// The key set of an issuer that signs nothing.
+const NO_KEYS: &str = r#"{"keys":[]}"#;
+
+/// The routes of the issuer's documents, and of its authorization endpoint.
+pub(crate) fn routes(issuer: &Issuer, options: &ProviderOptions) -> Router<Arc<Shared>> {
+    let metadata = Bytes::from(metadata(issuer, options));
+    let mut routes = Router::new();
+    for path in issuer.metadata_paths() {
+        routes = routes.merge(document_route(&path, metadata.clone()));
+    }
+    routes = routes.merge(document_route(&issuer.keys_path(), Bytes::from_static(NO_KEYS.as_bytes())));
+    routes.route(&authorization_path(options), any(refuse_authorization))
+}
+
+/// All paths of [`routes`].
+pub(crate) fn paths(issuer: &Issuer, options: &ProviderOptions) -> Vec<String> {
+    let mut paths = issuer.metadata_paths();
+    paths.extend([issuer.keys_path(), authorization_path(options)]);
+    paths
+}
+
+/// A route of a document that is the same for everybody: GET and HEAD without an API key.
+pub(crate) fn document_route(path: &str, document: Bytes) -> Router<Arc<Shared>> {
+    let serve = move |State(shared): State<Arc<Shared>>, request: Request| serve(shared, document.clone(), request);
+    Router::new().route(path, any(serve))
+}
+
+async fn serve(shared: Arc<Shared>, document: Bytes, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let exchange = Exchange::new("document", &head.extensions);
+    exchange.drain(BodyReader::new(&head.headers, body)).await;
+    if !matches!(head.method, Method::GET | Method::HEAD) {
+        return refuse_method(exchange, &shared, "GET, HEAD");
+    }
+    // The HTTP server leaves out the body of the answer to HEAD, and keeps its length.
+    let mut response = json(StatusCode::OK, document);
+    response.headers_mut().insert(CACHE_CONTROL, CACHEABLE);
+    exchange.finish(response)
+}
+
+fn refuse_method(exchange: Exchange, shared: &Shared, allowed: &'static str) -> Response {
+    let (code, status) = StatementFailure::Method.answer(&shared.options);
+    let body = StatementErrorBody::new(exchange.key, code, "Method not allowed");
+    let mut response = json(status, body.to_json());
+    allow(&mut response, allowed);
+    exchange.finish(response)
+}
+
+/// No client has registered an address to be sent back to, so the answer is no redirection (RFC 6749 section 4.1.2.1).
+async fn refuse_authorization(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let exchange = Exchange::new("authorization", &head.extensions);
+    exchange.drain(BodyReader::new(&head.headers, body)).await;
+    if !matches!(head.method, Method::GET | Method::HEAD | Method::POST) {
+        return refuse_method(exchange, &shared, "GET, HEAD, POST");
+    }
+    let body = TokenErrorBody::new(TokenErrorCode::Other(UNSUPPORTED.into()));
+    let body = body.with_description("expected a token request with the grant type client_credentials");
+    let mut response = json(StatusCode::BAD_REQUEST, body.to_json());
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    exchange.finish(response)
+}
+
+/// The error code of the authorization endpoint.
+pub(crate) const UNSUPPORTED: &str = "unsupported_response_type";
+
+/// The path of the authorization endpoint.
+pub(crate) fn authorization_path(options: &ProviderOptions) -> String {
+    format!("{}/authorize", options.base_path.trim_end_matches('/'))
+}
+
+/// Writes the metadata: OpenID Connect Discovery 1.0 section 3 and RFC 8414 section 2.
+fn metadata(issuer: &Issuer, options: &ProviderOptions) -> String {
+    let text = |text: &str| {
+        let mut out = String::new();
+        write_string(text, &mut out);
+        out
+    };
+    let scopes = options.advertised_scopes();
+    let members = [
+        ("issuer", text(issuer.as_str())),
+        ("token_endpoint", text(&issuer.url_of(&options.token_path))),
+        ("grant_types_supported", r#"["client_credentials"]"#.to_owned()),
+        ("token_endpoint_auth_methods_supported", r#"["private_key_jwt"]"#.to_owned()),
+        ("token_endpoint_auth_signing_alg_values_supported", r#"["RS256"]"#.to_owned()),
+        (
+            "scopes_supported",
+            format!("[{}]", scopes.iter().map(|scope| text(scope.as_str())).collect::<Vec<_>>().join(",")),
+        ),
+        ("authorization_endpoint", text(&issuer.url_of(&authorization_path(options)))),
+        ("response_types_supported", "[]".to_owned()),
+        ("jwks_uri", text(&issuer.url_of(&issuer.keys_path()))),
+        ("subject_types_supported", r#"["public"]"#.to_owned()),
+        ("id_token_signing_alg_values_supported", r#"["RS256"]"#.to_owned()),
+    ];
+    let members = members.map(|(name, json)| format!(r#""{name}":{json}"#));
+    format!("{{{}}}", members.join(","))
+}

@@ -1,0 +1,71 @@
+//! The issuer's name, its metadata and where they are served.
+
+use crate::ProviderOptionsError;
+use bankrail_client_assertion::{Audience, VerifierOptions};
+use bankrail_values::excerpt;
+use http::Uri;
+use http::uri::Scheme;
+
+/// The name of an issuer: an `https` URL without user, query and fragment (RFC 8414 section 2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Issuer {
+    name: Audience,
+    /// `https://` and the authority.
+    origin: String,
+    /// The path, without the slash at its end. It is empty for an issuer without a path.
+    path: String,
+}
+
+impl Issuer {
+    pub(crate) fn parse(text: &str) -> Result<Self, ProviderOptionsError> {
+        let wrong = || ProviderOptionsError::Issuer { found: excerpt(text) };
+        let name = Audience::parse(text).map_err(|_| wrong())?;
+        let url: Uri = text.parse().map_err(|_| wrong())?;
+        let authority = url.authority().ok_or_else(wrong)?.as_str();
+        let origin = format!("https://{authority}");
+        // A URI of this type has no fragment: what follows a number sign is cut off.
+        let rest = text.strip_prefix(&*origin).ok_or_else(wrong)?;
+        let secure = url.scheme() == Some(&Scheme::HTTPS);
+        let path = rest.strip_suffix('/').unwrap_or(rest);
+        if !secure || authority.contains('@') || !(path.is_empty() || crate::options::is_literal_path(path)) {
+            return Err(wrong());
+        }
+        let path = path.to_owned();
+        Ok(Self { name, origin, path })
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        self.name.as_str()
+    }
+
+    /// The public address of a path that the provider serves.
+    pub(crate) fn url_of(&self, path: &str) -> String {
+        format!("{}{path}", self.origin)
+    }
+
+    /// The paths of the metadata: OpenID Connect Discovery 1.0 section 4.1, RFC 8414 section 3.1, and section 5 for
+    /// issuers with a path.
+    pub(crate) fn metadata_paths(&self) -> Vec<String> {
+        let path = &self.path;
+        let mut paths = vec![
+            format!("{path}/.well-known/openid-configuration"),
+            format!("/.well-known/oauth-authorization-server{path}"),
+        ];
+        if !path.is_empty() {
+            paths.push(format!("/.well-known/openid-configuration{path}"));
+        }
+        paths
+    }
+
+    /// The path of the issuer's keys.
+    pub(crate) fn keys_path(&self) -> String {
+        format!("{}/.well-known/jwks.json", self.path)
+    }
+
+    /// Adds what client libraries write as `aud` by default: the issuer, and the address of the token endpoint.
+    pub(crate) fn add_audiences(&self, token_path: &str, options: VerifierOptions) -> VerifierOptions {
+        let token_url = Audience::parse(&self.url_of(token_path));
+        let options = options.also_audience(self.name.clone());
+        token_url.into_iter().fold(options, VerifierOptions::also_audience)
+    }
+}
