@@ -93,7 +93,7 @@ impl VerifierOptions {
 
     /// Accepts what widespread client libraries send beyond the specification. It sets:
     /// - [`clock_tolerance`](VerifierOptions::clock_tolerance) to 30 s;
-    /// - [`typ`](VerifierOptions::typ) to [`TypRule::AnyCaseOrAbsent`];
+    /// - [`typ`](VerifierOptions::typ) to [`TypRule::Lenient`];
     /// - [`accept_text_exp`](VerifierOptions::accept_text_exp) and
     ///   [`accept_audience_array`](VerifierOptions::accept_audience_array) to true.
     ///
@@ -101,7 +101,7 @@ impl VerifierOptions {
     #[must_use]
     pub fn lenient_clients(self) -> Self {
         self.clock_tolerance(Self::DEFAULT_LEEWAY)
-            .typ(TypRule::AnyCaseOrAbsent)
+            .typ(TypRule::Lenient)
             .accept_text_exp(true)
             .accept_audience_array(true)
     }
@@ -114,8 +114,9 @@ pub enum TypRule {
     /// `jwt` in any case.
     #[default]
     AnyCase,
-    /// `jwt` in any case, or no `typ`. Some OAuth clients send none.
-    AnyCaseOrAbsent,
+    /// `jwt` in any case, `client-authentication+jwt` (draft-ietf-oauth-rfc7523bis), or no `typ`: OAuth clients send each
+    /// of them.
+    Lenient,
     /// `jwt` in lower case, as the specification spells it.
     Exact,
 }
@@ -123,8 +124,9 @@ pub enum TypRule {
 impl TypRule {
     pub(crate) fn check(self, typ: Option<&str>) -> Result<(), AssertionError> {
         match (typ, self) {
-            (Some("jwt"), _) | (None, Self::AnyCaseOrAbsent) => Ok(()),
-            (Some(typ), Self::AnyCase | Self::AnyCaseOrAbsent) if typ.eq_ignore_ascii_case("jwt") => Ok(()),
+            (Some("jwt"), _) | (None, Self::Lenient) => Ok(()),
+            (Some(typ), Self::AnyCase | Self::Lenient) if typ.eq_ignore_ascii_case("jwt") => Ok(()),
+            (Some(typ), Self::Lenient) if typ.eq_ignore_ascii_case("client-authentication+jwt") => Ok(()),
             (found, _) => Err(AssertionError::Typ { found: found.map(excerpt) }),
         }
     }

@@ -137,14 +137,14 @@ fn types_of_token() {
         jws::sign(&KEY, &header, claims(&[]).as_bytes()).unwrap()
     };
     let accepted = |verifier: &Verifier| -> Vec<bool> {
-        [Some("jwt"), Some("JWT"), Some("JwT"), None, Some("JOSE"), Some(""), Some("jwt ")]
+        [Some("jwt"), Some("JWT"), Some("JwT"), None, Some("Client-Authentication+JWT"), Some("JOSE"), Some("")]
             .map(|typ| verify(verifier, &of(typ)).is_ok())
             .to_vec()
     };
     assert_eq!(accepted(&verifier()), [true, true, true, false, false, false, false]);
     assert_eq!(
-        accepted(&verifier_with(VerifierOptions::new().typ(TypRule::AnyCaseOrAbsent))),
-        [true, true, true, true, false, false, false]
+        accepted(&verifier_with(VerifierOptions::new().typ(TypRule::Lenient))),
+        [true, true, true, true, true, false, false]
     );
     assert_eq!(
         accepted(&verifier_with(VerifierOptions::new().typ(TypRule::Exact))),
@@ -249,7 +249,7 @@ fn lenient_clients_are_one_option() {
     let lenient = VerifierOptions::new().lenient_clients();
     let each = VerifierOptions::new()
         .clock_tolerance(Duration::from_secs(30))
-        .typ(TypRule::AnyCaseOrAbsent)
+        .typ(TypRule::Lenient)
         .accept_text_exp(true)
         .accept_audience_array(true);
     assert_eq!(lenient, each);
@@ -340,7 +340,7 @@ fn what_real_clients_send() {
     assert!(exchange(&verifier(), content_type, &second, "&client_id=CUSTOMERCODE").is_err());
     assert!(
         exchange(
-            &verifier_with(VerifierOptions::new().typ(TypRule::AnyCaseOrAbsent)),
+            &verifier_with(VerifierOptions::new().typ(TypRule::Lenient)),
             content_type,
             &second,
             "&client_id=CUSTOMERCODE"
@@ -349,7 +349,7 @@ fn what_real_clients_send() {
     );
     assert!(
         exchange(
-            &verifier_with(VerifierOptions::new().typ(TypRule::AnyCaseOrAbsent)),
+            &verifier_with(VerifierOptions::new().typ(TypRule::Lenient)),
             content_type,
             &second,
             "&client_id=customercode"
