@@ -128,7 +128,7 @@ impl ProviderOptions {
         self
     }
 
-    /// Whether the routers serve the contract, an OpenAPI 3.1 document, at `/openapi.json` below the base, to everybody.
+    /// Whether the routers serve the contract, an OpenAPI 3.1 document, to everybody, at `/openapi.json` below the base.
     /// Default: yes. [`Provider::contract`](crate::Provider::contract) returns it in either case.
     #[must_use]
     pub fn serve_contract(mut self, serve: bool) -> Self {

@@ -66,7 +66,8 @@ impl Provider {
         contract::document(&self.shared.options, self.shared.issuer.as_ref())
     }
 
-    /// A router of the token endpoint and of the issuer's metadata, for a separate host. Any other request to the router is answered 404.
+    /// A router of the token endpoint and of the issuer's metadata, for a separate host. Any other request to the router
+    /// is answered 404.
     pub fn token_router(&self) -> Router {
         self.finished(self.token_route())
     }
@@ -76,8 +77,8 @@ impl Provider {
         self.finished(self.statement_route())
     }
 
-    /// A router of both endpoints and of the issuer's metadata ([`ProviderOptions::issuer`]). Any other request to the router is answered 404. To merge it with a router that has
-    /// a fallback, use [`Router::reset_fallback`].
+    /// A router of both endpoints and of the issuer's metadata ([`ProviderOptions::issuer`]). Any other request to the
+    /// router is answered 404. To merge it with a router that has a fallback, use [`Router::reset_fallback`].
     pub fn router(&self) -> Router {
         self.finished(self.token_route().merge(self.statement_route()))
     }

@@ -20,6 +20,8 @@ use crate::{Acknowledgement, MessageKind};
 pub fn components() -> String {
     let mut schemas = Schemas::default();
     Acknowledgement::schema(None, &mut schemas);
+    // Any other status is read, and is no acknowledgement.
+    schemas.fix(ACKNOWLEDGEMENT, "status", Acknowledgement::RECEIVED);
     for kind in MessageKind::ALL {
         kind.add_schema(&mut schemas);
     }

@@ -1,5 +1,7 @@
 //! JSON Schemas of the types of values, for contracts.
 
+#![allow(clippy::indexing_slicing, reason = "members of JSON objects that are made here")]
+
 use super::Bound;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -35,6 +37,13 @@ impl Schemas {
     pub(crate) fn insert(&mut self, name: &'static str, schema: Value) -> Value {
         self.0.insert(name, schema);
         reference(name)
+    }
+
+    /// Says of a member of an object, which is there, that it has this one value.
+    pub(crate) fn fix(&mut self, name: &'static str, member: &'static str, value: &str) {
+        if let Some(schema) = self.0.get_mut(name).and_then(|object| object["properties"].get_mut(member)) {
+            *schema = json!({ "const": value });
+        }
     }
 
     pub(crate) fn into_json(self) -> String {

@@ -213,7 +213,10 @@ macro_rules! wire_object {
     (
         $(#[doc = $doc:literal])*
         pub struct $name:ident {
-            $( $(#[doc = $member_doc:literal])* $kind:ident $member:ident: $type:ty = $wire:literal $(=> $bound:ident)?, )*
+            $(
+                $(#[doc = $member_doc:literal])*
+                $kind:ident $member:ident: $type:ty = $wire:literal $(=> $bound:ident)?,
+            )*
         }
     ) => {
         $(#[doc = $doc])*

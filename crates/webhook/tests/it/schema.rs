@@ -99,6 +99,7 @@ fn the_schemas_have_the_members_of_the_messages_and_no_others() {
     let acknowledgement = ["Acknowledgement/id", "Acknowledgement/status"].map(str::to_owned);
     met.extend(acknowledgement);
     assert_eq!(met, declared);
+    assert_eq!(components[schema::ACKNOWLEDGEMENT]["properties"]["status"], json!({ "const": "RCVD" }));
 }
 
 #[test]
