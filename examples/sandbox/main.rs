@@ -48,6 +48,9 @@ enum Command {
         /// The port on 127.0.0.1; 0 lets the system choose one.
         #[arg(long, default_value_t = 8443)]
         port: u16,
+        /// Whether calls are limited.
+        #[arg(long, value_enum, default_value_t = serve::Limits::On)]
+        limits: serve::Limits,
     },
     /// Prints an assertion of the customer, valid for an hour.
     Assertion {
@@ -97,7 +100,7 @@ async fn main() -> ExitCode {
     }
     let outcome = match Arguments::parse().command {
         None => tour::run().await,
-        Some(Command::Serve { data, port }) => serve::run(&data, port).await,
+        Some(Command::Serve { data, port, limits }) => serve::run(&data, port, limits).await,
         Some(Command::Assertion { data }) => serve::print_assertion(&data),
         Some(Command::Receive { data, port, api_key }) => receive::run(&data, port, &api_key).await,
         Some(Command::Send { to, data, ca, api_key, danger_allow_http }) => {

@@ -5,10 +5,11 @@ use crate::bank::{Bank, CUSTOMER};
 use crate::data::Data;
 use crate::files::{make_private_folder, write_private};
 use crate::keys::BANK_KID;
-use crate::server::Server;
+use crate::server::{Server, base_url, listen};
 use bankrail::client_assertion::token::names;
-use bankrail::client_assertion::{Audience, Verifier};
+use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail::http::serve::Shutdown;
+use bankrail::rate_limit::{CallType, Limiter, Policy};
 use bankrail::service::{CursorSecret, Provider, ProviderOptions};
 use bankrail::stores::sqlite::SqliteStore;
 use base64::Engine as _;
@@ -24,21 +25,34 @@ pub(crate) const AUDIENCE: &str = "https://localhost/v1.0/auth";
 /// The folder of the bank's public keys.
 const BANK_KEYS: &str = "bank-keys";
 
+/// Whether calls are limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Limits {
+    /// The limits of the specification.
+    On,
+    /// No limits.
+    Off,
+}
+
 /// Serves until Ctrl-C.
-pub(crate) async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> {
+pub(crate) async fn run(folder: &Path, port: u16, limits: Limits) -> Result<(), Box<dyn Error>> {
     let data = Data::open(folder)?;
     let api_key = data.secret("api-key")?;
     let store = Arc::new(SqliteStore::open(data.path("provider.sqlite"))?);
     let bank = Arc::new(Bank::new(&api_key, data.keys.assertion.verifying_key())?);
     let audience = Audience::parse(AUDIENCE)?;
+    let listener = listen(port)?;
+    let base_url = base_url(listener.local_addr()?);
     let options = ProviderOptions::new()
+        .issuer(&base_url)
+        .limiter(limiter(limits))
         .cursor_secret(cursor_secret(&data)?)
         .report_time_zone("Australia/Sydney")
         .rate_limit_headers(true);
-    let verifier = Verifier::new(audience.clone());
+    // Client libraries start from the issuer's address and need no further settings.
+    let verifier = Verifier::new(audience.clone()).with_options(VerifierOptions::new().lenient_clients());
     let provider = Provider::new(bank.clone(), bank, store.clone(), store, verifier, options)?;
-    let server = Server::start(provider.router(), &data.certificates, port)?;
-    let base_url = server.base_url();
+    let server = Server::start_on(listener, provider.router(), &data.certificates)?;
     let assertion = data.assertion(&audience)?;
     write_bank_key(&data)?;
     write_token_cache_key(&data)?;
@@ -49,6 +63,19 @@ pub(crate) async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> 
     shutdown.wanted().await;
     println!("stopping");
     server.stop().await
+}
+
+/// A limiter that counts in this process's memory.
+fn limiter(limits: Limits) -> Arc<Limiter> {
+    let limiter = Limiter::default();
+    if limits == Limits::Off {
+        limiter.change_limits(|limits| {
+            for call_type in CallType::ALL {
+                limits.set_default(call_type, Policy::unlimited());
+            }
+        });
+    }
+    Arc::new(limiter)
 }
 
 /// Prints an assertion of the customer.
@@ -96,6 +123,7 @@ fn customer_file(base_url: &str, audience: &Audience, api_key: &str) -> String {
         "ca": "ca.pem",
         "bank_keys": BANK_KEYS,
         "base_url": base_url,
+        "issuer": base_url,
         "token_url": format!("{base_url}/v1.0/auth"),
         "statement_url": format!("{base_url}/accounts/v2.0/statement"),
         "scope": names::STATEMENT_READ,
@@ -108,6 +136,8 @@ fn print_help(data: &Data, base_url: &str, api_key: &str, assertion: &str) {
     let ca = data.path("ca.pem");
     let (ca, folder) = (ca.display(), data.folder.display());
     println!("provider       {base_url}");
+    println!("contract       {base_url}/openapi.json");
+    println!("metadata       {base_url}/.well-known/openid-configuration");
     println!("data           {folder}");
     println!("CA file        {ca}");
     println!("for programs   {}\n", data.path("customer.json").display());

@@ -1,5 +1,6 @@
 //! The age of what waits, of every engine.
 
+use super::outbox_suite::intervention;
 use super::{at, lease, owner};
 use crate::key::{DuplicateKey, Fingerprint, KeyHash};
 use crate::kind::Kind;
@@ -26,7 +27,7 @@ pub async fn oldest_in_outbox(outbox: &impl Outbox) {
         outbox.enqueue(&message, at(u64::from(number) * 100)).await.expect("enqueue");
     }
     assert_eq!(outbox.oldest_pending().await.expect("store"), Some(at(100)));
-    outbox.stop_endpoint(&endpoint("a"), &by("a test"), at(400)).await.expect("stop");
+    outbox.stop_endpoint(&endpoint("a"), &intervention("a test"), at(400)).await.expect("stop");
     assert_eq!(outbox.oldest_pending().await.expect("store"), Some(at(200)), "a stopped endpoint does not count");
     let leased = outbox.lease(LeaseRequest::new(lease(1, 1000), 1), at(500)).await.expect("lease");
     assert_eq!(outbox.oldest_pending().await.expect("store"), Some(at(200)), "a leased entry still waits");

@@ -3,7 +3,7 @@
 mod circuits;
 mod operators;
 
-use self::operators::intervention;
+pub(super) use self::operators::intervention;
 use super::model_outbox::ModelOutbox;
 use super::oldest_suite::oldest_in_outbox;
 use super::random::Random;

@@ -8,7 +8,7 @@ use crate::outbox::{
     OutboxState, OutboxSummary, Outgoing,
 };
 
-pub(super) fn intervention(reason: &str) -> Intervention {
+pub(in crate::testing) fn intervention(reason: &str) -> Intervention {
     let reason = reason.parse().expect("a short reason");
     Intervention { by: "on call".parse().expect("a short name"), reason }
 }
