@@ -19,6 +19,8 @@ use tower::{Service, ServiceExt};
 
 pub(crate) const UUID: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
 const ID: &str = "0b7c2f6e8a1d11eb8dcd0242ac130003";
+const OTHER_UUID: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130004";
+const OTHER_ID: &str = "0b7c2f6e8a1d11eb8dcd0242ac130004";
 
 pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 pub(crate) static DECRYPTION: LazyLock<DecryptionKey> =
@@ -432,6 +434,67 @@ async fn a_body_that_does_not_arrive_is_answered_408() {
     request.headers_mut().remove("content-length");
     let response = receivers.receiver(MessageKind::Query).call(request).await.unwrap();
     assert_eq!(response.status(), StatusCode::REQUEST_TIMEOUT);
+}
+
+/// The contract that providers publish, docs/openapi.json, says of receivers what they do: its statuses, the members of
+/// its bodies and its required headers, for each kind of message.
+#[tokio::test]
+async fn receivers_answer_as_the_contract_says() {
+    let contract = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json")).unwrap();
+    let contract: serde_json::Value = serde_json::from_slice(&contract).unwrap();
+    for kind in MessageKind::ALL {
+        let operation = &contract["webhooks"][kind.as_str()]["post"];
+        // The inbox is full after one message.
+        let receivers = receivers_with(Arc::new(MemoryStore::with_capacity(1).inbox()), options());
+        let mut requests = vec![
+            delivery(kind, seal(&message(kind))),
+            delivery(kind, "{}"),
+            delivery(
+                kind,
+                seal(
+                    &message(kind)
+                        .replace("I-1", "I-2")
+                        .replace("C-1", "C-2")
+                        .replace(ID, OTHER_ID)
+                        .replace(UUID, OTHER_UUID),
+                ),
+            ),
+            delivery(kind, "x".repeat(600_000)),
+        ];
+        let mut without_key = delivery(kind, "{}");
+        without_key.headers_mut().remove("apikey");
+        let mut text = delivery(kind, "{}");
+        text.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+        requests.extend([without_key, text]);
+        // That of a body that does not arrive, which has a test of its own.
+        let mut statuses = vec!["408".to_owned()];
+        for request in requests {
+            let (status, body) = send(&receivers, request).await;
+            statuses.push(status.as_str().to_owned());
+            let declared = &operation["responses"][status.as_str()];
+            let Some(content) = declared.get("content") else {
+                assert_eq!((declared.is_object(), &*body), (true, ""), "{kind} {status}");
+                continue;
+            };
+            let reference = content["application/json"]["schema"]["$ref"].as_str().unwrap();
+            let schema = contract.pointer(reference.trim_start_matches('#')).unwrap();
+            let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+            let found: Vec<_> = body.as_object().unwrap().keys().collect();
+            let named: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
+            assert_eq!(found.len(), named.len(), "{kind} {status}");
+            assert!(found.iter().all(|name| named.contains(name) && body[*name].is_string()), "{kind} {status}");
+        }
+        statuses.sort();
+        let declared: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(statuses, declared, "{kind}");
+        for parameter in operation["parameters"].as_array().unwrap() {
+            let mut without = delivery(kind, seal(&message(kind)));
+            let named = without.headers_mut().remove(parameter["name"].as_str().unwrap()).is_some();
+            assert_eq!(named, parameter["required"] == true, "{kind}: {parameter}");
+            let status = send(&receivers, without).await.0;
+            assert_eq!(status == StatusCode::BAD_REQUEST, named, "{kind}: {parameter}");
+        }
+    }
 }
 
 #[tokio::test]
