@@ -50,8 +50,8 @@ impl CpuPool {
         Self { inner: Arc::new(Inner { size: threads, state: Mutex::default() }), lane: 0 }
     }
 
-    /// The same threads, for jobs in the lane of this name, such as those for one endpoint. Default: all jobs are in one
-    /// lane. Two names may share a lane, if seldom.
+    /// The same threads, for jobs in the lane of this name, such as those for one endpoint. Default: all jobs are in
+    /// one lane. Two names may share a lane, if seldom.
     #[must_use]
     pub fn lane(&self, name: &(impl Hash + ?Sized)) -> Self {
         let mut hasher = DefaultHasher::new();

@@ -179,11 +179,11 @@ pub trait Outbox: Debug + Send + Sync {
     /// Returns the endpoints with a circuit, by name. A rest that is over may still be there.
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>>;
 
-    /// Returns entries without their payload, in the order of enqueueing. An entry that this version cannot read is left
-    /// out.
+    /// Returns entries without their payload, in the order of enqueueing. An entry that this version cannot read is
+    /// left out.
     ///
-    /// The cost of a page is proportional to the entries that the engine passes over to fill it: the dead letters or the
-    /// dropped entries for those states, and else all entries after [`OutboxQuery::after`].
+    /// The cost of a page is proportional to the entries that the engine passes over to fill it: the dead letters or
+    /// the dropped entries for those states, and else all entries after [`OutboxQuery::after`].
     fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>>;
 
     /// Returns an entry without its payload.
@@ -203,11 +203,11 @@ pub trait Outbox: Debug + Send + Sync {
     /// durable before the next.
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64>;
 
-    /// Drops a pending entry or a dead letter: it is never delivered from then on, and kept with its deliveries until it
-    /// is forgotten. Its `message_id` stays taken.
+    /// Drops a pending entry or a dead letter: it is never delivered from then on, and kept with its deliveries until
+    /// it is forgotten. Its `message_id` stays taken.
     ///
-    /// An entry under a lease that lasts beyond now is not dropped, because its message may be under way. A lease that is
-    /// over does not prevent it; its late owner then records nothing.
+    /// An entry under a lease that lasts beyond now is not dropped, because its message may be under way. A lease that
+    /// is over does not prevent it; its late owner then records nothing.
     fn drop_entry<'a>(
         &'a self,
         id: EntryId,

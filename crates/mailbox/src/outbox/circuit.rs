@@ -3,8 +3,8 @@
 use super::EndpointId;
 use bankrail_values::Timestamp;
 
-/// The circuit of an endpoint, shared by all workers over one outbox and kept over a restart. An endpoint without one is
-/// well. Workers decide when it opens and for how long; an outbox keeps it and leases by it.
+/// The circuit of an endpoint, shared by all workers over one outbox and kept over a restart. An endpoint without one
+/// is well. Workers decide when it opens and for how long; an outbox keeps it and leases by it.
 ///
 /// - Open or at rest, its entries are not leased ([`Circuit::is_held`]).
 /// - Once it has opened, and until it is closed, at most one entry of the endpoint is under lease at once, those of all
@@ -40,8 +40,8 @@ impl Circuit {
         if self.openings > 0 { per_endpoint.min(1) } else { per_endpoint }
     }
 
-    /// The circuit after `news` of a worker, for engines. Of two openings with one number the one that is kept stays, so
-    /// that deliveries that began before it do not lengthen it. Of two rests the later one stays.
+    /// The circuit after `news` of a worker, for engines. Of two openings with one number the one that is kept stays,
+    /// so that deliveries that began before it do not lengthen it. Of two rests the later one stays.
     #[must_use]
     pub fn joined(self, news: Self) -> Self {
         let opening = if news.openings > self.openings { news } else { self };

@@ -98,8 +98,8 @@ impl<'a> LeaseRequest<'a> {
     /// Chooses among the candidates, for engines: the entries to lease, in their order, those of slow endpoints last.
     ///
     /// The candidates are, of each endpoint that is neither stopped nor held nor left out, its first due and free
-    /// entries: as many as [`Circuit::bound`](crate::Circuit::bound) of [`LeaseRequest::per_endpoint`] allows beside its
-    /// leases, or as the limit does. A lease that is
+    /// entries: as many as [`Circuit::bound`](crate::Circuit::bound) of [`LeaseRequest::per_endpoint`] allows beside
+    /// its leases, or as the limit does. A lease that is
     /// already over does not count, so an endpoint below its bound may have any number of candidates.
     #[must_use]
     pub fn choose(&self, mut candidates: Vec<LeaseCandidate>) -> Vec<EntryId> {

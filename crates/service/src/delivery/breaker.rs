@@ -10,8 +10,9 @@ use std::time::Duration;
 /// When an endpoint's circuit opens, and for how long.
 ///
 /// Each dispatcher counts the failures that it sees itself. The first one to see enough of them opens the circuit for
-/// all dispatchers over the outbox. After the pause one message is delivered as a trial, whichever dispatcher leases it;
-/// its outcome closes the circuit or opens it for longer. Deliveries that began before the circuit opened do neither.
+/// all dispatchers over the outbox. After the pause one message is delivered as a trial, whichever dispatcher leases
+/// it; its outcome closes the circuit or opens it for longer. Deliveries that began before the circuit opened do
+/// neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BreakerPolicy {
     failures: u32,

@@ -105,8 +105,8 @@ impl Dispatcher {
         stored.map_err(EnqueueError::Store)
     }
 
-    /// Makes the checks of [`Dispatcher::enqueue`] and returns what it would store, so that the caller can store it in a
-    /// transaction of its own: the message is sent if the transaction commits, and never if it does not.
+    /// Makes the checks of [`Dispatcher::enqueue`] and returns what it would store, so that the caller can store it in
+    /// a transaction of its own: the message is sent if the transaction commits, and never if it does not.
     ///
     /// Call [`Dispatcher::wake`] after the commit. Without it, or in another process, the message is found after
     /// [`DispatcherOptions::longest_idle`] at the latest. A transaction may be repeated with the same value.

@@ -37,8 +37,8 @@ impl Dispatcher {
         Ok(resent)
     }
 
-    /// Drops a pending message or a dead letter, as [`Outbox::drop_entry`](bankrail_mailbox::Outbox::drop_entry) does: it
-    /// is never delivered from then on. A message that is being delivered is not dropped.
+    /// Drops a pending message or a dead letter, as [`Outbox::drop_entry`](bankrail_mailbox::Outbox::drop_entry) does:
+    /// it is never delivered from then on. A message that is being delivered is not dropped.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox.
@@ -46,8 +46,8 @@ impl Dispatcher {
         self.shared.outbox.drop_entry(id, intervention, self.shared.clock.now()).await
     }
 
-    /// Stops deliveries to an endpoint until it is resumed, in all dispatchers over the outbox. Those that are under way
-    /// end. Messages to it are still enqueued. Stopping a stopped endpoint changes nothing.
+    /// Stops deliveries to an endpoint until it is resumed, in all dispatchers over the outbox. Those that are under
+    /// way end. Messages to it are still enqueued. Stopping a stopped endpoint changes nothing.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox.

@@ -54,7 +54,8 @@ const LEASE: &str = with_open_endpoints!(
         WHERE name <> ALL ($6) AND (open_until IS NULL OR open_until <= $3)
             AND (rests_until IS NULL OR rests_until <= $3)),
     turns AS (
-        SELECT id, name, is_slow, most, openings, open_until, rests_until, leased - 1 + row_number() OVER (PARTITION BY name ORDER BY due, id) AS turn,
+        SELECT id, name, is_slow, most, openings, open_until, rests_until,
+            leased - 1 + row_number() OVER (PARTITION BY name ORDER BY due, id) AS turn,
             name <= CASE WHEN is_slow THEN $11 ELSE $10 END AS next_round
         FROM free),
     places AS (

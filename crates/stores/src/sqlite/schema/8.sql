@@ -2,8 +2,8 @@
 ALTER TABLE bankrail_stopped ADD COLUMN stopped_by TEXT NOT NULL DEFAULT 'unknown';
 UPDATE bankrail_stopped SET reason = substr(reason, 1, 500);
 
--- Messages that an operator has dropped. The row of such a message has the state 'delivered', so that no version of this
--- crate delivers it.
+-- Messages that an operator has dropped. The row of such a message has the state 'delivered', so that no version of
+-- this crate delivers it.
 CREATE TABLE bankrail_dropped (
     entry      INTEGER NOT NULL PRIMARY KEY REFERENCES bankrail_outbox (id) ON DELETE CASCADE,
     dropped_by TEXT    NOT NULL,
