@@ -12,6 +12,7 @@ pub use error::{AccountError, BookError, RegisterError};
 pub use load::{LoadError, LoadOptions, Loaded, ReportError, RowError};
 
 use super::{Booking, Ledger, LedgerAnswer, LedgerEntry, RegisteredAccount, StatementQuery};
+use crate::customers::AccountRegistrar;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::rusqlite::Connection;
@@ -189,6 +190,19 @@ impl Ledger for SqliteLedger {
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
         let query = query.clone();
         Box::pin(self.read(move |connection| page::page(connection, &query)))
+    }
+}
+
+/// Accounts that the ledger cannot have, such as one in another currency than before, are a
+/// [conflict](StoreErrorKind::Conflict).
+impl AccountRegistrar for SqliteLedger {
+    fn register(&self, customer: CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            Self::register(self, &customer, accounts).await.map_err(|error| match error {
+                RegisterError::Store(error) => error,
+                wrong => StoreError::new(StoreErrorKind::Conflict, wrong),
+            })
+        })
     }
 }
 

@@ -43,6 +43,8 @@ impl Capture {
             tracing_subscriber::fmt()
                 .with_max_level(LevelFilter::TRACE)
                 .with_ansi(false)
+                // Its digits may be those that are looked for.
+                .without_time()
                 .with_writer(sink.clone())
                 .finish()
         };

@@ -7,8 +7,8 @@
     reason = "helpers of tests say what they expect as tests do"
 )]
 
-mod bookings;
 mod audit;
+mod bookings;
 mod capture;
 mod contract;
 mod customers;

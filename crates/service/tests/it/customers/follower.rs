@@ -4,11 +4,11 @@ use super::fixture::{Folder, customer, record};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::{CallType, Limiter, default_limits};
 use bankrail_secured_payload::Sealer;
-use bankrail_service::RegisteredAccount;
 use bankrail_service::customers::{
     AccountRegistrar, CustomerBook, DirectoryFollower, SqliteDirectory, SqliteDirectoryOptions,
 };
 use bankrail_service::delivery::{Endpoints, SealPayload};
+use bankrail_service::{RegisteredAccount, SqliteLedger};
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::{StoreErrorKind, StoreFuture};
@@ -172,4 +172,17 @@ async fn it_runs_over_a_folder() {
     assert_eq!(register.of("ACME"), ["1 USD"]);
     stop.send(()).unwrap();
     running.await.unwrap();
+}
+
+/// Accounts of the records can be asked for at the ledger.
+#[tokio::test]
+async fn the_sqlite_ledger_learns_accounts() {
+    let ledger = SqliteLedger::new(SqliteStore::open_in_memory().unwrap());
+    let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
+    follower.apply(&book(&[("ACME", ACCOUNT)])).await.unwrap();
+    let account = AccountId::parse("1").unwrap();
+    assert_eq!(ledger.balance(&account).await.unwrap().map(|money| money.to_string()), Some("0 AUD".to_owned()));
+    // What the ledger cannot have is an error, and the account stays as it is.
+    let refused = follower.apply(&book(&[("ACME", &ACCOUNT.replace("AUD", "USD"))])).await.unwrap_err();
+    assert_eq!(refused.kind(), StoreErrorKind::Conflict);
 }
