@@ -1,0 +1,152 @@
+//! A provider from a folder, which has:
+//!
+//! - `customers/`: a TOML file for each customer, with its keys, accounts, limits and webhook endpoints;
+//! - `server.pem` and `server-key.pem`: the certificate and its key, replaced while the provider runs;
+//! - `signing.pem`: the private key that signs webhooks; `cursor.key`: 32 random bytes.
+//!
+//! What it knows is in `provider.sqlite`, and what it granted and served in `audit.jsonl`. `provider FOLDER book FILE`
+//! books what a CSV file says, and `provider FOLDER send ENDPOINT KIND FILE` delivers a message, both while it serves.
+
+use bankrail::client_assertion::token::TokenStore;
+use bankrail::client_assertion::{Audience, ReplayStore, Verifier, VerifierOptions};
+use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
+use bankrail::http::serve::{CertificateFiles, Server, Shutdown};
+use bankrail::jose::SigningKey;
+use bankrail::mailbox::Outbox;
+use bankrail::rate_limit::{CounterStore, Limiter, Limits};
+use bankrail::secured_payload::Sealer;
+use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
+use bankrail::service::customers::{CustomerFolder, DirectoryFollower};
+use bankrail::service::delivery::{
+    Dispatcher, DispatcherOptions, Endpoints, HttpsTransport, HttpsTransportOptions, SealPayload, TlsRoots,
+};
+use bankrail::service::{CursorSecret, Provider, ProviderOptions, SqliteLedger};
+use bankrail::stores::postgres::PostgresStore;
+use bankrail::stores::redis::{RedisCounters, RedisStore};
+use bankrail::stores::sqlite::SqliteStore;
+use bankrail::values::{Clock, HyphenatedUuid, SystemClock};
+use bankrail::webhook::{DeliveryHeaders, Message, MessageKind};
+use clap::{Parser, Subcommand};
+use std::error::Error;
+use std::fs::{self, File};
+use std::future::pending;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// A provider from a folder.
+#[derive(Parser)]
+struct Arguments {
+    folder: PathBuf,
+    /// Keep messages to deliver in this PostgreSQL: `host=… dbname=…`.
+    #[arg(long)]
+    postgres: Option<String>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serves until Ctrl-C or SIGTERM.
+    Serve {
+        /// The address that customers know, such as `https://bank.example`.
+        issuer: String,
+        #[arg(long, default_value = "127.0.0.1:8443")]
+        listen: SocketAddr,
+        /// Health and metrics, for supervisors.
+        #[arg(long, default_value = "127.0.0.1:9090")]
+        operations: SocketAddr,
+        /// Keep tokens, used assertions and counters in this Valkey or Redis: `redis://…`.
+        #[arg(long)]
+        valkey: Option<String>,
+        /// Trust these certificate authorities of customers' receivers, not those of the system.
+        #[arg(long)]
+        roots: Option<PathBuf>,
+    },
+    /// Books the rows of a CSV file.
+    Book { file: PathBuf },
+    /// Delivers the message in a file to a customer's endpoint.
+    Send { endpoint: String, kind: String, file: PathBuf },
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    let Arguments { folder, postgres, command } = Arguments::parse();
+    let store = SqliteStore::open(folder.join("provider.sqlite"))?;
+    let outbox: Arc<dyn Outbox> = match postgres {
+        Some(config) => Arc::new(PostgresStore::connect(&config).await?.outbox()),
+        None => Arc::new(store.outbox()),
+    };
+    match command {
+        Command::Book { file } => {
+            let loaded = SqliteLedger::new(store).load_csv(File::open(file)?).await?;
+            println!("{} booked, {} booked before", loaded.booked, loaded.already);
+        }
+        Command::Send { endpoint, kind, file } => {
+            let kind = MessageKind::from_name(&kind).ok_or("expected the kind of a message, such as query")?;
+            let message = Message::from_json(kind, &fs::read(file)?)?.message;
+            let mut headers = DeliveryHeaders::new(HyphenatedUuid::random());
+            headers.request_key = kind.answers_a_request().then(HyphenatedUuid::random);
+            outbox.enqueue(&message.outgoing(endpoint.parse()?, &headers)?, SystemClock.now()).await?;
+        }
+        Command::Serve { issuer, listen, operations, valkey, roots } => {
+            let keys: (Arc<dyn TokenStore>, Arc<dyn ReplayStore>, Arc<dyn CounterStore>) = match valkey {
+                Some(url) => {
+                    let shared = Arc::new(RedisStore::open(&url)?);
+                    (shared.clone(), shared, Arc::new(RedisCounters::open(&url)?))
+                }
+                None => (Arc::new(store.clone()), Arc::new(store.clone()), Arc::new(store.clone())),
+            };
+            let shutdown = Shutdown::on_signal()?;
+            let file = |name: &str| fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
+            let ledger = SqliteLedger::new(store.clone());
+            let limiter = Arc::new(Limiter::new(Limits::new(), keys.2));
+            let endpoints = Endpoints::new();
+            let signing = SigningKey::from_pem(&String::from_utf8(file("signing.pem")?)?)?;
+            let directory = Arc::new(CustomerFolder::open(folder.join("customers"))?);
+            let mut follower = DirectoryFollower::new()
+                .limiter(limiter.clone())
+                .accounts(Arc::new(ledger.clone()))
+                .endpoints(endpoints.clone(), move |endpoint| -> Arc<dyn SealPayload> {
+                    Arc::new(Sealer::new(signing.clone(), endpoint.encryption_key().clone()))
+                });
+            follower.apply(&directory.book()).await?;
+
+            let roots = roots.map(fs::read).transpose()?.map_or(TlsRoots::Platform, TlsRoots::OnlyPem);
+            let transport = Arc::new(HttpsTransport::new(&HttpsTransportOptions::new().tls_roots(roots))?);
+            let dispatcher =
+                Dispatcher::new(outbox, endpoints, transport, Arc::new(SystemClock), DispatcherOptions::new())?;
+
+            let secret = <[u8; 32]>::try_from(file("cursor.key")?).map_err(|_| "cursor.key: expected 32 bytes")?;
+            let audit = AuditFile::open(folder.join("audit.jsonl"), &AuditFileOptions::new())?;
+            let options = ProviderOptions::new()
+                .issuer(&issuer)
+                .limiter(limiter)
+                .cursor_secret(CursorSecret::from_bytes(secret))
+                .audit(Arc::new(audit), AuditOptions::new());
+            let verifier =
+                Verifier::new(Audience::parse(&issuer)?).with_options(VerifierOptions::new().lenient_clients());
+            let provider = Provider::new(directory.clone(), Arc::new(ledger), keys.0, keys.1, verifier, options)?;
+
+            let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
+            let server = Server::new(TcpListener::bind(listen).await?, certificate.server_config()?, provider.router());
+            let health = OperationsOptions::new()
+                .prometheus(Prometheus::install()?)
+                .not_ready_from(shutdown.clone().wanted())
+                .check("database", move || {
+                    let store = store.clone();
+                    async move { store.ping().await }
+                });
+            let health = Server::without_tls(TcpListener::bind(operations).await?, Operations::new(health));
+            tokio::spawn(health.run(pending()));
+            tokio::spawn(async move { certificate.watch(Duration::from_secs(60)).await });
+            tokio::spawn(async move { follower.run(&*directory, pending()).await });
+            println!("{issuer} on {listen}");
+            tokio::join!(server.run(shutdown.clone().wanted()), dispatcher.run(shutdown.wanted()));
+        }
+    }
+    Ok(())
+}
