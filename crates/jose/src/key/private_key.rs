@@ -2,6 +2,7 @@
 
 use super::public_key::{check_algorithm, check_len, check_numbers, not_der, number};
 use super::{KeyError, PublicKey, pem, roca};
+use rsa::pkcs1::EncodeRsaPrivateKey as _;
 use rsa::pkcs8::{self, EncodePrivateKey as _};
 use rsa::traits::PrivateKeyParts as _;
 use rsa::{BigUint, RsaPrivateKey, pkcs1};
@@ -110,6 +111,18 @@ impl PrivateKey {
     #[must_use]
     pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
         pem::encode("PRIVATE KEY", &self.to_pkcs8_der())
+    }
+
+    /// The key as an RSAPrivateKey (PKCS#1) in DER, for programs that read no PKCS#8.
+    #[must_use]
+    pub fn to_pkcs1_der(&self) -> Zeroizing<Vec<u8>> {
+        self.0.to_pkcs1_der().expect("a checked key always encodes").to_bytes()
+    }
+
+    /// The key as a PEM block `RSA PRIVATE KEY`, for programs that read no PKCS#8.
+    #[must_use]
+    pub fn to_pkcs1_pem(&self) -> Zeroizing<String> {
+        pem::encode("RSA PRIVATE KEY", &self.to_pkcs1_der())
     }
 
     /// `d`, `p`, `q`, `dp`, `dq`, `qi`: the private members of a JWK in the order of RFC 7518 section 6.3.2.

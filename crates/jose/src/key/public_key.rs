@@ -96,6 +96,12 @@ impl PublicKey {
         self.0.to_pkcs1_der().expect("two integers always encode").into_vec()
     }
 
+    /// The key as a PEM block `RSA PUBLIC KEY`.
+    #[must_use]
+    pub fn to_pkcs1_pem(&self) -> String {
+        std::mem::take(&mut *pem::encode("RSA PUBLIC KEY", &self.to_pkcs1_der()))
+    }
+
     /// The SHA-256 thumbprint (RFC 7638) in base64url, the same for the private and the public key.
     #[must_use]
     pub fn thumbprint(&self) -> String {

@@ -34,6 +34,13 @@ fn every_format_of_a_key_gives_the_same_key() {
     assert_eq!(key_pair.public_key(), *public.public_key());
     assert_eq!(PublicKey::from_pem(&public.to_spki_pem()).unwrap(), *public.public_key());
     assert_eq!(PublicKey::from_pkcs1_der(&public.public_key().to_pkcs1_der()).unwrap(), *public.public_key());
+    assert_eq!(PublicKey::from_pem(&public.public_key().to_pkcs1_pem()).unwrap(), *public.public_key());
+    for again in [
+        PrivateKey::from_pkcs1_der(&key_pair.to_pkcs1_der()).unwrap(),
+        PrivateKey::from_pem(&key_pair.to_pkcs1_pem()).unwrap(),
+    ] {
+        assert_eq!(*again.to_pkcs8_der(), *key_pair.to_pkcs8_der());
+    }
     assert_eq!(PrivateKey::from_pkcs8_der(&key_pair.to_pkcs8_der()).unwrap().public_key(), *public.public_key());
     for options in backends() {
         let jwk = Jwk::parse(&private.to_jwk()).unwrap();
