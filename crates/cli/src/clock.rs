@@ -1,0 +1,39 @@
+//! Times for people: as written, in UTC and in the zone of the machine.
+
+use bankrail::camt052::DateTime;
+use bankrail::values::Timestamp;
+use time::{OffsetDateTime, UtcOffset};
+
+/// A time as it is written, and, where it has an offset, in UTC and in the zone of the machine.
+pub(crate) fn moment(at: &DateTime) -> String {
+    match at.offset().and_then(|_| at.to_time(UtcOffset::UTC)) {
+        Some(instant) => format!("{at} ({})", both(instant)),
+        None => at.to_string(),
+    }
+}
+
+/// An instant in UTC and in the zone of the machine.
+pub(crate) fn instant(at: Timestamp) -> String {
+    both(at.to_time())
+}
+
+/// `2021-07-29 07:10:05 UTC`, followed by the time in the zone of the machine where that is another.
+fn both(at: OffsetDateTime) -> String {
+    // The zone is not known where the system does not tell.
+    let here = UtcOffset::local_offset_at(at).ok().filter(|offset| !offset.is_utc());
+    let text = |at: OffsetDateTime| {
+        let (date, clock) = (at.date(), at.time());
+        let (year, month, day) = (date.year(), u8::from(date.month()), date.day());
+        format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", clock.hour(), clock.minute(), clock.second())
+    };
+    let utc = at.checked_to_offset(UtcOffset::UTC).unwrap_or(at);
+    match here.and_then(|offset| at.checked_to_offset(offset)) {
+        Some(local) => {
+            let (hours, minutes, _) = local.offset().as_hms();
+            let sign = if hours < 0 || minutes < 0 { '-' } else { '+' };
+            let offset = format!("{sign}{:02}:{:02}", hours.unsigned_abs(), minutes.unsigned_abs());
+            format!("{} UTC, {} {offset} here", text(utc), text(local))
+        }
+        None => format!("{} UTC", text(utc)),
+    }
+}

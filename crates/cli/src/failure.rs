@@ -1,0 +1,94 @@
+//! How a command ends.
+
+use std::fmt::Display;
+use std::io;
+use std::process::ExitCode;
+
+/// How a command that was carried out ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Nothing is wrong: exit status 0.
+    Fine,
+    /// What was looked at has findings: exit status 1.
+    Findings,
+}
+
+impl Outcome {
+    /// [`Outcome::Findings`] if either has findings.
+    pub(crate) fn and(self, other: Self) -> Self {
+        if self == Self::Fine { other } else { self }
+    }
+
+    /// [`Outcome::Findings`] if there are any.
+    pub(crate) fn of_findings(any: bool) -> Self {
+        if any { Self::Findings } else { Self::Fine }
+    }
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Fine => Self::SUCCESS,
+            Outcome::Findings => Self::from(1),
+        }
+    }
+}
+
+/// Why a command was not carried out.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What was looked at is refused: exit status 1.
+    Refused(String),
+    /// A file cannot be read or written, or the arguments do not fit together: exit status 2.
+    Unable(String),
+    /// Nobody reads the output any more, as after `| head`. That is no failure: exit status 0, and no text.
+    Closed,
+}
+
+impl Failure {
+    /// A refusal, and what to do next.
+    pub(crate) fn refused(what: impl Display, next: impl Display) -> Self {
+        Self::Refused(format!("{what}; {next}"))
+    }
+
+    /// A command that cannot be carried out, and what to do next.
+    pub(crate) fn unable(what: impl Display, next: impl Display) -> Self {
+        Self::Unable(format!("{what}; {next}"))
+    }
+
+    /// The line for standard error, and the exit status.
+    pub(crate) fn into_parts(self) -> (Option<String>, ExitCode) {
+        match self {
+            Self::Refused(line) => (Some(line), ExitCode::from(1)),
+            Self::Unable(line) => (Some(line), ExitCode::from(2)),
+            Self::Closed => (None, ExitCode::SUCCESS),
+        }
+    }
+}
+
+/// Of standard output only: an error of an input says which file it is of.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Closed,
+            _ => {
+                Self::unable(format_args!("the output cannot be written: {error}"), "make room or choose another file")
+            }
+        }
+    }
+}
+
+/// An error with all its causes in one line. A layer that quotes its cause is not followed by the cause again.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        let text = next.to_string();
+        if !line.contains(&text) {
+            line.push_str(": ");
+            line.push_str(&text);
+        }
+        cause = next.source();
+    }
+    line
+}

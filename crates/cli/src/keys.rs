@@ -1,0 +1,147 @@
+//! `bankrail keys`: RSA keys in all their spellings.
+
+mod convert;
+pub(crate) mod file;
+mod generate;
+mod show;
+mod write;
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a signing key and a decryption key
+    ///
+    /// Writes signing.pem and decryption.pem (private, PKCS#8), signing.pub.pem and encryption.pub.pem (public, for the
+    /// other side), and jwks.json (both public keys, named by their thumbprints). A new folder and the private files
+    /// are readable by you alone. No file is overwritten unless --force is given, and without it either all files are
+    /// written or none.
+    #[command(after_help = "Examples:\n  \
+        bankrail keys generate my-keys\n  \
+        bankrail keys generate --only signing --bits 4096 my-keys")]
+    Generate(Generate),
+    /// Print what keys are, never their private numbers
+    #[command(after_help = "Examples:\n  \
+        bankrail keys show signing.pem jwks.json\n  \
+        curl … | bankrail keys show -")]
+    Show(Files),
+    /// Write a key in another spelling
+    ///
+    /// Reads PEM and DER of PKCS#1, PKCS#8 and SubjectPublicKeyInfo, and JWK. A private key is only written to a file,
+    /// readable by you alone, or with `-o -`.
+    #[command(after_help = "Examples:\n  \
+        bankrail keys convert signing.pem --public --to pem\n  \
+        bankrail keys convert signing.pem --to pkcs1-pem -o old.pem\n  \
+        bankrail keys convert signing.pub.pem --to jwk --use sign --kid 2026-11")]
+    Convert(Convert),
+    /// Print the SHA-256 thumbprint of keys (RFC 7638), the same for a private key and its public half
+    #[command(after_help = "Example:\n  bankrail keys thumbprint signing.pem")]
+    Thumbprint(Files),
+    /// Print a set of public keys as JSON (RFC 7517), for publishing
+    ///
+    /// Each key has its use, and a kid: that of a JWK, otherwise its thumbprint. Of private keys only the public half
+    /// is written.
+    #[command(after_help = "Example:\n  bankrail keys jwks --sign signing.pem --encrypt decryption.pem > jwks.json")]
+    Jwks(Jwks),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Files {
+    /// Keys as PEM, DER, JWK or JWK set; - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+}
+
+/// A key to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Only {
+    Signing,
+    Decryption,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Generate {
+    /// The folder; it is made if it does not exist
+    folder: PathBuf,
+    /// Make only this key
+    #[arg(long, value_enum, value_name = "KEY")]
+    only: Option<Only>,
+    /// The bits of the signing key: 2048 or 4096; a decryption key has 2048
+    #[arg(long, default_value = "2048", value_parser = ["2048", "4096"])]
+    bits: String,
+    /// Overwrite files
+    #[arg(long)]
+    force: bool,
+}
+
+/// A spelling of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// PKCS#8, or SubjectPublicKeyInfo for a public key, as PEM.
+    Pem,
+    /// The same as DER.
+    Der,
+    /// PKCS#1 as PEM.
+    Pkcs1Pem,
+    /// PKCS#1 as DER.
+    Pkcs1Der,
+    /// JSON Web Key.
+    Jwk,
+}
+
+/// What a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Use {
+    /// Signing, and verifying with the public half.
+    Sign,
+    /// Encrypting with the public half, and decrypting.
+    Encrypt,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Convert {
+    /// The key; - for standard input
+    file: String,
+    /// The spelling to write
+    #[arg(long, value_enum)]
+    to: Format,
+    /// Write the public half
+    #[arg(long)]
+    public: bool,
+    /// What the key is for; needed for a JWK
+    #[arg(long = "use", value_enum, value_name = "USE", required_if_eq("to", "jwk"))]
+    use_: Option<Use>,
+    /// The name of the JWK; by default that of the JWK read, if it is one
+    #[arg(long)]
+    kid: Option<String>,
+    /// The file to write; - for standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Overwrite the file
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Args, Debug)]
+#[group(required = true, multiple = true)]
+pub(crate) struct Jwks {
+    /// A key that signatures are verified with
+    #[arg(long, value_name = "FILE")]
+    sign: Vec<String>,
+    /// A key that is encrypted to
+    #[arg(long, value_name = "FILE")]
+    encrypt: Vec<String>,
+}
+
+pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
+    match command {
+        Command::Generate(arguments) => generate::run(arguments, output),
+        Command::Show(arguments) => show::run(&arguments.files, output),
+        Command::Convert(arguments) => convert::run(arguments, output),
+        Command::Thumbprint(arguments) => show::thumbprints(&arguments.files, output),
+        Command::Jwks(arguments) => show::jwks(&arguments.sign, &arguments.encrypt, output),
+    }
+}

@@ -1,0 +1,92 @@
+//! `bankrail keys convert`.
+
+use super::file::{self, Material};
+use super::write::{Secrecy, write};
+use super::{Convert, Format, Use};
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use bankrail::jose::{DecryptionKey, EncryptionKey, KeyOptions, PrivateKey, PublicKey, SigningKey, VerifyingKey};
+use std::io::Write as _;
+use zeroize::Zeroizing;
+
+pub(super) fn run(arguments: &Convert, output: &mut Output) -> Result<Outcome, Failure> {
+    let mut kid = arguments.kid.clone();
+    let (private, public) = match file::read(&arguments.file)? {
+        Material::Private(_, key) => (Some(key), None),
+        Material::Public(_, key) => (None, Some(key)),
+        Material::Set(_) => return Err(file::one(&arguments.file)),
+        Material::Jwk(jwk) => {
+            kid = kid.or_else(|| jwk.kid().map(str::to_owned));
+            // Numbers that were checked once are not checked again.
+            let private = jwk.private_key().map(|key| PrivateKey::from_pkcs8_der(&key.to_pkcs8_der()));
+            let private = private.transpose().map_err(|error| file::refused(&arguments.file, &error))?;
+            (private, Some(jwk.public_key().clone()))
+        }
+    };
+    let (bytes, secrecy) = match private {
+        Some(key) if !arguments.public => (private_bytes(&key, arguments, kid.as_deref())?, Secrecy::Private),
+        private => {
+            let public = public.or_else(|| private.map(|key| key.public_key()));
+            let public = public.ok_or_else(|| file::one(&arguments.file))?;
+            (Zeroizing::new(public_bytes(&public, arguments, kid.as_deref())?), Secrecy::Public)
+        }
+    };
+    match (&arguments.output, secrecy) {
+        (None, Secrecy::Private) => {
+            return Err(Failure::unable(
+                "expected a file for the private key, found none",
+                "pass -o FILE, or -o - to print it, or --public for the public half",
+            ));
+        }
+        (Some(path), secrecy) if path.as_os_str() != "-" => write(&[(path, &bytes, secrecy)], arguments.force)?,
+        _ => output.write_all(&bytes)?,
+    }
+    Ok(Outcome::Fine)
+}
+
+fn private_bytes(key: &PrivateKey, arguments: &Convert, kid: Option<&str>) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let options = KeyOptions::default();
+    let bytes = |text: Zeroizing<String>| Zeroizing::new(text.as_bytes().to_vec());
+    let refused = |error| file::refused(&arguments.file, &error);
+    Ok(match (arguments.to, arguments.use_) {
+        (Format::Pem, _) => bytes(key.to_pkcs8_pem()),
+        (Format::Der, _) => key.to_pkcs8_der(),
+        (Format::Pkcs1Pem, _) => bytes(key.to_pkcs1_pem()),
+        (Format::Pkcs1Der, _) => key.to_pkcs1_der(),
+        (Format::Jwk, Some(Use::Encrypt)) => {
+            let key = DecryptionKey::from_private_key(key, &options).map_err(refused)?;
+            json(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk())
+        }
+        (Format::Jwk, _) => {
+            let key = SigningKey::from_private_key(key, &options).map_err(refused)?;
+            json(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk())
+        }
+    })
+}
+
+fn public_bytes(key: &PublicKey, arguments: &Convert, kid: Option<&str>) -> Result<Vec<u8>, Failure> {
+    let options = KeyOptions::default();
+    let refused = |error| file::refused(&arguments.file, &error);
+    Ok(match (arguments.to, arguments.use_) {
+        (Format::Pem, _) => key.to_spki_pem().into_bytes(),
+        (Format::Der, _) => key.to_spki_der(),
+        (Format::Pkcs1Pem, _) => key.to_pkcs1_pem().into_bytes(),
+        (Format::Pkcs1Der, _) => key.to_pkcs1_der(),
+        (Format::Jwk, Some(Use::Encrypt)) => {
+            let key = EncryptionKey::from_public_key(key.clone(), &options).map_err(refused)?;
+            json(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk()).to_vec()
+        }
+        (Format::Jwk, _) => {
+            let key = VerifyingKey::from_public_key(key.clone(), &options).map_err(refused)?;
+            json(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk()).to_vec()
+        }
+    })
+}
+
+/// A JSON text with a line end.
+fn json(text: &str) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(text.len() + 1));
+    bytes.extend_from_slice(text.as_bytes());
+    bytes.push(b'\n');
+    bytes
+}

@@ -1,0 +1,102 @@
+//! What keys are: `show`, `thumbprint`, `jwks`.
+
+use super::file::{self, Material};
+use crate::failure::{Failure, Outcome};
+use crate::input;
+use crate::output::{Output, Style};
+use crate::text::{counted, shown};
+use bankrail::jose::{EncryptionKey, Jwk, KeySet, Keyed, PublicKey, Role, VerifyingKey};
+
+pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::Fine;
+    for path in files {
+        output.line(output.paint(Style::Bold, &shown(input::name(path))))?;
+        match file::read(path)? {
+            Material::Private(format, key) => key_lines(&format!("private key, {format}"), &key.public_key(), output)?,
+            Material::Public(format, key) => key_lines(&format!("public key, {format}"), &key, output)?,
+            Material::Jwk(jwk) => jwk_lines(&jwk, output)?,
+            Material::Set(set) => {
+                output.line(format_args!(
+                    "  JWK set of {}",
+                    counted(count(set.keys().len()), "usable key", "usable keys")
+                ))?;
+                for jwk in set.keys() {
+                    jwk_lines(jwk, output)?;
+                }
+                for unusable in set.unusable() {
+                    outcome = Outcome::Findings;
+                    let kid = unusable.kid.as_deref().unwrap_or("none");
+                    output.line(format_args!("  unusable: index {}, kid {kid}: {}", unusable.index, unusable.error))?;
+                }
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+fn key_lines(what: &str, public: &PublicKey, output: &mut Output) -> Result<(), Failure> {
+    output.line(format_args!("  {what}"))?;
+    output.line(format_args!("    bits        {}", public.bits()))?;
+    output.line(format_args!("    thumbprint  {}", public.thumbprint()))
+}
+
+fn jwk_lines(jwk: &Jwk, output: &mut Output) -> Result<(), Failure> {
+    let what = if jwk.private_key().is_some() { "private key, JWK" } else { "public key, JWK" };
+    key_lines(what, jwk.public_key(), output)?;
+    output.line(format_args!("    kid         {}", jwk.kid().map_or("none".into(), shown)))?;
+    let roles = [Role::Sign, Role::Verify, Role::Encrypt, Role::Decrypt];
+    let allowed: Vec<String> =
+        roles.into_iter().filter(|role| jwk.allows(*role).is_ok()).map(|role| role.to_string()).collect();
+    let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") };
+    output.line(format_args!("    used for    {allowed}"))
+}
+
+pub(super) fn thumbprints(files: &[String], output: &mut Output) -> Result<Outcome, Failure> {
+    for path in files {
+        let publics: Vec<PublicKey> = match file::read(path)? {
+            Material::Private(_, key) => vec![key.public_key()],
+            Material::Public(_, key) => vec![key],
+            Material::Jwk(jwk) => vec![jwk.public_key().clone()],
+            Material::Set(set) => set.keys().iter().map(|jwk| jwk.public_key().clone()).collect(),
+        };
+        for public in publics {
+            output.line(public.thumbprint())?;
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+pub(super) fn jwks(sign: &[String], encrypt: &[String], output: &mut Output) -> Result<Outcome, Failure> {
+    let mut keys: Vec<(String, String)> = Vec::new();
+    let mut add = |path: &str, kid: &str, jwk: String| {
+        if keys.iter().any(|(known, _)| known == kid) {
+            let what = format!("{}: expected another kid than the keys before, found {kid} again", input::name(path));
+            return Err(Failure::refused(shown(&what), "give the key a name of its own with bankrail keys convert"));
+        }
+        keys.push((kid.to_owned(), jwk));
+        Ok(())
+    };
+    for path in sign {
+        for key in all(file::verifying(path)?) {
+            let kid = key.kid().map_or_else(|| key.thumbprint(), str::to_owned);
+            let key: VerifyingKey = key.with_kid(&kid);
+            add(path, &kid, key.to_jwk())?;
+        }
+    }
+    for path in encrypt {
+        let key: EncryptionKey = file::encryption(path, None)?;
+        let kid = key.kid().map_or_else(|| key.thumbprint(), str::to_owned);
+        add(path, &kid, key.with_kid(&kid).to_jwk())?;
+    }
+    let keys: Vec<String> = keys.into_iter().map(|(_, jwk)| jwk).collect();
+    output.line(format_args!(r#"{{"keys":[{}]}}"#, keys.join(",")))?;
+    Ok(Outcome::Fine)
+}
+
+fn all<K: Keyed + Clone>(set: KeySet<K>) -> Vec<K> {
+    set.keys().to_vec()
+}

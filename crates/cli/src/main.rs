@@ -1,0 +1,151 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod assertion;
+mod clock;
+mod failure;
+mod input;
+mod keys;
+mod message;
+mod output;
+mod payload;
+mod progress;
+mod statement;
+mod text;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+use failure::{Failure, Outcome};
+use output::{Color, Output};
+use std::fmt::Display;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// Look into account reports, client assertions, sealed messages, webhook messages and keys.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bankrail",
+    version,
+    propagate_version = true,
+    max_term_width = 110,
+    after_help = "Exit status: 0 when nothing is wrong, 1 when something has findings or is refused, 2 when the \
+        arguments are wrong or a file cannot be read or written.\n\n\
+        Each command has examples: bankrail COMMAND --help"
+)]
+struct Program {
+    /// When to use colours: auto, always or never; auto is on terminals without NO_COLOR
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    color: Color,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show, check, convert and merge account reports (camt.052.001.06)
+    #[command(subcommand)]
+    Statement(statement::Command),
+    /// Make and explain client assertions (RFC 7523)
+    #[command(subcommand)]
+    Assertion(assertion::Command),
+    /// Seal, open and explain secured payloads (JWS in JWE)
+    #[command(subcommand)]
+    Payload(payload::Command),
+    /// Check webhook messages and print samples of them
+    #[command(subcommand)]
+    Message(message::Command),
+    /// Make, show and convert RSA keys
+    #[command(subcommand)]
+    Keys(keys::Command),
+    /// Print the completions of a shell
+    #[command(after_help = "Examples:\n  \
+        bankrail completions bash > ~/.local/share/bash-completion/completions/bankrail\n  \
+        bankrail completions zsh > ~/.zfunc/_bankrail")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, in roff
+    #[command(after_help = "Examples:\n  \
+        bankrail man | man -l -\n  \
+        bankrail man statement check > bankrail-statement-check.1")]
+    Man {
+        /// The command; the program as a whole without one
+        #[arg(value_name = "COMMAND")]
+        command: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let program = Program::parse();
+    let mut output = Output::standard(program.color);
+    let done = run(&program.command, &mut output).and_then(|outcome| {
+        output.flush()?;
+        Ok(outcome)
+    });
+    match done {
+        Ok(outcome) => outcome.into(),
+        Err(failure) => {
+            // What was printed before the failure comes before it.
+            let _ = output.flush();
+            let (line, status) = failure.into_parts();
+            if let Some(line) = line {
+                log(text::shown(&line));
+            }
+            status
+        }
+    }
+}
+
+fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
+    match command {
+        Command::Statement(command) => statement::run(command, output),
+        Command::Assertion(command) => assertion::run(command, output),
+        Command::Payload(command) => payload::run(command, output),
+        Command::Message(command) => message::run(command, output),
+        Command::Keys(command) => keys::run(command, output),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(*shell, &mut Program::command(), "bankrail", &mut text);
+            output.write_all(&text)?;
+            Ok(Outcome::Fine)
+        }
+        Command::Man { command } => {
+            output.write_all(&manual(command)?)?;
+            Ok(Outcome::Fine)
+        }
+    }
+}
+
+/// The manual page of a command.
+fn manual(path: &[String]) -> Result<Vec<u8>, Failure> {
+    let mut program = Program::command();
+    program.build();
+    let mut command = &program;
+    for name in path {
+        command = command.find_subcommand(name).ok_or_else(|| {
+            Failure::unable(
+                format_args!("expected a command, found {}", bankrail::values::excerpt(name)),
+                "bankrail --help lists the commands",
+            )
+        })?;
+    }
+    let name = std::iter::once("bankrail").chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone()).title(name).render(&mut page)?;
+    Ok(page)
+}
+
+/// Prints a line to standard error, without control characters.
+fn log(line: impl Display) {
+    progress::clear();
+    // Without a standard error there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "bankrail: {}", text::shown(&line.to_string()));
+}

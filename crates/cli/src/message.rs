@@ -1,0 +1,77 @@
+//! `bankrail message`: the four webhook messages.
+
+mod check;
+mod sample;
+
+pub(crate) use check::kind_of;
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use bankrail::webhook::MessageKind;
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List what is wrong with messages
+    ///
+    /// Reads a message as a receiver does, and prints one line for each finding: file, JSON pointer, rule, and what was
+    /// expected and found. Without --kind the kind is found out.
+    #[command(
+        after_help = "Exit status: 0 without findings, 1 with findings or for a message that is refused, 2 for a \
+        file that cannot be read.\n\n\
+        Examples:\n  \
+        bankrail message check message.json\n  \
+        bankrail payload open … | bankrail message check --kind query -"
+    )]
+    Check(Check),
+    /// Print a valid message with fresh identifiers and times
+    ///
+    /// Names, accounts and amounts are made up. --list prints the samples of a kind.
+    #[command(after_help = "Examples:\n  \
+        bankrail message sample payment_outcome\n  \
+        bankrail message sample --list mandate_outcome\n  \
+        bankrail message sample mandate_notification MCRC --headers")]
+    Sample(Sample),
+}
+
+fn kind(name: &str) -> Result<MessageKind, String> {
+    let known = || MessageKind::ALL.map(MessageKind::as_str).join(", ");
+    MessageKind::from_name(name).ok_or_else(|| format!("expected one of {}", known()))
+}
+
+const KINDS: [&str; 4] = ["mandate_outcome", "mandate_notification", "payment_outcome", "query"];
+
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// Messages in JSON; - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    /// The kind of message that the receiver takes
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(KINDS))]
+    kind: Option<String>,
+    /// Print nothing but errors; the exit status tells
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Sample {
+    /// The kind of message
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(KINDS))]
+    kind: String,
+    /// Which of the kind's samples; the first without a name
+    name: Option<String>,
+    /// Print the names of the kind's samples
+    #[arg(long, conflicts_with_all = ["name", "headers"])]
+    list: bool,
+    /// Print the headers of its delivery and an empty line before it
+    #[arg(long)]
+    headers: bool,
+}
+
+pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
+    match command {
+        Command::Check(arguments) => check::run(arguments, output),
+        Command::Sample(arguments) => sample::run(arguments, output),
+    }
+}

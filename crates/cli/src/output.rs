@@ -1,0 +1,192 @@
+//! Standard output, files, colours.
+
+use crate::failure::Failure;
+use clap::ValueEnum;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, IsTerminal as _, LineWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Where a command prints.
+pub(crate) struct Output {
+    writer: Box<dyn Write>,
+    colors: bool,
+    terminal: bool,
+}
+
+impl Output {
+    /// Standard output.
+    pub(crate) fn standard(color: Color) -> Self {
+        let stdout = io::stdout();
+        let terminal = stdout.is_terminal();
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let colors = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
+        };
+        // A person sees each line at once, beside what is printed to standard error.
+        let writer: Box<dyn Write> = if terminal {
+            Box::new(LineWriter::new(stdout))
+        } else {
+            Box::new(BufWriter::with_capacity(1 << 16, stdout))
+        };
+        Self { writer, colors, terminal }
+    }
+
+    /// True when a person reads along.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// The columns of the terminal; `None` without one.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        let (terminal_size::Width(columns), _) = terminal_size::terminal_size().filter(|_| self.terminal)?;
+        Some(usize::from(columns).max(40))
+    }
+
+    /// A text in a colour, if colours are on.
+    pub(crate) fn paint(&self, style: Style, text: &str) -> String {
+        if self.colors { format!("\x1b[{}m{text}\x1b[0m", style as u8) } else { text.to_owned() }
+    }
+
+    /// Prints one line.
+    pub(crate) fn line(&mut self, line: impl std::fmt::Display) -> Result<(), Failure> {
+        Ok(writeln!(self, "{line}")?)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.terminal {
+            crate::progress::clear();
+        }
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// How a text is emphasised: the number of the ANSI sequence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Style {
+    Bold = 1,
+    Dim = 2,
+    Red = 31,
+    Green = 32,
+}
+
+/// A file that appears under its name when it is whole, or standard output. Dropped before [`Destination::finish`],
+/// nothing of a file is left, and one that was there before is as it was.
+pub(crate) struct Destination<'a> {
+    to: To<'a>,
+}
+
+enum To<'a> {
+    Output(&'a mut Output),
+    /// A device or a pipe, which cannot be replaced.
+    Device(PathBuf, File),
+    File {
+        writer: BufWriter<File>,
+        partial: PathBuf,
+        path: PathBuf,
+        done: bool,
+    },
+}
+
+impl<'a> Destination<'a> {
+    /// The file of this name, or standard output without one or for `-`. A file that is replaced keeps its permissions;
+    /// a link keeps pointing to it.
+    pub(crate) fn open(path: Option<&Path>, output: &'a mut Output) -> Result<Self, Failure> {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
+            return Ok(Self { to: To::Output(output) });
+        };
+        let to = Self::open_file(path).map_err(|error| unwritable(path, &error))?;
+        Ok(Self { to })
+    }
+
+    fn open_file(path: &Path) -> io::Result<To<'a>> {
+        let (path, permissions) = match fs::metadata(path) {
+            Ok(found) if found.is_file() => (fs::canonicalize(path)?, Some(found.permissions())),
+            Ok(_) => return Ok(To::Device(path.to_owned(), OpenOptions::new().write(true).open(path)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), None),
+            Err(error) => return Err(error),
+        };
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".partial-{}", std::process::id()));
+        let partial = path.with_file_name(name);
+        let writer = BufWriter::with_capacity(1 << 16, File::create_new(&partial)?);
+        let to = To::File { writer, partial, path, done: false };
+        // From here on, dropping `to` removes the file.
+        if let (Some(permissions), To::File { partial, .. }) = (permissions, &to) {
+            fs::set_permissions(partial, permissions)?;
+        }
+        Ok(to)
+    }
+
+    /// True when a person reads along.
+    pub(crate) fn is_terminal(&self) -> bool {
+        matches!(&self.to, To::Output(output) if output.is_terminal())
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        match &mut self.to {
+            To::Output(output) => Ok(output.flush()?),
+            To::Device(path, file) => file.flush().map_err(|error| unwritable(path, &error)),
+            To::File { writer, partial, path, done } => {
+                writer.flush().and_then(|()| fs::rename(partial, &path)).map_err(|error| unwritable(path, &error))?;
+                *done = true;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for Destination<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.to {
+            To::Output(output) => output.write(bytes),
+            To::Device(_, file) => file.write(bytes),
+            To::File { writer, .. } => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            To::Output(output) => output.flush(),
+            To::Device(_, file) => file.flush(),
+            To::File { writer, .. } => writer.flush(),
+        }
+    }
+}
+
+impl Drop for To<'_> {
+    fn drop(&mut self) {
+        if let Self::File { partial, done: false, .. } = self {
+            // There is nobody left to tell.
+            let _ = fs::remove_file(partial);
+        }
+    }
+}
+
+/// A file that cannot be written.
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::unable(
+        format_args!("{}: cannot be written: {error}", path.display()),
+        "choose another file, or - for standard output",
+    )
+}

@@ -1,0 +1,159 @@
+//! `bankrail payload`: sealed messages.
+
+mod explain;
+
+use crate::failure::{Failure, Outcome, causes};
+use crate::input;
+use crate::keys::file;
+use crate::output::{Destination, Output};
+use bankrail::secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
+use clap::{Args, Subcommand};
+use std::io::Write as _;
+use std::path::PathBuf;
+use zeroize::Zeroizing;
+
+/// The bytes of a message that are read.
+const MOST: usize = SecuredPayload::MAX_JSON;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Sign and encrypt a JSON message
+    #[command(after_help = "Examples:\n  \
+        bankrail payload seal --sign signing.pem --encrypt encryption.pub.pem message.json\n  \
+        bankrail message sample query | bankrail payload seal --sign signing.pem --encrypt encryption.pub.pem \
+        --envelope -")]
+    Seal(Seal),
+    /// Decrypt and verify a sealed message, and print it
+    ///
+    /// Reads the compact form or the JSON with the member secured_payload. Prints nothing unless the signature is
+    /// valid. On a terminal control characters of the message are escaped.
+    #[command(
+        after_help = "Exit status: 0 for a message that was opened, 1 for one that is refused, 2 for a file that \
+        cannot be read.\n\n\
+        Example:\n  bankrail payload open --decrypt decryption.pem --verify sender.pub.pem body.json"
+    )]
+    Open(Open),
+    /// Say layer by layer what a sealed message is, and which step fails
+    ///
+    /// Without keys: its form and its header. With the decryption key: whether it was encrypted to that key, has not
+    /// been changed, and who says to have signed it. With the sender's key too: whether the signature is valid, and
+    /// what kind of message is inside. The message itself and the keys are never printed.
+    #[command(after_help = "Exit status: 0 if no step fails, 1 if one does, 2 for a file that cannot be read.\n\n\
+        Examples:\n  \
+        bankrail payload explain body.json\n  \
+        bankrail payload explain --decrypt decryption.pem --verify sender.pub.pem body.json")]
+    Explain(Explain),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Seal {
+    /// The JSON message; - for standard input
+    #[arg(default_value = "-")]
+    file: String,
+    /// Our private key, which signs
+    #[arg(long, value_name = "FILE")]
+    sign: String,
+    /// The recipient's public key, which is encrypted to
+    #[arg(long, value_name = "FILE")]
+    encrypt: String,
+    /// The name of our key, for the signed header
+    #[arg(long, value_name = "KID")]
+    sign_kid: Option<String>,
+    /// The name of the recipient's key, for the outer header
+    #[arg(long, value_name = "KID")]
+    encrypt_kid: Option<String>,
+    /// Print the JSON with the member secured_payload
+    #[arg(long)]
+    envelope: bool,
+    /// Compress before encrypting; strict receivers refuse that
+    #[arg(long)]
+    deflate: bool,
+    /// Leave out the outer header's cty
+    #[arg(long)]
+    no_cty: bool,
+    /// The file to write, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Open {
+    /// The sealed message; - for standard input
+    #[arg(default_value = "-")]
+    file: String,
+    /// Our private key or keys, which decrypt
+    #[arg(long, value_name = "FILE")]
+    decrypt: String,
+    /// The sender's public key or keys
+    #[arg(long, value_name = "FILE")]
+    verify: String,
+    /// Refuse compressed messages
+    #[arg(long)]
+    no_inflate: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Explain {
+    /// The sealed message; - for standard input
+    #[arg(default_value = "-")]
+    file: String,
+    /// Our private key or keys, which decrypt
+    #[arg(long, value_name = "FILE")]
+    decrypt: Option<String>,
+    /// The sender's public key or keys
+    #[arg(long, value_name = "FILE", requires = "decrypt")]
+    verify: Option<String>,
+}
+
+pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
+    match command {
+        Command::Seal(arguments) => seal(arguments, output),
+        Command::Open(arguments) => open(arguments, output),
+        Command::Explain(arguments) => explain::run(arguments, output),
+    }
+}
+
+fn seal(arguments: &Seal, output: &mut Output) -> Result<Outcome, Failure> {
+    let signing = file::signing(&arguments.sign, arguments.sign_kid.as_deref())?;
+    let encryption = file::encryption(&arguments.encrypt, arguments.encrypt_kid.as_deref())?;
+    let message = input::read(&arguments.file, MOST)?;
+    let options = SealOptions::new().deflate(arguments.deflate).cty(!arguments.no_cty);
+    let sealed = Sealer::new(signing, encryption).with_options(options).seal(&message).map_err(|error| {
+        let what = format!("{}: {}", input::name(&arguments.file), causes(&error));
+        Failure::refused(what, "pass one JSON message in UTF-8")
+    })?;
+    let text = if arguments.envelope { SecuredPayload::new(sealed).to_json() } else { sealed };
+    let mut to = Destination::open(arguments.output.as_deref(), output)?;
+    writeln!(to, "{text}")?;
+    to.finish()?;
+    Ok(Outcome::Fine)
+}
+
+fn open(arguments: &Open, output: &mut Output) -> Result<Outcome, Failure> {
+    let (decryption, verifying) = (file::decryption(&arguments.decrypt)?, file::verifying(&arguments.verify)?);
+    let compact = compact(&arguments.file)?;
+    let options = if arguments.no_inflate { OpenOptions::new() } else { OpenOptions::customer() };
+    let opened = Opener::new(decryption, verifying).with_options(options).open(&compact).map_err(|error| {
+        let what = format!("{}: {}", input::name(&arguments.file), causes(&error));
+        Failure::refused(what, "bankrail payload explain with the same keys says which step fails")
+    })?;
+    let terminal = output.is_terminal();
+    match std::str::from_utf8(opened.json()) {
+        Ok(text) if terminal => output.line(crate::text::shown_lines(text))?,
+        _ => output.write_all(opened.json())?,
+    }
+    Ok(Outcome::Fine)
+}
+
+/// The compact form, out of its JSON if it is in one.
+fn compact(path: &str) -> Result<Zeroizing<String>, Failure> {
+    let text = input::read_text(path, MOST)?;
+    if !text.trim_start().starts_with('{') {
+        return Ok(Zeroizing::new(text.trim().to_owned()));
+    }
+    let envelope = SecuredPayload::from_json(text.as_bytes()).map_err(|error| {
+        let what = format!("{}: {}", input::name(path), causes(&error));
+        Failure::refused(what, "pass the body of a webhook call, or the compact message in it")
+    })?;
+    Ok(Zeroizing::new(envelope.secured_payload))
+}

@@ -1,0 +1,197 @@
+//! `bankrail payload explain`: each layer by itself.
+
+use super::{Explain, compact};
+use crate::failure::{Failure, Outcome, causes};
+use crate::keys::file;
+use crate::message::kind_of;
+use crate::output::{Output, Style};
+use crate::text::{counted, shown};
+use bankrail::jose::header::JoseHeader;
+use bankrail::jose::{ContentKey, DecryptionKey, KeyOptions, KeySet, RsaSize, SigningKey, VerifyingKey, base64url};
+use bankrail::secured_payload::{OpenError, OpenOptions, Opened, Opener, SealedMessage};
+use bankrail::values::HyphenatedUuid;
+use bankrail::values::json::{self, JsonLimits};
+
+/// A step that failed: the others are not taken.
+struct Failed;
+
+pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
+    let compact = compact(&arguments.file)?;
+    let decryption = arguments.decrypt.as_deref().map(file::decryption).transpose()?;
+    let verifying = arguments.verify.as_deref().map(file::verifying).transpose()?;
+    let mut steps = Steps { output };
+    Ok(match steps.take(&compact, decryption.as_ref(), verifying.as_ref())? {
+        Ok(()) => Outcome::Fine,
+        Err(Failed) => Outcome::Findings,
+    })
+}
+
+struct Steps<'a> {
+    output: &'a mut Output,
+}
+
+impl Steps<'_> {
+    fn take(
+        &mut self,
+        compact: &str,
+        decryption: Option<&KeySet<DecryptionKey>>,
+        verifying: Option<&KeySet<VerifyingKey>>,
+    ) -> Result<Result<(), Failed>, Failure> {
+        let parts: Vec<&str> = compact.split('.').collect();
+        self.title(&format!("encrypted message (JWE), {} characters, {} parts", compact.len(), parts.len()))?;
+        self.header(parts.first().copied().unwrap_or_default())?;
+        let options = OpenOptions::customer();
+        let sealed = match SealedMessage::parse(compact, &options) {
+            Ok(sealed) => sealed,
+            Err(error) => return self.fail("form and header", &causes(&error)),
+        };
+        self.pass("form and header", "RSA-OAEP with A256CBC-HS512")?;
+        if sealed.header().is_deflated() {
+            self.note("compressed: opened by the profile of customers, refused by that of the specification")?;
+        }
+        let Some(decryption) = decryption else {
+            self.note("pass --decrypt for the next steps")?;
+            return Ok(Ok(()));
+        };
+        if let Err(Failed) = self.content_key(&sealed, decryption)? {
+            return Ok(Err(Failed));
+        }
+        let who = match probe(compact, decryption, &options) {
+            Ok(who) => who,
+            Err(why) => {
+                return self.fail(
+                    "content",
+                    &format!(
+                        "{why}: the message was changed after it was encrypted, or what was encrypted is not a \
+                         signed message"
+                    ),
+                );
+            }
+        };
+        self.pass("content", "unchanged since it was encrypted, and a signed message (JWS) inside")?;
+        self.title("signed message (JWS)")?;
+        self.line(&format!("  kid: {}", who.as_deref().unwrap_or("none")))?;
+        let Some(verifying) = verifying else {
+            self.note("pass --verify for the next steps")?;
+            return Ok(Ok(()));
+        };
+        match Opener::new(decryption.clone(), verifying.clone()).with_options(options).open(compact) {
+            Ok(opened) => self.opened(&opened),
+            Err(OpenError::Rejected) => {
+                let tried: Vec<String> = verifying.keys().iter().map(VerifyingKey::thumbprint).collect();
+                self.fail("signature", &format!("not valid for the key with the thumbprint {}", tried.join(", ")))
+            }
+            Err(error @ OpenError::PayloadInvalid(_)) => {
+                self.pass("signature", "valid")?;
+                self.fail("message", &causes(&error))
+            }
+            Err(error) => self.fail("signature", &causes(&error)),
+        }
+    }
+
+    /// Whether one of our keys decrypts the content key.
+    fn content_key(
+        &mut self,
+        sealed: &SealedMessage<'_>,
+        keys: &KeySet<DecryptionKey>,
+    ) -> Result<Result<(), Failed>, Failure> {
+        let selected = match keys.select(sealed.header().kid()) {
+            Ok(selected) => selected,
+            Err(error) => return self.fail("our key", &causes(&error)),
+        };
+        let mut why = String::new();
+        for key in selected.as_slice() {
+            let (found, expected) = (sealed.encrypted_key().len(), key.encrypted_len());
+            if found != expected {
+                why = format!("expected an encrypted key of {expected} bytes, found {found}");
+                continue;
+            }
+            match key.decrypt(sealed.encrypted_key()) {
+                Ok(content) if content.len() == ContentKey::LEN => {
+                    self.pass("our key", &format!("encrypted to the key with the thumbprint {}", key.thumbprint()))?;
+                    return Ok(Ok(()));
+                }
+                Ok(content) => why = format!("expected a content key of 64 bytes, found {}", content.len()),
+                Err(_) => why = format!("not encrypted to the key with the thumbprint {}", key.thumbprint()),
+            }
+        }
+        self.fail("our key", &why)
+    }
+
+    fn opened(&mut self, opened: &Opened) -> Result<Result<(), Failed>, Failure> {
+        self.members(opened.signed_header())?;
+        self.pass(
+            "signature",
+            &format!("valid for the key with the thumbprint {}", opened.signing_key().thumbprint()),
+        )?;
+        self.title(&format!("message, {}", counted(opened.json().len(), "byte", "bytes")))?;
+        match kind_of(opened.json()) {
+            Some((kind, findings)) => {
+                self.pass("message", &format!("{kind}, {}", counted(findings, "finding", "findings")))?;
+            }
+            None => self.note("JSON, none of the four messages; bankrail message check says why")?,
+        }
+        Ok(Ok(()))
+    }
+
+    /// The members of a header, verified or not.
+    fn header(&mut self, encoded: &str) -> Result<(), Failure> {
+        let Ok(header) = base64url::decode(encoded) else { return self.line("  header: not base64url") };
+        match json::read_object(&header, &JsonLimits::new().max_bytes(4096).max_depth(8)) {
+            Ok(members) => members
+                .members()
+                .iter()
+                .try_for_each(|member| self.line(&format!("  {}: {}", member.name(), member.json()))),
+            Err(error) => self.line(&format!("  header: not one JSON object: {error}")),
+        }
+    }
+
+    fn members(&mut self, header: &JoseHeader) -> Result<(), Failure> {
+        for name in ["alg", "typ", "cty"] {
+            if let Some(value) = header.member_json(name) {
+                self.line(&format!("  {name}: {value}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), Failure> {
+        self.output.line(shown(line))
+    }
+
+    fn title(&mut self, title: &str) -> Result<(), Failure> {
+        self.output.line(self.output.paint(Style::Bold, title))
+    }
+
+    fn note(&mut self, note: &str) -> Result<(), Failure> {
+        self.output.line(format_args!("  {}  {note}", self.output.paint(Style::Dim, "note")))
+    }
+
+    fn pass(&mut self, step: &str, note: &str) -> Result<(), Failure> {
+        self.output.line(format_args!("  {}  {step}: {}", self.output.paint(Style::Green, "pass"), shown(note)))
+    }
+
+    fn fail(&mut self, step: &str, why: &str) -> Result<Result<(), Failed>, Failure> {
+        self.output.line(format_args!("  {}  {step}: {}", self.output.paint(Style::Red, "FAIL"), shown(why)))?;
+        Ok(Err(Failed))
+    }
+}
+
+/// Opens a message with verifying keys that cannot be meant, and so learns whether it decrypts to a signed message, and
+/// the `kid` of its signature, without trying a signature.
+fn probe(compact: &str, decryption: &KeySet<DecryptionKey>, options: &OpenOptions) -> Result<Option<String>, String> {
+    let stranger = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| causes(&error))?.verifying_key();
+    // With more keys than are tried, a signature without `kid` selects none.
+    let strangers = (0..=KeySet::<VerifyingKey>::MAX_TRIED).map(|_| {
+        let kid = HyphenatedUuid::random().to_string();
+        VerifyingKey::from_public_key(stranger.public_key().clone(), &KeyOptions::default())
+            .map(|key| key.with_kid(kid))
+    });
+    let strangers = strangers.collect::<Result<Vec<_>, _>>().map_err(|error| causes(&error))?;
+    let strangers = KeySet::new(strangers).map_err(|error| causes(&error))?;
+    match Opener::new(decryption.clone(), strangers).with_options(options.clone()).open(compact) {
+        Err(OpenError::NoSigningKey { kid, .. }) => Ok(kid),
+        Err(error) => Err(causes(&error)),
+        Ok(_) => Err("opened by no key".to_owned()),
+    }
+}

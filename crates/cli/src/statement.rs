@@ -1,0 +1,175 @@
+//! `bankrail statement`: account reports.
+
+mod check;
+mod csv;
+mod html;
+mod merge;
+mod row;
+mod show;
+mod source;
+mod tally;
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// The bytes of a statement endpoint's JSON answer that are read. XML is read entry by entry and has no such bound.
+const MOST_JSON: usize = 64 << 20;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print account reports as a table
+    ///
+    /// Prints the account, its balances, each entry, the totals and the findings. An entry of several transactions is
+    /// followed by a line for each of them. On a terminal long texts are cut to fit unless --wide is given.
+    #[command(
+        after_help = "Exit status: 0, also for a document with findings; 1 for a document that is refused or an entry that \
+        cannot be read, 2 for a file that cannot be read.\n\n\
+        Examples:\n  \
+        bankrail statement show report.xml\n  \
+        bankrail statement show answer.json | less\n  \
+        curl … | bankrail statement show -"
+    )]
+    Show(Show),
+    /// List what is wrong with account reports
+    ///
+    /// Prints one line for each finding: file, line, column, element and what is wrong with it. For a JSON answer, line
+    /// and column are those of the XML in it. Files of any size are read in bounded memory.
+    #[command(
+        after_help = "Exit status: 0 without findings, 1 with findings or for a document that is refused, 2 for \
+        a file that cannot be read.\n\n\
+        Examples:\n  \
+        bankrail statement check report.xml\n  \
+        bankrail statement check --strict *.xml"
+    )]
+    Check(Check),
+    /// Write one self-contained page with all entries
+    ///
+    /// The page has balances, entries with the balance after each, totals of what is shown, and findings where they
+    /// belong. It loads nothing, sends nothing, and has its own search.
+    #[command(
+        after_help = "Exit status: 0, also for a document with findings; 1 for a document that is refused or an entry that \
+        cannot be read, 2 for a file that cannot be read.\n\n\
+        Examples:\n  \
+        bankrail statement html report.xml -o report.html\n  \
+        bankrail statement html monday.xml tuesday.xml > days.html"
+    )]
+    Html(ToFile),
+    /// Write one row for each entry
+    ///
+    /// Columns, named in the first row:
+    ///   file, account, report: where the entry stands; report is Rpt/Id
+    ///   number: of the entry in its report, from 1
+    ///   booked, value_date, status, reversal: BookgDt, ValDt, Sts, and true for a reversal
+    ///   amount, currency: the amount with its sign, debits negative
+    ///   direction: CRDT or DBIT, or another code, whose amount is left empty
+    ///   domain, family, sub_family, proprietary_code: BkTxCd
+    ///   servicer_reference, end_to_end_id: the first of the entry
+    ///   references: all, as name=value, separated by semicolons
+    ///   counterparty, counterparty_account: of the first transaction that names one
+    ///   virtual_account, virtual_account_issuer: CdtrAcct/Id/Othr of a credit
+    ///   transactions: how many TxDtls
+    ///   narrative: everything that the entry says in words
+    ///
+    /// Rows end with CR LF and are quoted as RFC 4180 says. A text that a
+    /// spreadsheet would take for a formula, because it begins with = + - @ or a
+    /// tab, is preceded by an apostrophe. Files of any size are read in bounded
+    /// memory.
+    #[command(
+        verbatim_doc_comment,
+        after_help = "Exit status: 0, also for a document with findings; 1 for a document that is refused or an entry that \
+        cannot be read, 2 for a file that cannot be read.\n\n\
+        Examples:\n  \
+        bankrail statement csv report.xml > report.csv\n  \
+        bankrail statement csv --delimiter ';' -o all.csv *.xml"
+    )]
+    Csv(Csv),
+    /// Write the entries of several documents as one document
+    ///
+    /// The documents must be of one account and one currency. Each entry is written once; which are left out because
+    /// they were there before is said on standard error. Totals are computed anew.
+    ///
+    /// An entry with a reference of the bank is the same wherever that reference occurs with the same amount, day,
+    /// direction and status. Entries without one are told apart by their content, and counted: the second coffee of a
+    /// day is another one than the first. A file is taken for a statement of its own that may overlap with the others,
+    /// unless the file before is a JSON answer that says that more follows; --pages takes all files for the pages of
+    /// one statement, in the order given.
+    ///
+    /// Header and report are those of the newest document with new identifications. Page numbers, and totals per bank
+    /// transaction code, are left out. Of each kind of balance the newest is kept, of opening balances the oldest.
+    #[command(after_help = "Exit status: 0 for documents that were merged, 1 for documents that are refused, 2 for a \
+        file that cannot be read.\n\n\
+        Examples:\n  \
+        bankrail statement merge morning.xml noon.xml > day.xml\n  \
+        bankrail statement merge --pages page1.json page2.json page3.json -o day.xml")]
+    Merge(Merge),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Files {
+    /// camt.052.001.06 documents, or JSON answers of the statement endpoint; - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    files: Files,
+    /// Do not cut long texts
+    #[arg(long)]
+    wide: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    files: Files,
+    /// Read exactly by the schema: its first violation refuses a document
+    #[arg(long)]
+    strict: bool,
+    /// Print nothing but errors; the exit status tells
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ToFile {
+    #[command(flatten)]
+    files: Files,
+    /// The file to write, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Csv {
+    #[command(flatten)]
+    to: ToFile,
+    /// What separates columns: one ASCII character, or tab
+    #[arg(long, default_value = ",", value_parser = csv::delimiter)]
+    delimiter: char,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Merge {
+    #[command(flatten)]
+    to: ToFile,
+    /// The files are the pages of one statement, in this order
+    #[arg(long)]
+    pages: bool,
+    /// Write each element on a line of its own
+    #[arg(long)]
+    indent: bool,
+}
+
+pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
+    match command {
+        Command::Show(arguments) => show::run(arguments, output),
+        Command::Check(arguments) => check::run(arguments, output),
+        Command::Html(arguments) => html::run(arguments, output),
+        Command::Csv(arguments) => csv::run(arguments, output),
+        Command::Merge(arguments) => merge::run(arguments, output),
+    }
+}

@@ -1,0 +1,86 @@
+//! `bankrail statement check`.
+
+use super::Check;
+use super::row::account_text;
+use super::source::{Part, Source};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Output, Style};
+use crate::text::{counted, shown};
+use bankrail::camt052::{Mode, ReadOptions};
+
+pub(crate) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::Fine;
+    for path in &arguments.files.files {
+        match check(path, arguments, output) {
+            Ok(of_file) => outcome = outcome.and(of_file),
+            // The other files are checked all the same.
+            Err(Failure::Refused(line)) => {
+                outcome = Outcome::Findings;
+                crate::log(line);
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(outcome)
+}
+
+fn check(path: &str, arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
+    let mode = if arguments.strict { Mode::Strict } else { Mode::Tolerant };
+    let mut source = Source::open(path, ReadOptions::default().mode(mode))?;
+    let (mut reports, mut entries, mut findings) = (0_u64, 0_u64, 0_u64);
+    let mut say = |output: &mut Output, line: String| {
+        findings += 1;
+        if arguments.quiet { Ok(()) } else { output.line(shown(&line)) }
+    };
+    if let Some(answer) = source.answer() {
+        for finding in &answer.findings {
+            say(output, format!("{}: {finding}", source.name()))?;
+        }
+    }
+    loop {
+        let read = match source.next() {
+            Ok(Some(read)) => read,
+            Ok(None) => break,
+            Err(error) => {
+                for finding in error.findings() {
+                    say(output, source.finding(finding))?;
+                }
+                return Err(source.failure(&error));
+            }
+        };
+        for finding in &read.findings {
+            say(output, source.finding(finding))?;
+        }
+        match read.part {
+            Part::Start(report) => {
+                reports += 1;
+                let found = account_text(&report.account.id);
+                if let Some(answer) = source.answer().filter(|answer| answer.account_id != found) {
+                    let expected = &answer.account_id;
+                    let what = format!("expected the account of the answer, {expected}, found {found}");
+                    say(output, format!("{}: {what}", source.name()))?;
+                }
+            }
+            Part::Entry(_) => entries += 1,
+            Part::Unread(error) => say(output, source.error(&error))?,
+            Part::End | Part::Document => {}
+        }
+    }
+    for (name, count) in source.further().iter() {
+        findings += count;
+        if !arguments.quiet {
+            output.line(format_args!("{}: {count} more of the kind {name}", shown(source.name())))?;
+        }
+    }
+    if !arguments.quiet {
+        let (reports, entries) = (counted(reports, "report", "reports"), counted(entries, "entry", "entries"));
+        let style = if findings == 0 { Style::Green } else { Style::Bold };
+        let verdict = if findings == 0 { "no findings".to_owned() } else { counted(findings, "finding", "findings") };
+        output.line(format_args!(
+            "{}: {reports}, {entries}, {}",
+            shown(source.name()),
+            output.paint(style, &verdict)
+        ))?;
+    }
+    Ok(Outcome::of_findings(findings > 0))
+}

@@ -1,0 +1,36 @@
+
+"use strict";
+(() => {
+  const rows = Array.from(document.querySelectorAll("tr.e"));
+  const texts = rows.map((row) => row.textContent.normalize("NFKC").toLowerCase());
+  const query = document.getElementById("query");
+  const shown = document.getElementById("shown");
+  const scale = 18;
+  const number = (text) => {
+    const [whole, fraction = ""] = text.split(".");
+    return BigInt(whole + fraction.padEnd(scale, "0").slice(0, scale));
+  };
+  const decimal = (value) => {
+    const digits = (value < 0n ? -value : value).toString().padStart(scale + 1, "0");
+    const fraction = digits.slice(-scale).replace(/0+$/, "").padEnd(2, "0");
+    return (value < 0n ? "-" : "") + digits.slice(0, -scale) + "." + fraction;
+  };
+  const search = () => {
+    const words = query.value.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean);
+    const sums = new Map();
+    let count = 0;
+    rows.forEach((row, index) => {
+      const hit = words.every((word) => texts[index].includes(word));
+      row.hidden = !hit;
+      if (!hit) return;
+      count += 1;
+      const { amount, currency } = row.dataset;
+      if (amount !== undefined) sums.set(currency, (sums.get(currency) ?? 0n) + number(amount));
+    });
+    const net = Array.from(sums, ([currency, sum]) => decimal(sum) + " " + currency).join(", ");
+    shown.textContent = count + " of " + rows.length + (net ? ", net " + net : "");
+  };
+  query.addEventListener("input", search);
+  document.getElementById("search").hidden = false;
+  search();
+})();

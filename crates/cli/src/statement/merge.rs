@@ -1,0 +1,191 @@
+//! `bankrail statement merge`.
+
+use super::Merge;
+use super::row::{account_text, date, signed};
+use super::source::read_whole;
+use crate::failure::{Failure, Outcome, causes};
+use crate::input;
+use crate::output::{Destination, Output};
+use crate::text::{counted, shown, shown_lines};
+use bankrail::camt052::{
+    Balance, BalanceCode, BalanceTypeCode, DateTime, Document, Entry, Report, WriteError, WriteOptions, summary_of,
+};
+use bankrail::statement::{EntryIdentity, EntryKey, PageWalk, ReceivedPage};
+use bankrail::values::HyphenatedUuid;
+use std::collections::HashMap;
+use std::io::Write as _;
+use time::{OffsetDateTime, UtcOffset};
+
+pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<Outcome, Failure> {
+    let mut merged = Merged::default();
+    for path in &arguments.to.files.files {
+        let (document, page) = read_whole(path)?;
+        merged.add(input::name(path), document, page, arguments.pages)?;
+    }
+    let (kept, left_out) = (merged.entries.len(), merged.left_out);
+    let document = merged.finish()?;
+    let mut to = Destination::open(arguments.to.output.as_deref(), output)?;
+    let options = WriteOptions::default().indent(arguments.indent.then_some(2)).incomplete(true);
+    let written = if to.is_terminal() {
+        document.to_xml_with(options).and_then(|xml| to.write_all(shown_lines(&xml).as_bytes()).map_err(WriteError::Io))
+    } else {
+        document.write_to(&mut to, options)
+    };
+    written.map_err(|error| match error {
+        WriteError::Io(error) => error.into(),
+        error => Failure::refused(causes(&error), "mend the document it comes from"),
+    })?;
+    to.write_all(b"\n")?;
+    to.finish()?;
+    let kept = counted(u64::try_from(kept).unwrap_or(u64::MAX), "entry", "entries");
+    crate::log(format_args!("{kept} written, {left_out} left out as written before"));
+    Ok(Outcome::Fine)
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Merged {
+    newest: Option<Document>,
+    account: Option<(String, Option<String>)>,
+    entries: Vec<Entry>,
+    balances: Vec<(Balance, Option<OffsetDateTime>)>,
+    periods_differ: bool,
+    /// How many entries of each key have been written.
+    known: HashMap<EntryKey, u32>,
+    walk: Option<PageWalk>,
+    left_out: u64,
+}
+
+impl Merged {
+    fn add(
+        &mut self,
+        name: &str,
+        mut document: Document,
+        page: Option<ReceivedPage>,
+        pages: bool,
+    ) -> Result<(), Failure> {
+        let mut entries = Vec::new();
+        for report in &mut document.reports {
+            self.same_account(name, report)?;
+            let at = instant(report.created_at.as_ref());
+            self.balances.extend(std::mem::take(&mut report.balances).into_iter().map(|balance| (balance, at)));
+            entries.append(&mut report.entries);
+        }
+        let identities: Vec<EntryIdentity> = entries.iter().map(EntryIdentity::of).collect();
+        // A page that says that more follows is continued by the next file.
+        let mut walk = self.walk.take().unwrap_or_default();
+        let more = matches!(page, Some(ReceivedPage::More { .. } | ReceivedPage::MoreWithoutCursor));
+        let pending = walk.receive(&ReceivedPage::Last, &identities);
+        for ((entry, seen), identity) in entries.into_iter().zip(pending.entries()).zip(&identities) {
+            let known = self.known.entry(seen.key).or_default();
+            if seen.occurrence > *known {
+                *known = seen.occurrence;
+                self.entries.push(entry);
+            } else {
+                self.left_out += 1;
+                left_out(name, &entry, identity.has_reference);
+            }
+        }
+        // The files end the walk, not their cursors.
+        let _ = pending.stored();
+        self.walk = (pages || more).then_some(walk);
+        let created =
+            |document: &Document| document.reports.iter().filter_map(|r| instant(r.created_at.as_ref())).max();
+        if let Some(newest) = &self.newest {
+            let period = |document: &Document| document.reports.first().and_then(|report| report.period.clone());
+            self.periods_differ |= period(newest) != period(&document);
+            if created(&document) < created(newest) {
+                return Ok(());
+            }
+        }
+        self.newest = Some(document);
+        Ok(())
+    }
+
+    /// Refuses a report of another account, or in another currency.
+    fn same_account(&mut self, name: &str, report: &Report) -> Result<(), Failure> {
+        let currency = report.account.currency.as_ref().map(|currency| currency.as_str().to_owned());
+        let found = (account_text(&report.account.id).to_owned(), currency);
+        let expected = self.account.get_or_insert_with(|| found.clone());
+        if *expected == found {
+            return Ok(());
+        }
+        let text = |(id, currency): &(String, Option<String>)| match currency {
+            Some(currency) => shown(&format!("{id} in {currency}")).into_owned(),
+            None => shown(id).into_owned(),
+        };
+        Err(Failure::refused(
+            format_args!("{name}: expected the account {}, found {}", text(expected), text(&found)),
+            "merge the documents of each account by themselves",
+        ))
+    }
+
+    fn finish(self) -> Result<Document, Failure> {
+        let nothing = || Failure::refused("expected at least one report, found none", "name a document with a report");
+        let mut document = self.newest.ok_or_else(nothing)?;
+        document.reports.truncate(1);
+        let report = document.reports.first_mut().ok_or_else(nothing)?;
+        let summary = summary_of(&self.entries).ok_or_else(|| {
+            Failure::refused(
+                "the entries cannot be summed: one is neither credit nor debit, or the sum has too many digits",
+                "run bankrail statement check on each file",
+            )
+        })?;
+        report.id = HyphenatedUuid::random().to_simple().to_string().into();
+        report.pagination = None;
+        report.summary = Some(Box::new(summary));
+        report.balances = balances(self.balances);
+        report.entries = self.entries;
+        if self.periods_differ {
+            report.period = None;
+        }
+        if let Some(header) = &mut document.group_header {
+            header.message_id = HyphenatedUuid::random().to_simple().to_string().into();
+            header.pagination = None;
+        }
+        Ok(document)
+    }
+}
+
+/// Says on standard error which entry is left out, and why.
+fn left_out(name: &str, entry: &Entry, by_reference: bool) {
+    let amount = signed(entry.amount.value(), &entry.direction);
+    let reference = entry.references().find(|(kind, _)| *kind == "AcctSvcrRef").map(|(_, text)| text.to_owned());
+    let why = match reference.filter(|_| by_reference) {
+        Some(reference) => format!("the reference {reference}"),
+        None => "the same content".to_owned(),
+    };
+    let line = format!("{name}: left out {amount} of {}: {why} was there before", date(entry.booking_date.as_ref()));
+    crate::log(shown(&line));
+}
+
+/// Of each kind the newest balance, of opening balances the oldest, in the order of the documents.
+fn balances(all: Vec<(Balance, Option<OffsetDateTime>)>) -> Vec<Balance> {
+    let mut kept: Vec<(Balance, Option<OffsetDateTime>)> = Vec::new();
+    for (balance, at) in all {
+        match kept.iter_mut().find(|(other, _)| other.kind == balance.kind) {
+            None => kept.push((balance, at)),
+            Some(other) => {
+                let replaces = if is_opening(&balance) { at < other.1 } else { at >= other.1 };
+                if replaces {
+                    *other = (balance, at);
+                }
+            }
+        }
+    }
+    kept.into_iter().map(|(balance, _)| balance).collect()
+}
+
+fn is_opening(balance: &Balance) -> bool {
+    matches!(
+        &balance.kind.code,
+        BalanceTypeCode::Code(
+            BalanceCode::OpeningBooked | BalanceCode::OpeningAvailable | BalanceCode::PreviouslyClosedBooked
+        )
+    )
+}
+
+/// When a report was made. A time without an offset is taken for UTC.
+fn instant(at: Option<&DateTime>) -> Option<OffsetDateTime> {
+    at?.to_time(UtcOffset::UTC)
+}

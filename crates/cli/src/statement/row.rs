@@ -1,0 +1,139 @@
+//! What is shown of an entry, and of each of its transactions.
+
+use bankrail::camt052::{
+    AccountId, BankTransactionCode, CounterpartyAccount, DateOrDateTime, Direction, Entry, EntryStatus, Line,
+};
+use bankrail::values::Decimal;
+
+/// An entry or a transaction in columns. All texts are the document's, unescaped.
+pub(crate) struct Row {
+    pub(crate) booked: String,
+    pub(crate) value_date: String,
+    pub(crate) status: String,
+    /// With its sign; `None` for an unknown direction, or a transaction without an amount.
+    pub(crate) signed: Option<Decimal>,
+    /// As written, with the sign, `±` where that is unknown; empty without one.
+    pub(crate) amount: String,
+    pub(crate) currency: String,
+    pub(crate) code: String,
+    pub(crate) counterparty: String,
+    pub(crate) references: Vec<(String, String)>,
+    pub(crate) narrative: String,
+}
+
+impl Row {
+    pub(crate) fn of(entry: &Entry) -> Self {
+        Self {
+            booked: date(entry.booking_date.as_ref()),
+            value_date: date(entry.value_date.as_ref()),
+            status: status(entry),
+            signed: entry.signed_amount(),
+            amount: signed(entry.amount.value(), &entry.direction),
+            currency: entry.amount.currency().map(|currency| currency.as_str().to_owned()).unwrap_or_default(),
+            code: code(&entry.bank_transaction_code),
+            counterparty: entry.counterparty_name().unwrap_or_default().to_owned(),
+            references: owned(entry.references()),
+            narrative: entry.narrative(),
+        }
+    }
+
+    /// One of several transactions of an entry.
+    pub(crate) fn of_line(line: &Line<'_>) -> Self {
+        let amount = line.amount();
+        Self {
+            booked: String::new(),
+            value_date: String::new(),
+            status: String::new(),
+            signed: line.signed_amount(),
+            amount: amount.map(|amount| signed(amount.value(), line.direction())).unwrap_or_default(),
+            currency: amount
+                .and_then(|amount| amount.currency())
+                .map(|currency| currency.as_str().to_owned())
+                .unwrap_or_default(),
+            code: String::new(),
+            counterparty: line
+                .counterparty()
+                .and_then(|party| party.name.as_ref())
+                .map(|name| name.as_str().to_owned())
+                .unwrap_or_default(),
+            references: line.transaction.map(|transaction| owned(transaction.references())).unwrap_or_default(),
+            narrative: line.narrative(),
+        }
+    }
+
+    /// References as `NAME VALUE`, separated by commas.
+    pub(crate) fn reference_text(&self) -> String {
+        let each: Vec<String> = self.references.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        each.join(", ")
+    }
+}
+
+/// The transactions of an entry that has several.
+pub(crate) fn parts(entry: &Entry) -> impl Iterator<Item = Row> + '_ {
+    let several = entry.transactions().nth(1).is_some();
+    entry.lines().filter(move |_| several).map(|line| Row::of_line(&line))
+}
+
+fn owned<'a>(references: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
+    references.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+fn status(entry: &Entry) -> String {
+    let reversal = if entry.reversal == Some(true) { " reversal" } else { "" };
+    let status: &EntryStatus = &entry.status;
+    format!("{}{reversal}", status.as_str())
+}
+
+pub(crate) fn date(date: Option<&DateOrDateTime>) -> String {
+    date.map(ToString::to_string).unwrap_or_default()
+}
+
+/// `+5.00`, `-5.00`, or `±5.00` for an unknown direction.
+pub(crate) fn signed(value: Decimal, direction: &Direction) -> String {
+    let sign = match direction {
+        Direction::Credit => '+',
+        Direction::Debit => '-',
+        _ => '±',
+    };
+    format!("{sign}{value}")
+}
+
+/// `PMNT/RCDT/DMCT`, or the bank's own code.
+pub(crate) fn code(code: &BankTransactionCode) -> String {
+    let domain = code
+        .domain
+        .as_ref()
+        .map(|domain| format!("{}/{}/{}", domain.code, domain.family.code, domain.family.sub_family));
+    let own = code.proprietary.as_ref().map(|own| own.code.to_string());
+    [domain, own].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// The text of an account's identification.
+pub(crate) fn account_text(id: &AccountId) -> &str {
+    match id {
+        AccountId::Iban(iban) => iban.as_str(),
+        AccountId::Other(other) => other.id.as_str(),
+        _ => "",
+    }
+}
+
+/// The counterparty's account of the first transaction that names one.
+pub(crate) fn counterparty_account(entry: &Entry) -> &str {
+    let account: Option<&CounterpartyAccount> = entry.lines().find_map(|line| line.counterparty_account());
+    account.map(|account| account_text(&account.id)).unwrap_or_default()
+}
+
+/// Number and issuer of the virtual account that a credit was paid to.
+pub(crate) fn virtual_account(entry: &Entry) -> Option<(&str, &str)> {
+    if entry.direction != Direction::Credit {
+        return None;
+    }
+    let parties = entry.transactions().filter_map(|transaction| transaction.parties.as_ref());
+    let mut accounts = parties.filter_map(|parties| parties.creditor_account.as_ref());
+    accounts.find_map(|account| match &account.id {
+        AccountId::Other(other) => {
+            Some((other.id.as_str(), other.issuer.as_ref().map(|issuer| issuer.as_str()).unwrap_or_default()))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,127 @@
+//! A table for terminals, in bounded memory.
+
+use super::super::row::{Row, parts};
+use crate::failure::Failure;
+use crate::output::{Output, Style};
+use crate::text::{cut, pad_left, pad_right, shown, width};
+use bankrail::camt052::Entry;
+
+/// How many rows decide how wide the columns are. Further ones are printed as they are read.
+const MEASURED: usize = 1000;
+const COLUMNS: usize = 8;
+const TITLES: [&str; COLUMNS] =
+    ["Booked", "Value date", "Amount", "", "Status", "Code", "Counterparty", "Narrative and references"];
+/// The columns of numbers, which end where the column does.
+const NUMBERS: [usize; 2] = [2, 3];
+
+type Cells = [String; COLUMNS];
+
+/// A table that is printed once it is known how wide its columns are.
+pub(super) struct Table {
+    titles: Cells,
+    rows: Vec<Cells>,
+    /// `None` while rows are collected.
+    widths: Option<[usize; COLUMNS]>,
+    /// The columns of the terminal, if lines are to fit.
+    fit: Option<usize>,
+    empty: bool,
+}
+
+impl Table {
+    pub(super) fn new(wide: bool, output: &Output) -> Self {
+        let fit = output.columns().filter(|_| !wide);
+        Self { titles: TITLES.map(str::to_owned), rows: Vec::new(), widths: None, fit, empty: true }
+    }
+
+    pub(super) fn begin(&mut self, balance: &str) {
+        self.titles[3] = balance.to_owned();
+        (self.widths, self.empty) = (None, true);
+    }
+
+    pub(super) fn entry(&mut self, entry: &Entry, balance: String, output: &mut Output) -> Result<(), Failure> {
+        self.row(cells(Row::of(entry), balance), output)?;
+        for part in parts(entry) {
+            let mut cells = cells(part, String::new());
+            cells[0].push('└');
+            self.row(cells, output)?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, cells: Cells, output: &mut Output) -> Result<(), Failure> {
+        self.empty = false;
+        if let Some(widths) = self.widths {
+            return self.print(&cells, &widths, None, output);
+        }
+        self.rows.push(cells);
+        if self.rows.len() < MEASURED { Ok(()) } else { self.print_collected(output) }
+    }
+
+    /// Prints what has been collected.
+    pub(super) fn finish(&mut self, output: &mut Output) -> Result<(), Failure> {
+        if self.empty {
+            return output.line("no entries");
+        }
+        if self.widths.is_none() { self.print_collected(output) } else { Ok(()) }
+    }
+
+    fn print_collected(&mut self, output: &mut Output) -> Result<(), Failure> {
+        let mut widths = self.titles.each_ref().map(|title| width(title));
+        for row in &self.rows {
+            for (most, cell) in widths.iter_mut().zip(row) {
+                *most = (*most).max(width(cell));
+            }
+        }
+        // The counterparty leaves room for the narrative.
+        if self.fit.is_some() {
+            widths[6] = widths[6].min(24);
+            widths[5] = widths[5].min(20);
+        }
+        self.print(&self.titles, &widths, Some(Style::Dim), output)?;
+        for row in std::mem::take(&mut self.rows) {
+            self.print(&row, &widths, None, output)?;
+        }
+        self.widths = Some(widths);
+        Ok(())
+    }
+
+    fn print(
+        &self,
+        cells: &Cells,
+        widths: &[usize; COLUMNS],
+        style: Option<Style>,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let mut line = String::new();
+        for (index, (cell, &columns)) in cells.iter().zip(widths).enumerate() {
+            if index > 0 {
+                line.push_str("  ");
+            }
+            let text = if self.fit.is_some() { cut(cell, columns) } else { cell.as_str().into() };
+            if NUMBERS.contains(&index) {
+                // An amount is never cut.
+                pad_left(cell, columns, &mut line);
+            } else {
+                pad_right(&text, columns, &mut line);
+            }
+        }
+        let line = line.trim_end();
+        let line = self.fit.map_or(line.into(), |columns| cut(line, columns));
+        match style {
+            Some(style) => output.line(output.paint(style, &line)),
+            None => output.line(line),
+        }
+    }
+}
+
+fn cells(row: Row, balance: String) -> Cells {
+    let references = row.reference_text();
+    let narrative = match (row.narrative.is_empty(), references.is_empty()) {
+        (_, true) => row.narrative,
+        (true, false) => format!("({references})"),
+        (false, false) => format!("{} ({references})", row.narrative),
+    };
+    let amount = format!("{} {}", row.amount, row.currency);
+    [row.booked, row.value_date, amount, balance, row.status, row.code, row.counterparty, narrative]
+        .map(|cell| shown(cell.trim()).into_owned())
+}

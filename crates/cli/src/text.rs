@@ -1,0 +1,130 @@
+//! Text for terminals: control characters escaped, measured in columns, cut between characters as people see them.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
+/// A text that may stand in one line of a terminal.
+///
+/// - A line end becomes ` / `.
+/// - Other control characters are escaped, also those of the range U+0080 to U+009F, which some terminals obey.
+/// - So are the characters that change the direction of text, because they let a text look like another.
+/// - Joiners, variation selectors and tags stay: emoji sequences are made of them.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str(" / "),
+            '\r' => {}
+            '\t' => out.push(' '),
+            // Writing into a string cannot fail.
+            c if is_unsafe(c) => drop(write!(out, "\\u{{{:x}}}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// As [`shown`], with line ends and tabs as they are: for documents that have lines of their own.
+pub(crate) fn shown_lines(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|c| is_unsafe(c) && c != '\n' && c != '\t') {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split('\n').map(shown).collect::<Vec<_>>().join("\n"))
+}
+
+/// Control characters, and those that change the direction of text or separate lines.
+pub(crate) fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+}
+
+/// The columns that a text takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.graphemes(true).map(|character| character.width()).sum()
+}
+
+/// A text of at most this many columns. What is cut off is replaced by `…`.
+pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
+    if width(text) <= columns {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for character in text.graphemes(true) {
+        used += character.width();
+        if used >= columns {
+            break;
+        }
+        kept.push_str(character);
+    }
+    kept.push('…');
+    Cow::Owned(kept)
+}
+
+/// Appends a text and spaces up to this many columns.
+pub(crate) fn pad_right(text: &str, columns: usize, out: &mut String) {
+    out.push_str(text);
+    out.extend(std::iter::repeat_n(' ', columns.saturating_sub(width(text))));
+}
+
+/// Appends spaces and a text so that it ends at this many columns.
+pub(crate) fn pad_left(text: &str, columns: usize, out: &mut String) {
+    out.extend(std::iter::repeat_n(' ', columns.saturating_sub(width(text))));
+    out.push_str(text);
+}
+
+/// `1 entry`, `2 entries`.
+pub(crate) fn counted(count: impl TryInto<u64>, one: &str, several: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped_and_emoji_sequences_are_not() {
+        for (text, expected) in [
+            ("plain", "plain"),
+            ("a\u{1b}[31mb", "a\\u{1b}[31mb"),
+            ("a\u{9b}31mb", "a\\u{9b}31mb"),
+            ("one\r\ntwo", "one / two"),
+            ("a\tb", "a b"),
+            ("x\u{202e}y", "x\\u{202e}y"),
+            ("👩\u{200d}👩\u{200d}👧", "👩\u{200d}👩\u{200d}👧"),
+            ("e\u{301}", "e\u{301}"),
+            ("🏴\u{e0067}\u{e0062}\u{e007f}", "🏴\u{e0067}\u{e0062}\u{e007f}"),
+        ] {
+            assert_eq!(shown(text), expected);
+        }
+        assert_eq!(shown_lines("a\nb\u{7}\n"), "a\nb\\u{7}\n");
+    }
+
+    #[test]
+    fn widths_are_those_of_a_terminal() {
+        for (text, columns) in
+            [("abc", 3), ("", 0), ("漢字", 4), ("e\u{301}", 1), ("👩\u{200d}👩\u{200d}👧", 2), ("👍🏽", 2), ("🇦🇺", 2)]
+        {
+            assert_eq!(width(text), columns, "{text}");
+        }
+    }
+
+    #[test]
+    fn cutting_breaks_no_character() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("漢字漢字", 4), "漢…");
+        assert_eq!(cut("👩\u{200d}👩\u{200d}👧👍", 3), "👩\u{200d}👩\u{200d}👧…");
+        assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
+        for columns in 1..9 {
+            assert!(width(&cut("a漢e\u{301}👩\u{200d}👩字", columns)) <= columns);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The program, run as its users run it.
+
+// The helpers of tests say what they expect as the tests do.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod assertion;
+mod check;
+mod csv;
+mod documents;
+mod html;
+mod keys;
+mod large;
+mod manners;
+mod merge;
+mod message;
+mod payload;
+mod show;
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// How a run ended.
+struct Run {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    /// Its output, if nothing was wrong.
+    fn fine(self) -> String {
+        assert_eq!(self.status, 0, "{}{}", self.out, self.err);
+        self.out
+    }
+
+    /// Its one line of standard error, if it ended with this status.
+    fn failed(self, status: i32) -> String {
+        assert_eq!(self.status, status, "{}{}", self.out, self.err);
+        assert_eq!(self.err.lines().count(), 1, "{}", self.err);
+        self.err
+    }
+}
+
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bankrail"));
+    command.env("TZ", "UTC").env_remove("NO_COLOR");
+    command
+}
+
+fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Run {
+    run_with(arguments, b"")
+}
+
+/// Runs the program with this standard input.
+fn run_with<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>, input: &[u8]) -> Run {
+    let mut command = command();
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // A program that does not read its input to the end closes it.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Run { status: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// A folder that is removed at the end.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file and returns its name.
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), content).unwrap();
+        text(&self.path(name))
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+/// The samples of the specification's neighbours, if they are at hand.
+fn shared() -> Option<PathBuf> {
+    let Some(shared) = std::env::var_os("BANKRAIL_SHARED") else {
+        eprintln!("BANKRAIL_SHARED not set: skipped");
+        return None;
+    };
+    Some(Path::new(&shared).join("samples"))
+}

@@ -1,0 +1,63 @@
+use crate::{Folder, run, run_with};
+
+const KINDS: [&str; 4] = ["mandate_outcome", "mandate_notification", "payment_outcome", "query"];
+
+#[test]
+fn every_sample_is_fresh_and_without_findings() {
+    let mut names = 0;
+    for kind in KINDS {
+        let list = run(["message", "sample", "--list", kind]).fine();
+        let mut seen: Vec<&str> = list.lines().collect();
+        names += seen.len();
+        for name in &seen {
+            let sample = run(["message", "sample", kind, name]).fine();
+            let out = run_with(["message", "check", "--kind", kind, "-"], sample.as_bytes()).fine();
+            assert_eq!(out, format!("standard input: {kind}, no findings\n"), "{name}");
+            // The kind is found out, too.
+            assert_eq!(run_with(["message", "check", "-"], sample.as_bytes()).fine(), out);
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), list.lines().count(), "names differ: {list}");
+        let two = [run(["message", "sample", kind]).fine(), run(["message", "sample", kind]).fine()];
+        let keys = two.map(|json| {
+            use bankrail::webhook::{Message, MessageKind};
+            let message = Message::from_json(MessageKind::from_name(kind).unwrap(), json.as_bytes()).unwrap().message;
+            let id = "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11".parse().unwrap();
+            message.duplicate_key("CUSTOMER", id)
+        });
+        assert_ne!(keys[0], keys[1], "the second {kind} is no duplicate of the first");
+    }
+    assert!(names > 30, "{names}");
+}
+
+#[test]
+fn a_sample_has_the_headers_of_its_kind() {
+    for kind in KINDS {
+        let out = run(["message", "sample", kind, "--headers"]).fine();
+        let (headers, json) = out.split_once("\n\n").unwrap();
+        assert!(headers.contains("X-Message-Id: "), "{headers}");
+        assert_eq!(headers.contains("X-RequestKey: "), kind.ends_with("outcome"), "{headers}");
+        assert!(json.starts_with('{'), "{json}");
+    }
+    let line = run(["message", "sample", "query", "nothing"]).failed(2);
+    assert!(line.contains("--list query"), "{line}");
+}
+
+#[test]
+fn findings_have_rule_and_pointer_and_refusals_their_place() {
+    let folder = Folder::new();
+    let file = folder.file(
+        "m.json",
+        r#"{"creation_date_time":"2021-07-29T01:02:03Z","transaction_status":"RJCT",
+            "instruction_identification":"I-42"}"#,
+    );
+    let found = run(["message", "check", &file]);
+    assert_eq!(found.status, 1);
+    assert!(found.out.contains(&format!("{file}: /creation_date_time: ")), "{}", found.out);
+    assert!(found.out.contains("payment_outcome, 2 findings"), "{}", found.out);
+    assert_eq!(run(["message", "check", "--quiet", &file]).out, "");
+    let wrong = run_with(["message", "check", "--kind", "query", "-"], b"{\n \"case_id\": oops}");
+    assert_eq!(wrong.status, 1);
+    assert!(wrong.out.starts_with("standard input:2:13: refused: "), "{}", wrong.out);
+}
