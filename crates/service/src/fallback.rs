@@ -6,8 +6,9 @@ use axum::extract::Request;
 use axum::response::Response;
 use bankrail_http::{BodyReader, HeadFault};
 use bankrail_statement::{ErrorCode, StatementErrorBody};
-use http::StatusCode;
+use http::header::CACHE_CONTROL;
 use http::request::Parts;
+use http::{HeaderValue, StatusCode};
 
 /// Answers with this code and status in the statement endpoint's error shape.
 pub(crate) async fn handle((code, status): (ErrorCode, StatusCode), request: Request) -> Response {
@@ -21,7 +22,8 @@ pub(crate) async fn handle((code, status): (ErrorCode, StatusCode), request: Req
 
 /// Answers a request with a too long address or too long headers in the statement endpoint's error shape.
 pub(crate) fn head_refused(options: &ProviderOptions, fault: HeadFault, head: &Parts) -> Response {
-    let exchange = Exchange::new("none", &head.extensions);
+    let endpoint = if head.uri.path() == options.statement_path { "statement" } else { "none" };
+    let exchange = Exchange::new(endpoint, &head.extensions);
     exchange.refused("head");
     let (failure, title) = match fault {
         HeadFault::UriTooLong { .. } => (StatementFailure::UriTooLong, "Address too long"),
@@ -29,5 +31,7 @@ pub(crate) fn head_refused(options: &ProviderOptions, fault: HeadFault, head: &P
     };
     let (code, status) = failure.answer(options);
     let body = StatementErrorBody::new(exchange.key, code, title);
-    exchange.finish(json(status, body.to_json()))
+    let mut response = json(status, body.to_json());
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    exchange.finish(response)
 }

@@ -21,7 +21,9 @@ pub(super) fn token(options: &ProviderOptions) -> Value {
         (401, "The API key is not known, or the assertion is not valid"),
         (408, "The body did not arrive in time"),
         (413, "The body is too large"),
+        (414, "The address is too long"),
         (429, "The rate limit is exceeded"),
+        (431, "The headers are too large"),
         (500, "Something failed"),
         (503, "A store did not answer"),
     ] {

@@ -43,11 +43,11 @@ async fn texts_say_what_is_missing_or_too_much() {
     packed.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
     let answer = world.send(packed).await;
     assert_eq!((answer.status.as_u16(), answer.header("accept-encoding")), (415, "identity"));
-    assert_eq!(answer.json["error"]["title"], "Expected a body without content coding");
+    assert_eq!(answer.json["error"]["title"], "Expected a body without content encoding");
     let mut packed = token_request(API_KEY, world.form(SCOPES));
     packed.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
     let answer = world.send(packed).await;
-    assert_eq!(answer.json["error_description"], "Expected a body without content coding");
+    assert_eq!(answer.json["error_description"], "Expected a body without content encoding");
 
     let mut last = world.send(token_request(API_KEY, world.form(SCOPES))).await;
     for _ in 0..3 {

@@ -75,7 +75,7 @@ async fn breaks_as_a_socket_sees_them() {
     assert_eq!(exchange().await, "");
     let half = exchange().await;
     let (head, body) = half.split_once("\r\n\r\n").unwrap();
-    let whole = r#"{"error":"invalid_client"}"#;
+    let whole = r#"{"error":"invalid_client","error_description":"API key required"}"#;
     assert!(head.contains(&format!("content-length: {}", whole.len())), "{head}");
     assert_eq!(body, &whole[..whole.len() / 2]);
 }
