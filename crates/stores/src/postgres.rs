@@ -4,7 +4,9 @@
 //! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and again after they were
 //! lost. It needs a Tokio runtime.
 //!
-//! - Workers that lease at the same time skip each other's rows. No worker waits for another's handler.
+//! - Workers lease one after the other, and work at the same time. No worker waits for another's handler.
+//! - What a lease looks at depends neither on the backlog nor on what was delivered or handled before, also while some
+//!   other transaction, such as a dump, keeps old versions of rows in the tables.
 //! - [`InTransaction`] (features `mailbox` and `statement`) runs the same operations inside the caller's transaction,
 //!   on the caller's connection: a message is stored, enqueued or completed, and a page recorded, together with the
 //!   caller's rows, or not at all.
@@ -26,6 +28,8 @@ use tokio_postgres::{Config, NoTls, Row, Socket};
 
 #[cfg(feature = "client-assertion")]
 mod cached;
+#[cfg(feature = "mailbox")]
+mod choice;
 #[cfg(feature = "rate-limit")]
 mod counters;
 mod error;
@@ -210,6 +214,9 @@ impl PostgresOptions {
 
     /// Connects and brings the tables up to date. `config` is a connection string or URL in the form of libpq.
     ///
+    /// Only connecting is bounded by [`PostgresOptions::operation_timeout`]: tables of an earlier version that hold many
+    /// messages may take minutes. Programs of an earlier version must not run at the same time or later.
+    ///
     /// # Errors
     /// [`ConnectError`].
     pub async fn connect<T>(&self, config: &str, tls: T) -> Result<PostgresStore, ConnectError>
@@ -221,16 +228,16 @@ impl PostgresOptions {
     {
         let config: Config = config.parse().map_err(ConnectError::database)?;
         let pool = Pool::new(config, tls, self.connections, self.timeout);
-        let connecting = async {
-            let mut client = pool.take().await.map_err(|fault| match fault {
-                Fault::Connect(error) | Fault::Sql(error) => ConnectError::failed(error),
-                other => ConnectError::failed(StoreError::from(other)),
+        let mut client =
+            tokio::time::timeout(self.timeout, pool.take()).await.map_err(ConnectError::failed)?.map_err(|fault| {
+                match fault {
+                    Fault::Connect(error) | Fault::Sql(error) => ConnectError::failed(error),
+                    other => ConnectError::failed(StoreError::from(other)),
+                }
             })?;
-            schema::migrate(&mut client).await?;
-            client.give_back();
-            Ok(())
-        };
-        tokio::time::timeout(self.timeout, connecting).await.map_err(ConnectError::failed)??;
+        // Tables of an earlier version may hold millions of rows, which takes longer than an operation.
+        schema::migrate(&mut client).await?;
+        client.give_back();
         Ok(PostgresStore {
             shared: Arc::new(Shared {
                 pool,

@@ -43,8 +43,12 @@ const INSERT_NAMES: &str = "INSERT INTO bankrail_history_name (scope, name, id)
 
 const DELETE: &str = "DELETE FROM bankrail_history WHERE id = ANY ($1)";
 
-const FORGET: &str = "DELETE FROM bankrail_history WHERE id IN (SELECT id FROM bankrail_history
-    WHERE final AND changed < $1 ORDER BY changed LIMIT 500 FOR UPDATE SKIP LOCKED)";
+const FORGET: &str = "WITH piece AS (
+        SELECT id AS entry, changed AS finished FROM bankrail_history
+        WHERE final AND changed < $1 AND (changed, id) > ($2, $3)
+        ORDER BY changed, id LIMIT 500 FOR UPDATE SKIP LOCKED),
+    gone AS (DELETE FROM bankrail_history WHERE id IN (SELECT entry FROM piece))
+    SELECT finished, entry, count(*) OVER () AS forgotten FROM piece ORDER BY finished DESC, entry DESC LIMIT 1";
 
 /// The histories of a [`PostgresStore`]. To fold a message in the transaction of the inbox, use
 /// [`InTransaction::apply_history`] in the work of a handler.

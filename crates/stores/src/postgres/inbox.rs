@@ -1,8 +1,8 @@
 //! The inbox: received messages.
 
-use super::values::{Unreadable, bytes, entry_id, kind, named, number, readable, storable, unsigned};
+use super::choice::{forget, written};
+use super::values::{bytes, entry_id, kind, named, number, readable, storable, unsigned};
 use super::{Fault, PostgresStore, Typed, get, instant, oldest};
-use crate::{MOST_WOKEN, UNREADABLE};
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome,
 };
@@ -10,51 +10,78 @@ use bankrail_values::{StoreFuture, Timestamp};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Row, Transaction};
 
+mod lease;
 mod receive;
 
 pub(super) use receive::receive;
 
-const COMPLETE: &str = "UPDATE bankrail_inbox SET state = 'completed', finished = $3, owner = NULL, until = NULL
-    WHERE id = $1 AND owner = $2";
+/// Moves a message to those that are handled or given up.
+macro_rules! finish {
+    ($state:literal, $error:literal) => {
+        concat!(
+            "WITH entry AS (
+                DELETE FROM bankrail_inbox_queue WHERE entry = $1 AND owner = $2 RETURNING entry, attempts, last_error)
+            INSERT INTO bankrail_inbox_finished (entry, state, attempts, last_error, finished)
+            SELECT entry, '",
+            $state,
+            "', attempts, ",
+            $error,
+            ", $3 FROM entry"
+        )
+    };
+}
 
-const COLUMNS: &str = "id, kind, attributes, body, acknowledgement, received, conflicts_with, follows, state, attempts,
-    last_error";
+const COMPLETE: &str = finish!("completed", "last_error");
 
-/// Makes due entries ready. Entries that still wait are not read, and ready ones are found in the order of their
-/// arrival.
-const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
-    WHERE state = 'pending' AND waits IS NOT NULL AND waits <= $1 ORDER BY waits LIMIT $2 FOR UPDATE SKIP LOCKED)";
+const DEAD_LETTER: &str = finish!("dead_letter", "$4");
 
-const LEASE: &str =
-    "UPDATE bankrail_inbox SET owner = $1, until = $2, waits = greatest(due, $2), attempts = attempts + 1
-    WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND due <= $3
-        AND (until IS NULL OR until <= $3) AND (follows IS NULL OR NOT EXISTS
-            (SELECT 1 FROM bankrail_inbox AS interim
-            WHERE interim.id = bankrail_inbox.follows AND interim.state = 'pending'))
-        AND ($4 IS NULL OR kind = ANY ($4))
-        ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED)
-    RETURNING ";
+/// Messages with their state.
+macro_rules! entries {
+    ($rest:literal) => {
+        concat!(
+            "SELECT message.id, message.kind, attributes, body, acknowledgement, received, conflicts_with,
+                message.follows, coalesce(finished.state, 'pending') AS state,
+                coalesce(queue.attempts, finished.attempts) AS attempts,
+                coalesce(queue.last_error, finished.last_error) AS last_error
+            FROM bankrail_inbox AS message
+            LEFT JOIN bankrail_inbox_queue AS queue ON queue.entry = message.id
+            LEFT JOIN bankrail_inbox_finished AS finished ON finished.entry = message.id ",
+            $rest
+        )
+    };
+}
 
-const EXTEND: &str = "UPDATE bankrail_inbox SET until = $3, waits = greatest(due, $3) WHERE id = $1 AND owner = $2";
+const FIND: &str = entries!("WHERE message.id = $1");
 
-const RELEASE: &str = "UPDATE bankrail_inbox SET due = $3, waits = $3, last_error = $4, owner = NULL, until = NULL
-    WHERE id = $1 AND owner = $2";
+const DEAD_LETTERS: &str =
+    entries!("WHERE finished.state = 'dead_letter' AND finished.entry > $1 ORDER BY finished.entry LIMIT $2");
 
-const DEAD_LETTER: &str =
-    "UPDATE bankrail_inbox SET state = 'dead_letter', finished = $3, last_error = $4, owner = NULL,
-    until = NULL WHERE id = $1 AND owner = $2";
+const EXTEND: &str = concat!(
+    "UPDATE bankrail_inbox_queue SET until = $3, waits = greatest(due, $3), changed = ",
+    written!("bankrail_inbox_cursor"),
+    " WHERE entry = $1 AND owner = $2"
+);
 
-const RESEND: &str =
-    "UPDATE bankrail_inbox SET state = 'pending', due = $2, waits = NULL, finished = NULL, attempts = 0
-    WHERE id = $1 AND state = 'dead_letter'";
+const RELEASE: &str = concat!(
+    "UPDATE bankrail_inbox_queue SET due = $3, waits = $3, last_error = $4, owner = NULL, until = NULL, changed = ",
+    written!("bankrail_inbox_cursor"),
+    " WHERE entry = $1 AND owner = $2"
+);
 
-const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox
-    WHERE state = 'completed' AND finished < $1 ORDER BY finished LIMIT 500 FOR UPDATE SKIP LOCKED)";
+const RESEND: &str = concat!(
+    "WITH entry AS (
+        DELETE FROM bankrail_inbox_finished WHERE entry = $1 AND state = 'dead_letter' RETURNING entry, last_error)
+    INSERT INTO bankrail_inbox_queue (entry, kind, follows, due, last_error, changed)
+    SELECT id, kind, follows, $2, last_error, ",
+    written!("bankrail_inbox_cursor"),
+    " FROM entry JOIN bankrail_inbox ON id = entry"
+);
 
-const COUNTS: &str = "SELECT (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL)
-        + (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL) AS pending,
-    (SELECT count(*) FROM bankrail_inbox WHERE state = 'completed') AS completed,
-    (SELECT count(*) FROM bankrail_inbox WHERE state = 'dead_letter') AS dead_letters";
+const FORGET: &str = forget!("bankrail_inbox", "state = 'completed'");
+
+const COUNTS: &str = "SELECT (SELECT count(*) FROM bankrail_inbox_queue) AS pending,
+    (SELECT count(*) FROM bankrail_inbox_finished WHERE state = 'completed') AS completed,
+    (SELECT count(*) FROM bankrail_inbox_finished WHERE state = 'dead_letter') AS dead_letters";
 
 /// The inbox of a [`PostgresStore`].
 #[derive(Clone, Debug)]
@@ -78,42 +105,10 @@ impl Inbox for PostgresInbox {
         lease: Lease,
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
-        let kinds = (!kinds.is_empty()).then(|| kinds.iter().map(Kind::as_str).collect::<Vec<_>>());
-        let at = now;
         Box::pin(self.store.timed(async move {
-            let client = self.store.client().await?;
-            let (owner, limit) = (lease.owner.as_bytes().as_slice(), i64::from(limit));
-            let (until, now) = (lease.until.unix_millis(), now.unix_millis());
-            let parameters: [Typed<'_>; 5] = [
-                (&owner, Type::BYTEA),
-                (&until, Type::INT8),
-                (&now, Type::INT8),
-                (&kinds, Type::TEXT_ARRAY),
-                (&limit, Type::INT8),
-            ];
-            let most = limit.max(MOST_WOKEN.into());
-            client.execute_typed(WAKE, &[(&now, Type::INT8), (&most, Type::INT8)]).await?;
-            let rows = client.query_typed(&format!("{LEASE}{COLUMNS}"), &parameters).await?;
+            let mut client = self.store.client().await?;
+            let entries = lease::lease(&mut client, kinds, limit, lease, now).await?;
             client.give_back();
-            let mut entries = Vec::with_capacity(rows.len());
-            for row in &rows {
-                match readable(row, entry)? {
-                    Ok(entry) => entries.push(entry),
-                    // Otherwise each lease would find it again. A failure does not hold up the other entries.
-                    Err(Unreadable(id)) => {
-                        let given_up = self.store.as_owner(DEAD_LETTER, id, lease.owner, at, Some(UNREADABLE)).await;
-                        if let Err(fault) = given_up {
-                            tracing::error!(
-                                entry = %id,
-                                error = ?fault,
-                                "an unreadable entry could not be made a dead letter"
-                            );
-                        }
-                    }
-                }
-            }
-            // An update returns its rows in no particular order.
-            entries.sort_unstable_by_key(|entry| entry.id);
             Ok(entries)
         }))
     }
@@ -141,12 +136,9 @@ impl Inbox for PostgresInbox {
     }
 
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
-        Box::pin(self.store.timed(async move {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM bankrail_inbox WHERE state = 'dead_letter' AND id > $1 ORDER BY id LIMIT $2"
-            );
-            self.store.readable_page(&sql, after, limit, &[], entry).await
-        }))
+        Box::pin(
+            self.store.timed(async move { self.store.readable_page(DEAD_LETTERS, after, limit, &[], entry).await }),
+        )
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
@@ -158,8 +150,7 @@ impl Inbox for PostgresInbox {
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
         Box::pin(self.store.timed(async move {
-            let sql = format!("SELECT {COLUMNS} FROM bankrail_inbox WHERE id = $1");
-            let rows = self.store.query(&sql, &[(&number(id), Type::INT8)]).await?;
+            let rows = self.store.query(FIND, &[(&number(id), Type::INT8)]).await?;
             rows.first().map(entry).transpose()
         }))
     }
@@ -249,18 +240,23 @@ impl PostgresStore {
         Ok(entries)
     }
 
-    /// Runs a bounded deletion until it finds no more rows.
+    /// Runs a bounded deletion from the position after the last one until nothing is left.
     pub(super) async fn forget_in_pieces(
         &self,
         sql: &str,
         before: Timestamp,
     ) -> Result<u64, bankrail_values::StoreError> {
-        let mut forgotten = 0;
+        let (mut finished, mut entry, mut forgotten) = (i64::MIN, i64::MIN, 0);
         loop {
-            match self.timed(self.execute(sql, &[(&before.unix_millis(), Type::INT8)])).await? {
-                0 => return Ok(forgotten),
-                piece => forgotten += piece,
-            }
+            let piece = self.timed(async {
+                let parameters: [Typed<'_>; 3] =
+                    [(&before.unix_millis(), Type::INT8), (&finished, Type::INT8), (&entry, Type::INT8)];
+                let rows = self.query(sql, &parameters).await?;
+                let Some(last) = rows.first() else { return Ok(None) };
+                Ok(Some((get(last, "finished")?, get(last, "entry")?, unsigned::<i64, u64>(last, "forgotten")?)))
+            });
+            let Some(piece) = piece.await? else { return Ok(forgotten) };
+            (finished, entry, forgotten) = (piece.0, piece.1, forgotten + piece.2);
         }
     }
 }

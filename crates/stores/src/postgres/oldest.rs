@@ -3,14 +3,12 @@
 use super::{PostgresStore, get, instant};
 use bankrail_values::{StoreError, Timestamp};
 
-// `+ 0` keeps PostgreSQL from walking the table in the order of `id` past all finished entries: it reads the index of
-// the pending ones instead.
 pub(super) const OUTBOX: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
-    SELECT min(id + 0) FROM bankrail_outbox WHERE state = 'pending'
-        AND NOT EXISTS (SELECT 1 FROM bankrail_stopped WHERE bankrail_stopped.endpoint = bankrail_outbox.endpoint))";
+    SELECT entry FROM bankrail_outbox_queue WHERE endpoint NOT IN (SELECT endpoint FROM bankrail_stopped)
+    ORDER BY entry LIMIT 1)";
 
-pub(super) const INBOX: &str = "SELECT received AS at FROM bankrail_inbox WHERE id = (
-    SELECT min(id + 0) FROM bankrail_inbox WHERE state = 'pending')";
+pub(super) const INBOX: &str =
+    "SELECT received AS at FROM bankrail_inbox WHERE id = (SELECT min(entry) FROM bankrail_inbox_queue)";
 
 impl PostgresStore {
     /// Reads the column `at` of the only row, an instant.

@@ -1,5 +1,6 @@
 //! The outbox: messages to deliver.
 
+use super::choice::{forget, written};
 use super::values::{bytes, entry_id, fingerprint, kind, named, number, unsigned};
 use super::{Fault, PostgresStore, Typed, get, instant, oldest};
 use bankrail_mailbox::{
@@ -16,37 +17,80 @@ mod circuit;
 mod lease;
 mod operator;
 
-const INSERT: &str = "INSERT INTO bankrail_outbox
-    (endpoint, kind, message_id, fingerprint, attributes, state, enqueued, due, body)
-    VALUES ($1, $2, $3, $4, $5, 'pending', $6, $6, $7) ON CONFLICT (endpoint, message_id) DO NOTHING RETURNING id";
+const INSERT: &str = concat!(
+    "WITH message AS (
+        INSERT INTO bankrail_outbox (endpoint, kind, message_id, fingerprint, attributes, enqueued, body)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (endpoint, message_id) DO NOTHING RETURNING id)
+    INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed) SELECT id, $1, $6, ",
+    written!("bankrail_outbox_cursor"),
+    " FROM message RETURNING entry"
+);
 
-const THERE: &str = " FROM bankrail_outbox WHERE endpoint = $1 AND message_id = $2";
+/// Messages with their state.
+macro_rules! entries {
+    ($rest:literal) => {
+        concat!(
+            "SELECT message.id, message.endpoint, message.kind, message_id, fingerprint, attributes, body,
+                message.enqueued, coalesce(finished.state, 'pending') AS state,
+                coalesce(queue.due, finished.due) AS due,
+                coalesce(queue.deliveries, finished.deliveries) AS deliveries
+            FROM bankrail_outbox AS message
+            LEFT JOIN bankrail_outbox_queue AS queue ON queue.entry = message.id
+            LEFT JOIN bankrail_outbox_finished AS finished ON finished.entry = message.id ",
+            $rest
+        )
+    };
+}
 
-const COLUMNS: &str = "id, endpoint, kind, message_id, fingerprint, attributes, body, state, enqueued, due, deliveries";
+const FIND: &str = entries!("WHERE message.id = $1");
 
-/// With the state of dropped entries, which is not in the entry's row.
-const FIND: &str = "SELECT id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due, deliveries,
-    CASE WHEN EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = id) THEN 'dropped' ELSE state END AS state
-    FROM bankrail_outbox WHERE id = $1";
+const THERE: &str = entries!("WHERE message.endpoint = $1 AND message_id = $2");
 
-const RELEASE: &str = "UPDATE bankrail_outbox SET due = $3, owner = NULL, until = NULL WHERE id = $1 AND owner = $2";
+const RELEASE: &str = concat!(
+    "UPDATE bankrail_outbox_queue SET due = $3, owner = NULL, until = NULL, lease = NULL, freed = ",
+    written!("bankrail_outbox_cursor"),
+    " WHERE entry = $1 AND owner = $2"
+);
 
-const RECORD: &str = "WITH entry AS (
-        UPDATE bankrail_outbox SET state = $3, due = coalesce($4, due), finished = $5, deliveries = deliveries + 1,
-            owner = NULL, until = NULL
-        WHERE id = $1 AND owner = $2 RETURNING id)
-    INSERT INTO bankrail_delivery (entry, number, started, duration, status, note)
-    SELECT id, 1 + (SELECT coalesce(max(number), 0) FROM bankrail_delivery WHERE entry = $1), $6, $7, $8, $9
-    FROM entry";
+/// Adds a delivery to the messages of `entry`.
+macro_rules! with_delivery {
+    ($($entry:expr),+) => {
+        concat!(
+            "WITH entry AS (",
+            $($entry,)+
+            " INSERT INTO bankrail_delivery (entry, number, started, duration, status, note)
+            SELECT entry, 1 + (SELECT coalesce(max(number), 0) FROM bankrail_delivery WHERE entry = $1), $3, $4, $5, $6
+            FROM entry"
+        )
+    };
+}
+
+const RETRY: &str = with_delivery!(
+    "UPDATE bankrail_outbox_queue SET due = $7, deliveries = deliveries + 1, owner = NULL, until = NULL, lease = NULL,
+        freed = ",
+    written!("bankrail_outbox_cursor"),
+    " WHERE entry = $1 AND owner = $2 RETURNING entry)"
+);
+
+const FINISH: &str = with_delivery!(
+    "DELETE FROM bankrail_outbox_queue WHERE entry = $1 AND owner = $2 RETURNING entry, endpoint, due, deliveries),
+    finished AS (
+        INSERT INTO bankrail_outbox_finished (entry, endpoint, state, due, deliveries, finished)
+        SELECT entry, endpoint, $8, due, deliveries + 1, $7 FROM entry)"
+);
 
 const DELIVERIES: &str =
     "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = $1 ORDER BY number";
 
-const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = $2, finished = NULL, deliveries = 0
-    WHERE id = $1 AND state = 'dead_letter'";
+const RESEND: &str = concat!(
+    "WITH entry AS (
+        DELETE FROM bankrail_outbox_finished WHERE entry = $1 AND state = 'dead_letter' RETURNING entry, endpoint)
+    INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed) SELECT entry, endpoint, $2, ",
+    written!("bankrail_outbox_cursor"),
+    " FROM entry"
+);
 
-const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM bankrail_outbox
-    WHERE state = 'delivered' AND finished < $1 ORDER BY finished LIMIT 500 FOR UPDATE SKIP LOCKED)";
+const FORGET: &str = forget!("bankrail_outbox", "state <> 'dead_letter'");
 
 /// The outbox of a [`PostgresStore`].
 #[derive(Clone, Debug)]
@@ -90,9 +134,10 @@ impl Outbox for PostgresOutbox {
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         Box::pin(self.store.timed(async move {
-            let rows = self.store.query(lease::NEXT_DUE, &[]).await?;
-            let row = rows.first().ok_or_else(|| Fault::corrupt("no answer"))?;
-            get::<Option<i64>>(row, "due")?.map(instant).transpose()
+            let mut client = self.store.client().await?;
+            let due = lease::next_due(&mut client).await?;
+            client.give_back();
+            Ok(due)
         }))
     }
 
@@ -195,23 +240,24 @@ impl PostgresStore {
         disposition: Disposition,
         now: Timestamp,
     ) -> Result<bool, Fault> {
-        let (state, due) = match disposition {
-            Disposition::Delivered => (OutboxState::Delivered, None),
-            Disposition::RetryAt(due) => (OutboxState::Pending, Some(due.unix_millis())),
-            Disposition::DeadLetter => (OutboxState::DeadLetter, None),
+        let (sql, instant, state) = match disposition {
+            Disposition::Delivered => (FINISH, now, Some(OutboxState::Delivered)),
+            Disposition::RetryAt(due) => (RETRY, due, None),
+            Disposition::DeadLetter => (FINISH, now, Some(OutboxState::DeadLetter)),
         };
-        let parameters: [Typed<'_>; 9] = [
+        let state = state.map(OutboxState::as_str);
+        let parameters: [Typed<'_>; 7] = [
             (&number(id), Type::INT8),
             (&owner.as_bytes().as_slice(), Type::BYTEA),
-            (&state.as_str(), Type::TEXT),
-            (&due, Type::INT8),
-            (&due.is_none().then_some(now.unix_millis()), Type::INT8),
             (&delivery.started_at.unix_millis(), Type::INT8),
             (&i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX), Type::INT8),
             (&delivery.status.map(i32::from), Type::INT4),
             (&delivery.note.map(DeliveryNote::as_str), Type::TEXT),
+            (&instant.unix_millis(), Type::INT8),
         ];
-        Ok(self.execute(RECORD, &parameters).await? == 1)
+        let state = state.as_ref().map(|state| -> Typed<'_> { (state, Type::TEXT) });
+        let parameters: Vec<_> = parameters.into_iter().chain(state).collect();
+        Ok(self.execute(sql, &parameters).await? == 1)
     }
 }
 
@@ -231,11 +277,11 @@ pub(super) async fn enqueue<C: GenericClient + Sync>(
         (&&*message.body, Type::BYTEA),
     ];
     if let Some(row) = client.query_typed(INSERT, &parameters).await?.first() {
-        return Ok(Enqueued::New(entry_id(get(row, "id")?)?));
+        return Ok(Enqueued::New(entry_id(get(row, "entry")?)?));
     }
     // A statement of its own sees what another worker has committed in the meantime.
     let parameters: [Typed<'_>; 2] = [(&endpoint, Type::TEXT), (&message_id, Type::TEXT)];
-    let there = client.query_typed(&format!("SELECT {COLUMNS}{THERE}"), &parameters).await?;
+    let there = client.query_typed(THERE, &parameters).await?;
     let row = there.first().ok_or_else(|| Fault::Lost("the message was stored before and has been forgotten"))?;
     let there = entry(row)?;
     if there.message.has_same_content(message) {

@@ -10,6 +10,11 @@ use bankrail_values::StoreErrorKind;
 use std::error::Error;
 use std::time::Duration;
 
+mod load;
+mod migration;
+mod operators;
+mod positions;
+
 async fn client(config: &str) -> Client {
     let (client, connection) = connect(config, NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -255,8 +260,8 @@ async fn what_another_transaction_holds_is_skipped() {
         store.outbox().enqueue(&outgoing("biller", number), at(0)).await.unwrap();
     }
     let transaction = client.transaction().await.unwrap();
-    let held = "SELECT (SELECT id FROM bankrail_inbox ORDER BY id LIMIT 1 FOR UPDATE),
-        (SELECT id FROM bankrail_outbox ORDER BY id LIMIT 1 FOR UPDATE)";
+    let held = "SELECT (SELECT entry FROM bankrail_inbox_queue ORDER BY entry LIMIT 1 FOR UPDATE),
+        (SELECT entry FROM bankrail_outbox_queue ORDER BY entry LIMIT 1 FOR UPDATE)";
     transaction.query_one(held, &[]).await.unwrap();
     assert_eq!(store.inbox().lease(&[], 9, lease(1, 10), at(1)).await.unwrap().len(), 1);
     let request = LeaseRequest::new(lease(1, 10), 9);

@@ -1,5 +1,6 @@
 //! Storing a message once.
 
+use crate::postgres::choice::written;
 use crate::postgres::values::{bytes, entry_id, fingerprint, named, number};
 use crate::postgres::{Fault, Typed, get, instant};
 use bankrail_mailbox::{
@@ -15,25 +16,41 @@ use tokio_postgres::{Row, Transaction};
 const LOCK: &str = "SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number ORDER BY number";
 
 /// Entries that have a key in common with the message.
-const KNOWN: &str = "SELECT id, fingerprint, interim, state, acknowledgement, conflicts_with, owner, until
-    FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox_key WHERE key = ANY ($1))";
+const KNOWN: &str = "SELECT message.id, fingerprint, interim, coalesce(finished.state, 'pending') AS state,
+        acknowledgement, conflicts_with, owner, until
+    FROM bankrail_inbox AS message
+    LEFT JOIN bankrail_inbox_queue AS queue ON queue.entry = message.id
+    LEFT JOIN bankrail_inbox_finished AS finished ON finished.entry = message.id
+    WHERE message.id IN (SELECT id FROM bankrail_inbox_key WHERE key = ANY ($1))";
 
-const INSERT: &str = "WITH entry AS (
-        INSERT INTO bankrail_inbox (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, state,
-            due, owner, until, waits, attempts, body, interim, follows)
-        VALUES ($1, $2, $3, $4, $5, $6, 'pending', $5, $7, $8,
-            CASE WHEN $8 IS NOT NULL THEN greatest($5, $8) END, ($7 IS NOT NULL)::integer, $9, $11, $12)
+/// Waits for those who work on these entries.
+const LOCK_KNOWN: &str = "SELECT entry FROM bankrail_inbox_queue
+    WHERE entry IN (SELECT id FROM bankrail_inbox_key WHERE key = ANY ($1)) ORDER BY entry FOR UPDATE";
+
+const INSERT: &str = concat!(
+    "WITH message AS (
+        INSERT INTO bankrail_inbox (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, body,
+            interim, follows)
+        VALUES ($1, $2, $3, $4, $5, $6, $9, $11, $12)
         RETURNING id),
     keys AS (
         INSERT INTO bankrail_inbox_key (key, fingerprint, id)
-        SELECT key, $3, entry.id FROM entry, unnest($10::bytea[]) AS key)
-    SELECT id FROM entry";
+        SELECT key, $3, message.id FROM message, unnest($10::bytea[]) AS key)
+    INSERT INTO bankrail_inbox_queue (entry, kind, follows, due, owner, until, waits, attempts, changed)
+    SELECT id, $1, $12, $5, $7, $8, CASE WHEN $8 IS NOT NULL THEN greatest($5, $8) END, ($7 IS NOT NULL)::integer, ",
+    written!("bankrail_inbox_cursor"),
+    " FROM message RETURNING entry"
+);
 
-const FOLLOW: &str = "UPDATE bankrail_inbox SET follows = $2 WHERE id = $1 AND state = 'pending'";
+const FOLLOW: &str = "WITH pending AS (UPDATE bankrail_inbox_queue SET follows = $2 WHERE entry = $1 RETURNING entry)
+    UPDATE bankrail_inbox SET follows = $2 FROM pending WHERE id = pending.entry";
 
-const TAKE: &str =
-    "UPDATE bankrail_inbox SET owner = $2, until = $3, waits = greatest(due, $3), attempts = attempts + $4
-    WHERE id = $1";
+const TAKE: &str = concat!(
+    "UPDATE bankrail_inbox_queue SET owner = $2, until = $3, waits = greatest(due, $3), attempts = attempts + $4,
+        changed = ",
+    written!("bankrail_inbox_cursor"),
+    " WHERE entry = $1"
+);
 
 pub(in crate::postgres) async fn receive(
     transaction: &Transaction<'_>,
@@ -46,8 +63,10 @@ pub(in crate::postgres) async fn receive(
     let keys: Vec<&[u8]> = message.key.hashes().iter().map(|key| key.as_bytes().as_slice()).collect();
     // A claim may take over an entry, so it waits for a worker's open transaction on it. A message that is only stored
     // reads committed rows, so that its sender does not wait for a handler.
-    let locking = if lease.is_some() { " FOR UPDATE" } else { "" };
-    let rows = transaction.query_typed(&format!("{KNOWN}{locking}"), &[(&keys, Type::BYTEA_ARRAY)]).await?;
+    if lease.is_some() {
+        transaction.query_typed(LOCK_KNOWN, &[(&keys, Type::BYTEA_ARRAY)]).await?;
+    }
+    let rows = transaction.query_typed(KNOWN, &[(&keys, Type::BYTEA_ARRAY)]).await?;
     let known = rows.iter().map(known_entry).collect::<Result<_, _>>()?;
     match ReceiveDecision::of(message, known, lease.as_ref(), now) {
         ReceiveDecision::Answer(outcome) => Ok(outcome),
@@ -119,5 +138,5 @@ async fn insert(
         (&follows.map(number), Type::INT8),
     ];
     let row = transaction.query_typed(INSERT, &parameters).await?;
-    entry_id(get(row.first().ok_or_else(|| Fault::corrupt("no number for a new entry"))?, "id")?)
+    entry_id(get(row.first().ok_or_else(|| Fault::corrupt("no number for a new entry"))?, "entry")?)
 }

@@ -19,7 +19,9 @@ const CLOSE: &str = "WITH closed AS (
         DELETE FROM bankrail_circuit WHERE endpoint = $1 AND (rests_until IS NULL OR rests_until <= $2))
     UPDATE bankrail_circuit SET openings = 0, open_until = NULL WHERE endpoint = $1 AND rests_until > $2";
 
-const ALL: &str = "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
+/// All circuits: those of endpoints that are ill.
+pub(super) const ALL: &str =
+    "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
 
 pub(super) async fn hold(store: &PostgresStore, endpoint: &EndpointId, news: Circuit) -> Result<(), Fault> {
     let [open_until, rests_until] = [news.open_until, news.rests_until].map(|until| until.map(Timestamp::unix_millis));
@@ -38,17 +40,12 @@ pub(super) async fn close(store: &PostgresStore, endpoint: &EndpointId, now: Tim
 }
 
 pub(super) async fn all(store: &PostgresStore) -> Result<Vec<EndpointCircuit>, Fault> {
-    let one = |row: &Row| {
-        let circuit = circuit(row)?.ok_or_else(|| Fault::corrupt("no openings"))?;
-        Ok(EndpointCircuit { endpoint: endpoint(row)?, circuit })
-    };
+    let one = |row: &Row| Ok(EndpointCircuit { endpoint: endpoint(row)?, circuit: circuit(row)? });
     store.query(ALL, &[]).await?.iter().map(one).collect()
 }
 
-/// The circuit in a row, which has none if `openings` is NULL.
-pub(super) fn circuit(row: &Row) -> Result<Option<Circuit>, Fault> {
+pub(super) fn circuit(row: &Row) -> Result<Circuit, Fault> {
     let until = |column: &str| get::<Option<i64>>(row, column)?.map(instant).transpose();
-    let Some(openings) = get::<Option<i64>>(row, "openings")? else { return Ok(None) };
-    let openings = u32::try_from(openings).map_err(Fault::corrupt)?;
-    Ok(Some(Circuit { openings, open_until: until("open_until")?, rests_until: until("rests_until")? }))
+    let openings = u32::try_from(get::<i64>(row, "openings")?).map_err(Fault::corrupt)?;
+    Ok(Circuit { openings, open_until: until("open_until")?, rests_until: until("rests_until")? })
 }

@@ -1,113 +1,127 @@
 //! The choice of the messages that are delivered next.
 //!
-//! The work is proportional to the number of endpoints that have something pending and to the number of leases, not to
-//! the backlog: an endpoint that is down for days, or at its bound, does not slow the others down.
+//! The work is proportional to the number of endpoints that have something due and to the number of leases, not to the
+//! backlog: an endpoint that is down for days, or at its bound, does not slow the others down. Nor does it grow with
+//! what was delivered since some other transaction began: no search meets their rows (see [`marks`]).
 
-use super::circuit::circuit;
-use super::{COLUMNS, entry};
-use crate::postgres::values::{Unreadable, number, readable};
-use crate::postgres::{Fault, Typed};
-use bankrail_mailbox::{EndpointId, LeaseRequest, OutboxEntry};
+use super::{circuit, entry};
+use crate::postgres::choice::begin_choice;
+use crate::postgres::values::{Unreadable, entry_id, number, readable};
+use crate::postgres::{Fault, Typed, get};
+use bankrail_mailbox::{Circuit, EndpointId, LeaseCandidate, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
-use tokio_postgres::Client;
+use marks::{Mark, Marks, Probe};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row, Transaction};
 
-/// Workers choose one after the other, so that together they keep an endpoint's bound. Only this choice takes the lock.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_outbox lease', 0))";
+mod marks;
 
-/// The endpoints that have something pending and are not stopped, with their circuits: from one name to the next by the
-/// index.
-macro_rules! with_open_endpoints {
-    ($rest:literal) => {
-        concat!(
-            "WITH RECURSIVE endpoints (name) AS (
-                (SELECT endpoint FROM bankrail_outbox WHERE state = 'pending' ORDER BY endpoint LIMIT 1)
-                UNION ALL
-                SELECT (SELECT endpoint FROM bankrail_outbox WHERE state = 'pending' AND endpoint > name
-                    ORDER BY endpoint LIMIT 1)
-                FROM endpoints WHERE name IS NOT NULL),
-            open AS (
-                SELECT name, openings, open_until, rests_until FROM endpoints
-                LEFT JOIN bankrail_circuit AS circuit ON circuit.endpoint = name WHERE name IS NOT NULL
-                AND NOT EXISTS (SELECT 1 FROM bankrail_stopped AS stopped WHERE stopped.endpoint = name))",
-            $rest
-        )
-    };
-}
+pub(super) use marks::next_due;
 
-/// Chooses as `LeaseRequest::choose` does. A lease that is already over does not count towards an endpoint's bound.
-/// Once an entry does not fit into a limit, no later one does, so the places of those that fit have no gaps.
-const LEASE: &str = with_open_endpoints!(
-    ", free AS MATERIALIZED (
-        SELECT entry.id, entry.due, name, leased, is_slow, most, openings, open_until, rests_until FROM open
-        CROSS JOIN LATERAL (SELECT count(*) AS leased FROM bankrail_outbox
-            WHERE owner IS NOT NULL AND endpoint = name AND until > $3) AS bound
-        CROSS JOIN LATERAL (SELECT CASE WHEN openings > 0 THEN least($5, 1) ELSE $5 END AS allowed) AS circuit
-        CROSS JOIN LATERAL (SELECT name = ANY ($7) AS is_slow) AS slowness
-        CROSS JOIN LATERAL (SELECT CASE WHEN is_slow THEN $8 ELSE $4 END AS most) AS bounds
-        CROSS JOIN LATERAL (SELECT id, due FROM bankrail_outbox
-            WHERE state = 'pending' AND endpoint = name AND due <= $3 AND (until IS NULL OR until <= $3)
-            ORDER BY due, id
-            LIMIT CASE WHEN leased < allowed AND $2 <= $3 THEN most
-                ELSE least(most, greatest(allowed - leased, 0)) END
-            FOR UPDATE SKIP LOCKED) AS entry
-        WHERE name <> ALL ($6) AND (open_until IS NULL OR open_until <= $3)
-            AND (rests_until IS NULL OR rests_until <= $3)),
-    turns AS (
-        SELECT id, name, is_slow, most, openings, open_until, rests_until,
-            leased - 1 + row_number() OVER (PARTITION BY name ORDER BY due, id) AS turn,
-            name <= CASE WHEN is_slow THEN $11 ELSE $10 END AS next_round
-        FROM free),
-    places AS (
-        SELECT id AS chosen, is_slow, most, turn, openings, open_until, rests_until,
-            row_number() OVER (PARTITION BY is_slow ORDER BY turn, next_round, name) AS place
-        FROM turns)
-    UPDATE bankrail_outbox SET owner = $1, until = $2 FROM places
-    WHERE id = chosen AND place + turn * $9 <= most RETURNING is_slow, place, openings, open_until, rests_until, "
-);
+/// All leases, those that are over and were not given again included, the oldest first.
+const LEASED: &str = "SELECT entry, endpoint, due, until, lease FROM bankrail_outbox_queue
+    WHERE lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1) ORDER BY lease";
 
-const GIVE_UP: &str =
-    "UPDATE bankrail_outbox SET state = 'dead_letter', finished = $2, owner = NULL, until = NULL WHERE id = $1";
+const STOPPED: &str = "SELECT endpoint FROM bankrail_stopped";
 
-pub(super) const NEXT_DUE: &str = with_open_endpoints!(
-    " SELECT min(greatest(open_until, rests_until, least(
-        (SELECT due FROM bankrail_outbox WHERE state = 'pending' AND endpoint = name AND owner IS NULL
-            ORDER BY due, id LIMIT 1),
-        (SELECT min(greatest(due, until)) FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = name)))) AS due
-    FROM open"
-);
+/// The first due messages of each endpoint, from its mark on.
+const FREE: &str = "SELECT endpoint.name, found.entry, found.due
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS endpoint (name, due, entry, most)
+    CROSS JOIN LATERAL (SELECT entry, due FROM bankrail_outbox_queue AS queue
+        WHERE owner IS NULL AND queue.endpoint = endpoint.name
+            AND (queue.due, queue.entry) >= (endpoint.due, endpoint.entry) AND queue.due <= $5
+        ORDER BY queue.due, queue.entry LIMIT endpoint.most) AS found";
+
+const TAKE: &str = "WITH chosen AS (
+        SELECT queue.entry FROM unnest($1::bigint[]) AS choice (entry) CROSS JOIN LATERAL (
+            SELECT entry FROM bankrail_outbox_queue AS queue
+            WHERE queue.entry = choice.entry AND (owner IS NULL OR until <= $2) FOR UPDATE SKIP LOCKED) AS queue),
+    taken AS (
+        UPDATE bankrail_outbox_queue
+        SET owner = $3, until = $4, lease = $5 + array_position($1, entry) - 1, freed = NULL
+        WHERE entry = ANY (ARRAY(SELECT entry FROM chosen)) RETURNING entry, lease, due, deliveries)
+    SELECT taken.lease, taken.due, taken.deliveries, 'pending' AS state, message.* FROM taken
+    CROSS JOIN LATERAL (SELECT * FROM bankrail_outbox WHERE id = taken.entry OFFSET 0) AS message ORDER BY taken.lease";
+
+/// Numbers old leases anew, so that the search for leases does not meet those that have ended since.
+const RENUMBER: &str = "WITH old AS (
+        SELECT entry FROM bankrail_outbox_queue WHERE entry = ANY ($1) AND lease < $2 FOR UPDATE SKIP LOCKED)
+    UPDATE bankrail_outbox_queue SET lease = $2 + array_position($1, entry) - 1
+    WHERE entry = ANY (ARRAY(SELECT entry FROM old)) RETURNING entry";
+
+const GIVE_UP: &str = "WITH entry AS (
+        DELETE FROM bankrail_outbox_queue WHERE entry = $1 RETURNING entry, endpoint, due, deliveries)
+    INSERT INTO bankrail_outbox_finished (entry, endpoint, state, due, deliveries, finished)
+    SELECT entry, endpoint, 'dead_letter', due, deliveries, $2 FROM entry";
+
+/// How many numbers of ended leases the search for leases may meet beside one for each that lasts.
+const MOST_ENDED: i64 = 64;
 
 pub(super) async fn lease<'a>(
     client: &mut Client,
     request: LeaseRequest<'a>,
     now: Timestamp,
 ) -> Result<Vec<OutboxEntry>, Fault> {
-    let names = |endpoints: &'a [EndpointId]| endpoints.iter().map(EndpointId::as_str).collect::<Vec<_>>();
-    let (except, slow) = (names(request.except), names(request.slow));
-    // No name is empty: after this one comes the first.
-    let name = |endpoint: Option<&'a EndpointId>| endpoint.map_or("", EndpointId::as_str);
-    let parameters: [Typed<'_>; 11] = [
-        (&request.lease.owner.as_bytes().as_slice(), Type::BYTEA),
-        (&request.lease.until.unix_millis(), Type::INT8),
-        (&now.unix_millis(), Type::INT8),
-        (&i64::from(request.limit), Type::INT8),
-        (&i64::from(request.per_endpoint), Type::INT8),
-        (&except, Type::TEXT_ARRAY),
-        (&slow, Type::TEXT_ARRAY),
-        (&i64::from(request.slow_limit), Type::INT8),
-        (&i64::from(request.reserve), Type::INT8),
-        (&name(request.after), Type::TEXT),
-        (&name(request.slow_after), Type::TEXT),
-    ];
     let transaction = client.transaction().await?;
-    transaction.batch_execute(LOCK).await?;
-    let mut rows = transaction.query_typed(&format!("{LEASE}{COLUMNS}"), &parameters).await?;
-    // An update returns its rows in no particular order.
-    rows.sort_by_cached_key(|row| (row.try_get::<_, bool>("is_slow").ok(), row.try_get::<_, i64>("place").ok()));
+    // Workers choose one after the other, so that together they keep an endpoint's bound.
+    let (_, mut marks, leased, stopped, ill) = tokio::try_join!(
+        biased;
+        begin_choice(&transaction, "bankrail_outbox_cursor"),
+        Marks::read(&transaction),
+        async { Ok(transaction.query_typed(LEASED, &[]).await?) },
+        async { Ok(transaction.query_typed(STOPPED, &[]).await?) },
+        async { Ok(transaction.query_typed(circuit::ALL, &[]).await?) },
+    )?;
+    let leased = leased.iter().map(Leased::read).collect::<Result<Vec<_>, _>>()?;
+    let mut barred = HashSet::new();
+    for row in &stopped {
+        barred.insert(get::<&str>(row, "endpoint")?);
+    }
+    barred.extend(request.except.iter().map(EndpointId::as_str));
+    let mut circuits = HashMap::new();
+    for row in &ill {
+        let (endpoint, circuit) = (get::<&str>(row, "endpoint")?, circuit::circuit(row)?);
+        if circuit.is_held(now) {
+            barred.insert(endpoint);
+        }
+        circuits.insert(endpoint, circuit);
+    }
+    let places = Places { leased: &leased, barred: &barred, circuits: &circuits };
+    let candidates = candidates(&transaction, &mut marks, places, request, now.unix_millis()).await?;
+    let endpoints: HashMap<_, _> = candidates.iter().map(|found| (found.id, found.endpoint.clone())).collect();
+    let chosen = request.choose(candidates);
+    chosen.iter().filter_map(|id| endpoints.get(id)).for_each(|endpoint| marks.touch(endpoint));
+    let chosen: Vec<i64> = chosen.into_iter().map(number).collect();
+    if chosen.is_empty() && !marks.is_changed() {
+        transaction.commit().await?;
+        return Ok(Vec::new());
+    }
+    let count = i64::try_from(chosen.len()).map_err(Fault::corrupt)?;
+    let (owner, until) = (request.lease.owner.as_bytes().as_slice(), request.lease.until.unix_millis());
+    let taken = marks.leases_to;
+    marks.leases_to += count;
+    let kept = renumber(&transaction, &mut marks, &leased, &chosen).await?;
+    marks.leases_from = kept.into_iter().chain((count > 0).then_some(taken)).min().unwrap_or(marks.leases_to);
+    let parameters: [Typed<'_>; 5] = [
+        (&chosen, Type::INT8_ARRAY),
+        (&now.unix_millis(), Type::INT8),
+        (&owner, Type::BYTEA),
+        (&until, Type::INT8),
+        (&taken, Type::INT8),
+    ];
+    let (rows, ()) = tokio::try_join!(
+        biased;
+        async { Ok(transaction.query_typed(TAKE, &parameters).await?) },
+        marks.write(&transaction),
+    )?;
     let mut entries = Vec::with_capacity(rows.len());
     for row in &rows {
         match readable(row, entry)? {
-            Ok(entry) => entries.push(OutboxEntry { circuit: circuit(row)?, ..entry }),
+            Ok(entry) => {
+                let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
+                entries.push(OutboxEntry { circuit, ..entry });
+            }
             // Otherwise each lease would find it again.
             Err(Unreadable(id)) => {
                 let parameters: [Typed<'_>; 2] = [(&number(id), Type::INT8), (&now.unix_millis(), Type::INT8)];
@@ -117,4 +131,115 @@ pub(super) async fn lease<'a>(
     }
     transaction.commit().await?;
     Ok(entries)
+}
+
+/// A message under lease, over or not.
+struct Leased {
+    entry: i64,
+    endpoint: String,
+    due: i64,
+    until: i64,
+    lease: i64,
+}
+
+impl Leased {
+    fn read(row: &Row) -> Result<Self, Fault> {
+        Ok(Self {
+            entry: get(row, "entry")?,
+            endpoint: get(row, "endpoint")?,
+            due: get(row, "due")?,
+            until: get(row, "until")?,
+            lease: get(row, "lease")?,
+        })
+    }
+}
+
+/// What bounds the leases of an endpoint.
+struct Places<'a> {
+    leased: &'a [Leased],
+    /// Endpoints of which nothing is leased.
+    barred: &'a HashSet<&'a str>,
+    circuits: &'a HashMap<&'a str, Circuit>,
+}
+
+/// What `LeaseRequest::choose` chooses from.
+async fn candidates(
+    transaction: &Transaction<'_>,
+    marks: &mut Marks,
+    Places { leased, barred, circuits }: Places<'_>,
+    request: LeaseRequest<'_>,
+    now: i64,
+) -> Result<Vec<LeaseCandidate>, Fault> {
+    // A lease that is already over does not count, and its entry is free.
+    let mut lasting: HashMap<&str, u32> = HashMap::new();
+    let mut free: BTreeMap<String, Vec<Mark>> = BTreeMap::new();
+    for leased in leased {
+        if leased.until > now {
+            *lasting.entry(&leased.endpoint).or_default() += 1;
+        } else if leased.due <= now && !barred.contains(&*leased.endpoint) {
+            free.entry(leased.endpoint.clone()).or_default().push(Mark { due: leased.due, entry: leased.entry });
+        }
+    }
+    let slow: HashSet<&str> = request.slow.iter().map(EndpointId::as_str).collect();
+    let until = request.lease.until.unix_millis();
+    let most = |endpoint: &str| {
+        let leased = lasting.get(endpoint).copied().unwrap_or(0);
+        let bound = circuits.get(endpoint).map_or(request.per_endpoint, |it| it.bound(request.per_endpoint));
+        let slots = match bound.saturating_sub(leased) {
+            1.. if until <= now => u32::MAX,
+            slots => slots,
+        };
+        slots.min(if slow.contains(endpoint) { request.slow_limit } else { request.limit })
+    };
+    let probes = marks.due(now).filter(|(endpoint, _)| !barred.contains(endpoint));
+    let probes = probes.map(|(endpoint, mark)| Probe { endpoint: endpoint.to_owned(), mark, most: most(endpoint) });
+    let probes: Vec<Probe> = probes.filter(|probe| probe.most > 0).collect();
+    if !probes.is_empty() {
+        let rows = Probe::run(transaction, FREE, &probes, now).await?;
+        for row in &rows {
+            let mark = Mark { due: get(row, "due")?, entry: get(row, "entry")? };
+            free.entry(get(row, "name")?).or_default().push(mark);
+        }
+        // Nothing due is left at these marks.
+        for probe in probes.iter().filter(|probe| !free.contains_key(&probe.endpoint)) {
+            marks.touch(&probe.endpoint);
+        }
+    }
+    let mut candidates = Vec::new();
+    for (endpoint, mut found) in free {
+        found.sort_unstable();
+        found.truncate(usize::try_from(most(&endpoint)).unwrap_or(usize::MAX));
+        let slow = slow.contains(&*endpoint);
+        let leased = lasting.get(&*endpoint).copied().unwrap_or(0);
+        for (turn, mark) in (leased..=u32::MAX).zip(found) {
+            candidates.push(LeaseCandidate { id: entry_id(mark.entry)?, endpoint: endpoint.clone(), turn, slow });
+        }
+    }
+    Ok(candidates)
+}
+
+/// Numbers lasting leases anew if many others have ended among them. Returns the numbers that are kept.
+async fn renumber(
+    transaction: &Transaction<'_>,
+    marks: &mut Marks,
+    leased: &[Leased],
+    chosen: &[i64],
+) -> Result<Vec<i64>, Fault> {
+    let lasting = i64::try_from(leased.len()).map_err(Fault::corrupt)?;
+    let Some(first) = leased.first() else { return Ok(Vec::new()) };
+    if marks.leases_to - first.lease <= 2 * lasting + MOST_ENDED {
+        return Ok(vec![first.lease]);
+    }
+    let old: Vec<i64> = leased.iter().map(|leased| leased.entry).filter(|entry| !chosen.contains(entry)).collect();
+    let parameters: [Typed<'_>; 2] = [(&old, Type::INT8_ARRAY), (&marks.leases_to, Type::INT8)];
+    let rows = transaction.query_typed(RENUMBER, &parameters).await?;
+    let mut moved = HashSet::new();
+    for row in &rows {
+        moved.insert(get::<i64>(row, "entry")?);
+    }
+    let begin = marks.leases_to;
+    marks.leases_to += i64::try_from(old.len()).map_err(Fault::corrupt)?;
+    // Those whose delivery is being recorded, and those that are about to be leased again.
+    let kept = leased.iter().filter(|leased| !moved.contains(&leased.entry)).map(|leased| leased.lease);
+    Ok(kept.chain((!moved.is_empty()).then_some(begin)).collect())
 }

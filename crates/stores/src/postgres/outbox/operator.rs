@@ -1,6 +1,7 @@
 //! What operators see and do.
 
 use super::endpoint;
+use crate::postgres::choice::written;
 use crate::postgres::values::{entry_id, kind, named, number, storable, unsigned};
 use crate::postgres::{Fault, PostgresStore, Typed, get, instant};
 use bankrail_mailbox::{
@@ -11,28 +12,85 @@ use bankrail_values::{HyphenatedUuid, StoreError, Timestamp};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-/// An entry without its payload. A dropped entry is `delivered` in its own row, so that nobody delivers it.
-const SUMMARY: &str = "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
-    reason, CASE WHEN dropped_by IS NULL THEN state ELSE 'dropped' END AS state
-    FROM bankrail_outbox LEFT JOIN bankrail_dropped ON entry = id";
+/// The entries whose numbers are in the column `entry` of a page, without their payloads. Each is looked up by itself,
+/// so that a page does not read whole tables.
+macro_rules! summaries {
+    ($($page:literal)+) => {
+        concat!(
+            "SELECT message.id, message.endpoint, kind, message_id, enqueued,
+                coalesce(finished.state, 'pending') AS state, coalesce(queue.due, finished.due) AS due,
+                coalesce(queue.deliveries, finished.deliveries) AS deliveries, queue.until, finished.finished,
+                dropped.dropped_by, dropped.reason
+            FROM ",
+            $($page,)+
+            " AS page
+            CROSS JOIN LATERAL (SELECT * FROM bankrail_outbox WHERE id = page.entry OFFSET 0) AS message
+            LEFT JOIN LATERAL (SELECT * FROM bankrail_outbox_queue WHERE entry = page.entry OFFSET 0) AS queue ON TRUE
+            LEFT JOIN LATERAL (SELECT * FROM bankrail_outbox_finished WHERE entry = page.entry OFFSET 0) AS finished
+                ON TRUE
+            LEFT JOIN LATERAL (SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE"
+        )
+    };
+}
+
+const FIND: &str = summaries!("(SELECT $1::BIGINT AS entry)");
+
+/// One page of the entries in `$from`.
+macro_rules! list {
+    ($from:literal) => {
+        concat!(
+            summaries!(
+                "(SELECT entry FROM "
+                $from
+                " AS source WHERE entry > $1 AND ($3 IS NULL OR endpoint = $3) ORDER BY entry OFFSET 0)"
+            ),
+            " WHERE ($4 IS NULL OR kind = $4) AND ($5 IS NULL OR enqueued < $5) ORDER BY page.entry LIMIT $2"
+        )
+    };
+}
+
+const LIST: &str = list!("(SELECT id AS entry, endpoint FROM bankrail_outbox)");
+
+const LIST_PENDING: &str = list!("bankrail_outbox_queue");
+
+const LIST_DELIVERED: &str = list!("(SELECT entry, endpoint FROM bankrail_outbox_finished WHERE state = 'delivered')");
+
+const LIST_DEAD_LETTERS: &str =
+    list!("(SELECT entry, endpoint FROM bankrail_outbox_finished WHERE state = 'dead_letter')");
+
+const LIST_DROPPED: &str =
+    list!("(SELECT entry, endpoint FROM bankrail_dropped JOIN bankrail_outbox_finished USING (entry))");
 
 /// The dead letters that one statement resends: those after an entry, which go round only once even if they fail again
 /// meanwhile.
-const RESEND_SOME: &str = "WITH resent AS (
-        UPDATE bankrail_outbox SET state = 'pending', due = $2, finished = NULL, deliveries = 0
-        WHERE id IN (SELECT id FROM bankrail_outbox WHERE state = 'dead_letter' AND endpoint = $1 AND id > $3
-            ORDER BY id LIMIT 500 FOR UPDATE)
-        RETURNING id)
-    SELECT count(*) AS resent, max(id) AS last FROM resent";
+const RESEND_SOME: &str = concat!(
+    "WITH piece AS (
+        SELECT entry FROM bankrail_outbox_finished WHERE state = 'dead_letter' AND endpoint = $1 AND entry > $3
+        ORDER BY entry LIMIT 500 FOR UPDATE),
+    gone AS (
+        DELETE FROM bankrail_outbox_finished WHERE entry IN (SELECT entry FROM piece) RETURNING entry, endpoint),
+    resent AS (
+        INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed) SELECT entry, endpoint, $2, ",
+    written!("bankrail_outbox_cursor"),
+    " FROM gone RETURNING entry)
+    SELECT count(*) AS resent, max(entry) AS last FROM resent"
+);
 
-const DROP: &str = "WITH entry AS (
-        UPDATE bankrail_outbox SET state = 'delivered', finished = $2, owner = NULL, until = NULL
-        WHERE id = $1 AND (state = 'dead_letter' OR state = 'pending' AND (until IS NULL OR until <= $2))
-        RETURNING id)
-    INSERT INTO bankrail_dropped (entry, dropped_by, reason) SELECT id, $3, $4 FROM entry";
+const DROP: &str = "WITH queued AS (
+        DELETE FROM bankrail_outbox_queue WHERE entry = $1 AND (until IS NULL OR until <= $2)
+        RETURNING entry, endpoint, due, deliveries),
+    moved AS (
+        INSERT INTO bankrail_outbox_finished (entry, endpoint, state, due, deliveries, finished)
+        SELECT entry, endpoint, 'dropped', due, deliveries, $2 FROM queued RETURNING entry),
+    given_up AS (
+        UPDATE bankrail_outbox_finished SET state = 'dropped', finished = $2
+        WHERE entry = $1 AND state = 'dead_letter' RETURNING entry)
+    INSERT INTO bankrail_dropped (entry, dropped_by, reason)
+    SELECT entry, $3, $4 FROM (SELECT entry FROM moved UNION ALL SELECT entry FROM given_up) AS dropped";
 
-const LEASED_UNTIL: &str =
-    "SELECT until FROM bankrail_outbox WHERE id = $1 AND state = 'pending' AND until IS NOT NULL";
+/// An entry that could be dropped but for its lease.
+const OPEN: &str = "SELECT until FROM bankrail_outbox_queue WHERE entry = $1
+    UNION ALL SELECT NULL FROM bankrail_outbox_finished WHERE entry = $1 AND state = 'dead_letter'";
 
 const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES ($1, $2, $3, $4)
     ON CONFLICT (endpoint) DO NOTHING";
@@ -43,45 +101,39 @@ pub(super) const RESUME: &str = "WITH circuit AS (DELETE FROM bankrail_circuit W
 const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
 const COUNTS: &str = "SELECT
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'pending' AND endpoint = coalesce($1, endpoint))
-        AS pending,
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'delivered' AND endpoint = coalesce($1, endpoint))
+    (SELECT count(*) FROM bankrail_outbox_queue WHERE endpoint = coalesce($1, endpoint)) AS pending,
+    (SELECT count(*) FROM bankrail_outbox_finished WHERE state = 'delivered' AND endpoint = coalesce($1, endpoint))
         AS delivered,
-    (SELECT count(*) FROM bankrail_outbox WHERE state = 'dead_letter' AND endpoint = coalesce($1, endpoint))
+    (SELECT count(*) FROM bankrail_outbox_finished WHERE state = 'dead_letter' AND endpoint = coalesce($1, endpoint))
         AS dead_letters,
-    (SELECT count(*) FROM bankrail_dropped JOIN bankrail_outbox ON id = entry
-        WHERE endpoint = coalesce($1, endpoint)) AS dropped";
+    (SELECT count(*) FROM bankrail_dropped AS dropped JOIN bankrail_outbox_finished AS finished
+        ON finished.entry = dropped.entry WHERE endpoint = coalesce($1, endpoint)) AS dropped";
 
 const BACKLOGS: &str = "SELECT endpoint, sum(pending)::BIGINT AS pending, sum(dead)::BIGINT AS dead_letters,
     min(due) AS oldest FROM (
-        SELECT endpoint, count(*) AS pending, 0 AS dead, min(due) AS due FROM bankrail_outbox
-            WHERE state = 'pending' AND endpoint > $1 GROUP BY endpoint
+        SELECT endpoint, count(*) AS pending, 0 AS dead, min(due) AS due FROM bankrail_outbox_queue
+            WHERE endpoint > $1 GROUP BY endpoint
         UNION ALL
-        SELECT endpoint, 0, count(*), NULL FROM bankrail_outbox
+        SELECT endpoint, 0, count(*), NULL FROM bankrail_outbox_finished
             WHERE state = 'dead_letter' AND endpoint > $1 GROUP BY endpoint) AS states
     GROUP BY endpoint ORDER BY endpoint LIMIT $2";
 
 pub(super) async fn list(store: &PostgresStore, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
-    // The state is in the text, so that the planner uses the index of that state.
-    let state = match query.state {
-        None => "TRUE",
-        Some(OutboxState::Pending) => "state = 'pending'",
-        Some(OutboxState::DeadLetter) => "state = 'dead_letter'",
-        Some(OutboxState::Delivered) => "state = 'delivered' AND dropped_by IS NULL",
-        Some(OutboxState::Dropped) => "id IN (SELECT entry FROM bankrail_dropped)",
+    let sql = match query.state {
+        None => LIST,
+        Some(OutboxState::Pending) => LIST_PENDING,
+        Some(OutboxState::Delivered) => LIST_DELIVERED,
+        Some(OutboxState::DeadLetter) => LIST_DEAD_LETTERS,
+        Some(OutboxState::Dropped) => LIST_DROPPED,
     };
-    let sql = format!(
-        "{SUMMARY} WHERE {state} AND id > $1 AND ($3 IS NULL OR endpoint = $3) AND ($4 IS NULL OR kind = $4)
-        AND ($5 IS NULL OR enqueued < $5) ORDER BY id LIMIT $2"
-    );
     let (endpoint, kind) = (query.endpoint.as_ref().map(EndpointId::as_str), query.kind.as_ref().map(Kind::as_str));
     let before = query.enqueued_before.map(Timestamp::unix_millis);
     let further: [Typed<'_>; 3] = [(&endpoint, Type::TEXT), (&kind, Type::TEXT), (&before, Type::INT8)];
-    store.readable_page(&sql, query.after, query.page(), &further, summary).await
+    store.readable_page(sql, query.after, query.page(), &further, summary).await
 }
 
 pub(super) async fn find(store: &PostgresStore, id: EntryId) -> Result<Option<OutboxSummary>, Fault> {
-    let rows = store.query(&format!("{SUMMARY} WHERE id = $1"), &[(&number(id), Type::INT8)]).await?;
+    let rows = store.query(FIND, &[(&number(id), Type::INT8)]).await?;
     rows.first().map(summary).transpose()
 }
 
@@ -115,14 +167,17 @@ pub(super) async fn drop_entry(
     let (by, reason) = (storable(intervention.by.as_str()), storable(intervention.reason.as_str()));
     let parameters: [Typed<'_>; 4] =
         [(&number(id), Type::INT8), (&now.unix_millis(), Type::INT8), (&by, Type::TEXT), (&reason, Type::TEXT)];
-    if store.execute(DROP, &parameters).await? == 1 {
-        return Ok(DropOutcome::Dropped);
+    loop {
+        if store.execute(DROP, &parameters).await? == 1 {
+            return Ok(DropOutcome::Dropped);
+        }
+        let open = store.query(OPEN, &[(&number(id), Type::INT8)]).await?;
+        let Some(row) = open.first() else { return Ok(DropOutcome::NotOpen) };
+        // Otherwise its lease has ended since.
+        if let Some(until) = get::<Option<i64>>(row, "until")?.filter(|until| *until > now.unix_millis()) {
+            return Ok(DropOutcome::Leased { until: instant(until)? });
+        }
     }
-    let leased = store.query(LEASED_UNTIL, &[(&number(id), Type::INT8)]).await?;
-    Ok(match leased.first() {
-        Some(row) => DropOutcome::Leased { until: instant(get(row, "until")?)? },
-        None => DropOutcome::NotOpen,
-    })
 }
 
 pub(super) async fn stop(
@@ -152,12 +207,11 @@ pub(super) async fn counts(store: &PostgresStore, endpoint: Option<&EndpointId>)
     let rows = store.query(COUNTS, &[(&endpoint.map(EndpointId::as_str), Type::TEXT)]).await?;
     let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
     let number = |column: &str| unsigned::<i64, u64>(row, column);
-    let dropped = number("dropped")?;
     Ok(OutboxCounts {
         pending: number("pending")?,
-        delivered: number("delivered")?.saturating_sub(dropped),
+        delivered: number("delivered")?,
         dead_letters: number("dead_letters")?,
-        dropped,
+        dropped: number("dropped")?,
     })
 }
 

@@ -1,0 +1,59 @@
+//! What the choice of the next messages has in common for inbox and outbox.
+
+use super::Fault;
+use tokio_postgres::Transaction;
+
+/// Makes the planner go by the indexes, from the position that a statement names. It knows neither how few rows are
+/// there nor how many old versions of rows are, and would otherwise read whole tables now and then.
+const BY_INDEX: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
+    SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off";
+
+/// Begins a choice from the queue whose positions are in the table `cursor`. The choices from a queue run one after the
+/// other.
+pub(super) async fn begin_choice(transaction: &Transaction<'_>, cursor: &str) -> Result<(), Fault> {
+    let lock = format!(
+        "{BY_INDEX}; SELECT pg_advisory_xact_lock(hashtextextended('{cursor}', '{cursor}'::regclass::oid::bigint))"
+    );
+    Ok(transaction.batch_execute(&lock).await?)
+}
+
+/// Begins a search that changes nothing.
+pub(super) async fn begin_reading(transaction: &Transaction<'_>) -> Result<(), Fault> {
+    Ok(transaction.batch_execute(BY_INDEX).await?)
+}
+
+/// The number of the writing transaction, for the next choice of a queue, whose positions are in the table `$cursor`.
+///
+/// The choice that wrote `seen` saw no transaction that still writes. If it did by the numbers, then another cluster
+/// gave them out, as after a restore of a dump: the greatest number makes every choice look at the row.
+macro_rules! written {
+    ($cursor:literal) => {
+        concat!(
+            "(SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen) THEN 9223372036854775807
+                ELSE txid_current() END FROM ",
+            $cursor,
+            " ORDER BY number DESC LIMIT 1)"
+        )
+    };
+}
+pub(super) use written;
+
+/// Deletes some finished messages from a position on. Returns how many, and the position of the last.
+macro_rules! forget {
+    ($message:literal, $done:literal) => {
+        concat!(
+            "WITH piece AS (
+                SELECT entry, finished FROM ",
+            $message,
+            "_finished WHERE ",
+            $done,
+            " AND finished < $1 AND (finished, entry) > ($2, $3)
+                ORDER BY finished, entry LIMIT 500 FOR UPDATE SKIP LOCKED),
+            gone AS (DELETE FROM ",
+            $message,
+            " WHERE id IN (SELECT entry FROM piece))
+            SELECT finished, entry, count(*) OVER () AS forgotten FROM piece ORDER BY finished DESC, entry DESC LIMIT 1"
+        )
+    };
+}
+pub(super) use forget;

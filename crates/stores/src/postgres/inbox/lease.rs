@@ -1,0 +1,197 @@
+//! The choice of the messages that are handled next.
+//!
+//! - A message waits until its due time and the end of its lease; then it is ready. Ready messages are found by kind
+//!   and number, waiting ones by time.
+//! - The search begins at positions that the lease before has recorded: no message waits for an earlier instant, and no
+//!   message of a kind with a lower number is ready. Messages that were written since are found by the transaction that
+//!   wrote them ([`FRESH`]). So no search meets the rows of messages that were handled before, which stay in the table
+//!   while some other transaction is open.
+//! - The positions are in a row that is added and never changed, read from the youngest back.
+
+use super::{DEAD_LETTER, entry};
+use crate::postgres::choice::begin_choice;
+use crate::postgres::values::{Unreadable, number, readable};
+use crate::postgres::{Fault, Typed, get};
+use crate::{MOST_WOKEN, UNREADABLE};
+use bankrail_mailbox::{InboxEntry, Kind, Lease};
+use bankrail_values::Timestamp;
+use std::collections::BTreeMap;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row, Transaction};
+
+const READ: &str =
+    "SELECT number, seen::text, waits_from, kinds, entries FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1";
+
+/// What transactions have written that the last lease did not see, and what this statement could see.
+const FRESH: &str = "WITH state AS MATERIALIZED (
+        SELECT seen FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1),
+    fresh AS (
+        SELECT kind, entry, waits FROM bankrail_inbox_queue
+        WHERE changed IS NOT NULL AND changed >= (SELECT txid_snapshot_xmax(seen) FROM state)
+        UNION ALL
+        SELECT kind, entry, waits FROM bankrail_inbox_queue
+        WHERE changed IS NOT NULL AND changed = ANY (ARRAY(SELECT txid_snapshot_xip(seen) FROM state)))
+    SELECT kind, min(entry) FILTER (WHERE waits IS NULL) AS entry, min(waits) AS waits,
+        txid_current_snapshot()::text AS seen
+    FROM fresh GROUP BY kind";
+
+/// Makes messages ready whose time has come.
+const WAKE: &str = "WITH due AS (
+        SELECT entry FROM bankrail_inbox_queue WHERE waits IS NOT NULL AND waits >= $1 AND waits <= $2
+        ORDER BY waits LIMIT $3 FOR UPDATE SKIP LOCKED)
+    UPDATE bankrail_inbox_queue SET waits = NULL, changed = NULL WHERE entry = ANY (ARRAY(SELECT entry FROM due))
+    RETURNING kind, entry";
+
+const LEASE: &str = "WITH found AS (
+        SELECT queue.entry FROM unnest($1::text[], $2::bigint[]) AS mark (kind, entry)
+        CROSS JOIN LATERAL (SELECT queue.entry FROM bankrail_inbox_queue AS queue
+            WHERE waits IS NULL AND queue.kind = mark.kind AND queue.entry >= mark.entry AND due <= $3
+                AND (until IS NULL OR until <= $3)
+                AND (follows IS NULL OR NOT EXISTS
+                    (SELECT 1 FROM bankrail_inbox_queue AS interim WHERE interim.entry = queue.follows))
+            ORDER BY queue.entry LIMIT $4 FOR UPDATE OF queue SKIP LOCKED) AS queue
+        ORDER BY queue.entry LIMIT $4),
+    taken AS (
+        UPDATE bankrail_inbox_queue
+        SET owner = $5, until = $6, waits = greatest(due, $6), changed = NULL, attempts = attempts + 1
+        WHERE entry = ANY (ARRAY(SELECT entry FROM found)) RETURNING entry, attempts, last_error)
+    SELECT taken.attempts, taken.last_error, 'pending' AS state, message.* FROM taken
+    CROSS JOIN LATERAL (SELECT * FROM bankrail_inbox WHERE id = taken.entry OFFSET 0) AS message ORDER BY taken.entry";
+
+const WRITE: &str = "INSERT INTO bankrail_inbox_cursor (number, seen, waits_from, kinds, entries)
+    SELECT $1, $2::text::txid_snapshot, coalesce((SELECT waits FROM bankrail_inbox_queue
+            WHERE waits IS NOT NULL AND waits >= $3 AND waits <= $4 ORDER BY waits LIMIT 1), greatest($3, $4)),
+        coalesce(array_agg(mark.kind) FILTER (WHERE first.entry IS NOT NULL), '{}'),
+        coalesce(array_agg(first.entry) FILTER (WHERE first.entry IS NOT NULL), '{}')
+    FROM unnest($5::text[], $6::bigint[]) AS mark (kind, entry)
+    LEFT JOIN LATERAL (SELECT entry FROM bankrail_inbox_queue AS queue
+        WHERE waits IS NULL AND queue.kind = mark.kind AND queue.entry >= mark.entry
+        ORDER BY queue.entry LIMIT 1) AS first ON TRUE";
+
+const DELETE: &str = "DELETE FROM bankrail_inbox_cursor WHERE number = $1";
+
+/// For how long, in milliseconds, leases that find nothing leave the positions as they are.
+const IDLE: i64 = 10_000;
+
+pub(super) async fn lease(
+    client: &mut Client,
+    kinds: &[Kind],
+    limit: u32,
+    lease: Lease,
+    now: Timestamp,
+) -> Result<Vec<InboxEntry>, Fault> {
+    let transaction = client.transaction().await?;
+    let (_, mut positions) =
+        tokio::try_join!(biased; begin_choice(&transaction, "bankrail_inbox_cursor"), Positions::read(&transaction))?;
+    positions.wake(&transaction, limit.max(MOST_WOKEN), now).await?;
+    let wanted = |kind: &str| kinds.is_empty() || kinds.iter().any(|wanted| wanted.as_str() == kind);
+    let marks = positions.marks.iter().filter(|(kind, _)| wanted(kind));
+    let (kinds, firsts): (Vec<&str>, Vec<i64>) = marks.map(|(kind, first)| (&**kind, *first)).unzip();
+    let mut rows = Vec::new();
+    if !kinds.is_empty() && limit > 0 {
+        let parameters: [Typed<'_>; 6] = [
+            (&kinds, Type::TEXT_ARRAY),
+            (&firsts, Type::INT8_ARRAY),
+            (&now.unix_millis(), Type::INT8),
+            (&i64::from(limit), Type::INT8),
+            (&lease.owner.as_bytes().as_slice(), Type::BYTEA),
+            (&lease.until.unix_millis(), Type::INT8),
+        ];
+        rows = transaction.query_typed(LEASE, &parameters).await?;
+    }
+    if !rows.is_empty() {
+        positions.waits_from = positions.waits_from.min(lease.until.unix_millis());
+        positions.changed = true;
+    }
+    let mut entries = Vec::with_capacity(rows.len());
+    for row in &rows {
+        match readable(row, entry)? {
+            Ok(entry) => entries.push(entry),
+            // Otherwise each lease would find it again.
+            Err(Unreadable(id)) => {
+                let parameters: [Typed<'_>; 4] = [
+                    (&number(id), Type::INT8),
+                    (&lease.owner.as_bytes().as_slice(), Type::BYTEA),
+                    (&now.unix_millis(), Type::INT8),
+                    (&UNREADABLE, Type::TEXT),
+                ];
+                transaction.execute_typed(DEAD_LETTER, &parameters).await?;
+            }
+        }
+    }
+    positions.write(&transaction, now.unix_millis()).await?;
+    transaction.commit().await?;
+    Ok(entries)
+}
+
+/// Where the search begins.
+struct Positions {
+    number: i64,
+    seen: String,
+    waits_from: i64,
+    marks: BTreeMap<String, i64>,
+    changed: bool,
+}
+
+impl Positions {
+    async fn read(transaction: &Transaction<'_>) -> Result<Self, Fault> {
+        let (rows, fresh) =
+            tokio::try_join!(biased; transaction.query_typed(READ, &[]), transaction.query_typed(FRESH, &[]))?;
+        let row = rows.first().ok_or_else(|| Fault::corrupt("expected a row of positions, found none"))?;
+        let marks = get::<Vec<String>>(row, "kinds")?.into_iter().zip(get::<Vec<i64>>(row, "entries")?);
+        let mut positions = Self {
+            number: get(row, "number")?,
+            seen: get(row, "seen")?,
+            waits_from: get(row, "waits_from")?,
+            marks: marks.collect(),
+            changed: !fresh.is_empty(),
+        };
+        for row in &fresh {
+            positions.seen = get(row, "seen")?;
+            if let Some(waits) = get::<Option<i64>>(row, "waits")? {
+                positions.waits_from = positions.waits_from.min(waits);
+            }
+            if get::<Option<i64>>(row, "entry")?.is_some() {
+                positions.ready(row)?;
+            }
+        }
+        Ok(positions)
+    }
+
+    /// An entry of a kind is ready.
+    fn ready(&mut self, row: &Row) -> Result<(), Fault> {
+        let entry: i64 = get(row, "entry")?;
+        self.marks.entry(get(row, "kind")?).and_modify(|first| *first = entry.min(*first)).or_insert(entry);
+        Ok(())
+    }
+
+    async fn wake(&mut self, transaction: &Transaction<'_>, most: u32, now: Timestamp) -> Result<(), Fault> {
+        let now = now.unix_millis();
+        if self.waits_from <= now {
+            let parameters: [Typed<'_>; 3] =
+                [(&self.waits_from, Type::INT8), (&now, Type::INT8), (&i64::from(most), Type::INT8)];
+            let woken = transaction.query_typed(WAKE, &parameters).await?;
+            woken.iter().try_for_each(|row| self.ready(row))?;
+            self.changed |= !woken.is_empty() || self.waits_from < now.saturating_sub(IDLE);
+        }
+        Ok(())
+    }
+
+    async fn write(&self, transaction: &Transaction<'_>, now: i64) -> Result<(), Fault> {
+        if !self.changed {
+            return Ok(());
+        }
+        let (kinds, entries): (Vec<&str>, Vec<i64>) = self.marks.iter().map(|(kind, entry)| (&**kind, *entry)).unzip();
+        let parameters: [Typed<'_>; 6] = [
+            (&(self.number + 1), Type::INT8),
+            (&self.seen, Type::TEXT),
+            (&self.waits_from, Type::INT8),
+            (&now, Type::INT8),
+            (&kinds, Type::TEXT_ARRAY),
+            (&entries, Type::INT8_ARRAY),
+        ];
+        transaction.execute_typed(WRITE, &parameters).await?;
+        transaction.execute_typed(DELETE, &[(&self.number, Type::INT8)]).await?;
+        Ok(())
+    }
+}

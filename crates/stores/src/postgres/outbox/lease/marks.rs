@@ -1,0 +1,224 @@
+//! Where the search for free messages begins.
+//!
+//! - A mark is a place in the order of an endpoint's messages, by due time and then by number. No free message of the
+//!   endpoint is before it, but for those that were written since the last lease looked ([`FRESH`]).
+//! - Only a lease moves marks, and one lease runs at a time.
+//! - Marks are rows that are added and never changed, read from the youngest back. A row that changed would leave old
+//!   versions that each reader meets.
+
+use crate::postgres::choice::begin_reading;
+use crate::postgres::{Fault, Typed, get, instant};
+use bankrail_values::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row, Transaction};
+
+const READ: &str = "SELECT number, leases_from, leases_to, marks_from, seen::text, endpoints, dues, entries
+    FROM bankrail_outbox_cursor
+    WHERE number >= (SELECT marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1) ORDER BY number";
+
+/// Free messages that were written by transactions that the last lease did not see.
+macro_rules! with_fresh {
+    ($rest:literal) => {
+        concat!(
+            "WITH state AS MATERIALIZED (
+                SELECT seen, leases_from, marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
+            fresh AS (
+                SELECT endpoint, due, entry FROM bankrail_outbox_queue
+                WHERE freed >= (SELECT txid_snapshot_xmax(seen) FROM state)
+                UNION ALL
+                SELECT endpoint, due, entry FROM bankrail_outbox_queue
+                WHERE freed IS NOT NULL AND freed = ANY (ARRAY(SELECT txid_snapshot_xip(seen) FROM state)))",
+            $rest
+        )
+    };
+}
+
+/// The first fresh message of each endpoint, and what this statement could see.
+const FRESH: &str = with_fresh!(
+    " SELECT DISTINCT ON (endpoint) endpoint, due, entry, txid_current_snapshot()::text AS seen
+    FROM fresh ORDER BY endpoint, due, entry"
+);
+
+const WRITE: &str = "INSERT INTO bankrail_outbox_cursor
+    (number, seen, leases_from, leases_to, marks_from, endpoints, dues, entries)
+    SELECT $1, $2::text::txid_snapshot, $3, $4, $5, coalesce(array_agg(endpoint.name ORDER BY endpoint.name), '{}'),
+        coalesce(array_agg(first.due ORDER BY endpoint.name), '{}'),
+        coalesce(array_agg(first.entry ORDER BY endpoint.name), '{}')
+    FROM unnest($6::text[], $7::bigint[], $8::bigint[]) AS endpoint (name, due, entry)
+    LEFT JOIN LATERAL (SELECT due, entry FROM bankrail_outbox_queue AS queue
+        WHERE owner IS NULL AND queue.endpoint = endpoint.name
+            AND (queue.due, queue.entry) >= (endpoint.due, endpoint.entry)
+        ORDER BY queue.due, queue.entry LIMIT 1) AS first ON TRUE";
+
+const DELETE: &str = "DELETE FROM bankrail_outbox_cursor WHERE number >= $1 AND number < $2";
+
+const NEXT_DUE: &str = with_fresh!(
+    ", marks AS (
+        SELECT DISTINCT ON (name) name, mark.due, mark.entry
+        FROM bankrail_outbox_cursor AS cursor, unnest(endpoints, dues, entries) AS mark (name, due, entry)
+        WHERE number >= (SELECT marks_from FROM state) ORDER BY name, number DESC),
+    pending (name, due) AS (
+        SELECT endpoint, due FROM fresh
+        UNION ALL
+        SELECT endpoint, greatest(due, until) FROM bankrail_outbox_queue
+        WHERE lease >= (SELECT leases_from FROM state)
+        UNION ALL
+        SELECT name, first.due FROM marks CROSS JOIN LATERAL (SELECT due FROM bankrail_outbox_queue AS queue
+            WHERE owner IS NULL AND queue.endpoint = name AND (queue.due, queue.entry) >= (marks.due, marks.entry)
+            ORDER BY queue.due, queue.entry LIMIT 1) AS first)
+    SELECT min(greatest(due, open_until, rests_until)) AS due
+    FROM pending LEFT JOIN bankrail_circuit AS circuit ON circuit.endpoint = name
+    WHERE name NOT IN (SELECT endpoint FROM bankrail_stopped)"
+);
+
+/// How many marks may be read beside the current one of each endpoint.
+const MOST_REPLACED: usize = 32;
+
+/// A place in the order of an endpoint's messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Mark {
+    pub(super) due: i64,
+    pub(super) entry: i64,
+}
+
+/// A search for an endpoint's first messages.
+pub(super) struct Probe {
+    pub(super) endpoint: String,
+    pub(super) mark: Mark,
+    pub(super) most: u32,
+}
+
+impl Probe {
+    /// Runs a statement whose parameters are names, due times, numbers and limits, and an instant.
+    pub(super) async fn run(
+        transaction: &Transaction<'_>,
+        sql: &str,
+        probes: &[Self],
+        now: i64,
+    ) -> Result<Vec<Row>, Fault> {
+        let names: Vec<&str> = probes.iter().map(|probe| &*probe.endpoint).collect();
+        let dues: Vec<i64> = probes.iter().map(|probe| probe.mark.due).collect();
+        let entries: Vec<i64> = probes.iter().map(|probe| probe.mark.entry).collect();
+        let most: Vec<i64> = probes.iter().map(|probe| probe.most.into()).collect();
+        let parameters: [Typed<'_>; 5] = [
+            (&names, Type::TEXT_ARRAY),
+            (&dues, Type::INT8_ARRAY),
+            (&entries, Type::INT8_ARRAY),
+            (&most, Type::INT8_ARRAY),
+            (&now, Type::INT8),
+        ];
+        Ok(transaction.query_typed(sql, &parameters).await?)
+    }
+}
+
+/// The marks of the endpoints that have something free.
+pub(super) struct Marks {
+    /// No lease has a number below this.
+    pub(super) leases_from: i64,
+    /// The number of the next lease.
+    pub(super) leases_to: i64,
+    number: i64,
+    marks_from: i64,
+    seen: String,
+    marks: BTreeMap<String, Mark>,
+    /// Marks that are read and no longer hold.
+    replaced: usize,
+    touched: BTreeSet<String>,
+}
+
+impl Marks {
+    pub(super) async fn read(transaction: &Transaction<'_>) -> Result<Self, Fault> {
+        let (rows, fresh) =
+            tokio::try_join!(biased; transaction.query_typed(READ, &[]), transaction.query_typed(FRESH, &[]))?;
+        let newest = rows.last().ok_or_else(|| Fault::corrupt("expected a row of positions, found none"))?;
+        let mut marks = Self {
+            leases_from: get(newest, "leases_from")?,
+            leases_to: get(newest, "leases_to")?,
+            number: get(newest, "number")?,
+            marks_from: get(newest, "marks_from")?,
+            seen: get(newest, "seen")?,
+            marks: BTreeMap::new(),
+            replaced: 0,
+            touched: BTreeSet::new(),
+        };
+        for row in &rows {
+            let dues = get::<Vec<Option<i64>>>(row, "dues")?.into_iter();
+            let places = dues.zip(get::<Vec<Option<i64>>>(row, "entries")?);
+            for (name, place) in get::<Vec<String>>(row, "endpoints")?.into_iter().zip(places) {
+                match place {
+                    (Some(due), Some(entry)) => marks.marks.insert(name, Mark { due, entry }),
+                    _ => marks.marks.remove(&name),
+                };
+                marks.replaced += 1;
+            }
+        }
+        marks.replaced -= marks.marks.len();
+        for row in &fresh {
+            let (name, mark) =
+                (get::<String>(row, "endpoint")?, Mark { due: get(row, "due")?, entry: get(row, "entry")? });
+            marks.marks.entry(name.clone()).and_modify(|known| *known = mark.min(*known)).or_insert(mark);
+            marks.touched.insert(name);
+            marks.seen = get(row, "seen")?;
+        }
+        Ok(marks)
+    }
+
+    /// The endpoints that may have something due.
+    pub(super) fn due(&self, now: i64) -> impl Iterator<Item = (&str, Mark)> {
+        self.marks.iter().filter(move |(_, mark)| mark.due <= now).map(|(name, mark)| (&**name, *mark))
+    }
+
+    /// The endpoint's mark is to be moved to its first free message.
+    pub(super) fn touch(&mut self, endpoint: &str) {
+        if self.marks.contains_key(endpoint) {
+            self.touched.insert(endpoint.to_owned());
+        }
+    }
+
+    pub(super) fn is_changed(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
+    /// Moves the marks, after the messages were taken.
+    pub(super) async fn write(&self, transaction: &Transaction<'_>) -> Result<(), Fault> {
+        let all = self.replaced + self.touched.len() > self.marks.len() + MOST_REPLACED;
+        let written = self.marks.iter().filter(|(name, _)| all || self.touched.contains(*name));
+        let (mut names, mut dues, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, mark) in written {
+            names.push(&**name);
+            dues.push(mark.due);
+            entries.push(mark.entry);
+        }
+        let number = self.number + 1;
+        let parameters: [Typed<'_>; 8] = [
+            (&number, Type::INT8),
+            (&self.seen, Type::TEXT),
+            (&self.leases_from, Type::INT8),
+            (&self.leases_to, Type::INT8),
+            (if all { &number } else { &self.marks_from }, Type::INT8),
+            (&names, Type::TEXT_ARRAY),
+            (&dues, Type::INT8_ARRAY),
+            (&entries, Type::INT8_ARRAY),
+        ];
+        transaction.execute_typed(WRITE, &parameters).await?;
+        if all {
+            let parameters: [Typed<'_>; 2] = [(&self.marks_from, Type::INT8), (&number, Type::INT8)];
+            transaction.execute_typed(DELETE, &parameters).await?;
+        }
+        Ok(())
+    }
+}
+
+/// When the next message of an endpoint that is not stopped becomes due or free of its lease, and its endpoint is no
+/// longer left alone.
+pub(in super::super) async fn next_due(client: &mut Client) -> Result<Option<Timestamp>, Fault> {
+    let transaction = client.transaction().await?;
+    let (_, row) = tokio::try_join!(biased; begin_reading(&transaction), async {
+        Ok(transaction.query_typed(NEXT_DUE, &[]).await?)
+    })?;
+    let row = row.first().ok_or_else(|| Fault::corrupt("no answer"))?;
+    let due = get::<Option<i64>>(row, "due")?.map(instant).transpose()?;
+    transaction.commit().await?;
+    Ok(due)
+}
