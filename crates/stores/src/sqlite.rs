@@ -6,7 +6,8 @@
 //! ([`SqliteOptions::gather`]). Reads run on a thread of their own. No async thread waits for the disk.
 //!
 //! - The journal is a write-ahead log; with [`Durability::PowerLoss`] (the default) an answer is given only after the
-//!   log has reached the disk.
+//!   log has reached the disk. A log of more than 16 MiB, as after a long read by another program, is cut back as soon
+//!   as nothing reads from it, without waiting for a write.
 //! - Several processes may share a file on a local disk; a writer waits up to [`SqliteOptions::busy_timeout`] for the
 //!   others.
 //! - Tables are named `bankrail_…`. The caller's tables may be in the same file, so that a handler's effect can share

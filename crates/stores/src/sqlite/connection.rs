@@ -14,6 +14,10 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
+mod log;
+
+use log::{LOG_BYTES, Log};
+
 /// The maximum number of writes in a transaction, which bounds how long the first of them waits for the last.
 const MAX_BATCH: usize = 512;
 
@@ -222,8 +226,8 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result
     connection.pragma_update(None, "foreign_keys", true)?;
     // Content of deleted rows (payloads, names, accounts) is overwritten where that costs no extra page.
     connection.pragma_update(None, "secure_delete", "fast")?;
-    // After a burst of writes the log is cut back to 16 MiB.
-    connection.pragma_update_and_check(None, "journal_size_limit", 16 << 20, |_| Ok(()))
+    // After a burst of writes the next write cuts the log back.
+    connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))
 }
 
 fn spawn(path: &Path, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), SqliteOpenError> {
@@ -349,6 +353,7 @@ impl Guarded {
 }
 
 fn write_loop(connection: &Guarded, jobs: mpsc::Receiver<Box<dyn Job>>, gather: Duration) {
+    let log = Log::of(&connection.connection);
     let mut queue = Queue { jobs, next: None, gather, shared: false };
     let mut batch = Vec::new();
     while queue.take(&mut batch) {
@@ -362,6 +367,9 @@ fn write_loop(connection: &Guarded, jobs: mpsc::Receiver<Box<dyn Job>>, gather: 
         }
         for job in batch.drain(..) {
             job.settle(failure.as_ref());
+        }
+        if let Some(log) = &log {
+            log.keep_short();
         }
     }
 }

@@ -1,0 +1,82 @@
+//! The write-ahead log is cut back when nothing reads from it any more.
+//!
+//! SQLite cuts the log back with a write, and only while no transaction reads from it. After a long read, such as that
+//! of a backup, a log of any size would stay until the next write. So a thread tries again until it succeeds.
+
+use super::spawn;
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// The size, in bytes, up to which a log is kept.
+pub(super) const LOG_BYTES: u32 = 16 << 20;
+
+/// How long the thread waits between two tries.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// How long one try may wait for a writer.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The log of a file.
+pub(super) struct Log {
+    file: PathBuf,
+    log: PathBuf,
+    /// Whether the thread runs. It ends with the last handle.
+    cutting: Arc<AtomicBool>,
+}
+
+impl Log {
+    /// `None`: the database has no file.
+    pub(super) fn of(connection: &Connection) -> Option<Self> {
+        let file = connection.path().filter(|file| !file.is_empty())?;
+        Some(Self { file: file.into(), log: format!("{file}-wal").into(), cutting: Arc::default() })
+    }
+
+    /// Cuts the log back in the background if it is too long.
+    pub(super) fn keep_short(&self) {
+        let is_long = || std::fs::metadata(&self.log).is_ok_and(|log| log.len() > LOG_BYTES.into());
+        if !self.cutting.load(Ordering::Relaxed) && is_long() && !self.cutting.swap(true, Ordering::Relaxed) {
+            let (file, cutting) = (self.file.clone(), Arc::downgrade(&self.cutting));
+            // Without a thread, the next write tries again.
+            if spawn(&self.file, "bankrail-checkpoint", move || cut_back(&file, &cutting)).is_err() {
+                self.cutting.store(false, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+fn cut_back(file: &Path, cutting: &Weak<AtomicBool>) {
+    if let Err(error) = cut(file, cutting) {
+        tracing::warn!(%error, "the write-ahead log could not be cut back");
+    }
+    if let Some(cutting) = cutting.upgrade() {
+        cutting.store(false, Ordering::Relaxed);
+    }
+}
+
+fn cut(file: &Path, cutting: &Weak<AtomicBool>) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    // Until it is done, or the store is closed.
+    while cutting.strong_count() > 0 {
+        std::thread::sleep(EVERY);
+        if try_to_cut(&connection)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// First without a lock, so that the writer waits only for the cut itself. False while something reads from the log.
+fn try_to_cut(connection: &Connection) -> rusqlite::Result<bool> {
+    let checkpoint = |mode: &str| {
+        connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        })
+    };
+    let (busy, frames, moved) = checkpoint("PASSIVE")?;
+    Ok(busy == 0 && frames == moved && checkpoint("TRUNCATE")?.0 == 0)
+}

@@ -1,0 +1,39 @@
+//! The write-ahead log beside a transaction that is held open.
+
+use crate::engines::{at, outgoing};
+use bankrail_mailbox::{Outbox, Outgoing};
+use bankrail_stores::sqlite::SqliteStore;
+use bankrail_stores::sqlite::rusqlite::Connection;
+use std::path::Path;
+use std::time::Duration;
+
+const MIB: u64 = 1 << 20;
+
+fn length(log: &Path) -> u64 {
+    std::fs::metadata(log).map_or(0, |log| log.len())
+}
+
+#[tokio::test]
+async fn the_log_is_cut_back_once_a_reader_has_ended_without_another_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, log) = (folder.path().join("bankrail.db"), folder.path().join("bankrail.db-wal"));
+    let store = SqliteStore::open(&file).unwrap();
+    let reader = Connection::open(&file).unwrap();
+    let count = |reader: &Connection| -> i64 {
+        reader.query_row("SELECT count(*) FROM bankrail_outbox", [], |row| row.get(0)).unwrap()
+    };
+    reader.execute_batch("BEGIN").unwrap();
+    assert_eq!(count(&reader), 0);
+    let body = || vec![b' '; usize::try_from(MIB).unwrap()].into();
+    for number in 0..20 {
+        let message = Outgoing { body: body(), ..outgoing("biller", number) };
+        store.outbox().enqueue(&message, at(0)).await.unwrap();
+    }
+    assert!(length(&log) > 20 * MIB, "the reader needs the old pages");
+    assert_eq!(count(&reader), 0);
+    reader.execute_batch("COMMIT").unwrap();
+    while length(&log) > 0 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(count(&reader), 20);
+}
