@@ -30,7 +30,7 @@ pub trait CustomerSource: Directory {
 }
 
 /// Applies what the directory says about customers wherever it is used: limits to a [`Limiter`], webhook receivers to
-/// [`Endpoints`](crate::delivery::Endpoints), accounts to a ledger.
+/// [`Endpoints`], accounts to a ledger.
 ///
 /// - It changes only what differs from what it applied before: the circuits of endpoints that stay as they are stay
 ///   too, and so do counters of limits.
