@@ -4,7 +4,7 @@ use crate::measure;
 use axum::body::Body;
 use axum::response::Response;
 use bankrail_client_assertion::CustomerCode;
-use bankrail_http::{BodyError, BodyReader, RequestKey, Sender};
+use bankrail_http::{BodyError, BodyReader, HeadFault, RequestKey, Sender};
 use bankrail_values::HyphenatedUuid;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -32,6 +32,14 @@ pub(crate) fn body_answer(error: &BodyError) -> (StatusCode, &'static str) {
         BodyError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "Request body too large"),
         BodyError::TimedOut { .. } => (StatusCode::REQUEST_TIMEOUT, "Request body incomplete after the time allowed"),
         _ => (StatusCode::BAD_REQUEST, "Request body incomplete"),
+    }
+}
+
+/// The text for a too long address or too long headers.
+pub(crate) fn head_title(fault: HeadFault) -> &'static str {
+    match fault {
+        HeadFault::UriTooLong { .. } => "Address too long",
+        _ => "Headers too large",
     }
 }
 

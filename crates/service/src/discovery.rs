@@ -69,6 +69,7 @@ async fn serve(shared: Arc<Shared>, document: Bytes, request: Request) -> Respon
 }
 
 fn refuse_method(exchange: Exchange, shared: &Shared, allowed: &'static str) -> Response {
+    exchange.refused("method");
     let (code, status) = StatementFailure::Method.answer(&shared.options);
     let body = StatementErrorBody::new(exchange.key, code, "Method not allowed");
     let mut response = json(status, body.to_json());
@@ -84,6 +85,7 @@ async fn refuse_authorization(State(shared): State<Arc<Shared>>, request: Reques
     if !matches!(head.method, Method::GET | Method::HEAD | Method::POST) {
         return refuse_method(exchange, &shared, "GET, HEAD, POST");
     }
+    exchange.refused("request");
     let body = TokenErrorBody::new(TokenErrorCode::Other(UNSUPPORTED.into()));
     let body = body.with_description("expected a token request with the grant type client_credentials");
     let mut response = json(StatusCode::BAD_REQUEST, body.to_json());

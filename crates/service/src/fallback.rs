@@ -1,6 +1,6 @@
 //! Requests that get to no endpoint: to unknown paths, and with too long addresses or headers.
 
-use crate::answer::{Exchange, json};
+use crate::answer::{Exchange, head_title, json};
 use crate::{ProviderOptions, StatementFailure};
 use axum::extract::Request;
 use axum::response::Response;
@@ -25,12 +25,12 @@ pub(crate) fn head_refused(options: &ProviderOptions, fault: HeadFault, head: &P
     let endpoint = if head.uri.path() == options.statement_path { "statement" } else { "none" };
     let exchange = Exchange::new(endpoint, &head.extensions);
     exchange.refused("head");
-    let (failure, title) = match fault {
-        HeadFault::UriTooLong { .. } => (StatementFailure::UriTooLong, "Address too long"),
-        _ => (StatementFailure::HeadersTooLarge, "Headers too large"),
+    let failure = match fault {
+        HeadFault::UriTooLong { .. } => StatementFailure::UriTooLong,
+        _ => StatementFailure::HeadersTooLarge,
     };
     let (code, status) = failure.answer(options);
-    let body = StatementErrorBody::new(exchange.key, code, title);
+    let body = StatementErrorBody::new(exchange.key, code, head_title(fault));
     let mut response = json(status, body.to_json());
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     exchange.finish(response)

@@ -52,10 +52,7 @@ pub(crate) fn head_refused(options: &ProviderOptions, fault: HeadFault, head: &P
     let exchange = Exchange::new("token", &head.extensions);
     exchange.refused("head");
     let errors = Errors { style: options.token_error_body, request_key: exchange.key };
-    let title = match fault {
-        HeadFault::UriTooLong { .. } => "Address too long",
-        _ => "Headers too large",
-    };
+    let title = answer::head_title(fault);
     let body = TokenErrorBody::new(TokenErrorCode::InvalidRequest).with_description(title);
     let mut response = errors.write(fault.status(), &body);
     never_stored(&mut response);

@@ -13,7 +13,6 @@ use std::collections::VecDeque;
 pub(super) struct Turns<J> {
     fresh: VecDeque<Lane<J>>,
     round: VecDeque<Lane<J>>,
-    waiting: usize,
 }
 
 #[derive(Debug)]
@@ -24,13 +23,12 @@ struct Lane<J> {
 
 impl<J> Default for Turns<J> {
     fn default() -> Self {
-        Self { fresh: VecDeque::new(), round: VecDeque::new(), waiting: 0 }
+        Self { fresh: VecDeque::new(), round: VecDeque::new() }
     }
 }
 
 impl<J> Turns<J> {
     pub(super) fn add(&mut self, number: u64, job: J) {
-        self.waiting += 1;
         match self.fresh.iter_mut().chain(&mut self.round).find(|lane| lane.number == number) {
             Some(lane) => lane.jobs.push_back(job),
             None => self.fresh.push_back(Lane { number, jobs: VecDeque::from([job]) }),
@@ -41,7 +39,6 @@ impl<J> Turns<J> {
         while let Some(mut lane) = self.fresh.pop_front().or_else(|| self.round.pop_front()) {
             // A lane without a job was idle for a round, and is fresh when it comes again.
             if let Some(job) = lane.jobs.pop_front() {
-                self.waiting -= 1;
                 self.round.push_back(lane);
                 return Some(job);
             }
@@ -51,7 +48,7 @@ impl<J> Turns<J> {
 
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting == 0
+        self.fresh.iter().chain(&self.round).all(|lane| lane.jobs.is_empty())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -22,9 +23,11 @@ impl Check {
         F: Future<Output = Result<(), E>> + Send + 'static,
         E: fmt::Display + Send + 'static,
     {
+        let check = Arc::new(check);
+        // Called within the future, so that a panic of the call is a failure too.
         let run = move || -> Checking {
-            let checking = check();
-            Box::pin(async move { checking.await.map_err(|error| error.to_string()) })
+            let check = Arc::clone(&check);
+            Box::pin(async move { check().await.map_err(|error| error.to_string()) })
         };
         Self { name, run: Box::new(run) }
     }

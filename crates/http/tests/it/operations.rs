@@ -47,12 +47,13 @@ async fn a_check_that_hangs_or_panics_fails() {
             Ok::<_, io::Error>(())
         })
         .check("panics", || async { if true { panic!("told to") } else { Ok::<_, io::Error>(()) } })
+        .check("panics at once", || -> std::future::Ready<io::Result<()>> { panic!("told to") })
         .check("slow", || async {
             tokio::time::sleep(Duration::from_millis(900)).await;
             Ok::<_, io::Error>(())
         })
         .check_timeout(Duration::from_secs(1));
-    assert_eq!(Operations::new(options).failing().await, ["hangs", "panics"]);
+    assert_eq!(Operations::new(options).failing().await, ["hangs", "panics", "panics at once"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,10 +3,10 @@
 use super::{AuditLog, AuditRecord};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 /// The most records that one write takes.
@@ -18,7 +18,7 @@ const BATCH: usize = 256;
 /// - One thread writes. It writes what is waiting at once, and answers each caller when its line has reached the disk.
 /// - A bounded number of records waits; beyond it, callers wait for room. After [`AuditFileOptions::timeout`] a caller
 ///   gets an error of the kind [`StoreErrorKind::Timeout`]: the record may still be written.
-/// - A line that was written in part, for lack of space, is ended before the next one.
+/// - A line that was written in part, for lack of space or power, is ended before the next one.
 /// - On Unix a new file is readable and writable for its owner only.
 /// - A tool that rotates logs renames the file and then has the program call [`AuditFile::reopen`].
 #[derive(Clone, Debug)]
@@ -55,10 +55,10 @@ impl AuditFileOptions {
         self
     }
 
-    /// How many records may wait, at least one. Default: 1024.
+    /// How many records may wait, at least one and at most [`Semaphore::MAX_PERMITS`]. Default: 1024.
     #[must_use]
     pub fn queue(mut self, records: usize) -> Self {
-        self.queue = records.max(1);
+        self.queue = records.clamp(1, Semaphore::MAX_PERMITS);
         self
     }
 
@@ -84,9 +84,9 @@ impl AuditFile {
     pub fn open(path: impl Into<PathBuf>, options: &AuditFileOptions) -> Result<Self, AuditFileError> {
         let path = path.into();
         let failed = |source| AuditFileError { path: path.clone(), source };
-        let file = append_to(&path).map_err(failed)?;
+        let (file, line_is_open) = append_to(&path).map_err(failed)?;
         let (jobs, waiting) = mpsc::channel(options.queue);
-        let writer = Writer { path: path.clone(), file, sync: options.sync, line_is_open: false };
+        let writer = Writer { path: path.clone(), file, sync: options.sync, line_is_open };
         let thread = std::thread::Builder::new().name("bankrail-audit".to_owned());
         thread.spawn(move || writer.run(waiting)).map_err(failed)?;
         Ok(Self { jobs, timeout: options.timeout })
@@ -129,7 +129,7 @@ struct Writer {
     path: PathBuf,
     file: File,
     sync: bool,
-    /// The last write failed, perhaps in the middle of a line.
+    /// The file may end in the middle of a line.
     line_is_open: bool,
 }
 
@@ -140,17 +140,16 @@ impl Writer {
             let (mut text, mut callers) = (String::new(), Vec::new());
             for job in batch.drain(..) {
                 match job {
-                    // Its caller is gone, and with it the answer.
-                    Job::Line(_, caller) if caller.is_closed() => {}
+                    // Also if its caller no longer waits: with `OnAuditFailure::Continue` the request was answered.
                     Job::Line(line, caller) => {
                         text.push_str(&line);
                         callers.push(caller);
                     }
                     Job::Reopen(caller) => {
                         self.write(&mut text, &mut callers);
-                        let opened = append_to(&self.path).map(|file| {
+                        let opened = append_to(&self.path).map(|(file, line_is_open)| {
                             self.file = file;
-                            self.line_is_open = false;
+                            self.line_is_open = line_is_open;
                         });
                         let _ = caller.send(opened.map_err(|error| error.kind()));
                     }
@@ -179,12 +178,21 @@ impl Writer {
     }
 }
 
-fn append_to(path: &Path) -> io::Result<File> {
+/// Opens the file, and tells whether it ends in the middle of a line, as after a loss of power.
+fn append_to(path: &Path) -> io::Result<(File, bool)> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    let file = options.open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() || found.len() == 0 {
+        return Ok((file, false));
+    }
+    let (mut written, mut last) = (File::open(path)?, [0]);
+    written.seek(SeekFrom::End(-1))?;
+    written.read_exact(&mut last)?;
+    Ok((file, last != *b"\n"))
 }
 
 /// The file of audit records could not be opened.
@@ -195,4 +203,21 @@ pub struct AuditFileError {
     /// The file.
     pub path: PathBuf,
     source: io::Error,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_whose_caller_gave_up_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let (jobs, waiting) = mpsc::channel(1);
+        assert!(jobs.try_send(Job::Line("{}\n".to_owned(), oneshot::channel().0)).is_ok());
+        drop(jobs);
+        let (file, line_is_open) = append_to(&path).unwrap();
+        Writer { path: path.clone(), file, sync: false, line_is_open }.run(waiting);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
+    }
 }

@@ -33,9 +33,12 @@ fn label(kind: &Kind) -> &'static str {
 pub(crate) fn snapshot(snapshot: &DispatcherSnapshot) {
     use metrics::gauge;
     let counts = &snapshot.outbox;
-    for (state, count) in
-        [("pending", counts.pending), ("delivered", counts.delivered), ("dead_letter", counts.dead_letters)]
-    {
+    for (state, count) in [
+        ("pending", counts.pending),
+        ("delivered", counts.delivered),
+        ("dead_letter", counts.dead_letters),
+        ("dropped", counts.dropped),
+    ] {
         gauge!("bankrail_outbox_entries", "state" => state).set(float(count));
     }
     gauge!("bankrail_outbox_oldest_seconds").set(snapshot.oldest_age().as_secs_f64());

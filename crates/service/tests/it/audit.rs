@@ -129,3 +129,19 @@ async fn a_file_that_cannot_be_written_says_so() {
         assert_eq!(file.record(&record(1)).await.unwrap_err().kind(), StoreErrorKind::Full);
     }
 }
+
+#[tokio::test]
+async fn a_line_that_was_cut_off_is_ended_before_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    std::fs::write(&path, r#"{"at":"20"#).unwrap();
+    let file = AuditFile::open(&path, &AuditFileOptions::new()).unwrap();
+    file.record(&record(1)).await.unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text, format!("{{\"at\":\"20\n{}\n", record(1).to_json()));
+    std::fs::write(&path, r#"{"at":"20"#).unwrap();
+    file.reopen().await.unwrap();
+    file.record(&record(2)).await.unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text, format!("{{\"at\":\"20\n{}\n", record(2).to_json()));
+}

@@ -364,8 +364,9 @@ fn webhooks_are_those_of_the_code() {
         assert_eq!(*schema, format!("#/components/schemas/{message}"));
         let path = MessageKind::from_name(kind).unwrap().default_path();
         assert!(operation["description"].as_str().unwrap().ends_with(path));
-        let statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(statuses, ["200", "400", "401", "408", "413", "415", "500"], "{kind}");
+        // In which order an object has its members, other crates decide by a feature of serde_json.
+        let statuses: BTreeSet<_> = operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(statuses, BTreeSet::from(["200", "400", "401", "408", "413", "415", "500"]), "{kind}");
     }
     assert_eq!(document["components"]["schemas"]["Acknowledgement"]["required"], json!(["id", "status"]));
     // Every sample is as its schema says.

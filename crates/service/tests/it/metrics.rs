@@ -2,6 +2,8 @@
 
 use crate::delivery::world::{Reply, World as DeliveryWorld};
 use crate::world::{API_KEY, SCOPES, World, statement_request, token_request};
+use axum::body::Body;
+use http::Request;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -103,5 +105,25 @@ async fn deliveries_and_the_state_of_the_outbox_are_counted_under_documented_nam
         assert_eq!(counted.get(metric), Some(&value), "{metric} in {counted:#?}");
     }
     assert!(!format!("{counted:?}").contains("acme"));
+    assert_documented(&counted);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn requests_for_documents_are_counted_under_documented_names() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let world = World::with(|options| options.issuer("https://bank.example"));
+    for (method, path) in [("GET", "/openapi.json"), ("PUT", "/openapi.json"), ("GET", "/authorize")] {
+        world.send(Request::builder().method(method).uri(path).body(Body::empty()).unwrap()).await;
+    }
+    let counted = counted(&snapshotter);
+    for metric in [
+        "bankrail_requests_total{endpoint=document,status=200}",
+        "bankrail_refusals_total{endpoint=document,reason=method}",
+        "bankrail_refusals_total{endpoint=authorization,reason=request}",
+    ] {
+        assert_eq!(counted.get(metric), Some(&1.0), "{metric} in {counted:#?}");
+    }
     assert_documented(&counted);
 }
