@@ -131,6 +131,10 @@ impl<'a> Checker<'a> {
             let place = places.of(RecordPart::Account(at));
             check_text(&mut self.faults, &place, "a name", account.name.as_deref(), 70);
             check_text(&mut self.faults, &place, "a reporting source", account.reporting_source.as_deref(), 35);
+            if !account.currency.is_listed() {
+                let reason = format!("expected a currency that ISO 4217 lists, found {}", account.currency);
+                self.faults.push(value(&place, reason));
+            }
             if let Some(other) = own.insert(id, at) {
                 let other = places.of(RecordPart::Account(other));
                 self.faults.push(taken(place, "an account", &other));
@@ -181,8 +185,8 @@ fn check_text(faults: &mut Vec<CustomerFault>, place: &Place, what: &str, text: 
     let found = text.chars().count();
     if found == 0 || found > max {
         faults.push(value(place, format!("expected {what} of 1 to {max} characters, found {found}")));
-    } else if text.chars().any(char::is_control) {
-        faults.push(value(place, format!("expected {what} without control characters")));
+    } else if text.chars().any(|char| char.is_control() || matches!(char, '\u{fffe}' | '\u{ffff}')) {
+        faults.push(value(place, format!("expected {what} without control characters and noncharacters")));
     }
 }
 

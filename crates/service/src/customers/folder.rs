@@ -59,6 +59,8 @@ use tokio::time::Instant;
 /// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after it. No task needs to
 ///   run: the first lookup after the interval looks whether a file has come, gone or changed, and reads all of them if
 ///   one has. To change several files at once, write them elsewhere and rename the folder.
+/// - The id of an endpoint is never given to another customer: messages to it that are still in the outbox would be
+///   delivered to the new one.
 /// - API keys are stored as hashes only. A file with the API key of an endpoint holds a secret: it is logged if all
 ///   users of the machine may read it (Unix only).
 ///

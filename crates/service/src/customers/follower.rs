@@ -13,7 +13,7 @@ use bankrail_client_assertion::CustomerCode;
 use bankrail_mailbox::EndpointId;
 use bankrail_rate_limit::Limiter;
 use bankrail_statement::AccountId;
-use bankrail_values::{StoreError, StoreFuture};
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
@@ -35,7 +35,7 @@ pub trait CustomerSource: Directory {
 /// - It changes only what differs from what it applied before: the circuits of endpoints that stay as they are stay
 ///   too, and so do counters of limits.
 /// - What belongs to a removed customer is removed: its limits, its endpoints, its accounts. Messages to a removed
-///   endpoint stay in the outbox. Access tokens need no removal: each call is refused, because its API key belongs to
+///   endpoint stay in the outbox, and go to whoever has its id later. Access tokens need no removal: each call is refused, because its API key belongs to
 ///   nobody.
 /// - It may lag behind the directory by the source's interval: a new customer's first calls may be under everybody's
 ///   limits, and may not find the customer's accounts yet.
@@ -72,6 +72,8 @@ struct Applied {
     accounts: BTreeMap<CustomerCode, Vec<(AccountId, RegisteredAccount)>>,
     #[cfg(feature = "delivery")]
     endpoints: BTreeMap<EndpointId, EndpointRecord>,
+    /// Customers whose accounts were refused, and why.
+    refused: BTreeMap<CustomerCode, StoreErrorKind>,
 }
 
 impl DirectoryFollower {
@@ -131,17 +133,17 @@ impl DirectoryFollower {
             loop {
                 let failure = match source.customers().await {
                     Ok(customers) if applied.as_ref().is_some_and(|last| Arc::ptr_eq(last, &customers)) => None,
-                    Ok(customers) => match self.apply(&customers).await {
-                        Ok(()) => {
+                    Ok(customers) => {
+                        // What was refused is logged with its customer, and tried again.
+                        if self.apply(&customers).await.is_ok() {
                             applied = Some(customers);
-                            None
                         }
-                        Err(error) => Some(("the accounts of a customer were not registered", error.kind())),
-                    },
-                    Err(error) => Some(("the customers were not read", error.kind())),
+                        None
+                    }
+                    Err(error) => Some(error.kind()),
                 };
-                if let Some((what, kind)) = failure.filter(|_| failure != failed) {
-                    tracing::error!(error = %kind, "{what}");
+                if let Some(kind) = failure.filter(|_| failure != failed) {
+                    tracing::error!(error = %kind, "the customers were not read");
                 }
                 failed = failure;
                 tokio::time::sleep(source.interval().max(Duration::from_millis(1))).await;
@@ -196,20 +198,29 @@ impl DirectoryFollower {
         let wanted = wanted(customers, |record| &record.accounts);
         let removed = self.applied.accounts.keys().filter(|code| !wanted.contains_key(*code));
         let removed: Vec<CustomerCode> = removed.cloned().collect();
+        self.applied.refused.retain(|code, _| wanted.contains_key(code) || removed.contains(code));
         let mut outcome = Ok(());
-        for code in removed {
-            match registrar.register(code.clone(), Vec::new()).await {
-                Ok(()) => drop(self.applied.accounts.remove(&code)),
-                Err(error) => outcome = Err(error),
-            }
-        }
-        for (code, accounts) in wanted {
-            if self.applied.accounts.get(&code) == Some(&accounts) {
+        let gone = removed.into_iter().map(|code| (code, None));
+        for (code, accounts) in gone.chain(wanted.into_iter().map(|(code, accounts)| (code, Some(accounts)))) {
+            if accounts.is_some() && self.applied.accounts.get(&code) == accounts.as_ref() {
+                self.applied.refused.remove(&code);
                 continue;
             }
-            match registrar.register(code.clone(), accounts.clone()).await {
-                Ok(()) => drop(self.applied.accounts.insert(code, accounts)),
-                Err(error) => outcome = Err(error),
+            match (registrar.register(code.clone(), accounts.clone().unwrap_or_default()).await, accounts) {
+                (Ok(()), accounts) => {
+                    self.applied.refused.remove(&code);
+                    match accounts {
+                        Some(accounts) => drop(self.applied.accounts.insert(code, accounts)),
+                        None => drop(self.applied.accounts.remove(&code)),
+                    }
+                }
+                (Err(error), _) => {
+                    let kind = error.kind();
+                    if self.applied.refused.insert(code.clone(), kind) != Some(kind) {
+                        tracing::error!(customer = %code, error = %kind, "a customer's accounts were not registered");
+                    }
+                    outcome = Err(error);
+                }
             }
         }
         outcome

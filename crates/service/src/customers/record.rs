@@ -24,6 +24,9 @@ pub struct CustomerRecord {
     /// An account may be registered for several customers, with the same details.
     pub accounts: Vec<(AccountId, RegisteredAccount)>,
     /// The customer's webhook receivers, at most 64. Their ids differ from those of all other customers.
+    ///
+    /// Never give an id to another customer, not even after the first one is gone: messages to it that are still in the
+    /// outbox would be encrypted for and delivered to the new one. Drop those messages first.
     #[cfg(feature = "delivery")]
     pub endpoints: Vec<EndpointRecord>,
 }

@@ -38,7 +38,7 @@ impl CustomerRecord {
     }
 
     /// The record as the text of a customer's file, with its public keys in it. [`CustomerRecord::from_toml`] makes an
-    /// equal record of it.
+    /// equal record of it, but refuses an endpoint whose address is `http`.
     ///
     /// It holds the API keys of webhook endpoints in clear: keep the file like a secret.
     #[must_use]

@@ -223,7 +223,9 @@ fn whole<T, E: From<StoreError>>(connection: &Connection, work: impl FnOnce() ->
     run("SAVEPOINT bankrail_ledger")?;
     let done = work();
     if done.is_err() {
-        run("ROLLBACK TO bankrail_ledger")?;
+        // Fails when SQLite has rolled the whole transaction back by itself. The first error says why.
+        let _ = run("ROLLBACK TO bankrail_ledger").and_then(|()| run("RELEASE bankrail_ledger"));
+        return done;
     }
     run("RELEASE bankrail_ledger")?;
     done

@@ -7,7 +7,7 @@ mod error;
 pub use error::{LoadError, ReportError, RowError};
 
 use super::SqliteLedger;
-use bankrail_camt052::{Direction, Entry};
+use bankrail_camt052::Entry;
 use bankrail_statement::EntryChannel;
 use std::io::{BufRead, Read};
 
@@ -55,10 +55,10 @@ impl LoadOptions {
 }
 
 fn channel_by_code(entry: &Entry) -> EntryChannel {
-    let family = if entry.direction == Direction::Debit { "ICDT" } else { "RCDT" };
+    // Not by the direction: a reversal has the family of what it reverses.
     let is_fast = entry.bank_transaction_code.domain.as_ref().is_some_and(|domain| {
         let codes = [&domain.code, &domain.family.code, &domain.family.sub_family].map(|code| code.as_str());
-        codes == ["PMNT", family, "DMCT"]
+        matches!(codes, ["PMNT", "RCDT" | "ICDT", "DMCT"])
     });
     if is_fast { EntryChannel::FastPayment } else { EntryChannel::Ordinary }
 }
@@ -70,8 +70,8 @@ impl SqliteLedger {
     /// - An account that has had no entry and no balance has the balance of the report after it. Otherwise each entry
     ///   changes the balance that is there, and [`Loaded::other_balances`] counts the reports that state another.
     /// - The balance of a report is its interim available one (`ITAV`), or else `ITBD`, `CLAV` or `CLBD`.
-    /// - An entry is known by the identifications of message and report and its number in the report. The same document
-    ///   again changes nothing. Another document with the same entries books them again.
+    /// - An entry is known by the identifications of message and report, the number of the report in the document, and
+    ///   its own in the report. The same document again changes nothing. Another document with the same entries books them again.
     /// - The schema is applied strictly. Entries that are not booked are counted and left out.
     ///
     /// The document is read entry by entry on the thread that writes, and all other writes of the store wait: read from

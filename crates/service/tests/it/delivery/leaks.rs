@@ -145,8 +145,8 @@ impl Outbox for Faulty {
     fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
         failing!(self, self.inner.hold_endpoint(endpoint, circuit))
     }
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()> {
-        failing!(self, self.inner.close_circuit(endpoint, now))
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
+        failing!(self, self.inner.close_circuit(endpoint, openings, now))
     }
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
         failing!(self, self.inner.circuits())

@@ -130,12 +130,14 @@ async fn a_statement_of_the_day_before_is_loaded_too() {
 #[tokio::test]
 async fn the_channel_is_told_by_the_code_or_by_the_caller() {
     let code = "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd>";
-    let entries = [entry("1.00", "BOOK"), entry("2.00", "BOOK").replace("<BkTxCd/>", code)].concat();
+    let fast = entry("2.00", "BOOK").replace("<BkTxCd/>", code);
+    let back = fast.replace("<CdtDbtInd>CRDT</CdtDbtInd>", "<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>true</RvslInd>");
+    let entries = [entry("1.00", "BOOK"), fast, back].concat();
     let document = message(&report("R1", "", &entries));
     let by_caller = LoadOptions::new().channel(|_| EntryChannel::FastPayment);
     for (options, expected) in [
-        (LoadOptions::new(), [EntryChannel::Ordinary, EntryChannel::FastPayment]),
-        (by_caller, [EntryChannel::FastPayment; 2]),
+        (LoadOptions::new(), [EntryChannel::Ordinary, EntryChannel::FastPayment, EntryChannel::FastPayment]),
+        (by_caller, [EntryChannel::FastPayment; 3]),
     ] {
         let ledger = ledger().await;
         ledger.load_camt052(Cursor::new(document.clone()), &options).await.unwrap();
@@ -247,7 +249,7 @@ async fn each_error_in_csv_names_line_and_column() {
         ("AUD,,,R1", "AUD,,maybe,R1", "reversal"),
         ("R1", "0123456789012345678901234567890123456", "reference"),
         ("R1,,,", "R1,,,7", "virtual_account"),
-        ("15.00", "16.00", "key"),
+        ("15.00", "16.00", "reference"),
     ] {
         // Behind a byte order mark, a line that ends as on Windows, and empty lines of both kinds.
         let before = good.replace('\n', "\r\n");

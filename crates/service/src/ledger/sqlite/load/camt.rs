@@ -92,7 +92,7 @@ source! {
 /// The report that is being loaded.
 struct Open {
     account: AccountId,
-    /// `MsgId/Id`, the beginning of its entries' keys.
+    /// `MsgId/Id/number of the report`, the beginning of its entries' keys.
     key: String,
     /// Whether the account had no entry and no balance before it.
     is_fresh: bool,
@@ -107,13 +107,13 @@ pub(super) fn load(
 ) -> Result<Loaded, LoadError> {
     let mut loaded = Loaded::default();
     let mut open: Option<Open> = None;
-    let mut report = 0;
+    let mut report = 0_u64;
     let broken = |error: ReadError| LoadError::Document(Box::new(error));
     while let Some(part) = source.next().map_err(broken)? {
         match part {
             Part::Start(head) => {
                 report += 1;
-                let started = start(connection, *head, &source.message_id());
+                let started = start(connection, *head, &source.message_id(), report);
                 open = Some(started.map_err(|source| LoadError::Report { report, source })?);
             }
             Part::Entry(entry) => {
@@ -141,7 +141,7 @@ pub(super) fn load(
     Ok(loaded)
 }
 
-fn start(connection: &Connection, head: Head, message_id: &str) -> Result<Open, ReportError> {
+fn start(connection: &Connection, head: Head, message_id: &str, report: u64) -> Result<Open, ReportError> {
     let id = match &head.account.id {
         CamtAccountId::Iban(iban) => iban.as_str(),
         CamtAccountId::Other(other) => other.id.as_str(),
@@ -155,7 +155,8 @@ fn start(connection: &Connection, head: Head, message_id: &str) -> Result<Open, 
     account::open(connection, &account, Money::new(Decimal::ZERO, currency)).map_err(ReportError::Account)?;
     let found = account::find(connection, &account).map_err(|error| ReportError::Account(error.into()))?;
     let is_fresh = found.is_some_and(|found| found.last_entry == 0 && found.balance.is_zero());
-    Ok(Open { account, key: format!("{message_id}/{}", head.id), is_fresh, stated, entries: 0 })
+    let key = format!("{message_id}/{}/{report}", head.id);
+    Ok(Open { account, key, is_fresh, stated, entries: 0 })
 }
 
 fn stated(balance: &Balance, currency: Currency) -> Result<Decimal, ReportError> {

@@ -193,7 +193,13 @@ impl Row<'_> {
             let found = account::find(connection, &account)?.ok_or(BookError::UnknownAccount)?;
             book::book(connection, &found, &booking.to_entry()?, booking.idempotency_key())
         })();
-        booked.map_err(|error| (column_of(&error), RowError::Book(Box::new(error))))
+        booked.map_err(|error| {
+            let column = match error {
+                BookError::Conflict if self.value("key").is_none() => "reference",
+                _ => column_of(&error),
+            };
+            (column, RowError::Book(Box::new(error)))
+        })
     }
 
     fn booking(&self) -> Result<Booking, Wrong> {
