@@ -80,7 +80,8 @@ pub(crate) struct Explain {
     /// Judge as at this time instead of now, such as 2021-07-29T01:02:03Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Timestamp>,
-    /// Accept what widespread client libraries send: an aud in an array, an exp that is text, no typ
+    /// Accept what widespread client libraries send: an aud in an array, an exp that is text or up to 30 s too far
+    /// ahead, no typ or client-authentication+jwt
     #[arg(long)]
     lenient: bool,
 }

@@ -120,7 +120,14 @@ impl<'a> Destination<'a> {
 
     fn open_file(path: &Path) -> io::Result<To<'a>> {
         let (path, permissions) = match fs::metadata(path) {
-            Ok(found) if found.is_file() => (fs::canonicalize(path)?, Some(found.permissions())),
+            Ok(found) if found.is_file() => {
+                // A rename asks the folder only. A file that must not be written is not replaced either.
+                if found.permissions().readonly() {
+                    return Err(io::ErrorKind::PermissionDenied.into());
+                }
+                drop(OpenOptions::new().append(true).open(path)?);
+                (fs::canonicalize(path)?, Some(found.permissions()))
+            }
             Ok(_) => return Ok(To::Device(path.to_owned(), OpenOptions::new().write(true).open(path)?)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), None),
             Err(error) => return Err(error),
@@ -128,7 +135,14 @@ impl<'a> Destination<'a> {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".partial-{}", std::process::id()));
         let partial = path.with_file_name(name);
-        let writer = BufWriter::with_capacity(1 << 16, File::create_new(&partial)?);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if permissions.is_some() {
+            // Its owner's alone until it has the permissions of the file that it replaces.
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        let writer = BufWriter::with_capacity(1 << 16, options.open(&partial)?);
         let to = To::File { writer, partial, path, done: false };
         // From here on, dropping `to` removes the file.
         if let (Some(permissions), To::File { partial, .. }) = (permissions, &to) {
@@ -139,7 +153,11 @@ impl<'a> Destination<'a> {
 
     /// True when a person reads along.
     pub(crate) fn is_terminal(&self) -> bool {
-        matches!(&self.to, To::Output(output) if output.is_terminal())
+        match &self.to {
+            To::Output(output) => output.is_terminal(),
+            To::Device(_, file) => file.is_terminal(),
+            To::File { .. } => false,
+        }
     }
 
     /// Gives the file its name.
@@ -148,7 +166,11 @@ impl<'a> Destination<'a> {
             To::Output(output) => Ok(output.flush()?),
             To::Device(path, file) => file.flush().map_err(|error| unwritable(path, &error)),
             To::File { writer, partial, path, done } => {
-                writer.flush().and_then(|()| fs::rename(partial, &path)).map_err(|error| unwritable(path, &error))?;
+                writer
+                    .flush()
+                    .and_then(|()| writer.get_ref().sync_all())
+                    .and_then(|()| fs::rename(partial, &path))
+                    .map_err(|error| unwritable(path, &error))?;
                 *done = true;
                 Ok(())
             }

@@ -73,8 +73,8 @@ pub(crate) enum Command {
     ///   narrative: everything that the entry says in words
     ///
     /// Rows end with CR LF and are quoted as RFC 4180 says. A text that a
-    /// spreadsheet would take for a formula, because it begins with = + - @ or a
-    /// tab, is preceded by an apostrophe. Files of any size are read in bounded
+    /// spreadsheet would take for a formula, because it begins with = + - @, a tab
+    /// or a line end, is preceded by an apostrophe. Files of any size are read in bounded
     /// memory.
     #[command(
         verbatim_doc_comment,

@@ -12,6 +12,7 @@ use bankrail::jose::base64url;
 use bankrail::jose::jws::{Compact, VerifyOptions};
 use bankrail::values::json::{self, JsonLimits, JsonObject, JsonValue};
 use bankrail::values::{Clock as _, SystemClock, Timestamp, excerpt};
+use std::time::Duration;
 
 /// A rule, and whether it is kept; the error says why not.
 struct Rule {
@@ -44,7 +45,8 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
     members(claims.as_deref(), now, output)?;
     output.line(output.paint(Style::Bold, &format!("rules, at {}", instant(now))))?;
 
-    let limits = VerifyOptions::new().max_token(Verifier::MAX_BYTES);
+    // The bounds of the verifier.
+    let limits = VerifyOptions::new().max_token(Verifier::MAX_BYTES).max_header(2 * 1024);
     let compact = Compact::parse(assertion, &limits);
     let mut rules = vec![Rule {
         name: "three parts in base64url, header of RS256",
@@ -85,7 +87,7 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
     verdict(assertion, arguments, keys, now, broken, output)
 }
 
-const LIMITS: JsonLimits = JsonLimits::new().max_bytes(Verifier::MAX_BYTES).max_depth(8).max_values(256);
+const LIMITS: JsonLimits = JsonLimits::new().max_bytes(12 * 1024).max_depth(8).max_values(256);
 
 /// What the verifier says about the whole.
 fn verdict(
@@ -149,6 +151,9 @@ fn distance(at: Timestamp, now: Timestamp) -> String {
 fn typ(header: Option<&JsonObject<'_>>, lenient: bool) -> Result<Kept, String> {
     match header.and_then(|header| header.get("typ")) {
         Some(JsonValue::String(typ)) if typ.eq_ignore_ascii_case("jwt") => Ok(Kept::Yes),
+        Some(JsonValue::String(typ)) if lenient && typ.eq_ignore_ascii_case("client-authentication+jwt") => {
+            Ok(Kept::Yes)
+        }
         Some(JsonValue::String(typ)) => Err(format!("found {}", excerpt(typ))),
         Some(_) => Err("found no text".to_owned()),
         None if lenient => Ok(Kept::Yes),
@@ -175,7 +180,8 @@ fn claim_rules(claims: &JsonObject<'_>, arguments: &Explain, now: Timestamp, rul
             let left = millis - millis_of(now);
             let ahead = if left > 0.0 { Ok(Kept::Yes) } else { Err(format!("expired {} s ago", -left / 1000.0)) };
             rule("exp is in the future", ahead);
-            let most = MAX_LIFETIME.as_secs_f64() * 1000.0;
+            let tolerance = if arguments.lenient { VerifierOptions::DEFAULT_LEEWAY } else { Duration::ZERO };
+            let most = (MAX_LIFETIME + tolerance).as_secs_f64() * 1000.0;
             let near = if left <= most { Ok(Kept::Yes) } else { Err(format!("{} s ahead", left / 1000.0)) };
             rule("exp is at most 60 minutes ahead", near);
         }
@@ -242,10 +248,16 @@ fn seconds(claims: &JsonObject<'_>, name: &str, lenient: bool) -> Result<Option<
             Some(seconds) => Ok(Some(seconds * 1000.0)),
             None => Err("found a number out of range".to_owned()),
         },
-        Some(JsonValue::String(text)) if lenient => match text.parse::<f64>() {
-            Ok(seconds) => Ok(Some(seconds * 1000.0)),
-            Err(_) => Err(format!("found {}", excerpt(text))),
-        },
+        Some(JsonValue::String(text)) if lenient => {
+            let text: &str = text;
+            let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+            let digits =
+                |part: &str, most| (1..=most).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+            match text.parse::<f64>() {
+                Ok(seconds) if digits(whole, 15) && digits(fraction, 9) => Ok(Some(seconds * 1000.0)),
+                _ => Err(format!("found {}", excerpt(text))),
+            }
+        }
         Some(_) => Err("expected a number, found another type".to_owned()),
     }
 }

@@ -5,6 +5,7 @@ use super::write::{Secrecy, write};
 use super::{Convert, Format, Use};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::text::shown_lines;
 use bankrail::jose::{DecryptionKey, EncryptionKey, KeyOptions, PrivateKey, PublicKey, SigningKey, VerifyingKey};
 use std::io::Write as _;
 use zeroize::Zeroizing;
@@ -39,6 +40,10 @@ pub(super) fn run(arguments: &Convert, output: &mut Output) -> Result<Outcome, F
             ));
         }
         (Some(path), secrecy) if path.as_os_str() != "-" => write(&[(path, &bytes, secrecy)], arguments.force)?,
+        _ if output.is_terminal() => match std::str::from_utf8(&bytes) {
+            Ok(text) => output.write_all(shown_lines(text).as_bytes())?,
+            Err(_) => return Err(Failure::unable("DER is not printed to a terminal", "pass -o FILE")),
+        },
         _ => output.write_all(&bytes)?,
     }
     Ok(Outcome::Fine)

@@ -4,7 +4,7 @@ use crate::failure::{Failure, causes};
 use crate::input;
 use bankrail::jose::{
     DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyOptions, KeySet, PrivateKey, PublicKey, SigningKey,
-    VerifyingKey,
+    UnusableKey, VerifyingKey,
 };
 
 /// The bytes of a file that are read: those of the largest JWK set.
@@ -78,6 +78,14 @@ fn from_der(bytes: &[u8]) -> Result<Material, KeyError> {
     Err(first.unwrap_or(KeyError::NotRsa))
 }
 
+/// Says on standard error which keys of a set are left out, and why.
+fn left_out(path: &str, set: &JwkSet, refused: &[UnusableKey]) {
+    for key in set.unusable().iter().chain(refused) {
+        let (name, kid) = (input::name(path), key.kid.as_deref().unwrap_or("none"));
+        crate::log(format_args!("{name}: key {} left out, kid {kid}: {}", key.index, causes(&key.error)));
+    }
+}
+
 /// The key that signs.
 pub(crate) fn signing(path: &str, kid: Option<&str>) -> Result<SigningKey, Failure> {
     let options = KeyOptions::default();
@@ -99,8 +107,9 @@ pub(crate) fn encryption(path: &str, kid: Option<&str>) -> Result<EncryptionKey,
         Material::Public(_, key) => EncryptionKey::from_public_key(key, &options),
         Material::Jwk(jwk) => EncryptionKey::from_jwk(&jwk, &options),
         Material::Set(set) => {
-            let (keys, _) =
+            let (keys, unusable) =
                 KeySet::<EncryptionKey>::from_jwk_set(&set, &options).map_err(|error| refused(path, &error))?;
+            left_out(path, &set, &unusable);
             match keys.keys().as_slice() {
                 [key] => Ok(key.clone()),
                 _ => return Err(one(path)),
@@ -119,8 +128,10 @@ pub(crate) fn verifying(path: &str) -> Result<KeySet<VerifyingKey>, Failure> {
         Material::Public(_, key) => VerifyingKey::from_public_key(key, &options),
         Material::Jwk(jwk) => VerifyingKey::from_jwk(&jwk, &options),
         Material::Set(set) => {
-            let set = KeySet::<VerifyingKey>::from_jwk_set(&set, &options);
-            return set.map(|(keys, _)| keys).map_err(|error| refused(path, &error));
+            let (keys, unusable) =
+                KeySet::<VerifyingKey>::from_jwk_set(&set, &options).map_err(|error| refused(path, &error))?;
+            left_out(path, &set, &unusable);
+            return Ok(keys);
         }
     };
     read.map(KeySet::from).map_err(|error| refused(path, &error))
@@ -134,8 +145,10 @@ pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
         Material::Jwk(jwk) => DecryptionKey::from_jwk(&jwk, &options),
         Material::Public(..) => return Err(not_private(path)),
         Material::Set(set) => {
-            let set = KeySet::<DecryptionKey>::from_jwk_set(&set, &options);
-            return set.map(|(keys, _)| keys).map_err(|error| refused(path, &error));
+            let (keys, unusable) =
+                KeySet::<DecryptionKey>::from_jwk_set(&set, &options).map_err(|error| refused(path, &error))?;
+            left_out(path, &set, &unusable);
+            return Ok(keys);
         }
     };
     read.map(KeySet::from).map_err(|error| refused(path, &error))

@@ -93,7 +93,12 @@ pub(super) fn jwks(sign: &[String], encrypt: &[String], output: &mut Output) -> 
         add(path, &kid, key.with_kid(&kid).to_jwk())?;
     }
     let keys: Vec<String> = keys.into_iter().map(|(_, jwk)| jwk).collect();
-    output.line(format_args!(r#"{{"keys":[{}]}}"#, keys.join(",")))?;
+    let set = format!(r#"{{"keys":[{}]}}"#, keys.join(","));
+    if output.is_terminal() {
+        output.line(shown(&set))?
+    } else {
+        output.line(set)?
+    }
     Ok(Outcome::Fine)
 }
 

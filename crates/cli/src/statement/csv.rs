@@ -138,7 +138,7 @@ impl Rows {
     fn cell(&mut self, text: &str) {
         let text = if self.terminal { shown_lines(text) } else { text.into() };
         self.begin_cell();
-        let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
+        let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
         let quoted = formula || text.contains(['"', '\n', '\r', self.delimiter]);
         if quoted {
             self.line.push('"');

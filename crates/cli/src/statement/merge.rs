@@ -22,6 +22,9 @@ pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<Outcome, Fai
         let (document, page) = read_whole(path)?;
         merged.add(input::name(path), document, page, arguments.pages)?;
     }
+    if merged.more {
+        crate::log("the last answer says that more transactions follow: the document ends without them");
+    }
     let (kept, left_out) = (merged.entries.len(), merged.left_out);
     let document = merged.finish()?;
     let mut to = Destination::open(arguments.to.output.as_deref(), output)?;
@@ -54,6 +57,8 @@ struct Merged {
     known: HashMap<EntryKey, u32>,
     walk: Option<PageWalk>,
     left_out: u64,
+    /// The last answer says that more follows.
+    more: bool,
 }
 
 impl Merged {
@@ -75,6 +80,7 @@ impl Merged {
         // A page that says that more follows is continued by the next file.
         let mut walk = self.walk.take().unwrap_or_default();
         let more = matches!(page, Some(ReceivedPage::More { .. } | ReceivedPage::MoreWithoutCursor));
+        self.more = more;
         let pending = walk.receive(&ReceivedPage::Last, &identities);
         for ((entry, seen), identity) in entries.into_iter().zip(pending.entries()).zip(&identities) {
             let known = self.known.entry(seen.key).or_default();

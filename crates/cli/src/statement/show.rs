@@ -68,7 +68,8 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
             }
             Part::Unread(error) => {
                 outcome = Outcome::Findings;
-                findings.push(format!("{}; the entry is not shown", source.error(&error)));
+                let line = format!("{}; the entry is not shown", source.error(&error));
+                if findings.len() < MOST_FINDINGS { findings.push(line) } else { more += 1 }
             }
             Part::End => {
                 table.finish(output)?;

@@ -1,8 +1,10 @@
 //! A document, read part by part, whether it is XML or in the JSON answer of the statement endpoint.
 
 use super::MOST_JSON;
+use super::row::account_text;
 use crate::failure::{Failure, causes};
 use crate::input;
+use crate::text::{counted, shown};
 use bankrail::camt052::{
     Document, Entry, EntryReader, Finding, FurtherFindings, GroupHeader, Position, ReadError, ReadErrorKind,
     ReadOptions, Report, StreamItem,
@@ -136,7 +138,7 @@ fn answer(path: &str, body: Zeroizing<Vec<u8>>) -> Result<ReceivedStatement, Fai
             let code = error.code.as_ref().map_or("no code", |code| code.as_str());
             let title = error.title.as_deref().unwrap_or("no title");
             let what = format!("{name}: expected a statement, found the error {code}: {title}");
-            Err(Failure::refused(crate::text::shown(&what), "repeat the call that was answered so"))
+            Err(Failure::refused(shown(&what), "repeat the call that was answered so"))
         }
         Err(error) => {
             let what = format_args!("{name}: {}", causes(&error)).to_string();
@@ -150,15 +152,30 @@ pub(crate) fn read_whole(path: &str) -> Result<(Document, Option<ReceivedPage>),
     let mut source = input::open(path)?;
     let begin = source.fill_buf().map_err(|error| input::unreadable(path, &error))?;
     let begin = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin);
-    let (read, page) = if begin.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') {
+    let (read, page, asked) = if begin.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') {
         let statement = answer(path, input::read_rest(path, source, MOST_JSON)?)?;
-        (statement.document(), Some(statement.page))
+        (statement.document(), Some(statement.page), Some(statement.account_id))
     } else {
-        (Document::read_with(source, &ReadOptions::default()), None)
+        (Document::read_with(source, &ReadOptions::default()), None, None)
     };
+    let name = input::name(path);
     let failed = |error: ReadError| match error.kind() {
         ReadErrorKind::Io(cause) => input::unreadable(path, cause),
-        _ => Failure::refused(format_args!("{}: {error}", input::name(path)), "merge documents that can be read whole"),
+        _ => Failure::refused(format_args!("{name}: {error}"), "merge documents that can be read whole"),
     };
-    Ok((read.map_err(failed)?.document, page))
+    let parsed = read.map_err(failed)?;
+    let mut accounts = parsed.document.reports.iter().map(|report| account_text(&report.account.id));
+    if let Some(asked) = asked
+        && let Some(found) = accounts.find(|found| *found != asked)
+    {
+        let what = format!("{name}: expected the account of the answer, {asked}, found {found}");
+        return Err(Failure::refused(shown(&what), "repeat the call that was answered so"));
+    }
+    let found = u64::try_from(parsed.findings.len()).unwrap_or(u64::MAX);
+    let found = found.saturating_add(parsed.further_findings.total());
+    if found > 0 {
+        let found = counted(found, "finding", "findings");
+        crate::log(format_args!("{name}: {found}; bankrail statement check lists them"));
+    }
+    Ok((parsed.document, page))
 }

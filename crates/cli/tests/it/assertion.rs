@@ -111,4 +111,10 @@ fn what_lenient_verifiers_take_is_no_broken_rule_for_them() {
     assert_eq!(run_with(arguments, assertion.as_bytes()).status, 1);
     let out = run_with(arguments.into_iter().chain(["--lenient"]), assertion.as_bytes()).fine();
     assert!(!out.contains("FAIL") && out.contains("accepted"), "{out}");
+    for (typ, exp) in [("client-authentication+jwt", 1_627_520_600), ("jwt", 1_627_524_153)] {
+        let claims = serde_json::json!({"sub": "CUSTOMERCODE", "aud": AUDIENCE, "exp": exp}).to_string();
+        let assertion = signed(&private, typ, &claims);
+        let out = run_with(arguments.into_iter().chain(["--lenient"]), assertion.as_bytes()).fine();
+        assert!(!out.contains("FAIL"), "{out}");
+    }
 }

@@ -48,7 +48,7 @@ fn every_column_is_documented() {
 
 #[test]
 fn no_text_is_a_formula_and_amounts_are_numbers() {
-    let texts = ["=1+1", "+61 2", "-cmd", "@SUM(A1)", "\tx", "＝1", "a,b\"c\nd"];
+    let texts = ["=1+1", "+61 2", "-cmd", "@SUM(A1)", "\tx", "\n=1", "＝1", "a,b\"c\nd"];
     let entries = texts.map(|text| entry("-1.00").narrative(text).creditor(text.trim()));
     let rows = rows(&run_with(["statement", "csv", "-"], xml(entries).as_bytes()).fine());
     for (row, text) in rows[1..].iter().zip(texts) {

@@ -127,6 +127,8 @@ fn a_file_that_is_replaced_keeps_its_links_and_permissions_and_nothing_else_is_r
     assert!(fs::read_to_string(&csv).unwrap().starts_with("file,"));
     assert_eq!(fs::metadata(&csv).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    fs::set_permissions(&csv, fs::Permissions::from_mode(0o400)).unwrap();
+    assert!(to(&link).failed(2).contains("cannot be written"));
     let socket = folder.path("socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     to(&socket).failed(2);
