@@ -173,8 +173,9 @@ pub trait Outbox: Debug + Send + Sync {
     /// circuit opens or a rest begins, so that it costs a healthy endpoint nothing.
     fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()>;
 
-    /// Closes the circuit of an endpoint that has answered ([`Circuit::closed`]).
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()>;
+    /// Closes the circuit of an endpoint that has answered a delivery which began after `openings`
+    /// ([`Circuit::closed`]).
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()>;
 
     /// Returns the endpoints with a circuit, by name. A rest that is over may still be there.
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>>;
@@ -239,8 +240,9 @@ pub trait Outbox: Debug + Send + Sync {
     /// Returns when the pending entry that was enqueued first was enqueued. Entries of stopped endpoints do not count.
     /// `None`: there is no other. Like [`Outbox::counts`] it may take longer the more there are.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
+
     /// Returns what waits for each endpoint that has a pending entry or a dead letter: by name, after the name `after`,
-    /// at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`]. The cost is proportional to the number of pending
-    /// entries and dead letters, of which an engine reads the index.
+    /// at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`]. Like [`Outbox::counts`] it may take longer the more
+    /// entries there are.
     fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>>;
 }

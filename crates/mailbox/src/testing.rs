@@ -15,7 +15,6 @@ mod random;
 pub use inbox_suite::{inbox_against_model, inbox_suite};
 pub use model_inbox::ModelInbox;
 pub use model_outbox::ModelOutbox;
-pub use oldest_suite::{oldest_in_inbox, oldest_in_outbox};
 pub use outbox_suite::{outbox_against_model, outbox_suite};
 
 use crate::lease::{Lease, LeaseOwner};

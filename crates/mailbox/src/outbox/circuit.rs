@@ -48,10 +48,13 @@ impl Circuit {
         Self { rests_until: self.rests_until.max(news.rests_until), ..opening }
     }
 
-    /// The circuit after an answer of the endpoint, for engines: what is left is a rest that lasts beyond now. `None`:
-    /// nothing is left.
+    /// The circuit after an answer of the endpoint to a delivery that began after `openings`, for engines: as it is if
+    /// it has opened since; else what is left is a rest that lasts beyond now. `None`: nothing is left.
     #[must_use]
-    pub fn closed(self, now: Timestamp) -> Option<Self> {
+    pub fn closed(self, openings: u32, now: Timestamp) -> Option<Self> {
+        if self.openings > openings {
+            return Some(self);
+        }
         let rests_until = self.rests_until.filter(|until| now < *until)?;
         Some(Self { rests_until: Some(rests_until), ..Self::default() })
     }

@@ -219,9 +219,9 @@ impl Outbox for ModelOutbox {
         ready(())
     }
 
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()> {
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
         let mut state = self.state();
-        let kept = state.circuits.remove(endpoint).and_then(|kept| kept.closed(now));
+        let kept = state.circuits.remove(endpoint).and_then(|kept| kept.closed(openings, now));
         if let Some(kept) = kept {
             state.circuits.insert(endpoint.clone(), kept);
         }

@@ -12,7 +12,7 @@ use std::time::Duration;
 ///
 /// # Panics
 /// If the engine breaks it.
-pub async fn oldest_in_outbox(outbox: &impl Outbox) {
+pub(super) async fn oldest_in_outbox(outbox: &impl Outbox) {
     assert_eq!(outbox.oldest_pending().await.expect("store"), None, "nothing waits");
     let endpoint = |name: &str| EndpointId::parse(name).expect("a short name");
     for (number, name) in [(1, "a"), (2, "b"), (3, "b")] {
@@ -44,7 +44,7 @@ pub async fn oldest_in_outbox(outbox: &impl Outbox) {
 ///
 /// # Panics
 /// If the engine breaks it.
-pub async fn oldest_in_inbox(inbox: &impl Inbox) {
+pub(super) async fn oldest_in_inbox(inbox: &impl Inbox) {
     assert_eq!(inbox.oldest_pending().await.expect("store"), None, "nothing waits");
     for number in 1..=3 {
         let message = Incoming {

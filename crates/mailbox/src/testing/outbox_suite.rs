@@ -407,8 +407,9 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
                 model.hold_endpoint(&to, circuit).await.expect("store");
             }
             15 => {
-                outbox.close_circuit(&to, now).await.expect("store");
-                model.close_circuit(&to, now).await.expect("store");
+                let openings = u32::try_from(random.below(3)).unwrap_or(0);
+                outbox.close_circuit(&to, openings, now).await.expect("store");
+                model.close_circuit(&to, openings, now).await.expect("store");
             }
             _ => {
                 let got = outbox.resume_endpoint(&to).await.expect("store");
@@ -429,6 +430,8 @@ pub async fn outbox_against_model(outbox: &impl Outbox, seed: u64, steps: u32) {
         assert_eq!(got.expect("store"), want.expect("store"), "backlogs, {context}");
         let (got, want) = (outbox.next_due().await.expect("store"), model.next_due().await.expect("store"));
         assert_eq!(got, want, "next due, {context}");
+        let (got, want) = (outbox.oldest_pending().await.expect("store"), model.oldest_pending().await.expect("store"));
+        assert_eq!(got, want, "oldest, {context}");
         let (got, want) = (outbox.circuits().await, model.circuits().await);
         assert_eq!(got.expect("store"), want.expect("store"), "circuits, {context}");
         let (got, want) = (outbox.stopped_endpoints().await, model.stopped_endpoints().await);

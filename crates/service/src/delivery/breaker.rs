@@ -105,7 +105,8 @@ pub(super) struct Ended {
 /// What a delivery changes in the circuit that the outbox keeps. Usually nothing, which costs no write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
-    pub(super) closes: bool,
+    /// Closes it, unless it has opened since this many openings.
+    pub(super) closes: Option<u32>,
     pub(super) holds: Option<Circuit>,
 }
 
@@ -126,7 +127,7 @@ impl Breaker {
             // Even if it refused the message.
             Health::Good => {
                 self.failures = 0;
-                change.closes = delivery.circuit.is_some();
+                change.closes = delivery.circuit.map(|circuit| circuit.openings);
             }
             Health::Bad => {
                 self.failures = self.failures.saturating_add(1);
@@ -163,7 +164,7 @@ mod tests {
         Circuit { openings, open_until: Some(at(until)), rests_until: None }
     }
 
-    const NOTHING: Change = Change { closes: false, holds: None };
+    const NOTHING: Change = Change { closes: None, holds: None };
 
     #[test]
     fn opens_after_failures_in_a_row_and_closes_after_a_good_trial() {
@@ -176,9 +177,9 @@ mod tests {
             assert_eq!(breaker.after(ended(None, health, 0), &policy), NOTHING);
         }
         let opened = breaker.after(ended(None, Health::Bad, 0), &policy);
-        assert_eq!(opened, Change { closes: false, holds: Some(open(1, 30)) });
+        assert_eq!(opened, Change { closes: None, holds: Some(open(1, 30)) });
         let good = breaker.after(ended(opened.holds, Health::Good, 31), &policy);
-        assert_eq!(good, Change { closes: true, holds: None });
+        assert_eq!(good, Change { closes: Some(1), holds: None });
         assert_eq!(
             breaker.after(ended(opened.holds, Health::Unknown, 31), &policy),
             NOTHING,
@@ -235,7 +236,7 @@ mod tests {
         assert_eq!(long.joined(short), long);
         let at_once = Ended { rest: Some(Duration::ZERO), ..ended(None, Health::Unknown, 0) };
         assert_eq!(Breaker::default().after(at_once, &policy), NOTHING);
-        let rests = long.closed(at(59)).unwrap();
+        let rests = long.closed(1, at(59)).unwrap();
         assert!(rests.is_held(at(59)) && !rests.is_held(at(60)), "an answer does not end it");
     }
 }

@@ -352,8 +352,8 @@ impl Shared {
 
     /// Keeps what a delivery changes in its endpoint's circuit.
     async fn keep(&self, endpoint: &EndpointId, change: Change, now: Timestamp) {
-        if change.closes {
-            log_unkept(endpoint, self.outbox.close_circuit(endpoint, now).await);
+        if let Some(openings) = change.closes {
+            log_unkept(endpoint, self.outbox.close_circuit(endpoint, openings, now).await);
         }
         if let Some(circuit) = change.holds {
             if let Some(until) = circuit.open_until {

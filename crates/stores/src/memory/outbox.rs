@@ -96,10 +96,10 @@ impl Outbox for MemoryOutbox {
         })
     }
 
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()> {
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let circuits = &mut lock(&self.parts.outbox).circuits;
-            if let Some(rest) = circuits.remove(endpoint).and_then(|kept| kept.closed(now)) {
+            if let Some(rest) = circuits.remove(endpoint).and_then(|kept| kept.closed(openings, now)) {
                 circuits.insert(endpoint.clone(), rest);
             }
             Ok(())

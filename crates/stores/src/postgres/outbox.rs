@@ -145,8 +145,8 @@ impl Outbox for PostgresOutbox {
         Box::pin(self.store.timed(circuit::hold(&self.store, endpoint, circuit)))
     }
 
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()> {
-        Box::pin(self.store.timed(circuit::close(&self.store, endpoint, now)))
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
+        Box::pin(self.store.timed(circuit::close(&self.store, endpoint, openings, now)))
     }
 
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {

@@ -105,9 +105,9 @@ impl Outbox for SqliteOutbox {
         Box::pin(self.store.database.write(move |connection| circuit::hold(connection, &endpoint, circuit)))
     }
 
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, ()> {
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
         let endpoint = endpoint.clone();
-        Box::pin(self.store.database.write(move |connection| circuit::close(connection, &endpoint, now)))
+        Box::pin(self.store.database.write(move |connection| circuit::close(connection, &endpoint, openings, now)))
     }
 
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {

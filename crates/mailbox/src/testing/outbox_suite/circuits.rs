@@ -61,7 +61,7 @@ pub(super) async fn a_trial_is_one_entry_of_all_workers(outbox: &impl Outbox) {
     assert!(failed.expect("record"));
     assert!(outbox.lease(all(lease(3, 99)), at(69)).await.expect("lease").is_empty(), "open again");
     assert_eq!(ids(&outbox.lease(all(lease(3, 99)), at(70)).await.expect("lease")), stored[1..2]);
-    outbox.close_circuit(&endpoint(1), at(71)).await.expect("close");
+    outbox.close_circuit(&endpoint(1), 2, at(71)).await.expect("close");
     assert!(circuits(outbox).await.is_empty());
     assert_eq!(ids(&outbox.lease(all(lease(3, 99)), at(72)).await.expect("lease")), stored[2..], "closed");
 }
@@ -76,11 +76,16 @@ pub(super) async fn circuits_are_joined_and_closed(outbox: &impl Outbox) {
     hold(rest(40)).await;
     let joined = Circuit { rests_until: Some(at(50)), ..open(3, 30) };
     assert_eq!(circuits(outbox).await, [of(1, joined)], "the highest number and the latest rest");
-    outbox.close_circuit(&endpoint(1), at(49)).await.expect("close");
+    outbox.close_circuit(&endpoint(1), 3, at(49)).await.expect("close");
     assert_eq!(circuits(outbox).await, [of(1, rest(50))], "a rest that lasts stays");
-    outbox.close_circuit(&endpoint(1), at(50)).await.expect("close");
+    outbox.close_circuit(&endpoint(1), 0, at(50)).await.expect("close");
     assert!(circuits(outbox).await.is_empty(), "until its end");
-    outbox.close_circuit(&endpoint(1), at(50)).await.expect("closing what is closed changes nothing");
+    outbox.close_circuit(&endpoint(1), 0, at(50)).await.expect("closing what is closed changes nothing");
+    hold(open(1, 30)).await;
+    outbox.close_circuit(&endpoint(1), 0, at(20)).await.expect("close");
+    assert_eq!(circuits(outbox).await, [of(1, open(1, 30))], "the delivery began before it opened");
+    outbox.close_circuit(&endpoint(1), 1, at(30)).await.expect("close");
+    assert!(circuits(outbox).await.is_empty(), "its trial closes it");
     hold(joined).await;
     assert!(!outbox.resume_endpoint(&endpoint(1)).await.expect("resume"), "it was not stopped");
     assert!(circuits(outbox).await.is_empty(), "and is resumed from whatever holds it");

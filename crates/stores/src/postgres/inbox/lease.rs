@@ -22,18 +22,32 @@ use tokio_postgres::{Client, Row, Transaction};
 const READ: &str =
     "SELECT number, seen::text, waits_from, kinds, entries FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1";
 
-/// What transactions have written that the last lease did not see, and what this statement could see.
-const FRESH: &str = "WITH state AS MATERIALIZED (
+/// What transactions have written that the last lease did not see, and what this statement could see. If that is much,
+/// then what is first of all, as in the outbox.
+const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         SELECT seen FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1),
-    fresh AS (
+    fresh AS MATERIALIZED (
         SELECT kind, entry, waits FROM bankrail_inbox_queue
         WHERE changed IS NOT NULL AND changed >= (SELECT txid_snapshot_xmax(seen) FROM state)
         UNION ALL
         SELECT kind, entry, waits FROM bankrail_inbox_queue
-        WHERE changed IS NOT NULL AND changed = ANY (ARRAY(SELECT txid_snapshot_xip(seen) FROM state)))
+        WHERE changed IS NOT NULL AND changed = ANY (ARRAY(SELECT txid_snapshot_xip(seen) FROM state))
+        LIMIT 10001),
+    many AS MATERIALIZED (SELECT count(*) > 10000 AS are FROM fresh),
+    first (kind, entry) AS (
+        (SELECT kind, entry FROM bankrail_inbox_queue
+        WHERE waits IS NULL AND (SELECT are FROM many) ORDER BY kind, entry LIMIT 1)
+        UNION ALL
+        SELECT next.* FROM first CROSS JOIN LATERAL (SELECT kind, entry FROM bankrail_inbox_queue AS queue
+            WHERE waits IS NULL AND queue.kind > first.kind ORDER BY queue.kind, queue.entry LIMIT 1) AS next),
+    waiting AS (
+        SELECT kind, waits FROM bankrail_inbox_queue
+        WHERE waits IS NOT NULL AND (SELECT are FROM many) ORDER BY waits LIMIT 1)
     SELECT kind, min(entry) FILTER (WHERE waits IS NULL) AS entry, min(waits) AS waits,
         txid_current_snapshot()::text AS seen
-    FROM fresh GROUP BY kind";
+    FROM (SELECT kind, entry, NULL::bigint AS waits FROM first UNION ALL SELECT kind, NULL, waits FROM waiting
+        UNION ALL SELECT * FROM fresh WHERE NOT (SELECT are FROM many)) AS place
+    GROUP BY kind";
 
 /// Makes messages ready whose time has come.
 const WAKE: &str = "WITH due AS (

@@ -49,7 +49,7 @@ const TAKE: &str = concat!(
     "UPDATE bankrail_inbox_queue SET owner = $2, until = $3, waits = greatest(due, $3), attempts = attempts + $4,
         changed = ",
     written!("bankrail_inbox_cursor"),
-    " WHERE entry = $1"
+    " WHERE entry = $1 AND (owner IS NULL OR until <= $5 OR owner = $2)"
 );
 
 pub(in crate::postgres) async fn receive(
@@ -71,13 +71,17 @@ pub(in crate::postgres) async fn receive(
     match ReceiveDecision::of(message, known, lease.as_ref(), now) {
         ReceiveDecision::Answer(outcome) => Ok(outcome),
         ReceiveDecision::Lease { outcome, attempts } => {
-            let parameters: [Typed<'_>; 4] = [
+            let parameters: [Typed<'_>; 5] = [
                 (&number(outcome.id()), Type::INT8),
                 (&lease.as_ref().map(|lease| lease.owner.as_bytes().as_slice()), Type::BYTEA),
                 (&lease.map(|lease| lease.until.unix_millis()), Type::INT8),
                 (&i32::from(attempts == 1), Type::INT4),
+                (&now.unix_millis(), Type::INT8),
             ];
-            transaction.execute_typed(TAKE, &parameters).await?;
+            // An operator may have resent it since it was found.
+            if transaction.execute_typed(TAKE, &parameters).await? == 0 {
+                return Err(Fault::Lost("another worker has leased the message"));
+            }
             Ok(outcome)
         }
         ReceiveDecision::Store { conflicts_with, follows, followed_by } => {

@@ -16,8 +16,10 @@ const HOLD: &str = "INSERT INTO bankrail_circuit AS kept (endpoint, openings, op
 
 /// Closes as `Circuit::closed` does.
 const CLOSE: &str = "WITH closed AS (
-        DELETE FROM bankrail_circuit WHERE endpoint = $1 AND (rests_until IS NULL OR rests_until <= $2))
-    UPDATE bankrail_circuit SET openings = 0, open_until = NULL WHERE endpoint = $1 AND rests_until > $2";
+        DELETE FROM bankrail_circuit
+        WHERE endpoint = $1 AND openings <= $3 AND (rests_until IS NULL OR rests_until <= $2))
+    UPDATE bankrail_circuit SET openings = 0, open_until = NULL
+    WHERE endpoint = $1 AND openings <= $3 AND rests_until > $2";
 
 /// All circuits: those of endpoints that are ill.
 pub(super) const ALL: &str =
@@ -34,8 +36,14 @@ pub(super) async fn hold(store: &PostgresStore, endpoint: &EndpointId, news: Cir
     store.execute(HOLD, &parameters).await.map(drop)
 }
 
-pub(super) async fn close(store: &PostgresStore, endpoint: &EndpointId, now: Timestamp) -> Result<(), Fault> {
-    let parameters: [Typed<'_>; 2] = [(&endpoint.as_str(), Type::TEXT), (&now.unix_millis(), Type::INT8)];
+pub(super) async fn close(
+    store: &PostgresStore,
+    endpoint: &EndpointId,
+    openings: u32,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let parameters: [Typed<'_>; 3] =
+        [(&endpoint.as_str(), Type::TEXT), (&now.unix_millis(), Type::INT8), (&i64::from(openings), Type::INT8)];
     store.execute(CLOSE, &parameters).await.map(drop)
 }
 

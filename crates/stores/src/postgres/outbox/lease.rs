@@ -36,7 +36,8 @@ const FREE: &str = "SELECT endpoint.name, found.entry, found.due
 const TAKE: &str = "WITH chosen AS (
         SELECT queue.entry FROM unnest($1::bigint[]) AS choice (entry) CROSS JOIN LATERAL (
             SELECT entry FROM bankrail_outbox_queue AS queue
-            WHERE queue.entry = choice.entry AND (owner IS NULL OR until <= $2) FOR UPDATE SKIP LOCKED) AS queue),
+            WHERE queue.entry = choice.entry AND due <= $2 AND (owner IS NULL OR until <= $2)
+            FOR UPDATE SKIP LOCKED) AS queue),
     taken AS (
         UPDATE bankrail_outbox_queue
         SET owner = $3, until = $4, lease = $5 + array_position($1, entry) - 1, freed = NULL

@@ -17,28 +17,29 @@ const READ: &str = "SELECT number, leases_from, leases_to, marks_from, seen::tex
     FROM bankrail_outbox_cursor
     WHERE number >= (SELECT marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1) ORDER BY number";
 
-/// Free messages that were written by transactions that the last lease did not see.
-macro_rules! with_fresh {
-    ($rest:literal) => {
-        concat!(
-            "WITH state AS MATERIALIZED (
-                SELECT seen, leases_from, marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
-            fresh AS (
-                SELECT endpoint, due, entry FROM bankrail_outbox_queue
-                WHERE freed >= (SELECT txid_snapshot_xmax(seen) FROM state)
-                UNION ALL
-                SELECT endpoint, due, entry FROM bankrail_outbox_queue
-                WHERE freed IS NOT NULL AND freed = ANY (ARRAY(SELECT txid_snapshot_xip(seen) FROM state)))",
-            $rest
-        )
-    };
-}
-
-/// The first fresh message of each endpoint, and what this statement could see.
-const FRESH: &str = with_fresh!(
-    " SELECT DISTINCT ON (endpoint) endpoint, due, entry, txid_current_snapshot()::text AS seen
-    FROM fresh ORDER BY endpoint, due, entry"
-);
+/// The first fresh message of each endpoint, and what this statement could see. Fresh are the free messages that were
+/// written by transactions that the last lease did not see. If there are many, then the first free message of each
+/// endpoint instead: a lease that did not end in time would find the same ones again, and more.
+const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
+        SELECT seen FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
+    fresh AS MATERIALIZED (
+        SELECT endpoint, due, entry FROM bankrail_outbox_queue
+        WHERE freed >= (SELECT txid_snapshot_xmax(seen) FROM state)
+        UNION ALL
+        SELECT endpoint, due, entry FROM bankrail_outbox_queue
+        WHERE freed IS NOT NULL AND freed = ANY (ARRAY(SELECT txid_snapshot_xip(seen) FROM state))
+        LIMIT 10001),
+    many AS MATERIALIZED (SELECT count(*) > 10000 AS are FROM fresh),
+    first (endpoint, due, entry) AS (
+        (SELECT endpoint, due, entry FROM bankrail_outbox_queue
+        WHERE owner IS NULL AND (SELECT are FROM many) ORDER BY endpoint, due, entry LIMIT 1)
+        UNION ALL
+        SELECT next.* FROM first CROSS JOIN LATERAL (SELECT endpoint, due, entry FROM bankrail_outbox_queue AS queue
+            WHERE owner IS NULL AND queue.endpoint > first.endpoint
+            ORDER BY queue.endpoint, queue.due, queue.entry LIMIT 1) AS next)
+    SELECT DISTINCT ON (endpoint) endpoint, due, entry, txid_current_snapshot()::text AS seen
+    FROM (SELECT * FROM first UNION ALL SELECT * FROM fresh WHERE NOT (SELECT are FROM many)) AS place
+    ORDER BY endpoint, due, entry";
 
 const WRITE: &str = "INSERT INTO bankrail_outbox_cursor
     (number, seen, leases_from, leases_to, marks_from, endpoints, dues, entries)
@@ -53,8 +54,15 @@ const WRITE: &str = "INSERT INTO bankrail_outbox_cursor
 
 const DELETE: &str = "DELETE FROM bankrail_outbox_cursor WHERE number >= $1 AND number < $2";
 
-const NEXT_DUE: &str = with_fresh!(
-    ", marks AS (
+const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
+        SELECT seen, leases_from, marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
+    fresh AS (
+        SELECT endpoint, due, entry FROM bankrail_outbox_queue
+        WHERE freed >= (SELECT txid_snapshot_xmax(seen) FROM state)
+        UNION ALL
+        SELECT endpoint, due, entry FROM bankrail_outbox_queue
+        WHERE freed IS NOT NULL AND freed = ANY (ARRAY(SELECT txid_snapshot_xip(seen) FROM state))),
+    marks AS (
         SELECT DISTINCT ON (name) name, mark.due, mark.entry
         FROM bankrail_outbox_cursor AS cursor, unnest(endpoints, dues, entries) AS mark (name, due, entry)
         WHERE number >= (SELECT marks_from FROM state) ORDER BY name, number DESC),
@@ -69,8 +77,7 @@ const NEXT_DUE: &str = with_fresh!(
             ORDER BY queue.due, queue.entry LIMIT 1) AS first)
     SELECT min(greatest(due, open_until, rests_until)) AS due
     FROM pending LEFT JOIN bankrail_circuit AS circuit ON circuit.endpoint = name
-    WHERE name NOT IN (SELECT endpoint FROM bankrail_stopped)"
-);
+    WHERE name NOT IN (SELECT endpoint FROM bankrail_stopped)";
 
 /// How many marks may be read beside the current one of each endpoint.
 const MOST_REPLACED: usize = 32;
