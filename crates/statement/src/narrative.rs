@@ -3,9 +3,9 @@
 //! - True: an entry of the fast-payment channel has related parties (`RltdPties`) and unstructured remittance text
 //!   (`Ustrd`). A credit to a virtual account also has its number and the issuing branch (`CdtrAcct/Id/Othr`, `Id` and
 //!   `Issr`).
-//! - False: an entry of the fast-payment channel has neither, and no credit of an account with virtual accounts names
-//!   its creditor account. Everything else stays: entries of other channels keep their parties and text, and an
-//!   ordinary account's credits their creditor account (Default).
+//! - False: an entry of the fast-payment channel has neither, and no credit of an account with virtual accounts, or
+//!   reversal of one, names its creditor account. Everything else stays: entries of other channels keep their parties
+//!   and text, and an ordinary account's credits their creditor account (Default).
 
 use bankrail_camt052::{
     AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text, Transaction,
@@ -47,9 +47,11 @@ pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, account: Accoun
     }
 }
 
-/// Removes the creditor account from all credits of an entry.
+/// Removes the creditor account from all credits of an entry, and from all transactions of a reversal: a credit that is
+/// reversed is a debit, and names the same account.
 fn hide_creditor_accounts(entry: &mut Entry) {
-    for transaction in credits(entry) {
+    let every = entry.reversal == Some(true);
+    for transaction in of_direction(entry, move |direction| every || *direction == Direction::Credit) {
         let Some(parties) = &mut transaction.parties else { continue };
         if parties.creditor_account.take().is_some() && **parties == TransactionParties::default() {
             transaction.parties = None;
@@ -59,9 +61,13 @@ fn hide_creditor_accounts(entry: &mut Entry) {
 
 /// The credits among an entry's transactions. A transaction that states no direction has that of the entry.
 fn credits(entry: &mut Entry) -> impl Iterator<Item = &mut Transaction> {
+    of_direction(entry, |direction| *direction == Direction::Credit)
+}
+
+fn of_direction(entry: &mut Entry, wanted: impl Fn(&Direction) -> bool) -> impl Iterator<Item = &mut Transaction> {
     let whole = &entry.direction;
     let transactions = entry.details.iter_mut().flat_map(|details| &mut details.transactions);
-    transactions.filter(move |transaction| transaction.direction.as_ref().unwrap_or(whole) == &Direction::Credit)
+    transactions.filter(move |transaction| wanted(transaction.direction.as_ref().unwrap_or(whole)))
 }
 
 /// Removes related parties and unstructured remittance text from all transactions of an entry. Structured remittance

@@ -67,8 +67,12 @@ fn the_account_decides_on_virtual_accounts_and_the_channel_on_the_rest() {
     }
     // What the customer paid to others is not a virtual account of its own.
     let debit = entry_xml("25.00", "<Dt>2021-07-29</Dt>", "", PARTIES, "").replace("CRDT", "DBIT");
-    let debit = entry(debit);
+    let mut debit = entry(debit);
     assert_eq!(shown(debit.clone(), EntryChannel::Ordinary, AccountKind::WithVirtualAccounts, false), debit);
+    // A credit that is reversed is a debit, too.
+    debit.reversal = Some(true);
+    let hidden = shown(debit.clone(), EntryChannel::Ordinary, AccountKind::WithVirtualAccounts, false);
+    assert_eq!(hidden, without_creditor_account(debit));
 }
 
 #[test]
