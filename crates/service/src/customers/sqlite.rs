@@ -150,22 +150,17 @@ impl SqliteDirectory {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.store.read(work).await.map_err(undone)
+        self.store.read(work).await.map_err(TransactionError::into_error)
     }
 
     async fn write<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        self.store.transaction(move |transaction| work(transaction.connection())).await.map_err(undone)
-    }
-}
-
-fn undone<E: From<StoreError>>(error: TransactionError<E>) -> E {
-    match error {
-        TransactionError::Undone(error) => error,
-        TransactionError::Store(error) => error.into(),
-        _ => StoreError::from(StoreErrorKind::Unavailable).into(),
+        self.store
+            .transaction(move |transaction| work(transaction.connection()))
+            .await
+            .map_err(TransactionError::into_error)
     }
 }
 

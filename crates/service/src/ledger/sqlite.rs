@@ -175,14 +175,14 @@ impl SqliteLedger {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.store.transaction(work).await.map_err(undone)
+        self.store.transaction(work).await.map_err(TransactionError::into_error)
     }
 
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.store.read(work).await.map_err(undone)
+        self.store.read(work).await.map_err(TransactionError::into_error)
     }
 }
 
@@ -203,14 +203,6 @@ impl AccountRegistrar for SqliteLedger {
                 wrong => StoreError::new(StoreErrorKind::Conflict, wrong),
             })
         })
-    }
-}
-
-fn undone<E: From<StoreError>>(error: TransactionError<E>) -> E {
-    match error {
-        TransactionError::Undone(error) => error,
-        TransactionError::Store(error) => error.into(),
-        _ => StoreError::from(StoreErrorKind::Unavailable).into(),
     }
 }
 

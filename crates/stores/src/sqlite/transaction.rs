@@ -112,3 +112,14 @@ pub enum TransactionError<E> {
     #[error("the transaction failed")]
     Store(#[source] StoreError),
 }
+
+impl<E: From<StoreError>> TransactionError<E> {
+    /// The error of the work, or that of the store as one of the work.
+    #[must_use]
+    pub fn into_error(self) -> E {
+        match self {
+            Self::Undone(error) => error,
+            Self::Store(error) => error.into(),
+        }
+    }
+}
