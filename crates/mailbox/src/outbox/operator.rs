@@ -1,6 +1,6 @@
 //! The outbox as an operator sees it: no payload, and who intervened why.
 
-use super::{EndpointId, OutboxState};
+use super::{EndpointId, OutboxEntry, OutboxState};
 use crate::kind::Kind;
 use crate::lease::EntryId;
 use bankrail_values::{BoundedText, HyphenatedUuid, Timestamp};
@@ -151,6 +151,32 @@ pub struct OutboxSummary {
     pub finished_at: Option<Timestamp>,
     /// Who dropped it and why, if it was dropped.
     pub dropped: Option<Intervention>,
+}
+
+impl OutboxSummary {
+    /// The summary of an entry, without its body.
+    #[must_use]
+    pub fn of(
+        entry: &OutboxEntry,
+        leased_until: Option<Timestamp>,
+        finished_at: Option<Timestamp>,
+        dropped: Option<Intervention>,
+    ) -> Self {
+        let OutboxEntry { id, message, state, enqueued_at, due, deliveries, .. } = entry;
+        Self {
+            id: *id,
+            endpoint: message.endpoint.clone(),
+            kind: message.kind.clone(),
+            message_id: message.message_id,
+            state: *state,
+            enqueued_at: *enqueued_at,
+            due: *due,
+            deliveries: *deliveries,
+            leased_until,
+            finished_at,
+            dropped,
+        }
+    }
 }
 
 /// The answer of [`Outbox::drop_entry`](super::Outbox::drop_entry).

@@ -34,20 +34,8 @@ struct Stored {
 
 impl Stored {
     fn summary(&self) -> OutboxSummary {
-        let OutboxEntry { id, message, state, enqueued_at, due, deliveries, .. } = &self.entry;
-        OutboxSummary {
-            id: *id,
-            endpoint: message.endpoint.clone(),
-            kind: message.kind.clone(),
-            message_id: message.message_id,
-            state: *state,
-            enqueued_at: *enqueued_at,
-            due: *due,
-            deliveries: *deliveries,
-            leased_until: self.lease.map(|lease| lease.until),
-            finished_at: self.finished_at,
-            dropped: self.dropped.clone(),
-        }
+        let leased_until = self.lease.map(|lease| lease.until);
+        OutboxSummary::of(&self.entry, leased_until, self.finished_at, self.dropped.clone())
     }
 
     fn finish(&mut self, state: OutboxState, now: Timestamp) {

@@ -2,8 +2,7 @@
 
 use super::{Messages, Stored};
 use bankrail_mailbox::{
-    DropOutcome, EndpointBacklog, EndpointId, EntryId, Intervention, OutboxEntry, OutboxQuery, OutboxState,
-    OutboxSummary,
+    DropOutcome, EndpointBacklog, EndpointId, EntryId, Intervention, OutboxQuery, OutboxState, OutboxSummary,
 };
 use bankrail_values::Timestamp;
 use std::collections::BTreeMap;
@@ -11,20 +10,8 @@ use std::ops::Bound;
 
 impl Stored {
     pub(super) fn summary(&self) -> OutboxSummary {
-        let OutboxEntry { id, message, state, enqueued_at, due, deliveries, .. } = &self.entry;
-        OutboxSummary {
-            id: *id,
-            endpoint: message.endpoint.clone(),
-            kind: message.kind.clone(),
-            message_id: message.message_id,
-            state: *state,
-            enqueued_at: *enqueued_at,
-            due: *due,
-            deliveries: *deliveries,
-            leased_until: self.lease.map(|lease| lease.until),
-            finished_at: self.finished,
-            dropped: self.dropped.clone(),
-        }
+        let leased_until = self.lease.map(|lease| lease.until);
+        OutboxSummary::of(&self.entry, leased_until, self.finished, self.dropped.clone())
     }
 
     fn is_asked_for(&self, query: &OutboxQuery) -> bool {
