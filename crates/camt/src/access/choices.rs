@@ -3,9 +3,9 @@
 use crate::{
     AccountId, AccountScheme, AccountType, AvailabilityDate, BalanceSubType, BalanceTypeCode, ChargeType,
     ClearingSystem, CreditorReferenceCode, DateOrDateTime, DateOrDateTimePeriod, DiscountType, DocumentLineCode,
-    FinancialScheme, GarnishmentCode, InputChannel, InstrumentQuantity, InterestType, OrganisationScheme, PersonScheme,
-    PriceType, PriceValue, Purpose, RateType, ReferredDocumentCode, ReportingSource, ReturnReason, SecurityIdSource,
-    TaxAmountType,
+    FinancialScheme, GarnishmentCode, InputChannel, InstrumentQuantity, InterestType, IssuedId, OrganisationScheme,
+    PersonScheme, PriceType, PriceValue, Purpose, RateType, ReferredDocumentCode, ReportingSource, ReturnReason,
+    SecurityIdSource, TaxAmountType,
 };
 use bankrail_iso20022::{Date, DateTime, Iban, Rate, SignedDays, Text};
 use std::fmt;
@@ -49,8 +49,14 @@ macro_rules! code_or_proprietary {
     )*};
 }
 
+impl IssuedId {
+    fn as_str(&self) -> &str {
+        self.id.as_str()
+    }
+}
+
 code_or_proprietary! {
-    AccountScheme AccountType BalanceSubType BalanceTypeCode ClearingSystem CreditorReferenceCode DiscountType
+    AccountScheme AccountType BalanceSubType BalanceTypeCode ChargeType ClearingSystem CreditorReferenceCode DiscountType
     DocumentLineCode FinancialScheme GarnishmentCode InputChannel InterestType OrganisationScheme PersonScheme Purpose
     ReferredDocumentCode ReportingSource ReturnReason SecurityIdSource TaxAmountType
 }
@@ -178,38 +184,6 @@ impl fmt::Display for RateType {
     }
 }
 
-impl ChargeType {
-    /// The code of the list; `None` for a proprietary one.
-    #[must_use]
-    pub fn code(&self) -> Option<&str> {
-        match self {
-            Self::Code(code) => Some(code.as_str()),
-            _ => None,
-        }
-    }
-
-    /// The proprietary identification, without its issuer; `None` for a code of the list.
-    #[must_use]
-    pub fn proprietary(&self) -> Option<&str> {
-        match self {
-            Self::Proprietary(issued) => Some(issued.id.as_str()),
-            _ => None,
-        }
-    }
-
-    /// The code or the proprietary identification; `None` when the document held neither.
-    #[must_use]
-    pub fn as_str(&self) -> Option<&str> {
-        self.code().or_else(|| self.proprietary())
-    }
-}
-
-impl fmt::Display for ChargeType {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str().unwrap_or(UNKNOWN))
-    }
-}
-
 /// First and last with a slash between them, as ISO 8601 writes an interval.
 impl fmt::Display for DateOrDateTimePeriod {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -256,7 +230,7 @@ impl fmt::Display for PriceValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BalanceCode, DatePeriod, IssuedId, OtherAccountId, PriceValueType};
+    use crate::{BalanceCode, DatePeriod, OtherAccountId, PriceValueType};
     use bankrail_iso20022::PlainDecimal;
 
     #[test]
