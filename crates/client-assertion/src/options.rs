@@ -114,8 +114,8 @@ pub enum TypRule {
     /// `jwt` in any case.
     #[default]
     AnyCase,
-    /// `jwt` in any case, `client-authentication+jwt` (draft-ietf-oauth-rfc7523bis), or no `typ`: OAuth clients send each
-    /// of them.
+    /// `jwt` in any case, `client-authentication+jwt` (draft-ietf-oauth-rfc7523bis), or no `typ`: OAuth clients send
+    /// each of them.
     Lenient,
     /// `jwt` in lower case, as the specification spells it.
     Exact,

@@ -1,8 +1,8 @@
 //! A server for the routers of both sides: HTTPS with a bound on everything that a peer can hold open.
 //!
 //! - [`CertificateFiles`] replaces the certificate while the server runs.
-//! - [`Shutdown`] is the wish to stop. A [`Server`] that stops accepts no more connections, takes no more requests (over
-//!   HTTP/2 it says so with GOAWAY), and answers those that it has taken.
+//! - [`Shutdown`] is the wish to stop. A [`Server`] that stops accepts no more connections, takes no more requests
+//!   (over HTTP/2 it says so with GOAWAY), and answers those that it has taken.
 //! - A request line or a header that cannot be parsed is answered 400 by the HTTP stack, without a body and without
 //!   `X-RequestKey`, because there is no request that a service could answer. So is what exceeds
 //!   [`ServerOptions::max_header_bytes`], with 431 or 414: [`HeadBoundsLayer`](crate::HeadBoundsLayer) judges below

@@ -270,8 +270,8 @@ pub trait Inbox: Debug + Send + Sync {
     fn counts(&self) -> StoreFuture<'_, InboxCounts>;
 
     /// Returns when the pending entry that arrived first was received; `None` if nothing is pending. An engine may look
-    /// at no more than the first thousand of those that wait for a later time. Like [`Inbox::counts`] it may take longer
-    /// the more there are.
+    /// at no more than the first thousand of those that wait for a later time. Like [`Inbox::counts`] it may take
+    /// longer the more there are.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// How long the engine keeps completed entries before it forgets them by itself, without

@@ -128,8 +128,8 @@ impl ProviderOptions {
         self
     }
 
-    /// Whether the routers serve the contract, an OpenAPI 3.1 document, to everybody, at `/openapi.json` below the base.
-    /// Default: yes. [`Provider::contract`](crate::Provider::contract) returns it in either case.
+    /// Whether the routers serve the contract, an OpenAPI 3.1 document, to everybody, at `/openapi.json` below the
+    /// base. Default: yes. [`Provider::contract`](crate::Provider::contract) returns it in either case.
     #[must_use]
     pub fn serve_contract(mut self, serve: bool) -> Self {
         self.serve_contract = serve;

@@ -66,8 +66,8 @@ impl Provider {
         contract::document(&self.shared.options, self.shared.issuer.as_ref())
     }
 
-    /// A router of the token endpoint and of the issuer's metadata, for a separate host. Any other request to the router
-    /// is answered 404.
+    /// A router of the token endpoint and of the issuer's metadata, for a separate host. Any other request to the
+    /// router is answered 404.
     pub fn token_router(&self) -> Router {
         self.finished(self.token_route())
     }
@@ -97,8 +97,8 @@ impl Provider {
         Router::new().route(&self.shared.options.statement_path, any(statement_endpoint::handle)).with_state(shared)
     }
 
-    /// Adds the fallback, the bounds on addresses and headers, and the layer that sets the request key as the outermost,
-    /// so that every answer has one.
+    /// Adds the fallback, the bounds on addresses and headers, and the layer that sets the request key as the
+    /// outermost, so that every answer has one.
     fn finished(&self, routes: Router) -> Router {
         let unknown = StatementFailure::UnknownPath.answer(&self.shared.options);
         let contract =

@@ -53,7 +53,8 @@ const MOST_WALKS: u32 = 5;
 ///
 /// ```
 /// use bankrail_statement::{
-///     AccountPoll, EntryIdentity, EntryKey, PageDecision, PollOptions, PollPosition, PollStep, PolledPage, ReceivedPage,
+///     AccountPoll, EntryIdentity, EntryKey, PageDecision, PollOptions, PollPosition, PollStep, PolledPage,
+///     ReceivedPage,
 /// };
 /// let now = "2021-07-29T07:10:05.000Z".parse()?;
 /// let mut poll = AccountPoll::new(PollPosition::start(), PollOptions::new());

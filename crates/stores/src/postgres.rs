@@ -214,8 +214,8 @@ impl PostgresOptions {
 
     /// Connects and brings the tables up to date. `config` is a connection string or URL in the form of libpq.
     ///
-    /// Only connecting is bounded by [`PostgresOptions::operation_timeout`]: tables of an earlier version that hold many
-    /// messages may take minutes. Programs of an earlier version must not run at the same time or later.
+    /// Only connecting is bounded by [`PostgresOptions::operation_timeout`]: tables of an earlier version that hold
+    /// many messages may take minutes. Programs of an earlier version must not run at the same time or later.
     ///
     /// # Errors
     /// [`ConnectError`].

@@ -82,8 +82,8 @@ impl PollerOptions {
 
     /// For how long after its booking day the store keeps what it knows of an entry, at least two days.
     /// [`Poller::run`](super::Poller::run) forgets older entries of the polled accounts once an hour
-    /// ([`SeenEntries::forget_before`](bankrail_statement::SeenEntries::forget_before)): an entry that the service still
-    /// listed then would be handed over again. Default: for ever.
+    /// ([`SeenEntries::forget_before`](bankrail_statement::SeenEntries::forget_before)): an entry that the service
+    /// still listed then would be handed over again. Default: for ever.
     #[must_use]
     pub fn retention(mut self, retention: Duration) -> Self {
         self.retention = Some(retention.max(Duration::from_secs(2 * 24 * 3600)));

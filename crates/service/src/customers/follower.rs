@@ -35,8 +35,8 @@ pub trait CustomerSource: Directory {
 /// - It changes only what differs from what it applied before: the circuits of endpoints that stay as they are stay
 ///   too, and so do counters of limits.
 /// - What belongs to a removed customer is removed: its limits, its endpoints, its accounts. Messages to a removed
-///   endpoint stay in the outbox, and go to whoever has its id later. Access tokens need no removal: each call is refused, because its API key belongs to
-///   nobody.
+///   endpoint stay in the outbox, and go to whoever has its id later. Access tokens need no removal: each call is
+///   refused, because its API key belongs to nobody.
 /// - It may lag behind the directory by the source's interval: a new customer's first calls may be under everybody's
 ///   limits, and may not find the customer's accounts yet.
 /// - Limits, endpoints and accounts that others have set stay, unless a customer's record names the same call type,

@@ -76,8 +76,8 @@ impl WorkerOptions {
         self
     }
 
-    /// How often [`Worker::run`](super::Worker::run) sets the gauges of metrics from the inbox, at least a second; `None`:
-    /// never, for all but one of several workers over one inbox. Default: every 60 s.
+    /// How often [`Worker::run`](super::Worker::run) sets the gauges of metrics from the inbox, at least a second;
+    /// `None`: never, for all but one of several workers over one inbox. Default: every 60 s.
     #[cfg(feature = "metrics")]
     #[must_use]
     pub fn gauge_interval(mut self, interval: Option<Duration>) -> Self {

@@ -57,7 +57,8 @@ pub(super) fn read(reader: &mut Reader<'_>, mut members: Members<'_, '_>) -> Opt
     }
 }
 
-/// The header, the value, and the place of an API key: `value`, or the content of `file` without the line ends after it.
+/// The header, the value, and the place of an API key: `value`, or the content of `file` without the line ends after
+/// it.
 fn api_key(reader: &mut Reader<'_>, mut members: Members<'_, '_>) -> Option<(String, SecretString, usize)> {
     let at = members.at;
     let header = match members.get("header") {

@@ -192,8 +192,8 @@ impl DispatcherOptions {
     }
 
     /// How often [`Dispatcher::run`](super::Dispatcher::run) sets the gauges of metrics from a
-    /// [snapshot](super::Dispatcher::snapshot), at least a second; `None`: never, for all but one of several dispatchers
-    /// over one outbox. Default: every 60 s.
+    /// [snapshot](super::Dispatcher::snapshot), at least a second; `None`: never, for all but one of several
+    /// dispatchers over one outbox. Default: every 60 s.
     #[cfg(feature = "metrics")]
     #[must_use]
     pub fn gauge_interval(mut self, interval: Option<Duration>) -> Self {

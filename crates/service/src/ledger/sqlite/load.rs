@@ -71,7 +71,8 @@ impl SqliteLedger {
     ///   changes the balance that is there, and [`Loaded::other_balances`] counts the reports that state another.
     /// - The balance of a report is its interim available one (`ITAV`), or else `ITBD`, `CLAV` or `CLBD`.
     /// - An entry is known by the identifications of message and report, the number of the report in the document, and
-    ///   its own in the report. The same document again changes nothing. Another document with the same entries books them again.
+    ///   its own in the report. The same document again changes nothing. Another document with the same entries books
+    ///   them again.
     /// - The schema is applied strictly. Entries that are not booked are counted and left out.
     ///
     /// The document is read entry by entry on the thread that writes, and all other writes of the store wait: read from
