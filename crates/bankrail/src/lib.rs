@@ -8,7 +8,7 @@ pub use bankrail_camt as camt;
 pub use bankrail_camt052 as camt052;
 #[cfg(feature = "camt053")]
 pub use bankrail_camt053 as camt053;
-#[cfg(feature = "client")]
+#[cfg(any(feature = "client-statement", feature = "client-receivers"))]
 pub use bankrail_client as client;
 #[cfg(feature = "client-assertion")]
 pub use bankrail_client_assertion as client_assertion;
@@ -24,7 +24,7 @@ pub use bankrail_mailbox as mailbox;
 pub use bankrail_rate_limit as rate_limit;
 #[cfg(feature = "secured-payload")]
 pub use bankrail_secured_payload as secured_payload;
-#[cfg(feature = "service")]
+#[cfg(any(feature = "service-endpoints", feature = "service-delivery"))]
 pub use bankrail_service as service;
 #[cfg(feature = "statement")]
 pub use bankrail_statement as statement;
