@@ -8,7 +8,7 @@ use aws_lc_rs::signature::{KeyPair, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256,
 use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
 use bankrail_jose::{Backend, KeyOptions, PrivateKey, RsaSize, SigningKey, base64url};
 use bankrail_values::Timestamp;
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use josekit::jws::{JwsHeader, RS256};
 use josekit::jwt::JwtPayload;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
@@ -148,4 +148,8 @@ fn threads(
 }
 
 criterion_group!(benches, assertions);
-criterion_main!(benches);
+fn main() {
+    println!("assertion on {}", bankrail_benches::processor());
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}

@@ -70,6 +70,7 @@ fn main() {
         rates[rates.len() / 2]
     };
     let [seal_one, seal_two, delivered, open_one, open_two, received] = rates.each_mut().map(median);
+    println!("delivery on {}", bankrail_benches::processor());
     println!("delivery/rsa_floor/one_core      {seal_one:>8.0} /s");
     println!("delivery/rsa_floor/two_cores     {seal_two:>8.0} /s");
     println!("delivery/sqlite                  {delivered:>8.0} /s  {}", ratios(delivered, seal_one, seal_two));

@@ -65,6 +65,7 @@ fn main() {
         rates.sort_by(f64::total_cmp);
         rates[rates.len() / 2]
     });
+    println!("endpoints on {}", bankrail_benches::processor());
     println!("endpoints/token/bare              {bare_token:>8.0} /s");
     println!("endpoints/token                   {token:>8.0} /s  {:.2} of bare", token / bare_token);
     println!("endpoints/statement_1000/bare     {bare_statement:>8.0} /s");

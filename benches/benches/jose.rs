@@ -8,7 +8,7 @@
 
 use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
 use bankrail_jose::{Backend, KeyOptions, PrivateKey, RsaSize, SigningKey};
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use josekit::jws::RS256;
 use std::hint::black_box;
 
@@ -68,4 +68,8 @@ fn keys(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, tokens, keys);
-criterion_main!(benches);
+fn main() {
+    println!("jose on {}", bankrail_benches::processor());
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}

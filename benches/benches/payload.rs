@@ -11,7 +11,7 @@
 
 use bankrail_jose::{Backend, DecryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey, base64url};
 use bankrail_secured_payload::{Opener, Sealer};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 use josekit::jwe::{JweHeader, RSA_OAEP};
 use josekit::jws::{JwsHeader, RS256};
 use std::hint::black_box;
@@ -137,4 +137,8 @@ fn on(threads: u64, work: impl Fn() + Sync) {
 }
 
 criterion_group!(benches, payloads, threads);
-criterion_main!(benches);
+fn main() {
+    println!("payload on {}", bankrail_benches::processor());
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}
