@@ -1,5 +1,6 @@
 //! The receivers of one customer.
 
+use super::answer;
 use super::handler::Handlers;
 use super::open::Opening;
 use super::options::{ReceiversOptions, ReceiversOptionsError};
@@ -8,12 +9,13 @@ use super::shared::Shared;
 use super::worker::Worker;
 use axum::Router;
 use axum::routing::post_service;
-use bankrail_http::CpuPool;
+use bankrail_http::{CpuPool, HeadBoundsLayer, HeadFault};
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::Opener;
 use bankrail_values::SecretString;
 use bankrail_webhook::MessageKind;
+use http::request::Parts;
 use std::sync::Arc;
 
 /// The receivers of one customer, over an inbox of the type `I`. Cheap to clone.
@@ -68,13 +70,17 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
         Ok(Self(Arc::new(Shared { opening, key_header, api_key, inbox, options, max_age, arrived: Arc::default() })))
     }
 
-    /// A receiver for each kind of message, on its path.
+    /// A receiver for each kind of message, on its path, with the bounds on the head of a request
+    /// ([`ReceiversOptions::head_bounds`]).
     pub fn router(&self) -> Router {
         let kinds = MessageKind::ALL.into_iter().zip(&self.0.options.paths);
-        kinds.fold(Router::new(), |router, (kind, path)| router.route(path, post_service(self.receiver(kind))))
+        let routes =
+            kinds.fold(Router::new(), |router, (kind, path)| router.route(path, post_service(self.receiver(kind))));
+        let too_long = |fault: HeadFault, _: &Parts| answer::empty(fault.status());
+        routes.layer(HeadBoundsLayer::new(self.0.options.head_bounds, too_long))
     }
 
-    /// One receiver as a tower service. It accepts any path.
+    /// One receiver as a tower service. It accepts any path, and does not bound the head of a request.
     #[must_use]
     pub fn receiver(&self, kind: MessageKind) -> Receiver<I> {
         Receiver::new(kind, self.0.clone())

@@ -1,6 +1,7 @@
 //! Options of the receivers.
 
 use super::keys::SenderKeys;
+use bankrail_http::HeadBounds;
 use bankrail_http::names::API_KEY;
 #[cfg(doc)]
 use bankrail_mailbox::Inbox;
@@ -22,6 +23,7 @@ pub struct ReceiversOptions {
     pub(super) paths: [String; MessageKind::ALL.len()],
     pub(super) max_bytes: usize,
     pub(super) body_timeout: Duration,
+    pub(super) head_bounds: HeadBounds,
     pub(super) read: MessageReadOptions,
     pub(super) concurrency: Option<NonZeroUsize>,
     pub(super) retention: Option<Duration>,
@@ -46,6 +48,7 @@ impl Default for ReceiversOptions {
             paths: MessageKind::ALL.map(|kind| kind.default_path().to_owned()),
             max_bytes: SecuredPayload::DEFAULT_MAX_JSON,
             body_timeout: Duration::from_secs(15),
+            head_bounds: HeadBounds::default(),
             read: MessageReadOptions::default(),
             concurrency: None,
             retention: None,
@@ -104,6 +107,14 @@ impl ReceiversOptions {
     #[must_use]
     pub fn body_timeout(mut self, longest: Duration) -> Self {
         self.body_timeout = longest;
+        self
+    }
+
+    /// How long the address and the headers of a request to the router may be: 414 and 431 without a body. The server
+    /// must allow more, so that it does not answer by itself. Default: [`HeadBounds::default`].
+    #[must_use]
+    pub fn head_bounds(mut self, bounds: HeadBounds) -> Self {
+        self.head_bounds = bounds;
         self
     }
 

@@ -27,7 +27,9 @@ fn webhook(kind: MessageKind) -> Value {
         ("401", "The API key is not known"),
         ("408", "The body did not arrive in time"),
         ("413", "The body is too large"),
+        ("414", "The address is too long"),
         ("415", "The body is not JSON"),
+        ("431", "The headers are too large"),
     ] {
         responses.insert(status.to_owned(), json!({ "description": description }));
     }
