@@ -20,6 +20,56 @@ pub(crate) fn called(endpoint: &'static str, status: Option<http::StatusCode>, t
     }
 }
 
+/// What became of the poll of an account.
+#[cfg(feature = "statement")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Polled {
+    /// The statement was read to its end.
+    Completed,
+    /// Something failed, and it is tried again later.
+    Retried,
+    /// Something failed for good: the account is no longer polled.
+    Stopped,
+}
+
+/// A poll of an account ended, or was put off by a failure.
+#[cfg(feature = "statement")]
+pub(crate) fn polled(outcome: Polled) {
+    #[cfg(feature = "metrics")]
+    {
+        let name = match outcome {
+            Polled::Completed => "completed",
+            Polled::Retried => "retried",
+            Polled::Stopped => "stopped",
+        };
+        metrics::counter!("bankrail_polls_total", "outcome" => name).increment(1);
+        if matches!(outcome, Polled::Stopped) {
+            metrics::gauge!("bankrail_poll_stopped_accounts").increment(1.0);
+        }
+    }
+}
+
+/// An account that was stopped is polled again.
+#[cfg(feature = "statement")]
+pub(crate) fn poll_resumed() {
+    #[cfg(feature = "metrics")]
+    metrics::gauge!("bankrail_poll_stopped_accounts").decrement(1.0);
+}
+
+/// New entries were handed over and recorded.
+#[cfg(feature = "statement")]
+pub(crate) fn new_entries(count: usize) {
+    #[cfg(feature = "metrics")]
+    metrics::counter!("bankrail_polled_entries_total").increment(count as u64);
+}
+
+/// The sender's keys were asked for at their address.
+#[cfg(feature = "jwks-url")]
+pub(crate) fn keys_fetched(outcome: &'static str) {
+    #[cfg(feature = "metrics")]
+    metrics::counter!("bankrail_key_fetches_total", "outcome" => outcome).increment(1);
+}
+
 /// Describes the metrics to the recorder, if it is there already.
 pub(crate) fn describe() {
     #[cfg(feature = "metrics")]
@@ -27,6 +77,10 @@ pub(crate) fn describe() {
         use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
         describe_counter!("bankrail_client_calls_total", "calls of the provider by endpoint and outcome");
         describe_histogram!("bankrail_client_call_duration_seconds", Unit::Seconds, "durations of calls");
+        describe_counter!("bankrail_polls_total", "polls of accounts by outcome");
+        describe_counter!("bankrail_polled_entries_total", "new entries that were handed over and recorded");
+        describe_gauge!("bankrail_poll_stopped_accounts", "accounts that are no longer polled");
+        describe_counter!("bankrail_key_fetches_total", "requests for the sender's keys by outcome");
         describe_counter!("bankrail_received_total", "deliveries of webhook messages by kind and outcome");
         describe_counter!("bankrail_handled_total", "messages out of the inbox by outcome");
         describe_gauge!("bankrail_inbox_entries", "messages in the inbox by state");

@@ -17,7 +17,7 @@ pub use handler::{NewEntries, NewEntriesHandler, NewEntry, TransactionalNewEntri
 pub use options::PollerOptions;
 pub use status::{AccountState, AccountStatus, WaitReason};
 
-use crate::StatementClient;
+use crate::{StatementClient, measure};
 use bankrail_statement::{AccountId, SeenEntries, TransactionalSeenEntries};
 use bankrail_values::Timestamp;
 use sink::{Plain, Sink, Transactional};
@@ -232,7 +232,11 @@ impl Poller {
             })
         });
         self.shared.resumed.notify_waiters();
-        resumed == Some(true)
+        let resumed = resumed == Some(true);
+        if resumed {
+            measure::poll_resumed();
+        }
+        resumed
     }
 
     fn now(&self) -> Timestamp {

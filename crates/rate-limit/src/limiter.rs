@@ -36,7 +36,7 @@ impl Limiter {
     }
 
     /// Decides on one request and charges it, under the policy in force for this customer and call type at `now`; see
-    /// [`decide`](crate::decide). A cost of 0 charges nothing.
+    /// [`decide`](crate::decide). A cost of 0 charges nothing. With the feature `metrics` the decision is counted.
     ///
     /// # Errors
     /// [`CheckError::Cost`] when `cost` is above the limit of a window: nothing is charged. [`CheckError::Store`] when
@@ -50,13 +50,16 @@ impl Limiter {
     ) -> Result<Answer, CheckError> {
         let policy = self.policy(customer, call_type, now);
         let charge = Charge::new(customer, call_type, policy, now, cost)?;
-        match self.counters.charge(charge).await {
+        let answer = match self.counters.charge(charge).await {
             Ok(decision) => Ok(Answer::Decided(decision)),
             Err(error) => match self.read().on_store_error(call_type) {
                 OnStoreError::Refuse => Err(error.into()),
                 OnStoreError::Allow => Ok(Answer::Unchecked { error }),
             },
-        }
+        };
+        #[cfg(feature = "metrics")]
+        count(call_type, &answer);
+        answer
     }
 
     /// The policy in force for this customer's calls at `now`.
@@ -80,6 +83,19 @@ impl Default for Limiter {
     fn default() -> Self {
         Self::new(Limits::default(), Arc::new(MemoryCounters::default()))
     }
+}
+
+/// Counts a decision. `docs/metrics.md` has the name and the labels, which are stable.
+#[cfg(feature = "metrics")]
+fn count(call_type: CallType, answer: &Result<Answer, CheckError>) {
+    let decision = match answer {
+        Ok(Answer::Decided(decision)) if decision.is_allowed() => "allowed",
+        Ok(Answer::Decided(_)) => "refused",
+        Ok(Answer::Unchecked { .. }) => "unchecked",
+        Err(_) => "unreachable",
+    };
+    let call_type = call_type.to_string();
+    metrics::counter!("bankrail_limit_decisions_total", "call_type" => call_type, "decision" => decision).increment(1);
 }
 
 /// The result of [`Limiter::check`].

@@ -3,7 +3,7 @@
 use crate::api_key::ApiKeyFault;
 use crate::audit::{AuditEvent, AuditOptions, AuditRecord};
 use crate::issuer::Issuer;
-use crate::{ApiKeyHash, CursorSecret, Customer, Directory, Ledger, ProviderOptions, measure};
+use crate::{ApiKeyHash, CursorSecret, Customer, Directory, Ledger, ProviderOptions};
 use bankrail_client_assertion::token::TokenStore;
 use bankrail_client_assertion::{ReplayStore, Verifier};
 use bankrail_http::names::API_KEY;
@@ -46,9 +46,7 @@ impl Shared {
         budget: CallType,
         now: Timestamp,
     ) -> Result<Option<Decision>, LimitRefusal> {
-        let decision = self.limiter.admit(customer.code.as_str(), budget, now).await;
-        measure::endpoints::limited(budget, &decision);
-        decision
+        self.limiter.admit(customer.code.as_str(), budget, now).await
     }
 
     /// Charges a request that proved nothing to the customer's budget for such requests. A request that proves right is

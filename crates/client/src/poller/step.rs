@@ -5,6 +5,7 @@ use super::handler::NewEntries;
 use super::sink::{HandedOver, Patience};
 use super::status::{AccountState, Board, WaitReason};
 use super::{Poller, Slots};
+use crate::measure::{self, Polled};
 use crate::{StatementError, StatementPage};
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
@@ -130,6 +131,7 @@ impl Poller {
         match outcome {
             HandedOver::Committed => {
                 tracing::debug!(account = self.label(index), new = count, "page recorded");
+                measure::new_entries(count);
                 self.shared.board.change(index, |row| row.failures = 0);
                 match poll.committed(commit) {
                     Ok(PollStep::Fetch) => self.wait_until(index, self.now(), WaitReason::Turn),
@@ -235,6 +237,7 @@ impl Poller {
 
     fn completed(&self, index: usize, poll: &AccountPoll, every: Duration) {
         let now = self.now();
+        measure::polled(Polled::Completed);
         self.shared.board.change(index, |row| {
             row.due = now.saturating_add(every);
             row.state = AccountState::Waiting { until: row.due, reason: WaitReason::Interval };
@@ -258,6 +261,7 @@ impl Poller {
             (row.failures, until)
         });
         let Some((failures, until)) = failures else { return };
+        measure::polled(Polled::Retried);
         tracing::warn!(account = self.label(index), failures, %until, %reason, "trying again later");
     }
 
@@ -277,6 +281,7 @@ impl Poller {
             request_key = request_key.map(tracing::field::display),
             "an account is no longer polled"
         );
+        measure::polled(Polled::Stopped);
         self.shared.board.set(index, AccountState::Stopped(Arc::new(error)));
     }
 }

@@ -3,11 +3,13 @@
 use crate::provider::{Provider, Reply, request};
 use crate::receivers::{deliver, delivery, message, options, receivers_with, seal, send};
 use bankrail_client::receivers::{Delivery, HandlerError, Handlers};
+use bankrail_client::{NewEntries, PolledAccount, Poller};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::{MandateNotification, MessageKind, PaymentOutcome};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The metrics with their labels as text, and their values; of a histogram the number of values. Each is in the page.
 fn counted(snapshotter: &Snapshotter) -> BTreeMap<String, f64> {
@@ -54,6 +56,37 @@ async fn calls_are_counted_by_endpoint_and_status() {
             ("bankrail_client_call_duration_seconds{endpoint=statement}", 2.0),
         ],
     );
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn polls_are_counted_by_what_became_of_them() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let (provider, client, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]);
+    let unknown =
+        r#"{"requestKey":"2f8d9f0c-6d1f-4c55-9f0a-0f4f7b1c2d3e","error":{"statusCode":"EC20001","title":"?"}}"#;
+    provider.statements([Reply::new(503, ""), Reply::page(2, None), Reply::new(400, unknown)]);
+    let account = request().account().unwrap();
+    let accounts = [PolledAccount::new(account.clone())];
+    let seen = Arc::new(MemoryStore::new());
+    let poller = Poller::new(client.statements(), seen, accounts, |_: NewEntries| std::future::ready(Ok(())));
+    for _ in 0..3 {
+        poller.run_due().await;
+        clock.advance(Duration::from_secs(600));
+    }
+    let page = [
+        ("bankrail_polls_total{outcome=retried}", 1.0),
+        ("bankrail_polls_total{outcome=completed}", 1.0),
+        ("bankrail_polls_total{outcome=stopped}", 1.0),
+        ("bankrail_polled_entries_total{}", 2.0),
+        ("bankrail_poll_stopped_accounts{}", 1.0),
+    ];
+    assert_counted(&counted(&snapshotter), &page);
+    assert!(poller.resume(&account));
+    // A snapshot takes the values away.
+    assert_counted(&counted(&snapshotter), &[("bankrail_poll_stopped_accounts{}", -1.0)]);
 }
 
 #[tokio::test(flavor = "current_thread")]

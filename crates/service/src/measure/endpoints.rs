@@ -1,8 +1,6 @@
 //! What the endpoints count.
 #![cfg_attr(not(feature = "metrics"), allow(unused_variables, reason = "counted with the feature `metrics` only"))]
 
-use bankrail_rate_limit::layer::LimitRefusal;
-use bankrail_rate_limit::{CallType, Decision};
 use http::StatusCode;
 use std::time::Duration;
 
@@ -22,22 +20,6 @@ pub(crate) fn refused(endpoint: &'static str, reason: &'static str) {
     metrics::counter!("bankrail_refusals_total", "endpoint" => endpoint, "reason" => reason).increment(1);
 }
 
-/// A limit was asked.
-pub(crate) fn limited(call_type: CallType, decision: &Result<Option<Decision>, LimitRefusal>) {
-    #[cfg(feature = "metrics")]
-    {
-        let decision = match decision {
-            Ok(Some(_)) => "allowed",
-            Ok(None) => "unchecked",
-            Err(LimitRefusal::Exceeded(_)) => "refused",
-            Err(_) => "unreachable",
-        };
-        let call_type = call_type.to_string();
-        metrics::counter!("bankrail_limit_decisions_total", "call_type" => call_type, "decision" => decision)
-            .increment(1);
-    }
-}
-
 /// Describes the metrics to the recorder, if it is there already.
 pub(crate) fn describe() {
     #[cfg(feature = "metrics")]
@@ -46,6 +28,5 @@ pub(crate) fn describe() {
         describe_counter!("bankrail_requests_total", "answers by endpoint and HTTP status");
         describe_histogram!("bankrail_request_duration_seconds", Unit::Seconds, "durations of requests by endpoint");
         describe_counter!("bankrail_refusals_total", "refused and failed requests by endpoint and reason");
-        describe_counter!("bankrail_limit_decisions_total", "decisions of the rate limits by call type");
     }
 }

@@ -3,6 +3,7 @@
 use super::{RenewFuture, SenderKeys};
 use crate::endpoint::{AddressError, Endpoint};
 use crate::http_client::{HttpClientError, HttpClientOptions};
+use crate::measure;
 use bankrail_http::tls::{TlsError, TlsRoots};
 use bankrail_http::{BodyError, BodyReader};
 use bankrail_jose::{JwkSet, KeyError, KeyOptions, KeySet, KeySetError, VerifyingKey};
@@ -93,6 +94,7 @@ impl JwksUrl {
         })?;
         let fetched = get(&http, &url, &options, None).await?;
         let keys = KeySet::new(fetched.keys.unwrap_or_default()).map_err(JwksUrlError::KeySet)?;
+        measure::keys_fetched("fetched");
         let now = Instant::now();
         let state = Mutex::new(State { etag: fetched.etag, tried: now, read: now, expires: now + fetched.fresh_for });
         Ok(Self(Arc::new(Inner { url, http, options, keys, state })))
@@ -131,6 +133,7 @@ impl JwksUrl {
         state.tried = Instant::now();
         let replaced = match get(http, url, options, state.etag.as_ref()).await {
             Ok(Fetched { keys: None, fresh_for, .. }) => {
+                measure::keys_fetched("unchanged");
                 state.expires = Instant::now() + fresh_for;
                 return false;
             }
@@ -140,10 +143,12 @@ impl JwksUrl {
                 state.expires = Instant::now() + fresh_for;
             }),
             Err(error) => {
+                measure::keys_fetched("failed");
                 tracing::warn!(%error, "the verifying keys were not fetched, those at hand are used on");
                 return false;
             }
         };
+        measure::keys_fetched(if replaced.is_ok() { "fetched" } else { "failed" });
         if let Err(error) = &replaced {
             tracing::warn!(%error, "the verifying keys were not fetched, those at hand are used on");
         }
