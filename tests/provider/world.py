@@ -7,14 +7,19 @@ import pathlib
 import signal
 import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "interop"))
 import bank as keys  # noqa: E402
+from joserfc import jwt  # noqa: E402
+from joserfc.jwk import RSAKey  # noqa: E402
 
 PROGRAMS = pathlib.Path(sys.argv[1])
 CUSTOMER, ENDPOINT = "CIBILLER", "ci-biller"
@@ -31,6 +36,7 @@ class World:
         self.booked = self.sent = 0
         self.running = []
         self.make_files(limits)
+        self.trusted = ssl.create_default_context(cafile=folder / "ca.pem")
 
     def make_files(self, limits):
         # The keys and certificates that a foreign bank makes for the same programs.
@@ -123,6 +129,39 @@ api_key = {{ header = "apikey", value = "receiver-key" }}
                 connection.execute("DELETE FROM bankrail_counter WHERE true")
             connection.close()
         return self.start("examples/biller", self.folder, *ACCOUNTS)
+
+    def token(self, url):
+        status, body = self.ask_token(url)
+        assert status == 200, body
+        return json.loads(body)["access_token"]
+
+    def ask_token(self, url):
+        return self.call(f"{url}/v1.0/auth", urllib.parse.urlencode(self.token_form()).encode())
+
+    def token_form(self):
+        key = RSAKey.import_key((self.folder / "customer-assertion.pem").read_bytes())
+        claims = {"sub": CUSTOMER, "aud": self.url, "exp": int(time.time()) + 600, "jti": str(uuid.uuid4())}
+        return {
+            "grant_type": "client_credentials",
+            "client_assertion_type": keys.ASSERTION_TYPE,
+            "scope": keys.SCOPE,
+            "client_assertion": jwt.encode({"alg": "RS256", "typ": "jwt"}, claims, key),
+        }
+
+    def statement(self, url, token):
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        body = json.dumps({"accountId": ACCOUNTS[0]}).encode()
+        return self.call(f"{url}/accounts/v2.0/statement", body, headers)[0]
+
+    def call(self, url, body=None, headers={}):
+        request = urllib.request.Request(url, body, {"apikey": self.files.api_key} | headers)
+        try:
+            with urllib.request.urlopen(request, timeout=20, context=self.trusted) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as answer:
+            return answer.code, answer.read()
+        except OSError as error:
+            return None, str(error)
 
     def end_all(self):
         for process in self.running:
