@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod assertion;
+mod asynchronous;
 mod clock;
+mod connection;
 mod failure;
 mod input;
 mod keys;
