@@ -15,8 +15,9 @@ use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, Cu
 use bankrail_jose::remote::RemoteSigner;
 use bankrail_jose::{CurrentKey, SigningKey};
 use bankrail_rate_limit::{CallType, MemoryCounters, Pacer, PacerOptions, Policy};
-use bankrail_values::SecretString;
-use http::HeaderValue;
+use bankrail_values::{SecretString, excerpt};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -82,6 +83,7 @@ impl Client {
             return Err(ClientOptionsError::ApiKey);
         }
         api_key.set_sensitive(true);
+        let api_key = (api_key_header(&options.api_key_header)?, api_key);
         let all_http = base.is_plain_http() && auth.is_plain_http();
         let transport = transport(&options, all_http)?;
         let assertion = assertion(&options, &credentials, &auth)?;
@@ -154,6 +156,12 @@ impl Client {
     pub fn statements(&self) -> &StatementClient {
         &self.0.statements
     }
+}
+
+/// The header of the API key: any but those that a call has anyway.
+fn api_key_header(name: &str) -> Result<HeaderName, ClientOptionsError> {
+    let header = HeaderName::try_from(name).ok().filter(|name| ![ACCEPT, AUTHORIZATION, CONTENT_TYPE].contains(name));
+    header.ok_or_else(|| ClientOptionsError::ApiKeyHeader { found: excerpt(name) })
 }
 
 fn transport(options: &ClientOptions, all_http: bool) -> Result<Transport, ClientOptionsError> {

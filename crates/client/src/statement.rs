@@ -13,12 +13,11 @@ use crate::pace::{self, Closing};
 use crate::token::{Token, TokenSource};
 use crate::transport::{Reply, Transport};
 use bankrail_camt052::ReadOptions;
-use bankrail_http::names::API_KEY;
 use bankrail_rate_limit::Pacer;
 use bankrail_statement::{AccountId, Checkpoint, StatementReply, StatementRequest};
 use bankrail_values::Timestamp;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::sync::Arc;
 
 /// Fetches statements of registered accounts (Specification: "Request statement").
@@ -35,7 +34,8 @@ pub struct StatementClient(Arc<Parts>);
 pub(crate) struct Parts {
     pub(crate) transport: Transport,
     pub(crate) endpoint: Endpoint,
-    pub(crate) api_key: HeaderValue,
+    /// The header of the API key, and the key.
+    pub(crate) api_key: (HeaderName, HeaderValue),
     pub(crate) tokens: TokenSource,
     pub(crate) pacer: Pacer,
     pub(crate) closing: Closing,
@@ -140,7 +140,8 @@ impl StatementClient {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(AUTHORIZATION, authorization);
-        headers.insert(API_KEY, parts.api_key.clone());
+        let (name, key) = parts.api_key.clone();
+        headers.insert(name, key);
         let body = request.to_json().into_bytes();
         let reply = parts.transport.post(&parts.endpoint, headers, body, parts.limit, "statement").await;
         Ok((reply.map_err(StatementError::Transport)?, token))

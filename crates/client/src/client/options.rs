@@ -5,6 +5,7 @@ use crate::token::TokenCacheSecret;
 use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::AudienceError;
 use bankrail_client_assertion::token::{ScopeSet, TokenCache, names};
+use bankrail_http::names::API_KEY;
 use bankrail_http::tls::{TlsError, TlsRoots};
 use bankrail_rate_limit::{CallType, CounterStore, Pacing, Policy, default_limits};
 use bankrail_values::{Clock, SystemClock};
@@ -17,6 +18,7 @@ use std::time::Duration;
 pub struct ClientOptions {
     pub(super) auth_url: Option<String>,
     pub(super) audience: Option<String>,
+    pub(super) api_key_header: String,
     pub(super) scopes: ScopeSet,
     pub(super) assertion_lifetime: Option<Duration>,
     pub(super) jti: bool,
@@ -39,6 +41,7 @@ impl Default for ClientOptions {
         Self {
             auth_url: None,
             audience: None,
+            api_key_header: API_KEY.as_str().to_owned(),
             scopes: ScopeSet::parse(names::STATEMENT_READ).expect("the documented scope name is well formed"),
             assertion_lifetime: None,
             jti: true,
@@ -80,6 +83,13 @@ impl ClientOptions {
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audience = Some(audience.into());
+        self
+    }
+
+    /// The header that carries the API key to both endpoints. Default: `apikey` (Specification: "Authentication").
+    #[must_use]
+    pub fn api_key_header(mut self, name: impl Into<String>) -> Self {
+        self.api_key_header = name.into();
         self
     }
 
@@ -244,6 +254,13 @@ pub enum ClientOptionsError {
     /// The API key is empty or has characters that a header cannot carry.
     #[error("expected an API key of visible characters")]
     ApiKey,
+    /// [`ClientOptions::api_key_header`] is not the name of a header, or is one that every call has.
+    #[error("expected the name of a header of its own for the API key, found {found}")]
+    #[non_exhaustive]
+    ApiKeyHeader {
+        /// The text, cut and escaped.
+        found: String,
+    },
     /// TLS could not be set up.
     #[error("TLS could not be set up")]
     Tls(#[source] TlsError),

@@ -9,20 +9,20 @@ use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse, TokenResponseError,
 };
 use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder};
-use bankrail_http::names::API_KEY;
 use bankrail_jose::remote::RemoteError;
 use bankrail_jose::{CurrentKey, SignError};
 use bankrail_rate_limit::Pacer;
 use bankrail_values::{Clock, SecretString, Timestamp, excerpt};
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::sync::Arc;
 
 /// What a token call needs.
 pub(crate) struct Exchange {
     pub(crate) transport: Transport,
     pub(crate) endpoint: Endpoint,
-    pub(crate) api_key: HeaderValue,
+    /// The header of the API key, and the key.
+    pub(crate) api_key: (HeaderName, HeaderValue),
     pub(crate) assertion: AssertionBuilder,
     pub(crate) key: CurrentKey<AssertionKey>,
     pub(crate) scopes: ScopeSet,
@@ -90,7 +90,8 @@ impl Exchange {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(FORM_CONTENT_TYPE));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers.insert(API_KEY, self.api_key.clone());
+        let (name, key) = self.api_key.clone();
+        headers.insert(name, key);
         let reply = self.transport.post(&self.endpoint, headers, form.into_bytes(), self.limit, "token").await;
         let outcome = reply.map_err(TokenError::Transport).and_then(|reply| self.read(&reply, asked_at));
         match &outcome {

@@ -38,6 +38,10 @@ fn unusable_credentials_and_options_are_refused() {
         assert!(matches!(refused(key, loopback()), ClientOptionsError::ApiKey), "{key:?}");
     }
     assert!(matches!(refused("k", loopback().audience("two words")), ClientOptionsError::Audience(_)));
+    for name in ["", "two words", "a:b", "Authorization"] {
+        let refused = refused("k", loopback().api_key_header(name));
+        assert!(matches!(refused, ClientOptionsError::ApiKeyHeader { .. }), "{name:?}: {refused}");
+    }
     for seconds in [0, 3601] {
         let options = loopback().assertion_lifetime(Duration::from_secs(seconds));
         assert!(matches!(refused("k", options), ClientOptionsError::AssertionLifetime { .. }), "{seconds}");

@@ -1,4 +1,4 @@
-use crate::provider::{API_KEY, KEY, Provider, Reply, request_key, start, token_text};
+use crate::provider::{API_KEY, KEY, Provider, Reply, request, request_key, start, token_text};
 use bankrail_client::{Client, Credentials, ExchangeError, Pacing, TokenError};
 use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError};
 use bankrail_client_assertion::{Audience, Verifier};
@@ -55,6 +55,19 @@ async fn audience_scopes_and_jti_are_settings() {
     let verified = assertion.verify(&KEY.verifying_key(), clock.now()).unwrap();
     assert_eq!(verified.jwt_id(), None);
     assert_eq!(verified.expires_at(), start().saturating_add(seconds(60)));
+}
+
+#[tokio::test]
+async fn the_header_of_the_api_key_is_a_setting_of_both_endpoints() {
+    let (provider, _, clock) = Provider::client().await;
+    provider.tokens([Reply::token(1, 3600)]).statements([Reply::page(1, None)]);
+    let client = provider.client_with(provider.options(&clock).api_key_header("X-Gateway-Key"));
+    client.statements().page(&request()).await.unwrap();
+    let calls = provider.calls();
+    assert_eq!(calls.len(), 2);
+    for call in calls {
+        assert_eq!((call.header("x-gateway-key"), call.header("apikey")), (API_KEY, ""), "{}", call.path);
+    }
 }
 
 /// A remote key: it signs, refuses, or never answers.
