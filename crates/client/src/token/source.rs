@@ -90,6 +90,24 @@ impl TokenSource {
         closing.unless_closed(landed).await.unwrap_or(Err(TokenError::Closed))
     }
 
+    /// Uses this token, which was obtained elsewhere, until it expires or the service refuses it. It takes the place of
+    /// the current one, is taken to have the requested scopes, and is not put into the token cache.
+    ///
+    /// For a program that runs often and is given a token, because token calls are few: 10 an hour (Specification:
+    /// "Limits").
+    pub fn adopt(&self, access_token: AccessToken, expires_at: Timestamp) {
+        let exchange = &self.0.exchange;
+        let token = Token {
+            access_token,
+            scopes: exchange.scopes.clone(),
+            asked_at: exchange.now(),
+            expires_at,
+            request_key: None,
+            sealed: None,
+        };
+        self.lock().current = Some(Arc::new(token));
+    }
+
     /// Drops this token, which the service refused, here and in the token cache. If another token has replaced it
     /// meanwhile, that one stays.
     ///

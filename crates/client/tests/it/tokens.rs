@@ -1,6 +1,8 @@
 use crate::provider::{API_KEY, KEY, Provider, Reply, request, request_key, start, token_text};
 use bankrail_client::{Client, Credentials, ExchangeError, Pacing, TokenError};
-use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError};
+use bankrail_client_assertion::token::{
+    AccessToken, FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError,
+};
 use bankrail_client_assertion::{Audience, Verifier};
 use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, SignRequest};
 use bankrail_jose::{RsaSize, SigningKey, VerifyingKey};
@@ -68,6 +70,25 @@ async fn the_header_of_the_api_key_is_a_setting_of_both_endpoints() {
     for call in calls {
         assert_eq!((call.header("x-gateway-key"), call.header("apikey")), (API_KEY, ""), "{}", call.path);
     }
+}
+
+#[tokio::test]
+async fn a_token_from_elsewhere_is_used_until_it_is_refused_or_expires() {
+    let (provider, client, clock) = Provider::client().await;
+    provider.tokens([Reply::token(2, 3600)]);
+    let given = AccessToken::parse(&token_text(1)).unwrap();
+    client.tokens().adopt(given.clone(), start().saturating_add(seconds(3600)));
+    provider.statements([Reply::page(1, None), Reply::new(401, ""), Reply::page(1, None)]);
+    client.statements().page(&request()).await.unwrap();
+    assert_eq!(provider.token_calls().len(), 0);
+    client.statements().page(&request()).await.unwrap();
+    let bearers: Vec<_> = provider.statement_calls().iter().map(|call| call.bearer().to_owned()).collect();
+    assert_eq!(bearers, [token_text(1), token_text(1), token_text(2)]);
+
+    provider.tokens([Reply::token(3, 3600)]);
+    client.tokens().adopt(given, clock.now().saturating_add(seconds(10)));
+    clock.advance(seconds(10));
+    assert_eq!(client.tokens().token().await.unwrap().access_token.expose_secret(), token_text(3));
 }
 
 /// A remote key: it signs, refuses, or never answers.
