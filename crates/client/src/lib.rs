@@ -38,8 +38,8 @@ pub use client::{Client, ClientOptions, ClientOptionsError, Credentials};
 pub use endpoint::{AddressError, AddressFault};
 #[cfg(feature = "statement")]
 pub use poller::{
-    AccountState, AccountStatus, NewEntries, NewEntriesHandler, NewEntry, PollError, PolledAccount, Poller,
-    PollerOptions, TransactionalNewEntriesHandler, WaitReason,
+    AccountState, AccountStatus, CallFailure, NewEntries, NewEntriesHandler, NewEntry, PollError, PolledAccount,
+    Poller, PollerOptions, TransactionalNewEntriesHandler, WaitReason,
 };
 #[cfg(feature = "statement")]
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};

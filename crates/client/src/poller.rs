@@ -15,7 +15,7 @@ pub use account::PolledAccount;
 pub use error::PollError;
 pub use handler::{NewEntries, NewEntriesHandler, NewEntry, TransactionalNewEntriesHandler};
 pub use options::PollerOptions;
-pub use status::{AccountState, AccountStatus, WaitReason};
+pub use status::{AccountState, AccountStatus, CallFailure, WaitReason};
 
 use crate::{StatementClient, measure};
 use bankrail_statement::{AccountId, SeenEntries, TransactionalSeenEntries};

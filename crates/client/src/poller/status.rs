@@ -2,6 +2,7 @@
 
 use super::account::PolledAccount;
 use super::error::PollError;
+use crate::StatementError;
 use bankrail_statement::AccountId;
 use bankrail_values::Timestamp;
 use std::fmt;
@@ -21,6 +22,20 @@ pub struct AccountStatus {
     pub last_poll: Option<Timestamp>,
     /// When a full walk of it was last completed, as far as this poller knows.
     pub last_full_walk: Option<Timestamp>,
+    /// The last call for its statement that failed, also if a later one succeeded.
+    pub last_failure: Option<CallFailure>,
+}
+
+/// A call that failed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CallFailure {
+    /// When.
+    pub at: Timestamp,
+    /// Why. Its text can quote the service; [`StatementError::kind`] does not.
+    pub error: Arc<StatementError>,
+    /// When the call is made again.
+    pub retry_at: Timestamp,
 }
 
 /// What a [`Poller`](super::Poller) does with an account.
@@ -88,6 +103,7 @@ pub(super) struct Row {
     pub(super) failures: u32,
     pub(super) last_poll: Option<Timestamp>,
     pub(super) last_full_walk: Option<Timestamp>,
+    pub(super) last_failure: Option<CallFailure>,
 }
 
 /// Who is next.
@@ -109,6 +125,7 @@ impl Board {
             failures: 0,
             last_poll: None,
             last_full_walk: None,
+            last_failure: None,
         };
         Self(Mutex::new((0..accounts).map(|_| row()).collect()))
     }
@@ -145,6 +162,7 @@ impl Board {
             state: row.state.clone(),
             last_poll: row.last_poll,
             last_full_walk: row.last_full_walk,
+            last_failure: row.last_failure.clone(),
         });
         statuses.collect()
     }

@@ -3,7 +3,7 @@
 use super::error::PollError;
 use super::handler::NewEntries;
 use super::sink::{HandedOver, Patience};
-use super::status::{AccountState, Board, WaitReason};
+use super::status::{AccountState, Board, CallFailure, WaitReason};
 use super::{Poller, Slots};
 use crate::measure::{self, Polled};
 use crate::{StatementError, StatementPage};
@@ -151,7 +151,7 @@ impl Poller {
                     self.wait_until(index, self.now(), WaitReason::Turn);
                     slot.0 = Some(Walker { page: Some(fetched), ..Walker::new(poll) });
                 } else {
-                    self.retry(index, None, WaitReason::Retry);
+                    let _ = self.retry(index, None, WaitReason::Retry);
                 }
             }
             // At shutdown the handler was dropped, or has no time for another try. The next run hands the page over
@@ -219,7 +219,7 @@ impl Poller {
             return Some(Walker::new(walker.poll));
         }
         if may_pass(&error) {
-            self.retry(index, error.retry_at(), WaitReason::Retry);
+            let retry_at = self.retry(index, error.retry_at(), WaitReason::Retry);
             let answered = matches!(error, StatementError::Service { .. } | StatementError::Unexpected { .. });
             if with_cursor && answered {
                 walker.unanswered = walker.unanswered.saturating_add(1);
@@ -229,6 +229,8 @@ impl Poller {
                 let _ = walker.poll.cursor_refused();
                 walker.unanswered = 0;
             }
+            let failure = CallFailure { at: self.now(), error: Arc::new(error), retry_at };
+            self.shared.board.change(index, |row| row.last_failure = Some(failure));
             return Some(walker);
         }
         self.stop(index, PollError::Statement(error));
@@ -250,8 +252,8 @@ impl Poller {
         self.shared.board.set(index, AccountState::Waiting { until, reason });
     }
 
-    /// Lets the account wait after a failure.
-    fn retry(&self, index: usize, not_before: Option<Timestamp>, reason: WaitReason) {
+    /// Lets the account wait after a failure, and returns until when.
+    fn retry(&self, index: usize, not_before: Option<Timestamp>, reason: WaitReason) -> Timestamp {
         let now = self.now();
         let failures = self.shared.board.change(index, |row| {
             row.failures = row.failures.saturating_add(1);
@@ -260,14 +262,15 @@ impl Poller {
             row.state = AccountState::Waiting { until, reason };
             (row.failures, until)
         });
-        let Some((failures, until)) = failures else { return };
+        let Some((failures, until)) = failures else { return now };
         measure::polled(Polled::Retried);
         tracing::warn!(account = self.label(index), failures, %until, %reason, "trying again later");
+        until
     }
 
     fn store_failed(&self, index: usize, error: &StoreError) {
         tracing::error!(account = self.label(index), %error, "the store failed");
-        self.retry(index, None, WaitReason::Store);
+        let _ = self.retry(index, None, WaitReason::Store);
     }
 
     fn stop(&self, index: usize, error: PollError) {

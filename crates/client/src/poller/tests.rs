@@ -326,6 +326,10 @@ async fn what_may_pass_is_tried_again_and_not_before_its_time() {
         panic!("it waits")
     };
     assert_eq!(until, later(300));
+    let failures = |poller: &Poller| poller.status().into_iter().map(|status| status.last_failure).collect::<Vec<_>>();
+    let [Some(failure), None] = &failures(&poller)[..] else { panic!("the calls of one account failed") };
+    assert_eq!((failure.error.kind(), failure.retry_at), ("too many calls", later(300)));
+    assert!(failure.at < later(40));
     run_for(&poller, seconds(250)).await;
     let times = bank.times(A);
     // After 1, 2, 4 and 8 s, give or take a fifth; then at the times that were said.
