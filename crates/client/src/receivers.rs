@@ -71,6 +71,9 @@
 //!
 //! `SqliteStore::histories` then finds them by id, lists them by state, and tells of changes.
 //!
+//! The sender learns no reason of a refusal. The operator finds it in the log, and [`ReceiversOptions::observe`] tells a
+//! program what became of each delivery, with the stage that it did not pass.
+//!
 //! Handled messages are kept so that a duplicate is recognised. They are kept for ever, unless
 //! [`ReceiversOptions::retention`] or a retention of the inbox is set, or the caller runs
 //! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Keep them longer than a sender delivers a message: published
@@ -83,6 +86,7 @@ mod answer;
 mod delivery;
 mod handler;
 pub mod keys;
+mod observe;
 mod open;
 mod options;
 mod service;
@@ -91,6 +95,7 @@ mod worker;
 
 pub use all::Receivers;
 pub use handler::{Conflict, Delivery, Handler, HandlerError, Handlers, TransactionalHandler};
+pub use observe::{DeliveryStage, ObservedDelivery, ObservedOutcome};
 pub use options::{ReceiversOptions, ReceiversOptionsError};
 pub use service::Receiver;
 pub use worker::{Worker, WorkerCounts, WorkerOptions};

@@ -1,14 +1,12 @@
 //! The receivers of one customer.
 
-use super::answer;
 use super::handler::Handlers;
 use super::open::Opening;
 use super::options::{ReceiversOptions, ReceiversOptionsError};
-use super::service::Receiver;
+use super::service::{self, Receiver};
 use super::shared::Shared;
 use super::worker::Worker;
 use axum::Router;
-use axum::routing::post_service;
 use bankrail_http::{CpuPool, HeadBoundsLayer, HeadFault};
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::Inbox;
@@ -71,12 +69,12 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
     }
 
     /// A receiver for each kind of message, on its path, with the bounds on the head of a request
-    /// ([`ReceiversOptions::head_bounds`]).
+    /// ([`ReceiversOptions::head_bounds`]). Other methods than `POST` are the receiver's to refuse.
     pub fn router(&self) -> Router {
         let kinds = MessageKind::ALL.into_iter().zip(&self.0.options.paths);
-        let routes =
-            kinds.fold(Router::new(), |router, (kind, path)| router.route(path, post_service(self.receiver(kind))));
-        let too_long = |fault: HeadFault, _: &Parts| answer::empty(fault.status());
+        let routes = kinds.fold(Router::new(), |router, (kind, path)| router.route_service(path, self.receiver(kind)));
+        let shared = self.0.clone();
+        let too_long = move |fault: HeadFault, head: &Parts| service::head_refused(&shared, &fault, head);
         routes.layer(HeadBoundsLayer::new(self.0.options.head_bounds, too_long))
     }
 

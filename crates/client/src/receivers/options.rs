@@ -1,6 +1,7 @@
 //! Options of the receivers.
 
 use super::keys::SenderKeys;
+use super::observe::{ObservedDelivery, Observer};
 use bankrail_http::HeadBounds;
 use bankrail_http::names::API_KEY;
 #[cfg(doc)]
@@ -28,6 +29,7 @@ pub struct ReceiversOptions {
     pub(super) concurrency: Option<NonZeroUsize>,
     pub(super) retention: Option<Duration>,
     pub(super) sender_keys: Option<Arc<dyn SenderKeys>>,
+    pub(super) observer: Option<Observer>,
     max_age: MaxAge,
 }
 
@@ -53,6 +55,7 @@ impl Default for ReceiversOptions {
             concurrency: None,
             retention: None,
             sender_keys: None,
+            observer: None,
             max_age: MaxAge::AsRetention,
         }
     }
@@ -164,6 +167,16 @@ impl ReceiversOptions {
     #[must_use]
     pub fn sender_keys(mut self, keys: Arc<dyn SenderKeys>) -> Self {
         self.sender_keys = Some(keys);
+        self
+    }
+
+    /// A function that is told what became of each delivery, after it was judged and stored and before it is answered.
+    /// For the operator: nothing of it may reach the sender. It must not block. Default: none; the log has the same.
+    ///
+    /// It is not told of a delivery whose sender hung up before.
+    #[must_use]
+    pub fn observe(mut self, tell: impl Fn(&ObservedDelivery) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Observer::new(tell));
         self
     }
 

@@ -1,11 +1,12 @@
 //! One receiver as a tower service.
 
+use super::observe::{DeliveryStage, ObservedOutcome};
 use super::shared::Shared;
 use super::{answer, delivery};
 use crate::measure;
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
-use bankrail_http::{BodyError, BodyReader, Sender, content};
+use bankrail_http::{BodyError, BodyReader, HeadFault, Sender, content};
 use bankrail_mailbox::Inbox;
 use bankrail_webhook::MessageKind;
 use http::header::CONTENT_TYPE;
@@ -74,37 +75,64 @@ where
     let bytes = match check(kind, shared, &head) {
         Ok(()) => body.read(shared.options.max_bytes, shared.options.body_timeout).await.map_err(|error| {
             tracing::warn!(%kind, %error, "delivery with an unread body");
-            match error {
-                BodyError::TooLarge { .. } => (answer::empty(StatusCode::PAYLOAD_TOO_LARGE), Sender::Known),
-                BodyError::TimedOut { .. } => (answer::empty(StatusCode::REQUEST_TIMEOUT), Sender::Known),
-                _ => (answer::refused(), Sender::Known),
-            }
+            let answer = match error {
+                BodyError::TooLarge { .. } => answer::empty(StatusCode::PAYLOAD_TOO_LARGE),
+                BodyError::TimedOut { .. } => answer::empty(StatusCode::REQUEST_TIMEOUT),
+                _ => answer::refused(),
+            };
+            (answer, Sender::Known, DeliveryStage::Body, error.to_string())
         }),
-        Err((status, sender)) => Err((answer::empty(status), sender)),
+        Err(Unread { status, sender, stage, reason }) => Err((answer::empty(status), sender, stage, reason.to_owned())),
     };
     match bytes {
         Ok(bytes) => delivery::take(kind, shared, &head.headers, &bytes).await,
-        Err((answer, sender)) => {
+        Err((answer, sender, stage, reason)) => {
             measure::received(kind, None, answer.status());
+            shared.observed(kind, None, ObservedOutcome::Refused { stage, reason }, answer.status());
             body.drain(sender, shared.options.body_timeout).await;
             answer
         }
     }
 }
 
-/// Checks a delivery before its body is read. The error is the status, and whether the sender is known.
-fn check<I: ?Sized>(kind: MessageKind, shared: &Shared<I>, head: &Parts) -> Result<(), (StatusCode, Sender)> {
+/// Answers a delivery whose address or headers are too long.
+pub(super) fn head_refused<I: ?Sized>(shared: &Shared<I>, fault: &HeadFault, head: &Parts) -> Response<Body> {
+    let answer = answer::empty(fault.status());
+    let mut kinds = MessageKind::ALL.into_iter().zip(&shared.options.paths);
+    if let Some((kind, _)) = kinds.find(|(_, path)| *path == head.uri.path()) {
+        tracing::warn!(%kind, error = %fault, "delivery with too long a head");
+        measure::received(kind, None, answer.status());
+        let outcome = ObservedOutcome::Refused { stage: DeliveryStage::Headers, reason: fault.to_string() };
+        shared.observed(kind, None, outcome, answer.status());
+    }
+    answer
+}
+
+/// A delivery whose body is not read.
+struct Unread {
+    status: StatusCode,
+    sender: Sender,
+    stage: DeliveryStage,
+    reason: &'static str,
+}
+
+/// Checks a delivery before its body is read.
+fn check<I: ?Sized>(kind: MessageKind, shared: &Shared<I>, head: &Parts) -> Result<(), Unread> {
+    let unread = |status, sender, stage, reason| Err(Unread { status, sender, stage, reason });
     if head.method != Method::POST {
-        return Err((StatusCode::METHOD_NOT_ALLOWED, Sender::Unknown));
+        let reason = "expected the method POST, found another";
+        return unread(StatusCode::METHOD_NOT_ALLOWED, Sender::Unknown, DeliveryStage::Method, reason);
     }
     if !is_known_key(shared, &head.headers) {
         tracing::warn!(%kind, "delivery without the API key");
-        return Err((StatusCode::UNAUTHORIZED, Sender::Unknown));
+        let reason = "expected the receiver's API key, found another or none";
+        return unread(StatusCode::UNAUTHORIZED, Sender::Unknown, DeliveryStage::ApiKey, reason);
     }
     // Without a content type there is nothing to contradict that the body is JSON (RFC 9110 section 8.3).
     if head.headers.contains_key(CONTENT_TYPE) && !content::is_json(&head.headers) {
         tracing::warn!(%kind, "delivery with another content type");
-        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, Sender::Known));
+        let reason = "expected the content type application/json, found another";
+        return unread(StatusCode::UNSUPPORTED_MEDIA_TYPE, Sender::Known, DeliveryStage::ContentType, reason);
     }
     Ok(())
 }

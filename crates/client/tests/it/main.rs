@@ -13,6 +13,7 @@ mod leaks;
 mod log;
 #[cfg(feature = "metrics")]
 mod metrics;
+mod observer;
 mod pages;
 mod poller;
 mod provider;

@@ -1,0 +1,168 @@
+//! What became of each delivery, for the operator of the receivers.
+
+use bankrail_mailbox::{EntryId, ReceiveOutcome};
+use bankrail_secured_payload::OpenErrorKind;
+use bankrail_webhook::{DeliveryHeaders, MessageKind};
+use std::fmt;
+use std::sync::Arc;
+
+/// What became of one delivery, as [`ReceiversOptions::observe`](super::ReceiversOptions::observe) is told. It has
+/// nothing of the message but the names of its members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ObservedDelivery {
+    /// The kind of messages that its receiver accepts.
+    pub kind: MessageKind,
+    /// Its headers; `None` if they were not read.
+    pub headers: Option<DeliveryHeaders>,
+    /// What became of it.
+    pub outcome: ObservedOutcome,
+    /// The HTTP status of the answer.
+    pub status: u16,
+}
+
+/// What became of a delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ObservedOutcome {
+    /// The message is new and was stored.
+    #[non_exhaustive]
+    New {
+        /// The inbox's number of the message.
+        id: EntryId,
+    },
+    /// The message was stored by an earlier delivery.
+    #[non_exhaustive]
+    Duplicate {
+        /// The inbox's number of the message.
+        id: EntryId,
+        /// Whether it is over: handled, or a dead letter.
+        handled: bool,
+    },
+    /// The message contradicts an earlier one and was stored beside it.
+    #[non_exhaustive]
+    Conflict {
+        /// The inbox's number of the message.
+        id: EntryId,
+        /// The number of the earlier message.
+        with: EntryId,
+    },
+    /// Nothing was stored. The sender learns neither stage nor reason.
+    #[non_exhaustive]
+    Refused {
+        /// The first stage that the delivery did not pass.
+        stage: DeliveryStage,
+        /// Why, in one line.
+        reason: String,
+    },
+}
+
+impl ObservedOutcome {
+    pub(super) fn of(received: &ReceiveOutcome) -> Self {
+        match received {
+            ReceiveOutcome::New { id, .. } => Self::New { id: *id },
+            ReceiveOutcome::Duplicate { id, .. } => Self::Duplicate { id: *id, handled: true },
+            ReceiveOutcome::InProgress { id, .. } => Self::Duplicate { id: *id, handled: false },
+            ReceiveOutcome::Conflict { id, with, .. } => Self::Conflict { id: *id, with: *with },
+        }
+    }
+}
+
+/// A stage that a delivery passes, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DeliveryStage {
+    /// `POST`.
+    Method,
+    /// The API key.
+    ApiKey,
+    /// `application/json`.
+    ContentType,
+    /// The body: within its bounds and its time.
+    Body,
+    /// The headers of the specification.
+    Headers,
+    /// The member `secured_payload`.
+    Envelope,
+    /// The form of the sealed message and its header, judged before any key is used.
+    Format,
+    /// The choice of the decryption key, and its use where it is remote.
+    DecryptionKey,
+    /// Decryption and signature. They are one stage, because who learns which of the two failed can decrypt messages of
+    /// others (RFC 7516 section 11.5).
+    DecryptOrVerify,
+    /// The choice of the verifying key.
+    VerifyingKey,
+    /// What the signed header says: type and recipient.
+    SignedHeader,
+    /// The signed text is JSON.
+    Parse,
+    /// The JSON is a message of the receiver's kind.
+    Message,
+    /// The age of the message.
+    Age,
+    /// The inbox.
+    Inbox,
+}
+
+impl DeliveryStage {
+    /// A stable name, such as `decrypt_or_verify`, which is also its `Display`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Method => "method",
+            Self::ApiKey => "api_key",
+            Self::ContentType => "content_type",
+            Self::Body => "body",
+            Self::Headers => "headers",
+            Self::Envelope => "envelope",
+            Self::Format => "format",
+            Self::DecryptionKey => "decryption_key",
+            Self::DecryptOrVerify => "decrypt_or_verify",
+            Self::VerifyingKey => "verifying_key",
+            Self::SignedHeader => "signed_header",
+            Self::Parse => "parse",
+            Self::Message => "message",
+            Self::Age => "age",
+            Self::Inbox => "inbox",
+        }
+    }
+
+    pub(super) fn of(kind: OpenErrorKind) -> Self {
+        match kind {
+            OpenErrorKind::NoKey | OpenErrorKind::Unavailable => Self::DecryptionKey,
+            OpenErrorKind::Rejected => Self::DecryptOrVerify,
+            OpenErrorKind::NoSigningKey => Self::VerifyingKey,
+            OpenErrorKind::OtherRecipient | OpenErrorKind::OtherType => Self::SignedHeader,
+            OpenErrorKind::PayloadInvalid => Self::Parse,
+            // `Malformed` and `UnsupportedHeader`, for which no key is used.
+            _ => Self::Format,
+        }
+    }
+}
+
+impl fmt::Display for DeliveryStage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+/// Who is told of deliveries.
+#[derive(Clone)]
+pub(super) struct Observer(Arc<dyn Fn(&ObservedDelivery) + Send + Sync>);
+
+impl Observer {
+    pub(super) fn new(tell: impl Fn(&ObservedDelivery) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+
+    pub(super) fn tell(&self, delivery: &ObservedDelivery) {
+        (self.0)(delivery);
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Observer")
+    }
+}
