@@ -147,6 +147,18 @@ impl InTransaction<'_> {
     ) -> Result<Observation, StoreError> {
         Ok(apply(self.transaction, scope, message, now).await?)
     }
+
+    /// Returns the history of a mandate or payment, as [`Histories::find`] does, as it is in this transaction: after
+    /// [`InTransaction::apply_history`], with the message.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn find_history(&self, scope: &str, id: &HistoryId) -> Result<Option<KeptHistory>, StoreError> {
+        let (scope, names) = (storable(scope), [name(id)]);
+        let parameters: [Typed<'_>; 2] = [(&scope, Type::TEXT), (&names.as_slice(), Type::TEXT_ARRAY)];
+        let rows = self.transaction.query_typed(NAMED, &parameters).await.map_err(Fault::from)?;
+        Ok(rows.first().map(kept).transpose()?)
+    }
 }
 
 async fn apply(

@@ -131,6 +131,15 @@ impl Transaction<'_> {
     pub fn apply_history(&self, scope: &str, message: &Message, now: Timestamp) -> Result<Observation, StoreError> {
         Ok(apply(self.connection(), scope, message, now)?)
     }
+
+    /// Returns the history of a mandate or payment, as [`Histories::find`] does, as it is in this transaction: after
+    /// [`Transaction::apply_history`], with the message.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the transaction's work must then return an error.
+    pub fn find_history(&self, scope: &str, id: &HistoryId) -> Result<Option<KeptHistory>, StoreError> {
+        Ok(find(self.connection(), scope, &id.to_string())?)
+    }
 }
 
 fn apply(connection: &Connection, scope: &str, message: &Message, now: Timestamp) -> Result<Observation, Fault> {

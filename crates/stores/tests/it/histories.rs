@@ -86,7 +86,11 @@ async fn a_history_changes_in_the_inboxs_transaction_on_sqlite() {
     let store = SqliteStore::open_in_memory().unwrap();
     let work = |fails: bool| {
         Work::new(move |transaction| {
+            let id = &HistoryId::of(&settled())[0];
+            assert_eq!(transaction.find_history("", id)?, None);
             transaction.apply_history("", &settled(), at(2))?;
+            let kept = transaction.find_history("", id)?.unwrap();
+            assert_eq!(kept.state(), HistoryState::Payment(PaymentState::Settled));
             if fails {
                 Err("the ledger is closed".into())
             } else {
@@ -106,7 +110,11 @@ async fn a_history_changes_in_the_inboxs_transaction_on_postgres() {
     let work = |fails: bool| {
         Work::new(move |transaction| {
             Box::pin(async move {
-                InTransaction::of(transaction).apply_history("", &settled(), at(2)).await?;
+                let (transaction, id) = (InTransaction::of(transaction), &HistoryId::of(&settled())[0]);
+                assert_eq!(transaction.find_history("", id).await?, None);
+                transaction.apply_history("", &settled(), at(2)).await?;
+                let kept = transaction.find_history("", id).await?.unwrap();
+                assert_eq!(kept.state(), HistoryState::Payment(PaymentState::Settled));
                 if fails { Err("the ledger is closed".into()) } else { Ok(()) }
             })
         })
