@@ -1,6 +1,6 @@
 //! What all answers share: JSON and a log line. The layer around the routers sets their `X-RequestKey`.
 
-use crate::measure;
+use crate::{CallOutcome, CallRefusal, measure};
 use axum::body::Body;
 use axum::response::Response;
 use bankrail_client_assertion::CustomerCode;
@@ -13,6 +13,7 @@ use http::{Extensions, HeaderValue, StatusCode};
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// How long the unread body of a refused request may take to be drained.
@@ -54,6 +55,7 @@ pub(crate) struct Exchange {
     endpoint: &'static str,
     pub(crate) key: HyphenatedUuid,
     pub(crate) customer: Option<CustomerCode>,
+    refusal: OnceLock<CallRefusal>,
     started: Instant,
 }
 
@@ -61,7 +63,7 @@ impl Exchange {
     pub(crate) fn new(endpoint: &'static str, request: &Extensions) -> Self {
         let key = RequestKey::of(request)
             .expect("every router of the provider is inside the layer that sets the request key");
-        Self { endpoint, key: key.uuid(), customer: None, started: Instant::now() }
+        Self { endpoint, key: key.uuid(), customer: None, refusal: OnceLock::new(), started: Instant::now() }
     }
 
     /// Drains the unread body of a refused request, so that its sender gets the answer.
@@ -90,11 +92,19 @@ impl Exchange {
 
     /// Counts a refusal or failure.
     pub(crate) fn refused(&self, reason: &'static str) {
-        measure::endpoints::refused(self.endpoint, reason);
+        self.refused_for(reason, None);
     }
 
-    /// Logs and counts the status and the duration, and logs the customer, without secrets or contents.
-    pub(crate) fn finish(self, response: Response) -> Response {
+    /// Counts a refusal or failure, and keeps its detail for [`CallOutcome`].
+    pub(crate) fn refused_for(&self, reason: &'static str, detail: Option<String>) {
+        measure::endpoints::refused(self.endpoint, reason);
+        // The first one is why the answer is what it is.
+        let _ = self.refusal.set(CallRefusal { reason, detail });
+    }
+
+    /// Logs and counts the status and the duration, and logs the customer, without secrets or contents. Adds the
+    /// [`CallOutcome`].
+    pub(crate) fn finish(self, mut response: Response) -> Response {
         let took = self.started.elapsed();
         measure::endpoints::answered(self.endpoint, response.status(), took);
         tracing::info!(
@@ -105,6 +115,8 @@ impl Exchange {
             duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             "answered"
         );
+        let Self { endpoint, customer, refusal, .. } = self;
+        response.extensions_mut().insert(CallOutcome { endpoint, customer, refusal: refusal.into_inner() });
         response
     }
 }

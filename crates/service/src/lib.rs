@@ -33,6 +33,8 @@ mod measure;
 #[cfg(feature = "endpoints")]
 mod options;
 #[cfg(feature = "endpoints")]
+mod outcome;
+#[cfg(feature = "endpoints")]
 mod provider;
 #[cfg(feature = "endpoints")]
 mod shared;
@@ -63,6 +65,8 @@ pub use ledger::{
 };
 #[cfg(feature = "endpoints")]
 pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
+#[cfg(feature = "endpoints")]
+pub use outcome::{CallOutcome, CallRefusal};
 #[cfg(feature = "endpoints")]
 pub use provider::Provider;
 #[cfg(feature = "endpoints")]

@@ -83,3 +83,15 @@ impl Shared {
         }
     }
 }
+
+/// What a refusal of the limits says to the provider's own people.
+pub(crate) fn limit_detail(refusal: &LimitRefusal) -> Option<String> {
+    match refusal {
+        LimitRefusal::Exceeded(decision) => {
+            let seconds = decision.retry_after_seconds()?;
+            Some(format!("rate limit exceeded, allowed again in {seconds} s"))
+        }
+        LimitRefusal::Unreachable(error) => Some(error.kind().to_string()),
+        _ => None,
+    }
+}

@@ -3,7 +3,7 @@
 use crate::answer::{self, Exchange, allow, body_answer, json};
 use crate::api_key::ApiKeyFault;
 use crate::audit::{AuditEvent, AuditOptions};
-use crate::shared::Shared;
+use crate::shared::{Shared, limit_detail};
 use crate::{Customer, ProviderOptions, TokenErrorStyle};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -286,8 +286,24 @@ impl Refusal {
         }
     }
 
+    /// What was expected and found, for the provider's own people.
+    fn detail(&self) -> Option<String> {
+        Some(match self {
+            Self::ApiKey(fault) => fault.title().to_owned(),
+            Self::Limit(refusal, _) => return limit_detail(refusal),
+            Self::Body(error) => body_answer(error).1.to_owned(),
+            Self::Encoding => "expected a body without content encoding".to_owned(),
+            Self::Form(error) => error.to_string(),
+            Self::OtherCustomer => "expected the customer of the API key as the claim sub, found another".to_owned(),
+            Self::Assertion(error) => error.to_string(),
+            Self::Scope(error) => error.to_string(),
+            Self::Store(error) => error.kind().to_string(),
+            Self::Method | Self::Randomness(_) | Self::Audit => return None,
+        })
+    }
+
     fn into_response(self, exchange: &Exchange, errors: Errors) -> Response {
-        exchange.refused(self.reason());
+        exchange.refused_for(self.reason(), self.detail());
         match self {
             Self::Method => {
                 let status = StatusCode::METHOD_NOT_ALLOWED;

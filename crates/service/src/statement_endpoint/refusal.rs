@@ -5,6 +5,7 @@ use super::report::PageError;
 use crate::ProviderOptions;
 use crate::answer::{Exchange, allow, body_answer, json};
 use crate::api_key::ApiKeyFault;
+use crate::shared::limit_detail;
 use axum::response::Response;
 use bankrail_http::BodyError;
 use bankrail_rate_limit::layer::LimitRefusal;
@@ -67,8 +68,31 @@ impl Refusal {
         }
     }
 
+    /// What was expected and found, for the provider's own people: never the account.
+    fn detail(&self, options: &ProviderOptions) -> Option<String> {
+        Some(match self {
+            Self::ApiKey(fault) => fault.title().to_owned(),
+            Self::Bearer(BearerFault::Absent) => "access token required".to_owned(),
+            Self::Bearer(BearerFault::Invalid) => {
+                "expected a valid access token of the customer, found an unknown, expired or foreign one".to_owned()
+            }
+            Self::Scope => format!("expected a token with the scope {}, found none", options.statement_scope.as_str()),
+            Self::Limit(refusal) | Self::BearerLimit(refusal) => return limit_detail(refusal),
+            Self::Body(error) => body_answer(error).1.to_owned(),
+            Self::MediaType => "expected application/json".to_owned(),
+            Self::Encoding => "expected a body without content encoding".to_owned(),
+            Self::Cursor => "expected a cursor of this customer, account and day, found another".to_owned(),
+            Self::Account(_) => "not found, or not registered for the customer".to_owned(),
+            Self::Ledger(_, error) => error.kind().to_string(),
+            Self::Page(_, error) => error.place(),
+            Self::Store(error) => error.kind().to_string(),
+            Self::Request(error) => with_cause(error),
+            Self::Method | Self::Audit => return None,
+        })
+    }
+
     pub(super) fn into_response(self, exchange: &Exchange, options: &ProviderOptions) -> Response {
-        exchange.refused(self.reason());
+        exchange.refused_for(self.reason(), self.detail(options));
         let plain = |failure: Failure, title: &str| answer(exchange, options, failure, title);
         match self {
             Self::Method => {

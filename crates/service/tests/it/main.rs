@@ -22,6 +22,7 @@ mod logging;
 #[cfg(feature = "metrics")]
 mod metrics;
 mod numbers;
+mod outcomes;
 mod paging;
 mod shape;
 mod statement;
