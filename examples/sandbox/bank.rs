@@ -1,15 +1,13 @@
 //! The sandbox's bank: one customer and the test accounts.
 
-use crate::accounts::{ACCOUNTS, TestAccount, TestEntry};
-use bankrail::camt052::Direction;
 use bankrail::client_assertion::token::names as scope;
 use bankrail::jose::{KeySet, VerifyingKey};
 use bankrail::service::{
-    ApiKeyHash, Booking, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount,
-    StatementQuery,
+    ApiKeyHash, Booking, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, StatementQuery,
 };
-use bankrail::statement::{EntryChannel, PagePosition, SortOrder};
-use bankrail::values::{Currency, Date, Decimal, Money, StoreError, StoreErrorKind, StoreFuture, parse_decimal};
+use bankrail::statement::{PagePosition, SortOrder};
+use bankrail::testing::TestAccount;
+use bankrail::values::{Date, Decimal, StoreError, StoreErrorKind, StoreFuture};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -40,7 +38,7 @@ impl Directory for Bank {
 impl Ledger for Bank {
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
         Box::pin(async move {
-            let known = ACCOUNTS.iter().find(|account| account.id == query.account.as_str());
+            let known = TestAccount::ALL.iter().find(|account| account.id() == query.account);
             let Some(account) = known.filter(|_| query.customer == self.customer.code) else {
                 return Ok(LedgerAnswer::UnknownAccount);
             };
@@ -53,68 +51,42 @@ impl Ledger for Bank {
 }
 
 fn page(account: &TestAccount, query: &StatementQuery) -> Result<LedgerAnswer, Box<dyn Error>> {
-    let currency = Currency::parse(account.currency)?;
-    let mut facts = RegisteredAccount::new(currency);
-    if account.has_virtual_accounts {
-        facts = facts.with_virtual_accounts();
-    }
-    let mut entries: Vec<&TestEntry> = account.entries.iter().collect();
+    let mut bookings = account.bookings(query.day);
     if query.sort_order == SortOrder::Backward {
-        entries.reverse();
+        bookings.reverse();
     }
     // A position names the last entry that was sent, so entries booked between two calls do not move it.
     let from = match &query.position {
         None => 0,
-        Some(position) => match entries.iter().position(|entry| entry.reference.as_bytes() == position.as_bytes()) {
+        Some(position) => match bookings.iter().position(|booking| key(booking) == position.as_bytes()) {
             Some(sent) => sent + 1,
             None => return Ok(LedgerAnswer::UnknownPosition),
         },
     };
-    let rest = entries.get(from..).unwrap_or_default();
+    let rest = bookings.get(from..).unwrap_or_default();
     let sent = rest.get(..usize::from(query.max_entries.get())).unwrap_or(rest);
     let next = sent.last().filter(|_| sent.len() < rest.len());
-    let mut page = LedgerPage::new(facts, account.balance()?, query.day);
-    for entry in sent {
-        page.entries.push(ledger_entry(entry, currency, query.day)?);
+    let mut page = LedgerPage::new(account.registered(), balance_of(account, query.day)?, query.day);
+    for booking in sent {
+        page.entries.push(booking.to_entry()?);
     }
-    page.next = next.and_then(|last| PagePosition::from_bytes(last.reference.as_bytes()));
+    page.next = next.and_then(|last| PagePosition::from_bytes(key(last)));
     Ok(page.into())
 }
 
-fn ledger_entry(entry: &TestEntry, currency: Currency, today: Date) -> Result<LedgerEntry, Box<dyn Error>> {
-    let money = Money::new(parse_decimal(entry.amount)?, currency);
-    let mut booking = Booking::new(entry.kind, money, today).reference(entry.reference).narrative(entry.narrative);
-    if entry.is_fast() {
-        booking = booking.end_to_end_id(format!("E2E-{}", entry.reference)).counterparty(entry.other_party);
-    }
-    if let Some((number, issuer)) = entry.virtual_account {
-        booking = booking.virtual_account(number).virtual_account_issuer(issuer);
-    }
-    Ok(booking.to_entry()?)
+fn key(booking: &Booking) -> &[u8] {
+    booking.idempotency_key().unwrap_or_default().as_bytes()
 }
 
-impl TestAccount {
-    /// The current balance: the opening balance and the entries of today.
-    pub(crate) fn balance(&self) -> Result<Decimal, Box<dyn Error>> {
-        let mut balance = parse_decimal(self.opening)?;
-        for entry in self.entries {
-            balance += entry.signed_amount()?;
-        }
-        Ok(balance)
-    }
+/// The entries of a day.
+pub(crate) fn entries(account: &TestAccount, day: Date) -> Result<Vec<LedgerEntry>, Box<dyn Error>> {
+    Ok(account.bookings(day).iter().map(Booking::to_entry).collect::<Result<_, _>>()?)
 }
 
-impl TestEntry {
-    /// The amount, negative for a debit.
-    pub(crate) fn signed_amount(&self) -> Result<Decimal, Box<dyn Error>> {
-        let amount = parse_decimal(self.amount)?;
-        Ok(if self.kind.direction() == Direction::Debit { -amount } else { amount })
-    }
-
-    /// Whether its narrative is hidden on request.
-    pub(crate) fn is_fast(&self) -> bool {
-        self.kind.channel() == EntryChannel::FastPayment
-    }
+/// The current balance: the opening balance and the entries of today.
+pub(crate) fn balance_of(account: &TestAccount, today: Date) -> Result<Decimal, Box<dyn Error>> {
+    let booked = entries(account, today)?;
+    Ok(account.opening().amount() + booked.iter().filter_map(|booked| booked.entry.signed_amount()).sum::<Decimal>())
 }
 
 #[cfg(test)]
@@ -126,9 +98,10 @@ mod tests {
     #[tokio::test]
     async fn the_sandboxs_bank_is_a_good_ledger_and_directory() -> Result<(), Box<dyn Error>> {
         let bank = Bank::new("a key", SigningKey::generate(RsaSize::Rsa2048)?.verifying_key())?;
-        let several_pages = ACCOUNTS.iter().max_by_key(|account| account.entries.len()).ok_or("no accounts")?;
-        let fixture = LedgerFixture::new(CUSTOMER.parse()?, several_pages.id.parse()?, Date::parse("2026-03-02")?)
-            .stranger("OTHER".parse()?);
+        let day = Date::parse("2026-03-02")?;
+        let several_pages = TestAccount::ALL.iter().max_by_key(|account| account.bookings(day).len());
+        let account = several_pages.ok_or("no accounts")?.id();
+        let fixture = LedgerFixture::new(CUSTOMER.parse()?, account, day).stranger("OTHER".parse()?);
         ledger_suite(&bank, &fixture).await;
         directory_suite(&bank, &[(b"a key", CUSTOMER.parse()?)]).await;
         Ok(())

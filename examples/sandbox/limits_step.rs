@@ -1,16 +1,16 @@
 //! Step 4: the 26th statement call within the hour.
 
-use crate::accounts::ACCOUNTS;
 use crate::tour::{Sandbox, expect};
-use bankrail::statement::{AccountId, StatementReply, StatementRequest};
+use bankrail::statement::{StatementReply, StatementRequest};
+use bankrail::testing::TestAccount;
 use std::error::Error;
 use std::time::Duration;
 
 const LIMIT: u32 = 25;
 
 pub(crate) async fn run(sandbox: &Sandbox, calls_so_far: u32) -> Result<(), Box<dyn Error>> {
-    let account = ACCOUNTS.first().ok_or("expected an account")?;
-    let request = StatementRequest::new(&AccountId::parse(account.id)?);
+    let account = TestAccount::ALL.first().ok_or("expected an account")?;
+    let request = StatementRequest::new(&account.id());
     expect(calls_so_far < LIMIT, "calls to be left")?;
     for _ in calls_so_far..LIMIT {
         sandbox.client.statements().page(&request).await?;

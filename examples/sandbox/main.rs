@@ -7,7 +7,6 @@
 //! - `sandbox receive` keeps the customer's webhook receivers running until Ctrl-C.
 //! - `sandbox send --to URL` delivers one of each webhook message to a receiver.
 
-mod accounts;
 mod bank;
 mod data;
 mod delivery;

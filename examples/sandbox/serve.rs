@@ -1,6 +1,5 @@
 //! `sandbox serve`: keeps the provider running for other programs.
 
-use crate::accounts::{ACCOUNTS, UNKNOWN_ACCOUNT};
 use crate::bank::{Bank, CUSTOMER};
 use crate::data::Data;
 use crate::files::{make_private_folder, write_private};
@@ -12,6 +11,7 @@ use bankrail::http::serve::Shutdown;
 use bankrail::rate_limit::{CallType, Limiter, Policy};
 use bankrail::service::{CursorSecret, Provider, ProviderOptions};
 use bankrail::stores::sqlite::SqliteStore;
+use bankrail::testing::TestAccount;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
@@ -127,7 +127,7 @@ fn customer_file(base_url: &str, audience: &Audience, api_key: &str) -> String {
         "token_url": format!("{base_url}/v1.0/auth"),
         "statement_url": format!("{base_url}/accounts/v2.0/statement"),
         "scope": names::STATEMENT_READ,
-        "accounts": ACCOUNTS.iter().map(|account| account.id).collect::<Vec<_>>(),
+        "accounts": TestAccount::ALL.iter().map(|account| account.id().to_string()).collect::<Vec<_>>(),
     });
     format!("{file:#}\n")
 }
@@ -142,10 +142,10 @@ fn print_help(data: &Data, base_url: &str, api_key: &str, assertion: &str) {
     println!("CA file        {ca}");
     println!("for programs   {}\n", data.path("customer.json").display());
     println!("test accounts");
-    for account in &ACCOUNTS {
-        println!("  {:<16} {}  {}", account.id, account.currency, account.shows);
+    for account in TestAccount::ALL {
+        println!("  {:<16} {}  {}", account.id().as_str(), account.opening().currency(), account.shows());
     }
-    println!("  {UNKNOWN_ACCOUNT:<16}      never found\n");
+    println!("  {:<16}      never found\n", TestAccount::UNKNOWN);
     let program = "cargo run -q -p bankrail-examples --example sandbox --";
     println!("a token (its assertion is valid for an hour; `{program} assertion --data '{folder}'` prints another):\n");
     println!(
@@ -155,7 +155,7 @@ fn print_help(data: &Data, base_url: &str, api_key: &str, assertion: &str) {
          's/.*\"access_token\":\"\\([^\"]*\\)\".*/\\1/p')\n",
         names::STATEMENT_READ
     );
-    let account = ACCOUNTS.first().map_or("", |account| account.id);
+    let account = TestAccount::ALL.first().map(|account| account.id().to_string()).unwrap_or_default();
     println!("a statement:\n");
     println!(
         "curl -sS -i --cacert '{ca}' -H 'apikey: {api_key}' -H \"Authorization: Bearer $TOKEN\" \

@@ -1,12 +1,13 @@
 //! Step 2: a statement of every test account.
 
-use crate::accounts::{ACCOUNTS, TestAccount, UNKNOWN_ACCOUNT};
+use crate::bank::{balance_of, entries};
 use crate::tour::{Sandbox, expect};
 use bankrail::camt052::{Direction, Document};
 use bankrail::client::{StatementError, StatementPage};
-use bankrail::statement::{AccountId, MaxEntries, SeenEntries, StatementRequest, find_new};
+use bankrail::statement::{AccountId, AccountKind, EntryChannel, MaxEntries, SeenEntries, StatementRequest, find_new};
 use bankrail::stores::sqlite::SqliteStore;
-use bankrail::values::{Currency, Decimal};
+use bankrail::testing::TestAccount;
+use bankrail::values::{Clock as _, Date, Decimal};
 use bankrail_examples::print_document;
 use std::error::Error;
 
@@ -17,13 +18,13 @@ const PAGE: u16 = 3;
 pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
     let mut calls = 0;
     let imported = SqliteStore::open_in_memory()?;
-    for account in &ACCOUNTS {
+    for account in TestAccount::ALL {
         calls += one_account(sandbox, account, &imported).await?;
     }
     calls += without_narrative(sandbox).await?;
 
-    println!("\nasked          accountId {UNKNOWN_ACCOUNT}");
-    let request = StatementRequest::new(&AccountId::parse(UNKNOWN_ACCOUNT)?);
+    println!("\nasked          accountId {}", TestAccount::UNKNOWN);
+    let request = StatementRequest::new(&AccountId::parse(TestAccount::UNKNOWN)?);
     match sandbox.client.statements().page(&request).await {
         Err(StatementError::Service { status, code: Some(code), title, request_key: Some(request_key), .. }) => {
             expect(code.as_str() == "EC20001", "the code EC20001")?;
@@ -48,15 +49,16 @@ async fn one_account(
     account: &TestAccount,
     imported: &impl SeenEntries,
 ) -> Result<u32, Box<dyn Error>> {
-    let account_id = AccountId::parse(account.id)?;
+    let (account_id, today) = (account.id(), sandbox.clock.now().date());
+    let booked = entries(account, today)?.len();
     let mut request = StatementRequest::new(&account_id);
     request.include_narrative = Some(true);
-    if account.entries.len() > usize::from(PAGE) {
+    if booked > usize::from(PAGE) {
         request.max_entries = MaxEntries::new(PAGE);
     }
-    println!("\n{} ({})", account.shows, account.currency);
+    println!("\n{} ({})", account.shows(), account.opening().currency());
     let mut pages = sandbox.client.statements().pages(request);
-    let (mut calls, mut entries) = (0, 0);
+    let (mut calls, mut found) = (0, 0);
     while let Some(page) = pages.next().await? {
         let new = find_new(imported, &account_id, page.seen_entries()).await?;
         expect(new.iter().all(|new| *new), "entries that were not imported before")?;
@@ -68,26 +70,28 @@ async fn one_account(
         calls += 1;
         println!("  request key {}, page {calls}", page.request_key());
         print_document(&page.document, &mut std::io::stdout().lock())?;
-        check_page(account, &page)?;
-        entries += page_entries(&page.document);
+        check_page(account, today, &page)?;
+        found += page_entries(&page.document);
     }
-    expect(entries == account.entries.len(), "every entry once")?;
-    let several = account.entries.len() > usize::from(PAGE);
+    expect(found == booked, "every entry once")?;
+    let several = booked > usize::from(PAGE);
     expect(several == (calls > 1), "several pages exactly for the long account")?;
     Ok(calls)
 }
 
-fn check_page(account: &TestAccount, page: &StatementPage) -> Result<(), Box<dyn Error>> {
+fn check_page(account: &TestAccount, today: Date, page: &StatementPage) -> Result<(), Box<dyn Error>> {
     expect(page.received.findings.is_empty() && page.document_findings.is_empty(), "no findings")?;
-    expect(page.received.account_id == account.id, "the account asked for")?;
-    expect(page.received.sort_order.is_some() == account.has_virtual_accounts, "sortOrder for virtual accounts only")?;
+    expect(page.received.account_id == account.id().as_str(), "the account asked for")?;
+    let registered = account.registered();
+    let has_virtual_accounts = registered.kind == AccountKind::WithVirtualAccounts;
+    expect(page.received.sort_order.is_some() == has_virtual_accounts, "sortOrder for virtual accounts only")?;
     let [report] = page.document.reports.as_slice() else { return Err("expected one report".into()) };
     let [balance] = report.balances.as_slice() else { return Err("expected one balance".into()) };
     let sign = if balance.direction == Direction::Debit { -Decimal::ONE } else { Decimal::ONE };
     let money = balance.amount.to_money().ok_or("expected a currency")?;
-    let currency = Currency::parse(account.currency)?;
+    let currency = registered.currency;
     expect(money.currency() == currency, "the account's currency")?;
-    expect(money.amount() * sign == account.balance()?, "the balance of opening and entries")?;
+    expect(money.amount() * sign == balance_of(account, today)?, "the balance of opening and entries")?;
     let decimals = currency.minor_units().map(u32::from);
     let amounts = report.entries.iter().filter_map(|entry| entry.amount.to_money()).chain([money]);
     expect(amounts.into_iter().all(|amount| Some(amount.amount().scale()) == decimals), "the currency's own decimals")
@@ -96,18 +100,21 @@ fn check_page(account: &TestAccount, page: &StatementPage) -> Result<(), Box<dyn
 /// Fetches statements without narrative: fast payments have no parties and no text, ordinary entries keep their memo.
 async fn without_narrative(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
     let mut calls = 0;
-    for account in ACCOUNTS.iter().filter(|account| ["999001400100101", "999042700100109"].contains(&account.id)) {
-        let mut request = StatementRequest::new(&AccountId::parse(account.id)?);
+    for id in ["999001400100101", "999042700100109"] {
+        let account =
+            TestAccount::ALL.iter().find(|account| account.id().as_str() == id).ok_or("expected an account")?;
+        let mut request = StatementRequest::new(&account.id());
         request.include_narrative = Some(false);
-        println!("\n{} ({}), includeNarrative false", account.shows, account.currency);
+        println!("\n{} ({}), includeNarrative false", account.shows(), account.opening().currency());
         let page = sandbox.client.statements().page(&request).await?;
         calls += 1;
         print_document(&page.document, &mut std::io::stdout().lock())?;
         let report = page.document.reports.first().ok_or("expected a report")?;
-        for (entry, booked) in report.entries.iter().zip(account.entries) {
+        for (entry, booked) in report.entries.iter().zip(entries(account, sandbox.clock.now().date())?) {
             let parties = entry.transactions().any(|transaction| transaction.parties.is_some());
             expect(!parties, "no related parties")?;
-            let narrative = if booked.is_fast() { "" } else { booked.narrative };
+            let is_fast = booked.channel == EntryChannel::FastPayment;
+            let narrative = if is_fast { String::new() } else { booked.entry.narrative() };
             expect(entry.narrative() == narrative, "the memo of ordinary entries and no other narrative")?;
         }
     }

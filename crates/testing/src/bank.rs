@@ -11,6 +11,7 @@ use crate::ledger::FakeLedger;
 use crate::listener::{Bound, Certificate, Running};
 use crate::options::FakeBankOptions;
 use crate::story::{MandateStory, PaymentStory};
+use crate::test_account::TestAccount;
 use crate::webhooks::Webhooks;
 use bankrail_client::{Client, ClientOptions, Credentials, Pacing, TlsRoots};
 use bankrail_client_assertion::token::{ScopeSet, names};
@@ -224,6 +225,20 @@ impl FakeBank {
     /// accounts with virtual accounts.
     pub fn open_account(&self, account: &AccountId, currency: Currency) {
         self.0.ledger.open(&code(Self::CUSTOMER), account, RegisteredAccount::new(currency));
+    }
+
+    /// Opens the specification's test accounts for the first customer, each with its entries of today. Accounts with
+    /// their identifiers are replaced; [`FakeBank::ACCOUNT`] is the first of them.
+    pub fn open_test_accounts(&self) {
+        let (ledger, today) = (&self.0.ledger, self.now().date());
+        for account in TestAccount::ALL {
+            let id = account.id();
+            ledger.open(&code(Self::CUSTOMER), &id, account.registered());
+            ledger.set_opening_balance(&id, account.opening().amount());
+            for booking in account.bookings(today) {
+                ledger.book_entry(&id, booking.to_entry().expect("a test account has entries"), today);
+            }
+        }
     }
 
     /// Books an entry on an account.

@@ -90,6 +90,17 @@ impl FakeLedger {
         Booked(id)
     }
 
+    /// Books an entry as a provider's own ledger makes it.
+    #[track_caller]
+    pub(crate) fn book_entry(&self, account: &AccountId, entry: LedgerEntry, day: Date) {
+        let mut accounts = self.lock();
+        accounts.booked += 1;
+        let id = accounts.booked;
+        let amount = entry.entry.signed_amount().expect("a booking has a direction");
+        let LedgerEntry { entry, channel, .. } = entry;
+        find(&mut accounts.by_id, account).lines.push(Line { id, day, amount, entry, channel });
+    }
+
     /// Puts another content in the place of a booked entry, as a bank does that corrects it. A correction that names no
     /// reference keeps the entry's own, and it keeps its day unless it names another one.
     ///

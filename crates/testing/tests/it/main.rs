@@ -7,4 +7,5 @@ mod biller;
 mod faults;
 mod stories;
 mod suites;
+mod test_accounts;
 mod webhooks;
