@@ -56,6 +56,14 @@ impl Failure {
         Self::Unable(format!("{what}; {next}"))
     }
 
+    /// The same failure of a file that the command needs and does not judge.
+    pub(crate) fn into_unable(self) -> Self {
+        match self {
+            Self::Refused(line) => Self::Unable(line),
+            other => other,
+        }
+    }
+
     /// The line for standard error, and the exit status.
     pub(crate) fn into_parts(self) -> (Option<String>, ExitCode) {
         match self {

@@ -4,7 +4,7 @@ mod convert;
 pub(crate) mod file;
 mod generate;
 mod show;
-mod write;
+pub(crate) mod write;
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;

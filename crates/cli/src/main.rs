@@ -8,10 +8,12 @@ mod connection;
 mod failure;
 mod input;
 mod keys;
+mod logging;
 mod message;
 mod output;
 mod payload;
 mod progress;
+mod provider;
 mod statement;
 mod text;
 
@@ -66,6 +68,23 @@ enum Command {
     /// Make, show and convert RSA keys
     #[command(subcommand)]
     Keys(keys::Command),
+    /// Be a bank: serve tokens and statements, and deliver webhooks
+    ///
+    /// Serves over HTTPS until Ctrl-C or SIGTERM. Without --config everything is made up at the first start and kept in
+    /// the folder of --data: two customers, the specification's test accounts with entries of today, keys and
+    /// certificates. The first lines name all that a client needs. Each call that is refused prints one line with the
+    /// reason.
+    #[command(after_help = "Limits in a file:\n  \
+        [[limits]]\n  \
+        call_type = \"token\"       # as bankrail provider's customers have them\n  \
+        per_hour = 100             # per_hour, per_minute, per_second; or unlimited = true\n\n\
+        Exit status: 0 after Ctrl-C or SIGTERM, 2 if the provider cannot start.\n\n\
+        Examples:\n  \
+        bankrail provider\n  \
+        bankrail provider --limits off --lenient-clients\n  \
+        bankrail provider --fault token-500:0.1 --fault statement-slow:20% --seed 7\n  \
+        bankrail provider --deliver-to https://localhost:9000/hooks --encrypt-to my.pub.pem --roots my-ca.pem")]
+    Provider(provider::Provider),
     /// Print the completions of a shell
     #[command(after_help = "Examples:\n  \
         bankrail completions bash > ~/.local/share/bash-completion/completions/bankrail\n  \
@@ -113,6 +132,7 @@ fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
         Command::Payload(command) => payload::run(command, output),
         Command::Message(command) => message::run(command, output),
         Command::Keys(command) => keys::run(command, output),
+        Command::Provider(arguments) => provider::run(arguments, output),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Program::command(), "bankrail", &mut text);

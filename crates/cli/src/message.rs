@@ -4,6 +4,7 @@ mod check;
 mod sample;
 
 pub(crate) use check::kind_of;
+pub(crate) use sample::{fresh, headers};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -39,7 +40,7 @@ fn kind(name: &str) -> Result<MessageKind, String> {
     MessageKind::from_name(name).ok_or_else(|| format!("expected one of {}", known()))
 }
 
-const KINDS: [&str; 4] = ["mandate_outcome", "mandate_notification", "payment_outcome", "query"];
+pub(crate) const KINDS: [&str; 4] = ["mandate_outcome", "mandate_notification", "payment_outcome", "query"];
 
 #[derive(Args, Debug)]
 pub(crate) struct Check {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Who may read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Secrecy {
+pub(crate) enum Secrecy {
     /// The owner alone.
     Private,
     /// Whoever the system lets.
@@ -19,7 +19,7 @@ pub(super) enum Secrecy {
 ///
 /// Each file is first written under another name. Giving it its own name fails if something has that name, so no other
 /// process can be overwritten either.
-pub(super) fn write(files: &[(&Path, &[u8], Secrecy)], force: bool) -> Result<(), Failure> {
+pub(crate) fn write(files: &[(&Path, &[u8], Secrecy)], force: bool) -> Result<(), Failure> {
     if !force && let Some((path, ..)) = files.iter().find(|(path, ..)| path.symlink_metadata().is_ok()) {
         return Err(exists(path));
     }
@@ -58,7 +58,7 @@ fn exists(path: &Path) -> Failure {
 }
 
 /// Makes a folder that its owner alone can use, with those it lies in.
-pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
+pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -78,8 +78,16 @@ fn name(message: &Message) -> String {
     }
 }
 
+/// The first sample of a kind, with fresh identifiers and times.
+pub(crate) fn fresh(kind: MessageKind) -> Result<Message, Failure> {
+    let sample = samples::all().into_iter().find(|message| message.kind() == kind);
+    let mut message = sample.ok_or_else(|| Failure::unable(format_args!("{kind} has no sample"), "report it"))?;
+    refresh(&mut message)?;
+    Ok(message)
+}
+
 /// Headers of a delivery of its own.
-fn headers(kind: MessageKind) -> DeliveryHeaders {
+pub(crate) fn headers(kind: MessageKind) -> DeliveryHeaders {
     let id = HyphenatedUuid::random();
     let headers = if kind.answers_a_request() {
         let request = OriginalRequest::new(HyphenatedUuid::random()).with_correlation_id(HyphenatedUuid::random());

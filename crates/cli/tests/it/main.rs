@@ -14,6 +14,8 @@ mod manners;
 mod merge;
 mod message;
 mod payload;
+#[cfg(unix)]
+mod provider;
 mod show;
 
 use std::ffi::OsStr;

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::process::Stdio;
 
 /// Every command by its words.
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 32] = [
     &["statement", "show"],
     &["statement", "check"],
     &["statement", "html"],
@@ -22,6 +22,20 @@ const COMMANDS: [&[&str]; 18] = [
     &["keys", "convert"],
     &["keys", "thumbprint"],
     &["keys", "jwks"],
+    &["provider"],
+    &["provider", "book"],
+    &["provider", "customers", "list"],
+    &["provider", "customers", "add"],
+    &["provider", "customers", "rotate"],
+    &["provider", "keys", "list"],
+    &["provider", "keys", "rotate"],
+    &["provider", "outbox", "list"],
+    &["provider", "outbox", "show"],
+    &["provider", "outbox", "resend"],
+    &["provider", "outbox", "drop"],
+    &["provider", "outbox", "pause"],
+    &["provider", "outbox", "resume"],
+    &["provider", "send"],
     &["completions"],
 ];
 

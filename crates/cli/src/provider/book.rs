@@ -1,0 +1,111 @@
+//! `bankrail provider book`.
+
+use super::folder::Folders;
+use crate::failure::{Failure, Outcome, causes};
+use crate::input;
+use crate::output::Output;
+use crate::text::{counted, shown};
+use bankrail::service::{Booked, Booking, BookingKind, SqliteLedger};
+use bankrail::statement::AccountId;
+use bankrail::values::{Clock as _, Date, Money, SystemClock, parse_decimal};
+use clap::Args;
+
+#[derive(Args, Debug)]
+pub(super) struct Book {
+    /// The account
+    #[arg(required_unless_present = "csv", requires = "amount")]
+    account: Option<AccountId>,
+    /// The amount in the account's currency, more than zero; the kind decides whether it is a credit or a debit
+    amount: Option<String>,
+    /// What happened: fast_payment_in, transfer_out, fee and so on; a wrong name prints them all
+    #[arg(long, default_value = "fast_payment_in")]
+    kind: BookingKind,
+    /// The booking day; today in UTC without it
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    day: Option<Date>,
+    /// The bank's reference, under which it is booked once
+    #[arg(long)]
+    reference: Option<String>,
+    /// The remittance text
+    #[arg(long, value_name = "TEXT")]
+    narrative: Option<String>,
+    /// The other party's name
+    #[arg(long, value_name = "NAME")]
+    counterparty: Option<String>,
+    /// The virtual account that a credit is for
+    #[arg(long, value_name = "NUMBER")]
+    virtual_account: Option<String>,
+    /// Reverse an earlier booking of this kind
+    #[arg(long)]
+    reversal: bool,
+    /// Book the rows of this file, all of them or none; - for standard input
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = [
+            "account", "amount", "kind", "day", "reference", "narrative", "counterparty", "virtual_account", "reversal",
+        ]
+    )]
+    csv: Option<String>,
+}
+
+pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
+    let ledger = SqliteLedger::new(folders.store()?);
+    if let Some(path) = &book.csv {
+        let loaded = match path.as_str() {
+            input::STANDARD => ledger.load_csv(std::io::stdin()).await,
+            path => {
+                let file = std::fs::File::open(path).map_err(|error| input::unreadable(path, &error))?;
+                ledger.load_csv(file).await
+            }
+        };
+        let loaded = loaded.map_err(|error| {
+            let what = format!("{}: {}", input::name(path), causes(&error));
+            Failure::refused(what, "nothing was booked; correct the file")
+        })?;
+        let booked = counted(loaded.booked, "entry", "entries");
+        output.line(format_args!("{booked} booked, {} booked before", loaded.already))?;
+        return Ok(Outcome::Fine);
+    }
+    let (Some(account), Some(amount)) = (&book.account, &book.amount) else {
+        return Err(Failure::unable(
+            "expected an account and an amount, found none",
+            "see bankrail provider book --help",
+        ));
+    };
+    let failed = |error: &dyn std::error::Error| Failure::refused(causes(error), "nothing was booked");
+    let balance = ledger.balance(account).await.map_err(|error| failed(&error))?;
+    let Some(balance) = balance else {
+        return Err(Failure::refused(
+            "expected an account that the provider has, found another",
+            "bankrail provider customers list prints the accounts",
+        ));
+    };
+    let amount = parse_decimal(amount).map_err(|error| failed(&error))?;
+    let day = book.day.unwrap_or_else(|| SystemClock.now().date());
+    let mut booking = Booking::new(book.kind, Money::new(amount, balance.currency()), day);
+    let texts: [(&Option<String>, fn(Booking, String) -> Booking); 4] = [
+        (&book.reference, |booking, text| booking.reference(text)),
+        (&book.narrative, |booking, text| booking.narrative(text)),
+        (&book.counterparty, |booking, text| booking.counterparty(text)),
+        (&book.virtual_account, |booking, text| booking.virtual_account(text)),
+    ];
+    for (text, set) in texts {
+        if let Some(text) = text {
+            booking = set(booking, text.clone());
+        }
+    }
+    if book.reversal {
+        booking = booking.reversal();
+    }
+    let booked = ledger.book(account, &booking).await.map_err(|error| failed(&error))?;
+    let balance = ledger.balance(account).await.map_err(|error| failed(&error))?.unwrap_or(balance);
+    let account = shown(account.as_str()).into_owned();
+    match booked {
+        Booked::Already(number) => output.line(format_args!("booked before as entry {number} of {account}"))?,
+        Booked::New(number) => output.line(format_args!("booked as entry {number} of {account} on {day}"))?,
+        _ => output.line("booked")?,
+    }
+    output.line(format_args!("balance {balance}"))?;
+    Ok(Outcome::Fine)
+}

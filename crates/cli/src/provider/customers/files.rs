@@ -1,0 +1,77 @@
+//! Changes of the customers' files. Each is validated with all others before it is written.
+
+use super::super::folder::{Folders, damaged, read};
+use crate::failure::Failure;
+use crate::keys::write::{Secrecy, write};
+use bankrail::client_assertion::CustomerCode;
+use bankrail::service::customers::{CustomerBook, CustomerRecord, CustomersError};
+use std::fs;
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// Writes the file of a new customer.
+pub(super) fn add(folders: &Folders, record: &CustomerRecord) -> Result<PathBuf, Failure> {
+    let code = &record.customer.code;
+    let book = folders.customers()?.book();
+    if book.get(code).is_some() {
+        return Err(Failure::refused(
+            format_args!("expected a new customer code, found that of a customer: {code}"),
+            "choose another code",
+        ));
+    }
+    let all = book.records().map(|known| (**known).clone()).chain([record.clone()]);
+    CustomerBook::new(all).map_err(|error| refused(&error))?;
+    let path = folders.config("customers").join(format!("{}.toml", code.as_str().to_ascii_lowercase()));
+    write(&[(&path, record.to_toml().as_bytes(), Secrecy::Private)], false)?;
+    Ok(path)
+}
+
+/// Changes a customer's record, and keeps the file as it was beside it. Nothing is written if nothing changes.
+pub(super) fn change(
+    folders: &Folders,
+    code: &CustomerCode,
+    change: impl FnOnce(&mut CustomerRecord) -> Result<(), Failure>,
+) -> Result<PathBuf, Failure> {
+    let book = folders.customers()?.book();
+    let Some(known) = book.get(code) else {
+        let codes: Vec<&str> = book.records().map(|record| record.customer.code.as_str()).collect();
+        let what = format!("expected one of {}, found {code}", codes.join(", "));
+        return Err(Failure::refused(what, "bankrail provider customers list prints the customers"));
+    };
+    let mut record = (**known).clone();
+    change(&mut record)?;
+    let path = file_of(folders, code)?;
+    if record == **known {
+        return Ok(path);
+    }
+    let others = book.records().filter(|other| other.customer.code != *code).map(|other| (**other).clone());
+    CustomerBook::new(others.chain([record.clone()])).map_err(|error| refused(&error))?;
+    let before = Zeroizing::new(read(&path)?);
+    let mut name = path.clone().into_os_string();
+    name.push(".before");
+    write(&[(Path::new(&name), &before, Secrecy::Private)], true)?;
+    write(&[(&path, record.to_toml().as_bytes(), Secrecy::Private)], true)?;
+    Ok(path)
+}
+
+/// The file of a customer that is in force.
+fn file_of(folders: &Folders, code: &CustomerCode) -> Result<PathBuf, Failure> {
+    let folder = folders.config("customers");
+    for entry in fs::read_dir(&folder).map_err(|error| damaged(&folder, &error))? {
+        let path = entry.map_err(|error| damaged(&folder, &error))?.path();
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if hidden || path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let text = Zeroizing::new(String::from_utf8_lossy(&read(&path)?).into_owned());
+        if CustomerRecord::from_toml(&path, &text).is_ok_and(|record| record.customer.code == *code) {
+            return Ok(path);
+        }
+    }
+    Err(Failure::unable(format_args!("{}: no file of {code}", folder.display()), "try again"))
+}
+
+fn refused(error: &CustomersError) -> Failure {
+    let first = error.faults.first().map(ToString::to_string).unwrap_or_default();
+    Failure::refused(first, "nothing was changed")
+}

@@ -1,0 +1,128 @@
+//! The customers that are made up.
+
+use super::super::certificate::Authority;
+use super::connection::to_toml;
+use super::{new_api_key, no_key};
+use crate::connection::{Connection, Receiving};
+use crate::failure::{Failure, causes};
+use crate::keys::write::Secrecy;
+use bankrail::client_assertion::token::names;
+use bankrail::jose::{DecryptionKey, KeySet, RsaSize, SigningKey};
+use bankrail::service::customers::{ApiKeyRecord, CustomerRecord, EndpointRecord};
+use bankrail::service::delivery::EndpointUrl;
+use bankrail::service::{ApiKeyHash, Customer, RegisteredAccount};
+use bankrail::statement::AccountId;
+use bankrail::testing::TestAccount;
+use bankrail::values::{Currency, SecretString};
+use std::error::Error;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use zeroize::Zeroizing;
+
+/// A customer that is made up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DemoCustomer {
+    code: &'static str,
+    /// The port at which its receivers are expected.
+    port: u16,
+    accounts: fn() -> Vec<(AccountId, RegisteredAccount)>,
+}
+
+const SCOPES: [&str; 4] =
+    [names::STATEMENT_READ, names::MANDATE_WRITE, names::MANDATE_READ, names::PAYMENT_INSTRUCTION_WRITE];
+
+/// The files of a customer's folder: name, content, and who may read it.
+type Files = Vec<(&'static str, Zeroizing<String>, Secrecy)>;
+
+impl DemoCustomer {
+    /// One with the test accounts, and one whose account the first one may not see.
+    pub(super) const ALL: [Self; 2] = [
+        Self { code: "DEMOCUSTOMER", port: 9443, accounts: test_accounts },
+        Self { code: "OTHERCUSTOMER", port: 9444, accounts: other_account },
+    ];
+
+    pub(super) fn folder_name(&self) -> String {
+        self.code.to_ascii_lowercase()
+    }
+
+    /// The customer's record, and all that its own programs need.
+    pub(super) fn make(&self, authority: &Authority) -> Result<(CustomerRecord, Files), Failure> {
+        let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
+        let decryption = DecryptionKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
+        let (api_key, receiver_key) = (new_api_key()?, new_api_key()?);
+        let receiver = authority.certificate()?;
+        let accounts = (self.accounts)();
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        let record = self.record(&signing, &decryption, &api_key, &receiver_key, accounts.clone());
+        let record = record.map_err(|error| {
+            Failure::unable(format_args!("a demo customer cannot be made: {}", causes(&*error)), "report it")
+        })?;
+        let connection = Connection {
+            // Until the provider knows its address.
+            base_url: "https://localhost:8443".to_owned(),
+            token_url: None,
+            audience: None,
+            customer: self.code.to_owned(),
+            api_key: api_key.to_string(),
+            api_key_header: Some("apikey".to_owned()),
+            scopes: SCOPES.map(str::to_owned).to_vec(),
+            signing_key: "signing.pem".into(),
+            signing_kid: None,
+            roots: Some("ca.pem".into()),
+            accounts: accounts.iter().map(|(id, _)| id.to_string()).collect(),
+            receivers: Some(Receiving {
+                listen,
+                certificate: "receiver.pem".into(),
+                certificate_key: PathBuf::from("receiver-key.pem"),
+                api_key: receiver_key.to_string(),
+                decryption_key: "decryption.pem".into(),
+                provider_keys: "provider.jwks.json".into(),
+            }),
+        };
+        let (public, encryption) = (signing.verifying_key(), decryption.encryption_key());
+        let keys = [
+            public.clone().with_kid(&public.thumbprint()).to_jwk(),
+            encryption.clone().with_kid(&encryption.thumbprint()).to_jwk(),
+        ];
+        let plain = Zeroizing::new;
+        let files = vec![
+            ("connection.toml", to_toml(&connection), Secrecy::Private),
+            ("signing.pem", signing.to_pkcs8_pem(), Secrecy::Private),
+            ("signing.pub.pem", plain(public.to_spki_pem()), Secrecy::Public),
+            ("signing.jwks.json", plain(format!("{{\"keys\":[{}]}}\n", keys.join(","))), Secrecy::Public),
+            ("decryption.pem", decryption.to_pkcs8_pem(), Secrecy::Private),
+            ("encryption.pub.pem", plain(encryption.to_spki_pem()), Secrecy::Public),
+            ("receiver.pem", plain(receiver.chain_pem), Secrecy::Public),
+            ("receiver-key.pem", receiver.key_pem, Secrecy::Private),
+        ];
+        Ok((record, files))
+    }
+
+    fn record(
+        &self,
+        signing: &SigningKey,
+        decryption: &DecryptionKey,
+        api_key: &str,
+        receiver_key: &str,
+        accounts: Vec<(AccountId, RegisteredAccount)>,
+    ) -> Result<CustomerRecord, Box<dyn Error>> {
+        let customer =
+            Customer::new(self.code.parse()?, KeySet::new([signing.verifying_key()])?, SCOPES.join(" ").parse()?);
+        let mut record = CustomerRecord::new(customer);
+        record.api_keys.push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
+        record.accounts = accounts;
+        let url = EndpointUrl::parse(&format!("https://127.0.0.1:{}", self.port))?;
+        let endpoint = EndpointRecord::new(self.folder_name().parse()?, url, decryption.encryption_key());
+        record.endpoints.push(endpoint.with_api_key(SecretString::from(receiver_key))?);
+        Ok(record)
+    }
+}
+
+fn test_accounts() -> Vec<(AccountId, RegisteredAccount)> {
+    TestAccount::ALL.iter().map(|account| (account.id(), account.registered())).collect()
+}
+
+fn other_account() -> Vec<(AccountId, RegisteredAccount)> {
+    let id = AccountId::parse("999001400200201").expect("a constant that is an account identifier");
+    vec![(id, RegisteredAccount::new(Currency::AUD))]
+}

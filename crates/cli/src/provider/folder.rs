@@ -1,0 +1,141 @@
+//! The folders of a provider, and the files in them.
+
+use crate::failure::{Failure, causes};
+use crate::keys::file;
+use bankrail::jose::SigningKey;
+use bankrail::service::customers::{CustomerFolder, CustomerFolderOptions};
+use bankrail::stores::sqlite::SqliteStore;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where a provider's files are.
+#[derive(Clone, Debug)]
+pub(crate) struct Folders {
+    data: PathBuf,
+    /// The folder of customers and keys; that of the data without one.
+    config: Option<PathBuf>,
+}
+
+/// How soon a change of the customers is in force.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+impl Folders {
+    pub(super) fn of(data: Option<&Path>, config: Option<&Path>) -> Self {
+        let data = data.or(config).unwrap_or(Path::new("bankrail-data")).to_owned();
+        Self { data, config: config.map(Path::to_owned) }
+    }
+
+    /// True without a configuration: customers, accounts and keys are made up.
+    pub(super) fn is_demo(&self) -> bool {
+        self.config.is_none()
+    }
+
+    /// The folder of the data.
+    pub(super) fn root(&self) -> &Path {
+        &self.data
+    }
+
+    /// A file of the data.
+    pub(super) fn data(&self, name: &str) -> PathBuf {
+        self.data.join(name)
+    }
+
+    /// A file of the configuration.
+    pub(super) fn config(&self, name: &str) -> PathBuf {
+        self.config.as_ref().unwrap_or(&self.data).join(name)
+    }
+
+    /// Fails unless there is a provider's data.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let database = self.data("provider.sqlite");
+        if database.is_file() {
+            return Ok(());
+        }
+        Err(Failure::unable(
+            format_args!("{}: expected the data of a provider, found none", self.data.display()),
+            "name its folder with --data, or start bankrail provider once",
+        ))
+    }
+
+    /// The database.
+    pub(super) fn store(&self) -> Result<SqliteStore, Failure> {
+        let path = self.data("provider.sqlite");
+        SqliteStore::open(&path).map_err(|error| damaged(&path, &error))
+    }
+
+    /// The customers.
+    pub(super) fn customers(&self) -> Result<CustomerFolder, Failure> {
+        let folder = CustomerFolderOptions::new().interval(INTERVAL).open(self.config("customers"));
+        folder.map_err(|error| {
+            // One line: the first fault, which names its file.
+            let more = error.faults.len().saturating_sub(1) + error.more;
+            let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+            let first = error.faults.first().map(causes_of_fault).unwrap_or_default();
+            Failure::unable(format_args!("{first}{more}"), "correct the file")
+        })
+    }
+
+    /// The key that signs webhooks, named by its thumbprint.
+    pub(super) fn signing_key(&self) -> Result<SigningKey, Failure> {
+        let path = self.config("signing.pem");
+        let key = file::signing(&path.to_string_lossy(), None).map_err(|failure| failure.into_unable())?;
+        let kid = key.verifying_key().thumbprint();
+        Ok(key.with_kid(&kid))
+    }
+
+    /// Reads a file of the configuration whole.
+    pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, Failure> {
+        read(&self.config(name))
+    }
+
+    /// Takes the data for this process alone, until the file is dropped. The commands that act on the data do not need
+    /// it.
+    pub(super) fn lock(&self) -> Result<File, Failure> {
+        let path = self.data("provider.lock");
+        let file = open_lock(&path).map_err(|error| damaged(&path, &error))?;
+        // A command may be asking whether a provider runs.
+        for _ in 0..20 {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
+                Err(TryLockError::Error(error)) => return Err(damaged(&path, &error)),
+            }
+        }
+        Err(Failure::unable(
+            format_args!("{}: expected data that no other provider uses, found one that does", self.data.display()),
+            "stop that one, or choose another folder with --data",
+        ))
+    }
+
+    /// True while a provider runs on the data.
+    pub(super) fn is_in_use(&self) -> bool {
+        let file = open_lock(&self.data("provider.lock"));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+fn causes_of_fault(fault: &bankrail::service::customers::CustomerFault) -> String {
+    causes(fault)
+}
+
+fn open_lock(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Reads a file whole.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| damaged(path, &error))
+}
+
+/// A file that is missing or damaged. It is never replaced: what it held may be all that there was.
+pub(super) fn damaged(path: &Path, error: &dyn std::error::Error) -> Failure {
+    Failure::unable(
+        format_args!("{}: {}", path.display(), causes(error)),
+        "restore the file, or start with another folder with --data",
+    )
+}

@@ -1,0 +1,84 @@
+//! `bankrail provider keys`: the keys that sign webhooks.
+
+use super::demo::{connections, no_key};
+use super::folder::Folders;
+use super::rotation::key_set;
+use crate::failure::{Failure, Outcome};
+use crate::keys::file;
+use crate::keys::write::{Secrecy, write};
+use crate::output::Output;
+use bankrail::jose::{RsaSize, SigningKey, VerifyingKey};
+use clap::Subcommand;
+use std::path::{Path, PathBuf};
+
+/// The keys that a set keeps after a rotation.
+const KEPT: usize = 3;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// List the keys that sign webhooks, and those that did before
+    #[command(after_help = "Example:\n  bankrail provider keys list")]
+    List,
+    /// Make a new key that signs webhooks; a running provider uses it within a second
+    ///
+    /// signing.jwks.json, and provider.jwks.json of each demo customer, then have the new key and the ones before, so
+    /// that messages that are under way stay valid. Give the set to receivers first if they do not read these files.
+    #[command(after_help = "Example:\n  bankrail provider keys rotate")]
+    Rotate,
+}
+
+pub(super) fn run(command: &Command, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
+    let in_use = folders.signing_key()?;
+    let thumbprint = in_use.verifying_key().thumbprint();
+    match command {
+        Command::List => {
+            for key in published(folders, &in_use)? {
+                let (found, bits) = (key.thumbprint(), key.public_key().bits());
+                let use_ = if found == thumbprint { "signs" } else { "signed before" };
+                output.line(format_args!("{found}  {bits} bits  {use_}"))?;
+            }
+        }
+        Command::Rotate => {
+            let new = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
+            let public = new.verifying_key();
+            let mut keys = vec![public.clone()];
+            keys.extend(published(folders, &in_use)?);
+            keys.truncate(KEPT);
+            let set = key_set(&keys);
+            let mut sets = vec![folders.config("signing.jwks.json")];
+            if folders.is_demo() {
+                sets.extend(connections(folders)?.into_iter().map(|(home, _)| home.join("provider.jwks.json")));
+            }
+            // Receivers can know the key before the first message is signed with it.
+            let each: Vec<(&Path, &[u8], Secrecy)> =
+                sets.iter().map(|path| (path.as_path(), set.as_bytes(), Secrecy::Public)).collect();
+            write(&each, true)?;
+            let (pem, public_pem) = (new.to_pkcs8_pem(), public.to_spki_pem());
+            let [signing, signing_pub]: [PathBuf; 2] =
+                ["signing.pem", "signing.pub.pem"].map(|name| folders.config(name));
+            write(&[(&signing_pub, public_pem.as_bytes(), Secrecy::Public)], true)?;
+            write(&[(&signing, pem.as_bytes(), Secrecy::Private)], true)?;
+            output.line(format_args!("{}  signs from now on", public.thumbprint()))?;
+            output.line(format_args!("{thumbprint}  signed before, and stays in the key set"))?;
+            for path in sets {
+                output.line(format_args!("{}", path.display()))?;
+            }
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+/// The keys of the set, newest first; without a set the one in use alone.
+fn published(folders: &Folders, in_use: &SigningKey) -> Result<Vec<VerifyingKey>, Failure> {
+    let path = folders.config("signing.jwks.json");
+    if !path.exists() && !folders.is_demo() {
+        return Ok(vec![in_use.verifying_key()]);
+    }
+    let keys = file::verifying(&path.to_string_lossy()).map_err(Failure::into_unable)?;
+    let mut keys = keys.keys().to_vec();
+    let used = in_use.verifying_key();
+    if keys.iter().all(|key| key.thumbprint() != used.thumbprint()) {
+        keys.insert(0, used);
+    }
+    Ok(keys)
+}

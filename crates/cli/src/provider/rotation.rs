@@ -1,0 +1,51 @@
+//! The key that signs webhooks, and its replacement while the provider runs.
+
+use super::folder::Folders;
+use bankrail::jose::{CurrentKey, EncryptionKey, SigningKey, VerifyingKey};
+use bankrail::secured_payload::Sealer;
+use bankrail::service::delivery::{CpuPool, SealFuture, SealPayload};
+use std::time::Duration;
+
+/// How often it is looked whether the key was replaced.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A JWK set of public keys with their thumbprints as names, as a file.
+pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
+    let keys: Vec<String> = keys.iter().map(|key| key.clone().with_kid(&key.thumbprint()).to_jwk()).collect();
+    format!("{{\"keys\":[{}]}}\n", keys.join(","))
+}
+
+/// Seals for one receiver, with the signing key that is in use.
+#[derive(Debug)]
+pub(super) struct CurrentSealer {
+    pub(super) signing: CurrentKey<SigningKey>,
+    pub(super) encryption: EncryptionKey,
+}
+
+impl SealPayload for CurrentSealer {
+    fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a> {
+        let sealer = Sealer::new((*self.signing.get()).clone(), self.encryption.clone());
+        Box::pin(async move { SealPayload::seal(&sealer, json, pool).await })
+    }
+}
+
+/// Uses each key that takes the place of the one in the file, for ever.
+pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
+    let path = folders.config("signing.pem");
+    let mut seen = std::fs::read(&path).ok();
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let found = std::fs::read(&path).ok();
+        if found == seen {
+            continue;
+        }
+        match folders.signing_key() {
+            Ok(key) => {
+                tracing::info!(kid = key.kid(), "webhooks are signed with another key from now on");
+                current.replace(key);
+            }
+            Err(_) => tracing::error!(file = %path.display(), "the key is unusable, the one before stays in use"),
+        }
+        seen = found;
+    }
+}

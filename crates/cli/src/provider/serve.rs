@@ -1,0 +1,186 @@
+//! `bankrail provider` without a command: it serves.
+
+mod announce;
+mod front;
+mod settings;
+
+pub(super) use settings::Arguments;
+
+use super::calls::{Call, Calls};
+use super::fault::Faults;
+use super::folder::{Folders, damaged};
+use super::limits::Wanted;
+use super::rotation::{self, CurrentSealer};
+use super::{customers, demo, today};
+use crate::failure::{Failure, Outcome, causes};
+use crate::keys::write::make_folder;
+use crate::output::{Output, Style};
+use crate::{clock, logging, text};
+use bankrail::client_assertion::Verifier;
+use bankrail::http::operations::{Operations, OperationsOptions};
+use bankrail::http::serve::{CertificateFiles, Server, Shutdown};
+use bankrail::jose::CurrentKey;
+use bankrail::mailbox::Outbox;
+use bankrail::rate_limit::Limiter;
+use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
+use bankrail::service::customers::DirectoryFollower;
+use bankrail::service::delivery::{
+    Dispatcher, DispatcherOptions, Endpoints, HttpsTransport, HttpsTransportOptions, SealPayload,
+};
+use bankrail::service::{Provider, ProviderOptions, SqliteLedger};
+use bankrail::values::SystemClock;
+use front::Front;
+use settings::{audience, cursor_secret, default_issuer, roots, scopes, verifier_options};
+use std::future::pending;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+
+/// How often the outbox is asked for messages that another process stored.
+const IDLE: Duration = Duration::from_millis(200);
+
+/// How often the certificate is read again.
+const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Serves until Ctrl-C or SIGTERM.
+pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
+    logging::start();
+    let shutdown = Shutdown::on_signal()
+        .map_err(|error| Failure::unable(format_args!("signals cannot be received: {error}"), "try again"))?;
+    if folders.is_demo() {
+        demo::make(folders)?;
+    } else {
+        make_folder(folders.root())?;
+    }
+    let _alone = folders.lock()?;
+    let certificate = CertificateFiles::open(folders.config("server.pem"), folders.config("server-key.pem"));
+    let certificate = certificate.map_err(|error| damaged(&folders.config("server.pem"), &error))?;
+    let tls = certificate.server_config().map_err(|error| damaged(&folders.config("server.pem"), &error))?;
+    let signing = CurrentKey::new(folders.signing_key()?);
+    if let Some(url) = &arguments.deliver_to {
+        customers::deliver_to(folders, url, arguments.encrypt_to.as_deref())?;
+    }
+    let directory = Arc::new(folders.customers()?);
+    let store = folders.store()?;
+    let ledger = SqliteLedger::new(store.clone());
+    let outbox: Arc<dyn Outbox> = Arc::new(store.outbox());
+    let limiter = Arc::new(Limiter::new(arguments.limits.limits()?, Arc::new(store.clone())));
+    if folders.is_demo() {
+        let day = today::book(&ledger).await?;
+        tokio::spawn(today::follow(ledger.clone(), day));
+    }
+
+    let endpoints = Endpoints::new();
+    let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
+    if arguments.limits != Wanted::Off {
+        follower = follower.limiter(Arc::clone(&limiter));
+    }
+    let key = signing.clone();
+    let mut follower = follower.endpoints(endpoints.clone(), move |endpoint| -> Arc<dyn SealPayload> {
+        Arc::new(CurrentSealer { signing: key.clone(), encryption: endpoint.encryption_key().clone() })
+    });
+    // Accounts that the ledger refuses are logged with their customer, and all others are served.
+    let _ = follower.apply(&directory.book()).await;
+
+    let transport = HttpsTransportOptions::new().tls_roots(roots(arguments, folders)?);
+    let transport = HttpsTransport::new(&transport)
+        .map_err(|error| Failure::unable(format_args!("webhooks: {}", causes(&error)), "check --roots"))?;
+    // `send` stores messages in another process.
+    let options = DispatcherOptions::new().longest_idle(IDLE).unknown_endpoint_pause(Duration::from_secs(5));
+    let dispatcher = Dispatcher::new(outbox, endpoints, Arc::new(transport), Arc::new(SystemClock), options);
+    let dispatcher = dispatcher.map_err(|error| demo::no_key(&error))?;
+
+    let listener = listen(arguments.listen, "--listen").await?;
+    let address = listener.local_addr().unwrap_or(arguments.listen);
+    let issuer = arguments.issuer.clone().unwrap_or_else(|| default_issuer(address));
+    let audit = AuditFile::open(folders.data("audit.jsonl"), &AuditFileOptions::new())
+        .map_err(|error| damaged(&folders.data("audit.jsonl"), &error))?;
+    let mut options = ProviderOptions::new()
+        .issuer(&issuer)
+        .limiter(limiter)
+        .rate_limit_headers(true)
+        .cursor_secret(cursor_secret(folders)?)
+        .audit(Arc::new(audit), AuditOptions::new());
+    if let Some(scopes) = scopes(&directory.book()) {
+        options = options.scopes_supported(scopes);
+    }
+    let verifier = Verifier::new(audience(&issuer)?).with_options(verifier_options(arguments));
+    let tokens = Arc::new(store.clone());
+    let provider =
+        Provider::new(directory.clone(), Arc::new(ledger.clone()), tokens.clone(), tokens, verifier, options)
+            .map_err(|error| Failure::unable(causes(&error), "bankrail provider --help says what fits"))?;
+
+    let calls = Calls::new();
+    let front = Front { calls: calls.clone(), faults: Faults::new(&arguments.fault, arguments.seed) };
+    let server = Server::new(listener, tls, front.around(provider.router()));
+    if let Some(address) = arguments.operations {
+        let database = store.clone();
+        let health = OperationsOptions::new().not_ready_from(shutdown.clone().wanted()).check("database", move || {
+            let database = database.clone();
+            async move { database.ping().await }
+        });
+        let listener = listen(address, "--operations").await?;
+        let address = listener.local_addr().unwrap_or(address);
+        tokio::spawn(Server::without_tls(listener, Operations::new(health)).run(pending()));
+        output.line(format_args!("operations     http://{address}/readyz"))?;
+    }
+    tokio::spawn(async move { certificate.watch(CERTIFICATE_INTERVAL).await });
+    tokio::spawn(rotation::follow(folders.clone(), signing));
+    let book = directory.book();
+    tokio::spawn(async move { follower.run(&*directory, pending()).await });
+    // From here on, what is told is told to those who subscribed.
+    let news = calls.subscribe();
+    announce::print(arguments, folders, &issuer, address, &book, output)?;
+    let server = tokio::spawn(server.run(shutdown.clone().wanted()));
+    let delivering = dispatcher.clone();
+    let stop = shutdown.clone().wanted();
+    let delivering = tokio::spawn(async move { delivering.run(stop).await });
+    print_refusals(news, shutdown, output).await?;
+    output.line("stopping")?;
+    output.flush()?;
+    // Both end within bounds of their own, unless they panicked.
+    let (server, delivering) = (server.await, delivering.await);
+    match server.and(delivering) {
+        Ok(()) => Ok(Outcome::Fine),
+        Err(error) => Err(Failure::unable(format_args!("the provider failed: {error}"), "report it")),
+    }
+}
+
+/// Prints each refused call until the program shall stop.
+async fn print_refusals(mut news: Receiver<Call>, shutdown: Shutdown, output: &mut Output) -> Result<(), Failure> {
+    let mut wanted = std::pin::pin!(shutdown.wanted());
+    loop {
+        let call = tokio::select! {
+            biased;
+            () = &mut wanted => return Ok(()),
+            call = news.recv() => call,
+        };
+        match call {
+            Ok(call) => {
+                let Some(reason) = &call.reason else { continue };
+                let status = output.paint(Style::Red, &call.status.to_string());
+                let customer = call.customer.as_deref().unwrap_or("unknown customer");
+                let line = format!("{customer}, {} {}: refused for {reason}", call.method, call.path);
+                let key = call.request_key.map(|key| format!(" (X-RequestKey {key})")).unwrap_or_default();
+                output.line(format_args!("{}  {status} {}{key}", clock::instant(call.at), text::shown(&line)))?;
+            }
+            Err(RecvError::Lagged(calls)) => {
+                let calls = text::counted(calls, "call was", "calls were");
+                output.line(format_args!("{calls} answered faster than it can be printed"))?;
+            }
+            Err(RecvError::Closed) => return Ok(()),
+        }
+        output.flush()?;
+    }
+}
+
+async fn listen(address: SocketAddr, option: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let next = format_args!("choose another address with {option}, such as 127.0.0.1:0").to_string();
+        Failure::unable(format_args!("{address}: cannot be listened on: {error}"), next)
+    })
+}

@@ -1,0 +1,93 @@
+//! The first lines of a provider: everything that a foreign client needs.
+
+use super::super::demo;
+use super::super::folder::Folders;
+use super::super::sample_calls::SAMPLES;
+use super::settings::{Arguments, base_url};
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::output::{Output, Style};
+use crate::text::shown;
+use bankrail::service::customers::CustomerBook;
+use bankrail::testing::TestAccount;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// Tells the demo customers the provider's address, and prints what they need.
+pub(super) fn print(
+    arguments: &Arguments,
+    folders: &Folders,
+    issuer: &str,
+    address: SocketAddr,
+    book: &CustomerBook,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let base = base_url(issuer);
+    let file = |path: PathBuf| std::path::absolute(&path).unwrap_or(path).display().to_string();
+    let customers = if folders.is_demo() { demo::tell_address(folders, base)? } else { Vec::new() };
+    let mut lines = vec![
+        ("data folder", file(folders.root().to_owned())),
+        ("issuer", issuer.to_owned()),
+        ("audience", format!("{base}/v1.0/auth, or the issuer")),
+    ];
+    lines.extend(arguments.audience.iter().map(|audience| ("", audience.to_string())));
+    lines.extend([
+        ("token URL", format!("{base}/v1.0/auth")),
+        ("statement URL", format!("{base}/accounts/v2.0/statement")),
+        ("contract", format!("{base}/openapi.json")),
+    ]);
+    if folders.is_demo() {
+        lines.push(("webhook keys", file(folders.config("signing.pub.pem"))));
+        lines.push(("", file(folders.config("signing.jwks.json"))));
+        lines.push(("CA file", file(folders.config("ca.pem"))));
+    }
+    for (name, value) in lines {
+        output.line(format_args!("{name:<14} {value}"))?;
+    }
+    for (home, connection) in &customers {
+        customer(home, connection, book, &file, output)?;
+    }
+    output.line(format_args!("\nlistening on {address}; Ctrl-C stops"))?;
+    Ok(output.flush()?)
+}
+
+fn customer(
+    home: &Path,
+    connection: &Connection,
+    book: &CustomerBook,
+    file: &impl Fn(PathBuf) -> String,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    output.line(format_args!("\ncustomer       {}", output.paint(Style::Bold, &connection.customer)))?;
+    let header = connection.api_key_header.as_deref().unwrap_or("apikey");
+    output.line(format_args!("  API key      {header}: {}", connection.api_key))?;
+    for (at, scope) in connection.scopes.iter().enumerate() {
+        output.line(format_args!("  {:<12} {scope}", if at == 0 { "scopes" } else { "" }))?;
+    }
+    for (at, account) in connection.accounts.iter().enumerate() {
+        let name = if at == 0 { "accounts" } else { "" };
+        let known = TestAccount::ALL.iter().find(|known| known.id().as_str() == account);
+        let about = known.map(|known| format!("  {}, {}", known.opening().currency(), known.shows()));
+        output.line(format_args!("  {name:<12} {account}{}", about.unwrap_or_default()))?;
+    }
+    let known = connection.customer.parse().ok().and_then(|code| book.get(&code));
+    for endpoint in known.into_iter().flat_map(|record| &record.endpoints) {
+        let (id, url) = (shown(endpoint.id().as_ref()).into_owned(), endpoint.url().as_str());
+        output.line(format_args!("  endpoint     {id}, {url}"))?;
+        if let Some((header, value)) = endpoint.api_key() {
+            output.line(format_args!("    is sent    {header}: {}", value.expose_secret()))?;
+        }
+    }
+    output.line(format_args!("  connection   {}", file(home.join("connection.toml"))))?;
+    for (at, sample) in SAMPLES.iter().enumerate() {
+        let title = if at == 0 { "sample calls" } else { "" };
+        output.line(format_args!(
+            "  {title:<12} {} {}{}",
+            sample.program,
+            file(home.join(sample.name)),
+            sample.needs
+        ))?;
+    }
+    Ok(())
+}

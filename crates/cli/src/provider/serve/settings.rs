@@ -1,0 +1,129 @@
+//! What the options and the files of a provider say.
+
+use super::super::fault::Fault;
+use super::super::folder::{Folders, damaged, read};
+use super::super::limits::Wanted;
+use crate::failure::{Failure, causes};
+use bankrail::client_assertion::token::ScopeSet;
+use bankrail::client_assertion::{Audience, VerifierOptions};
+use bankrail::http::tls::client_config;
+use bankrail::service::CursorSecret;
+use bankrail::service::customers::CustomerBook;
+use bankrail::service::delivery::TlsRoots;
+use clap::Args;
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub(in crate::provider) struct Arguments {
+    /// The address to listen on; port 0 lets the system choose one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
+    pub(super) listen: SocketAddr,
+    /// The name of the issuer, the address that customers know; by default https://localhost and the port
+    #[arg(long, value_name = "URL")]
+    pub(super) issuer: Option<String>,
+    /// The limits of calls: spec, off, or a file
+    #[arg(long, value_name = "LIMITS", default_value = "spec")]
+    pub(super) limits: Wanted,
+    /// Accept assertions for this audience too; the issuer and the token URL are accepted anyway
+    #[arg(long, value_name = "URL", value_parser = |text: &str| Audience::parse(text))]
+    pub(super) audience: Vec<Audience>,
+    /// Accept assertions as widespread client libraries write them: another or no typ, exp as a text, aud as an array
+    #[arg(long)]
+    pub(super) lenient_clients: bool,
+    /// Register another endpoint of the first demo customer at this address, and keep it
+    #[arg(long, value_name = "URL", conflicts_with = "config")]
+    pub(super) deliver_to: Option<String>,
+    /// Encrypt what is sent to the endpoint of --deliver-to for this public key; by default the demo customer's own
+    #[arg(long, value_name = "PUB", requires = "deliver_to")]
+    pub(super) encrypt_to: Option<String>,
+    /// Certificate authorities of receivers, beside the one that was made up; with --config those of the system by
+    /// default
+    #[arg(long, value_name = "FILE")]
+    pub(super) roots: Option<PathBuf>,
+    /// Let a part of the calls go wrong: KIND:RATE, where KIND is 429, 500, 503, html, slow or reset, for one endpoint
+    /// after token- or statement-, and RATE is such as 0.1 or 10%
+    #[arg(long, value_name = "KIND:RATE")]
+    pub(super) fault: Vec<Fault>,
+    /// Which calls the faults meet: the same number, the same calls
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(super) seed: u64,
+    /// Serve /livez and /readyz for supervisors at this address, over HTTP
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) operations: Option<SocketAddr>,
+}
+
+/// The certificate that was made up is for `localhost`.
+pub(super) fn default_issuer(address: SocketAddr) -> String {
+    if address.ip().is_loopback() || address.ip().is_unspecified() {
+        format!("https://localhost:{}", address.port())
+    } else {
+        format!("https://{address}")
+    }
+}
+
+/// The scheme and the host of the issuer: the address before the paths of both endpoints.
+pub(super) fn base_url(issuer: &str) -> &str {
+    let host = issuer.find("://").map_or(0, |at| at + 3);
+    let end = issuer.get(host..).and_then(|rest| rest.find('/')).map_or(issuer.len(), |at| host + at);
+    issuer.get(..end).unwrap_or(issuer)
+}
+
+pub(super) fn audience(issuer: &str) -> Result<Audience, Failure> {
+    Audience::parse(issuer).map_err(|error| {
+        Failure::unable(format_args!("--issuer: {}", causes(&error)), "pass a URL such as https://bank.example")
+    })
+}
+
+pub(super) fn verifier_options(arguments: &Arguments) -> VerifierOptions {
+    let options = arguments.audience.iter().cloned().fold(VerifierOptions::new(), VerifierOptions::also_audience);
+    if arguments.lenient_clients { options.lenient_clients() } else { options }
+}
+
+pub(super) fn cursor_secret(folders: &Folders) -> Result<CursorSecret, Failure> {
+    let bytes = zeroize::Zeroizing::new(folders.read("cursor.key")?);
+    let secret = <[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| {
+        let path = folders.config("cursor.key");
+        let what = format_args!("{}: expected 32 bytes, found {}", path.display(), bytes.len()).to_string();
+        Failure::unable(what, "restore the file, or write 32 random bytes to it")
+    })?;
+    Ok(CursorSecret::from_bytes(secret))
+}
+
+/// The scopes of all customers, for the issuer's metadata.
+pub(super) fn scopes(book: &CustomerBook) -> Option<ScopeSet> {
+    let scopes: BTreeSet<_> = book.records().flat_map(|record| record.customer.scopes.iter().cloned()).collect();
+    ScopeSet::from_scopes(scopes.into_iter().collect::<Vec<_>>()).ok()
+}
+
+/// The certificate authorities of receivers.
+pub(super) fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots, Failure> {
+    let own = folders.is_demo().then(|| folders.config("ca.pem"));
+    let mut pem = Vec::new();
+    for path in own.iter().chain(&arguments.roots) {
+        let found = read(path)?;
+        client_config(Some(&TlsRoots::OnlyPem(found.clone()))).map_err(|error| damaged(path, &error))?;
+        pem.extend(found);
+        pem.push(b'\n');
+    }
+    Ok(if pem.is_empty() { TlsRoots::Platform } else { TlsRoots::OnlyPem(pem) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_endpoints_are_at_the_host_of_the_issuer() {
+        for (issuer, expected) in [
+            ("https://localhost:8443", "https://localhost:8443"),
+            ("https://bank.example/auth/", "https://bank.example"),
+            ("https://[::1]:1/x", "https://[::1]:1"),
+        ] {
+            assert_eq!(base_url(issuer), expected);
+        }
+        assert_eq!(default_issuer("0.0.0.0:1".parse().unwrap()), "https://localhost:1");
+        assert_eq!(default_issuer("192.0.2.1:1".parse().unwrap()), "https://192.0.2.1:1");
+    }
+}

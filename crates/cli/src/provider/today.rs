@@ -1,0 +1,46 @@
+//! The entries of the test accounts, booked every day.
+
+use crate::failure::{Failure, causes};
+use bankrail::service::SqliteLedger;
+use bankrail::testing::TestAccount;
+use bankrail::values::{Clock as _, Date, SystemClock};
+use std::error::Error;
+use std::time::Duration;
+
+/// How often it is looked whether a new day has begun.
+const PAUSE: Duration = Duration::from_secs(20);
+
+/// Opens the test accounts, and books their entries of today, each once.
+pub(super) async fn book(ledger: &SqliteLedger) -> Result<Date, Failure> {
+    let today = SystemClock.now().date();
+    book_day(ledger, today).await.map_err(|error| {
+        let what = format!("the test accounts cannot be booked: {}", causes(&*error));
+        Failure::unable(what, "start with another folder with --data")
+    })?;
+    Ok(today)
+}
+
+async fn book_day(ledger: &SqliteLedger, day: Date) -> Result<(), Box<dyn Error>> {
+    for account in TestAccount::ALL {
+        ledger.open_account(&account.id(), account.opening()).await?;
+        for booking in account.bookings(day) {
+            ledger.book(&account.id(), &booking).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Books each day that begins after `day`, for ever.
+pub(super) async fn follow(ledger: SqliteLedger, mut day: Date) {
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let today = SystemClock.now().date();
+        if today == day {
+            continue;
+        }
+        match book_day(&ledger, today).await.map_err(|error| error.to_string()) {
+            Ok(()) => day = today,
+            Err(error) => tracing::error!(error, "the test accounts were not booked"),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A provider that runs, and a customer of it.
+
+use crate::{Folder, Run, command, run, text};
+use bankrail::client_assertion::token::TokenRequest;
+use bankrail::client_assertion::{AssertionBuilder, AssertionOptions, Audience, JwtId};
+use bankrail::http::tls::{TlsRoots, client_config};
+use bankrail::jose::{SigningKey, jws};
+use bankrail::values::{Clock as _, SystemClock};
+use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// Long enough for a loaded machine; nothing is measured with it.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Data that was made once for all tests, copied into this folder.
+pub(super) fn copy_of_data(folder: &Folder) -> PathBuf {
+    static MADE: OnceLock<Folder> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let folder = Folder::new();
+        Bank::start(&folder.path("data"), &[]).stop();
+        folder
+    });
+    let data = folder.path("data");
+    let copied = Command::new("cp").arg("-a").args([made.path("data"), data.clone()]).status().unwrap();
+    assert!(copied.success());
+    data
+}
+
+/// A provider that runs. Dropped, it is killed.
+pub(super) struct Bank {
+    child: Child,
+    news: Receiver<String>,
+    /// What it printed before it served.
+    pub(super) first: Vec<String>,
+    pub(super) data: PathBuf,
+}
+
+impl Bank {
+    /// A provider on a port that is free.
+    pub(super) fn start(data: &Path, more: &[&str]) -> Self {
+        Self::try_start(data, more).unwrap_or_else(|run| panic!("{}", run.err))
+    }
+
+    /// The run of a provider that does not start, otherwise.
+    pub(super) fn try_start(data: &Path, more: &[&str]) -> Result<Self, Run> {
+        let mut child = command()
+            .args(["provider", "--listen", "127.0.0.1:0", "--data"])
+            .arg(data)
+            .args(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (tell, news) = channel();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || lines.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
+        let mut first = Vec::new();
+        loop {
+            let Ok(line) = news.recv_timeout(PATIENCE) else {
+                let output = child.wait_with_output().unwrap();
+                let err = String::from_utf8(output.stderr).unwrap();
+                return Err(Run { status: output.status.code().unwrap(), out: first.join("\n"), err });
+            };
+            let ready = line.starts_with("listening on ");
+            first.push(line);
+            if ready {
+                return Ok(Self { child, news, first, data: data.to_owned() });
+            }
+        }
+    }
+
+    /// A command that acts on the data.
+    pub(super) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
+        act(&self.data, arguments)
+    }
+
+    /// The next line with this in it.
+    pub(super) fn line(&self, part: &str) -> String {
+        loop {
+            let line = self.news.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no line with {part:?}"));
+            if line.contains(part) {
+                return line;
+            }
+        }
+    }
+
+    pub(super) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Ctrl-C. The lines that were printed since, after which it ended with 0 and nothing on standard error.
+    pub(super) fn stop(mut self) -> Vec<String> {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let status = self.child.wait().unwrap();
+        let mut err = String::new();
+        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut err).unwrap();
+        assert_eq!((status.code(), err.as_str()), (Some(0), ""));
+        self.news.iter().collect()
+    }
+
+    pub(super) fn customer(&self, code: &str) -> Customer {
+        Customer::read(&self.data.join("demo").join(code))
+    }
+}
+
+impl Drop for Bank {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(super) fn act<S: AsRef<OsStr>>(data: &Path, arguments: impl IntoIterator<Item = S>) -> Run {
+    let data = text(data);
+    let fixed = ["provider", "--data", &data].map(|word| OsStr::new(word).to_owned());
+    run(fixed.into_iter().chain(arguments.into_iter().map(|word| word.as_ref().to_owned())))
+}
+
+/// A customer who knows what `connection.toml` says, and no more.
+pub(super) struct Customer {
+    home: PathBuf,
+    pub(super) file: toml::Table,
+    http: reqwest::Client,
+}
+
+impl Customer {
+    pub(super) fn read(home: &Path) -> Self {
+        let file: toml::Table =
+            toml::from_str(&std::fs::read_to_string(home.join("connection.toml")).unwrap()).unwrap();
+        let roots = TlsRoots::OnlyPem(std::fs::read(home.join(file["roots"].as_str().unwrap())).unwrap());
+        let tls = client_config(Some(&roots)).unwrap();
+        let http = reqwest::Client::builder().tls_backend_preconfigured(tls).no_proxy().build().unwrap();
+        Self { home: home.to_owned(), file, http }
+    }
+
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.file[name].as_str().unwrap()
+    }
+
+    fn key(&self) -> SigningKey {
+        let key = std::fs::read_to_string(self.home.join(self.text("signing_key"))).unwrap();
+        SigningKey::from_pem(&key).unwrap()
+    }
+
+    /// A form with a new assertion for this audience.
+    fn form(&self, audience: &str) -> String {
+        let key = self.key();
+        let code = self.text("customer").parse().unwrap();
+        let builder = AssertionBuilder::new(code, Audience::parse(audience).unwrap());
+        let builder = builder.with_options(AssertionOptions::new().jwt_id(JwtId::Random));
+        let scope = self.file["scopes"][0].as_str().unwrap().parse().unwrap();
+        TokenRequest::new(builder.sign(&key, SystemClock.now()).unwrap(), scope).to_form()
+    }
+
+    /// Sends a request with the API key.
+    pub(super) async fn post(&self, url: &str, headers: &[(&str, &str)], body: String) -> Answer {
+        let mut request = self.http.post(url).header("apikey", self.text("api_key"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer = request.body(body).send().await.unwrap();
+        let status = answer.status().as_u16();
+        let key = answer.headers().get("x-requestkey").map(|key| key.to_str().unwrap().to_owned());
+        Answer { status, key: key.unwrap_or_default(), text: answer.text().await.unwrap() }
+    }
+
+    /// The status of what is at an address.
+    pub(super) async fn status_of(&self, url: &str) -> u16 {
+        self.http.get(url).send().await.unwrap().status().as_u16()
+    }
+
+    pub(super) async fn token_with(&self, audience: &str) -> Answer {
+        let content_type = ("content-type", "application/x-www-form-urlencoded");
+        self.post(self.text("token_url"), &[content_type], self.form(audience)).await
+    }
+
+    /// Asks for a token with an assertion whose header has no typ.
+    pub(super) async fn token_without_typ(&self) -> Answer {
+        let [code, audience] = ["customer", "audience"].map(|name| self.text(name));
+        let expires = SystemClock.now().to_time().unix_timestamp() + 300;
+        let claims = format!(r#"{{"sub":"{code}","aud":"{audience}","exp":{expires}}}"#);
+        let assertion = jws::sign(&self.key(), &jws::JwsHeader::new(), claims.as_bytes()).unwrap();
+        let form = TokenRequest::new(assertion, self.file["scopes"][0].as_str().unwrap().parse().unwrap()).to_form();
+        let content_type = ("content-type", "application/x-www-form-urlencoded");
+        self.post(self.text("token_url"), &[content_type], form).await
+    }
+
+    pub(super) async fn token(&self) -> String {
+        let answer = self.token_with(self.text("audience")).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        answer.json()["access_token"].as_str().unwrap().to_owned()
+    }
+
+    pub(super) async fn statement(&self, token: &str, account: &str) -> Answer {
+        let url = format!("{}/accounts/v2.0/statement", self.text("base_url"));
+        let authorization = format!("Bearer {token}");
+        let headers = [("content-type", "application/json"), ("authorization", &authorization)];
+        self.post(&url, &headers, format!(r#"{{"accountId":"{account}"}}"#)).await
+    }
+}
+
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) key: String,
+    pub(super) text: String,
+}
+
+impl Answer {
+    pub(super) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+}

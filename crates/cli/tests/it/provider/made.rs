@@ -1,0 +1,170 @@
+//! The data of a provider without a configuration: made once, whole, private, and never replaced.
+
+use super::bank::{Bank, act, copy_of_data};
+use crate::{Folder, command, run, text};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+/// All files below a folder.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700, "{}", path.display());
+            found.extend(files(&path));
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+/// Those that a start leaves as they are.
+fn lasting(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = files(folder);
+    let changing = ["provider.sqlite", "audit.jsonl", "connection.toml", "sample."];
+    all.retain(|path, _| !changing.iter().any(|name| path.file_name().unwrap().to_str().unwrap().starts_with(name)));
+    all
+}
+
+#[test]
+fn what_is_made_is_private_and_stays_over_a_restart() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    assert_eq!(fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o700);
+    for path in files(&data).keys() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let public = ["ca.pem", "server.pem", "receiver.pem", "signing.jwks.json", "provider.jwks.json"];
+        let mode = fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert!(mode == 0o600 || public.contains(&name) || name.ends_with(".pub.pem"), "{name} {mode:o}");
+    }
+    let before = lasting(&data);
+    let bank = Bank::start(&data, &[]);
+    let key = bank.customer("democustomer").text("api_key").to_owned();
+    let first = bank.first.join("\n");
+    for part in [
+        "data folder",
+        "issuer",
+        "audience",
+        "token URL",
+        "statement URL",
+        "CA file",
+        "signing.pub.pem",
+        "signing.jwks.json",
+        "connection.toml",
+        "sample.sh",
+        "sample.py",
+        "sample.mjs",
+        "GBL.INSTO.ACCOUNTS.STATEMENT.READ",
+        "999001400100101  AUD",
+        "VND000000000108  VND",
+        "OTHERCUSTOMER",
+        "endpoint     democustomer, https://127.0.0.1:9443",
+        &format!("apikey: {key}"),
+    ] {
+        assert!(first.contains(part), "{part} in {first}");
+    }
+    assert_eq!(bank.stop(), ["stopping"]);
+    assert_eq!(lasting(&data), before);
+    let again = Bank::start(&data, &[]);
+    assert_eq!(again.customer("democustomer").text("api_key"), key);
+}
+
+#[tokio::test]
+async fn two_that_are_started_at_once_on_a_new_folder_end_with_one_set() {
+    let folder = Folder::new();
+    let data = folder.path("data");
+    let both = [(); 2].map(|()| {
+        let data = data.clone();
+        std::thread::spawn(move || Bank::try_start(&data, &[]))
+    });
+    let (mut banks, mut refused) = (Vec::new(), Vec::new());
+    for one in both {
+        match one.join().unwrap() {
+            Ok(bank) => banks.push(bank),
+            Err(run) => refused.push(run.failed(2)),
+        }
+    }
+    let ([bank], [line]) = (banks.as_slice(), refused.as_slice()) else { panic!("{refused:?}") };
+    assert!(line.contains("expected data that no other provider uses"), "{line}");
+    assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 1, "nothing is left beside the folder");
+    // Certificate and authority, assertion key and customer, signing key and its public half belong together.
+    for code in ["democustomer", "othercustomer"] {
+        let customer = bank.customer(code);
+        let token = customer.token().await;
+        let account = customer.file["accounts"][0].as_str().unwrap();
+        assert_eq!(customer.statement(&token, account).await.status, 200);
+    }
+    let thumbprint = |name: &str| run(["keys", "thumbprint", &text(&data.join(name))]).fine();
+    assert_eq!(thumbprint("signing.pem"), thumbprint("signing.pub.pem"));
+    assert_eq!(thumbprint("signing.pem"), thumbprint("demo/othercustomer/provider.jwks.json"));
+}
+
+#[test]
+fn a_missing_or_damaged_file_is_named_and_nothing_is_replaced() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    let before = lasting(&data);
+    for name in [
+        "signing.pem",
+        "server.pem",
+        "server-key.pem",
+        "ca.pem",
+        "cursor.key",
+        "customers/othercustomer.toml",
+        "demo/democustomer/connection.toml",
+    ] {
+        let path = data.join(name);
+        let content = fs::read(&path).unwrap();
+        // Without the file the others would be those of another customer.
+        if !name.starts_with("customers/") {
+            fs::remove_file(&path).unwrap();
+            let line = Bank::try_start(&data, &[]).err().unwrap().failed(2);
+            assert!(line.contains(name) && line.contains("; "), "{name}: {line}");
+            assert!(!path.exists(), "{name}");
+        }
+        fs::write(&path, "damaged").unwrap();
+        let line = Bank::try_start(&data, &[]).err().unwrap().failed(2);
+        let part = if name.starts_with("server") { "server" } else { name };
+        assert!(line.contains(part), "{name}: {line}");
+        assert_eq!(fs::read(&path).unwrap(), b"damaged");
+        fs::write(&path, content).unwrap();
+    }
+    assert_eq!(lasting(&data), before);
+    Bank::start(&data, &[]).stop();
+}
+
+#[test]
+fn the_commands_need_data_and_say_so() {
+    let folder = Folder::new();
+    for words in [&["customers", "list"][..], &["outbox", "list"], &["send", "x", "--kind", "query"], &["keys", "list"]]
+    {
+        let line = act(&folder.path("nothing"), words).failed(2);
+        assert!(line.contains("expected the data of a provider") && line.contains("--data"), "{line}");
+    }
+    assert!(!folder.path("nothing").exists());
+}
+
+#[test]
+fn a_reader_that_has_enough_ends_the_provider_quietly() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    let mut child = command()
+        .args(["provider", "--listen", "127.0.0.1:0", "--data"])
+        .arg(&data)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Closed before the first line.
+    drop(child.stdout.take());
+    let status = child.wait().unwrap();
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!((status.code(), err.as_str()), (Some(0), ""));
+}
