@@ -7,7 +7,8 @@ mod sqlite;
 pub use booking::{Booking, BookingError, BookingKind, BookingKindError, BookingMember};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{
-    AccountError, BookError, Booked, LoadError, LoadOptions, Loaded, RegisterError, ReportError, RowError, SqliteLedger,
+    AccountError, BookError, Booked, LedgerAccount, LoadError, LoadOptions, Loaded, RegisterError, ReportError,
+    RowError, SqliteLedger,
 };
 
 use bankrail_camt052::Entry;

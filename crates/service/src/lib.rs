@@ -56,7 +56,8 @@ pub use cursor::{CursorSecret, CursorSecretError};
 pub use directory::{Customer, Directory};
 #[cfg(all(feature = "endpoints", feature = "sqlite"))]
 pub use ledger::{
-    AccountError, BookError, Booked, LoadError, LoadOptions, Loaded, RegisterError, ReportError, RowError, SqliteLedger,
+    AccountError, BookError, Booked, LedgerAccount, LoadError, LoadOptions, Loaded, RegisterError, ReportError,
+    RowError, SqliteLedger,
 };
 #[cfg(feature = "endpoints")]
 pub use ledger::{

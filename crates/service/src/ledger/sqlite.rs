@@ -4,12 +4,14 @@ mod account;
 mod book;
 mod error;
 mod load;
+mod look;
 mod page;
 mod stored;
 
 pub use book::Booked;
 pub use error::{AccountError, BookError, RegisterError};
 pub use load::{LoadError, LoadOptions, Loaded, ReportError, RowError};
+pub use look::LedgerAccount;
 
 use super::{Booking, Ledger, LedgerAnswer, LedgerEntry, RegisteredAccount, StatementQuery};
 use crate::customers::AccountRegistrar;
@@ -17,7 +19,7 @@ use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::rusqlite::Connection;
 use bankrail_stores::sqlite::{SqliteStore, Transaction, TransactionError, store_error};
-use bankrail_values::{Money, StoreError, StoreErrorKind, StoreFuture};
+use bankrail_values::{Date, Money, StoreError, StoreErrorKind, StoreFuture};
 
 /// A [`Ledger`] in a [`SqliteStore`]: accounts, the customers that may ask for them, balances and booked entries.
 ///
@@ -55,6 +57,9 @@ pub struct SqliteLedger {
 }
 
 impl SqliteLedger {
+    /// The most accounts that are listed at once.
+    pub const MAX_LISTED: u32 = 1000;
+
     /// The ledger in this store.
     #[must_use]
     pub fn new(store: SqliteStore) -> Self {
@@ -77,12 +82,37 @@ impl SqliteLedger {
     /// # Errors
     /// [`StoreError`] if the store fails.
     pub async fn balance(&self, account: &AccountId) -> Result<Option<Money>, StoreError> {
+        Ok(self.account(account).await?.map(|account| account.balance))
+    }
+
+    /// An account with its balance and the number of its entries; `None` without such an account.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn account(&self, account: &AccountId) -> Result<Option<LedgerAccount>, StoreError> {
         let account = account.clone();
-        self.read(move |connection| {
-            let found = account::find(connection, &account)?;
-            Ok(found.map(|found| Money::new(found.balance, found.currency)))
-        })
-        .await
+        self.read(move |connection| account::find(connection, &account)?.map(LedgerAccount::try_from).transpose()).await
+    }
+
+    /// The accounts by their identifiers, from the first one after `after` on, also those that are registered for no
+    /// customer: at most `most`, and [`SqliteLedger::MAX_LISTED`].
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn accounts(&self, after: Option<&AccountId>, most: u32) -> Result<Vec<LedgerAccount>, StoreError> {
+        // No identifier is empty.
+        let after = after.map_or_else(String::new, ToString::to_string);
+        self.read(move |connection| look::list(connection, &after, most.min(Self::MAX_LISTED))).await
+    }
+
+    /// The last day before `before`, or the last one of all, on which something was booked on an account; `None`
+    /// without such a day or account. It costs the same whatever the account has.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn last_day(&self, account: &AccountId, before: Option<Date>) -> Result<Option<Date>, StoreError> {
+        let account = account.clone();
+        self.read(move |connection| look::last_day(connection, &account, before)).await
     }
 
     /// Replaces the accounts that a customer may ask for. An account that the ledger does not have is opened with a

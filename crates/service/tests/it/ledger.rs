@@ -2,6 +2,7 @@
 
 mod booking;
 mod loading;
+mod look;
 mod model;
 mod pages;
 mod served;

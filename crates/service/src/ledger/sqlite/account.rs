@@ -71,7 +71,7 @@ pub(super) fn registered(
     Ok(Some((found, facts)))
 }
 
-fn account(row: &Row<'_>) -> Result<Account, StoreError> {
+pub(super) fn account(row: &Row<'_>) -> Result<Account, StoreError> {
     let text = |column: &str| row.get::<_, String>(column).map_err(store_error);
     Ok(Account {
         row: row.get("id").map_err(store_error)?,
