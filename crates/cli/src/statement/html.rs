@@ -51,11 +51,11 @@ fn head(files: &[String], to: &mut impl Write) -> Result<(), Failure> {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{heading}</h1>\n\
-         <div id=\"search\" hidden>\n<label for=\"query\">Search</label>\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{heading}</h1>\n</header>\n\
+         <div id=\"search\" role=\"search\" hidden>\n<label for=\"query\">Search</label>\n\
          <input id=\"query\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" \
          placeholder=\"name, text, reference, amount, day\">\n\
-         <output id=\"shown\" for=\"query\"></output>\n</div>\n</header>\n<main>\n",
+         <output id=\"shown\" for=\"query\"></output>\n</div>\n<main>\n",
         hash(SCRIPT),
         hash(STYLE),
     )?)

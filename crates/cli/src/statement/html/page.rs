@@ -44,7 +44,8 @@ impl Page {
         if !report.balances.is_empty() {
             writeln!(
                 to,
-                "<table class=\"balances\">\n<thead><tr><th>Balance</th><th>Date</th><th>Amount</th></tr></thead>"
+                "<table class=\"balances\">\n<thead><tr><th scope=\"col\">Balance</th><th scope=\"col\">Date</th>\
+                 <th scope=\"col\" class=\"n\">Amount</th></tr></thead>"
             )?;
             for balance in &report.balances {
                 let sub = balance.kind.sub_kind.as_ref().map_or_else(String::new, |kind| format!(" / {kind}"));
@@ -54,7 +55,7 @@ impl Page {
                 let day = date(balance.date.as_ref());
                 writeln!(
                     to,
-                    "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td></tr>",
+                    "<tr><td class=\"free\">{}</td><td class=\"d\">{}</td><td class=\"n\">{}</td></tr>",
                     text(&kind),
                     text(&day),
                     text(&amount)
@@ -65,8 +66,11 @@ impl Page {
         let balance = running.title();
         writeln!(
             to,
-            "<table class=\"entries\">\n<thead><tr><th>#</th><th>Booked</th><th>Value date</th><th>Amount</th>\
-             <th>{balance}</th><th>Status</th><th>Code</th><th>Counterparty</th><th>Narrative</th></tr>\
+            "<table class=\"entries\">\n<thead><tr><th scope=\"col\">#</th><th scope=\"col\">Booked</th>\
+             <th scope=\"col\">Value date</th><th scope=\"col\" class=\"n\">Amount</th>\
+             <th scope=\"col\" class=\"n\">{balance}</th>\
+             <th scope=\"col\">Status</th><th scope=\"col\">Code</th><th scope=\"col\">Counterparty</th>\
+             <th scope=\"col\">Narrative</th></tr>\
              </thead>\n<tbody>"
         )?;
         *self = Self { running: Some(running), unread: self.unread, ..Self::default() };
@@ -95,9 +99,13 @@ impl Page {
         cell("Amount", sign, &format!("{} {}", row.amount, row.currency))?;
         cell(title, "n", &balance.map(|balance| balance.to_string()).unwrap_or_default())?;
         cell("Status", "", &row.status)?;
-        cell("Code", "", &row.code)?;
-        cell("Counterparty", "", &row.counterparty)?;
-        write!(to, "<td data-label=\"Narrative\"><p class=\"narrative\">{}</p>", text(&row.narrative))?;
+        cell("Code", "free", &row.code)?;
+        cell("Counterparty", "free", &row.counterparty)?;
+        write!(
+            to,
+            "<td data-label=\"Narrative\" class=\"free text\"><p class=\"narrative\">{}</p>",
+            text(&row.narrative)
+        )?;
         references(&row, to)?;
         let mut parts = parts(entry).peekable();
         if parts.peek().is_some() {
