@@ -11,6 +11,8 @@ pub(crate) enum Outcome {
     Fine,
     /// What was looked at has findings: exit status 1.
     Findings,
+    /// Nothing that was judged is wrong, and not everything was judged: exit status 3.
+    NotRun,
 }
 
 impl Outcome {
@@ -30,6 +32,7 @@ impl From<Outcome> for ExitCode {
         match outcome {
             Outcome::Fine => Self::SUCCESS,
             Outcome::Findings => Self::from(1),
+            Outcome::NotRun => Self::from(3),
         }
     }
 }

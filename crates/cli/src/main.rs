@@ -4,6 +4,7 @@
 mod assertion;
 mod asynchronous;
 mod clock;
+mod conformance;
 mod connection;
 mod failure;
 mod input;
@@ -32,7 +33,7 @@ use std::process::ExitCode;
     propagate_version = true,
     max_term_width = 110,
     after_help = "Exit status: 0 when nothing is wrong, 1 when something has findings or is refused, 2 when the \
-        arguments are wrong or a file cannot be read or written.\n\n\
+        arguments are wrong or a file cannot be read or written, 3 when conformance did not run every row.\n\n\
         Each command has examples: bankrail COMMAND --help"
 )]
 struct Program {
@@ -85,6 +86,9 @@ enum Command {
         bankrail provider --fault token-500:0.1 --fault statement-slow:20% --seed 7\n  \
         bankrail provider --deliver-to https://localhost:9000/hooks --encrypt-to my.pub.pem --roots my-ca.pem")]
     Provider(provider::Provider),
+    /// Judge implementations of the specification
+    #[command(subcommand)]
+    Conformance(conformance::Command),
     /// Print the completions of a shell
     #[command(after_help = "Examples:\n  \
         bankrail completions bash > ~/.local/share/bash-completion/completions/bankrail\n  \
@@ -133,6 +137,7 @@ fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
         Command::Message(command) => message::run(command, output),
         Command::Keys(command) => keys::run(command, output),
         Command::Provider(arguments) => provider::run(arguments, output),
+        Command::Conformance(command) => conformance::run(command, output),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Program::command(), "bankrail", &mut text);

@@ -16,6 +16,7 @@ mod message;
 mod payload;
 #[cfg(unix)]
 mod provider;
+mod receiver;
 mod show;
 
 use std::ffi::OsStr;

@@ -1,0 +1,203 @@
+//! What the judge is told: arguments, and the file of `--config`.
+
+use super::Receiver;
+use super::delivery::Target;
+use super::forge::Forge;
+use crate::failure::{Failure, causes};
+use crate::input;
+use crate::keys::file;
+use bankrail::http::tls::{TlsRoots, client_config};
+use bankrail::jose::SigningKey;
+use bankrail::secured_payload::Sealer;
+use bankrail::values::excerpt;
+use bankrail::webhook::MessageKind;
+use http::{HeaderName, HeaderValue};
+use reqwest::Url;
+use serde::Deserialize;
+use std::path::Path;
+
+/// The bytes of a file of settings or of certificates that are read.
+const MOST: usize = 1 << 20;
+
+/// The settings, after the arguments were put over those of the file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Settings {
+    url: Option<String>,
+    outcome: Option<String>,
+    notification: Option<String>,
+    payment: Option<String>,
+    query: Option<String>,
+    sign: Option<String>,
+    sign_kid: Option<String>,
+    sign_4096: Option<String>,
+    sign_4096_kid: Option<String>,
+    encrypt_to: Option<String>,
+    encrypt_kid: Option<String>,
+    roots: Option<String>,
+    api_key: Option<String>,
+    api_key_header: Option<String>,
+}
+
+/// What messages are made with.
+pub(super) struct Keys {
+    pub(super) sealer: Sealer,
+    /// With the key of 4096 bits.
+    pub(super) large: Option<Sealer>,
+    pub(super) forge: Forge,
+}
+
+impl Settings {
+    pub(super) fn of(arguments: &Receiver) -> Result<Self, Failure> {
+        let mut settings = arguments.config.as_deref().map_or_else(|| Ok(Self::default()), Self::read)?;
+        for (setting, argument) in [
+            (&mut settings.url, &arguments.url),
+            (&mut settings.outcome, &arguments.outcome),
+            (&mut settings.notification, &arguments.notification),
+            (&mut settings.payment, &arguments.payment),
+            (&mut settings.query, &arguments.query),
+            (&mut settings.sign, &arguments.sign),
+            (&mut settings.sign_kid, &arguments.sign_kid),
+            (&mut settings.sign_4096, &arguments.sign_4096),
+            (&mut settings.sign_4096_kid, &arguments.sign_4096_kid),
+            (&mut settings.encrypt_to, &arguments.encrypt_to),
+            (&mut settings.encrypt_kid, &arguments.encrypt_kid),
+            (&mut settings.roots, &arguments.roots),
+            (&mut settings.api_key_header, &arguments.api_key_header),
+        ] {
+            if argument.is_some() {
+                setting.clone_from(argument);
+            }
+        }
+        let given = match arguments.api_key.as_deref().map(|key| (key, key.strip_prefix('@'))) {
+            Some((_, Some(file))) => Some(input::read_text(file, MOST)?.trim().to_owned()),
+            Some((key, None)) => Some(key.to_owned()),
+            None => std::env::var("BANKRAIL_API_KEY").ok().filter(|key| !key.is_empty()),
+        };
+        settings.api_key = given.or(settings.api_key);
+        Ok(settings)
+    }
+
+    /// Reads the file. Names of files in it become relative to the working folder.
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let name = path.to_string_lossy();
+        let text = input::read_text(&name, MOST)?;
+        let mut settings: Self = toml::from_str(&text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            let what = format!("{name}: line {line}: {}", error.message());
+            Failure::unable(what, "bankrail conformance receiver --help shows such a file")
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for file in [&mut settings.sign, &mut settings.sign_4096, &mut settings.encrypt_to, &mut settings.roots] {
+            *file = file.take().map(|name| folder.join(name).to_string_lossy().into_owned());
+        }
+        Ok(settings)
+    }
+
+    pub(super) fn keys(&self) -> Result<Keys, Failure> {
+        let sign = required(self.sign.as_deref(), "--sign", "the provider's private key")?;
+        let signing = file::signing(sign, self.sign_kid.as_deref())?;
+        let encrypt_to = required(self.encrypt_to.as_deref(), "--encrypt-to", "the receivers' public key")?;
+        let encryption = file::encryption(encrypt_to, self.encrypt_kid.as_deref())?;
+        let large = self.sign_4096.as_deref().map(|path| large(path, self.sign_4096_kid.as_deref())).transpose()?;
+        Ok(Keys {
+            sealer: Sealer::new(signing.clone(), encryption.clone()),
+            large: large.map(|key| Sealer::new(key, encryption.clone())),
+            forge: Forge::new(&signing, encryption)?,
+        })
+    }
+
+    pub(super) fn target(&self) -> Result<Target, Failure> {
+        let mut addresses = [const { None }; MessageKind::ALL.len()];
+        for (kind, address) in MessageKind::ALL.into_iter().zip(&mut addresses) {
+            let own = match kind {
+                MessageKind::MandateOutcome => &self.outcome,
+                MessageKind::MandateNotification => &self.notification,
+                MessageKind::PaymentOutcome => &self.payment,
+                MessageKind::Query => &self.query,
+            };
+            let below =
+                || self.url.as_ref().map(|base| format!("{}{}", base.trim_end_matches('/'), kind.default_path()));
+            *address = own.clone().or_else(below).map(|text| parse(&text)).transpose()?;
+        }
+        if addresses.iter().all(Option::is_none) {
+            let what = "expected the address of a receiver, found none";
+            return Err(Failure::unable(
+                what,
+                "name the address that the four are below, or pass --outcome and others",
+            ));
+        }
+        Ok(Target::new(addresses, self.client()?, self.api_key()?))
+    }
+
+    fn client(&self) -> Result<reqwest::Client, Failure> {
+        let roots = match &self.roots {
+            Some(path) => TlsRoots::OnlyPem(input::read(path, MOST)?.to_vec()),
+            None => TlsRoots::Platform,
+        };
+        let tls = client_config(Some(&roots)).map_err(|error| {
+            let name = self.roots.as_deref().map_or("the authorities of the system", input::name);
+            Failure::unable(format_args!("{name}: {}", causes(&error)), "pass certificates as PEM with --roots")
+        })?;
+        reqwest::Client::builder()
+            .tls_backend_preconfigured(tls)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .referer(false)
+            .retry(reqwest::retry::never())
+            // A receiver may close a connection that is not in use at any time, which would look like its fault.
+            .pool_max_idle_per_host(0)
+            .build()
+            .map_err(|error| Failure::unable(causes(&error), "try again"))
+    }
+
+    fn api_key(&self) -> Result<Option<(HeaderName, HeaderValue)>, Failure> {
+        let usual = bankrail::http::names::API_KEY;
+        let name = self.api_key_header.as_deref().unwrap_or(usual.as_str());
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
+            let what = format!("--api-key-header: expected the name of a header, found {}", excerpt(name));
+            Failure::unable(what, "pass the name that the receivers expect, such as apikey")
+        })?;
+        let value = |key: &String| {
+            let mut value = HeaderValue::try_from(key.as_str()).map_err(|_| {
+                Failure::unable("--api-key: expected the value of a header, found other characters", "check the key")
+            })?;
+            value.set_sensitive(true);
+            Ok((header, value))
+        };
+        self.api_key.as_ref().map(value).transpose()
+    }
+}
+
+fn large(path: &str, kid: Option<&str>) -> Result<SigningKey, Failure> {
+    let key = file::signing(path, kid)?;
+    match key.verifying_key().public_key().bits() {
+        4096 => Ok(key),
+        bits => Err(Failure::refused(
+            format_args!("{path}: expected a key of 4096 bits, found {bits}"),
+            "pass a key of 2048 bits with --sign",
+        )),
+    }
+}
+
+fn required<'a>(value: Option<&'a str>, name: &str, what: &str) -> Result<&'a str, Failure> {
+    value.ok_or_else(|| {
+        Failure::unable(
+            format_args!("{name}: expected {what}, found none"),
+            "pass it, or a file that has it by --config",
+        )
+    })
+}
+
+/// The address of a receiver (Specification: "Authentication", rule 5).
+fn parse(text: &str) -> Result<Url, Failure> {
+    Url::parse(text)
+        .ok()
+        .filter(|url| url.scheme() == "https" && url.has_host())
+        .filter(|url| url.username().is_empty() && url.password().is_none())
+        .ok_or_else(|| {
+            let what = format!("expected an address that begins with https://, found {}", excerpt(text));
+            Failure::unable(what, "serve the receivers over TLS")
+        })
+}
