@@ -42,7 +42,7 @@ const COMMANDS: &[&[&str]] = &[
 
 #[test]
 fn every_command_has_help_with_an_example_and_a_manual_page() {
-    for words in COMMANDS {
+    for words in COMMANDS.iter().copied() {
         let help = run(words.iter().chain(&["--help"])).fine();
         let example = format!("bankrail {}", words.join(" "));
         assert!(help.contains("Example") && help.contains(&example), "{help}");

@@ -57,12 +57,15 @@ async fn each_refusal_is_told_with_its_stage() {
     *get.method_mut() = Method::GET;
     let mut headerless = delivery(KIND, "{}");
     headerless.headers_mut().remove("x-message-id");
+    let mut long = delivery(KIND, "{}");
+    *long.uri_mut() = format!("{}?{}", long.uri(), "a".repeat(9_000)).parse().unwrap();
     let ours = |json: &str| sealed(&SIGNING, ("theirs", "ours"), json);
     let cases = [
         (get, DeliveryStage::Method, 405, "expected the method POST"),
         (with_header("apikey", "wrong"), DeliveryStage::ApiKey, 401, "expected the receiver's API key"),
         (with_header("content-type", "text/plain"), DeliveryStage::ContentType, 415, "application/json"),
         (delivery(KIND, "x".repeat(4_001)), DeliveryStage::Body, 413, "4000 bytes"),
+        (long, DeliveryStage::Headers, 414, "address of at most 8192 bytes"),
         (headerless, DeliveryStage::Headers, 400, "expected a header X-Message-Id, found none"),
         (with_header("x-requestkey", "SECRET"), DeliveryStage::Headers, 400, "header X-RequestKey: expected a UUID"),
         (delivery(KIND, "{}"), DeliveryStage::Envelope, 400, "secured_payload"),
