@@ -2,6 +2,7 @@
 
 mod only;
 mod receiver;
+mod provider;
 mod report;
 mod row;
 
@@ -44,10 +45,40 @@ pub(crate) enum Command {
         bankrail conformance receiver --config receiver.toml --strict --junit receivers.xml"
     )]
     Receiver(Box<receiver::Receiver>),
+    /// Judge a provider by the clauses of the specification that can be seen from outside
+    ///
+    /// Calls the provider's two endpoints over HTTPS as a customer does, rightly and wrongly, and prints a row for each
+    /// clause: its number in docs/conformance.md under the heading of SPEC.md, the verdict, and for a failure what was
+    /// expected and what was found. Nothing is assumed about the language or the library behind the endpoints.
+    ///
+    /// Every call counts against the customer's limits, so the calls are bounded by --budget: 10 for tokens and 25 for
+    /// statements unless it says otherwise, the most important ones first. What the budget did not last for reads "not
+    /// run". Run it again an hour later with --only for the rest, or agree on higher limits with the provider. A call
+    /// that is answered 429 is repeated after its Retry-After if that is within --wait.
+    ///
+    /// "noted": the specification leaves it open, and it differs from what is usual. "not seen": this customer's
+    /// accounts or options show nothing to judge it by.
+    ///
+    /// The customer should be one for tests. Its accounts should have entries of today, one of them fast payments, one
+    /// of them credits to virtual accounts. No secret, account number or name is printed; amounts are where they are
+    /// wrong.
+    #[command(
+        after_help = "Exit status: 0 if no row failed, 1 if one did, 2 if the provider cannot be reached or the \
+        arguments are wrong, 3 if no row failed and some were not run for want of budget (0 with --allow-not-run).\n\n\
+        Examples:\n  \
+        bankrail conformance provider --connection demo/first --second-connection demo/second\n  \
+        bankrail conformance provider --connection connection.toml --only S8 --only S20 --junit report.xml\n  \
+        bankrail conformance provider --connection connection.toml --budget \
+        tokens=60,statements=100,tokens-per-second=20\n  \
+        BANKRAIL_API_KEY=… bankrail conformance provider https://bank.example --customer CODE --key signing.pem \
+        --account 012003123456789"
+    )]
+    Provider(Box<provider::Provider>),
 }
 
 pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
         Command::Receiver(arguments) => receiver::run(arguments, output),
+        Command::Provider(arguments) => provider::run(arguments, output),
     }
 }

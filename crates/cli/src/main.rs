@@ -86,7 +86,7 @@ enum Command {
         bankrail provider --fault token-500:0.1 --fault statement-slow:20% --seed 7\n  \
         bankrail provider --deliver-to https://localhost:9000/hooks --encrypt-to my.pub.pem --roots my-ca.pem")]
     Provider(provider::Provider),
-    /// Judge implementations of the specification
+    /// Judge other implementations by the clauses of the specification
     #[command(subcommand)]
     Conformance(conformance::Command),
     /// Print the completions of a shell

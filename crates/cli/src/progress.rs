@@ -1,4 +1,4 @@
-//! Progress on standard error while a large file is read.
+//! Progress on standard error, while a large file is read or calls are made.
 
 use std::io::{self, IsTerminal as _, Read, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +17,14 @@ pub(crate) fn clear() {
     if SHOWN.swap(false, Ordering::Relaxed) {
         // Without a standard error there is no line.
         let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+}
+
+/// Shows a line of progress on a terminal, in place of the one before.
+pub(crate) fn show(line: &str) {
+    if io::stderr().is_terminal() {
+        SHOWN.store(true, Ordering::Relaxed);
+        let _ = write!(io::stderr(), "\r\x1b[K{line}");
     }
 }
 
@@ -45,8 +53,7 @@ impl<R: Read> Read for Progress<R> {
         self.done = self.done.saturating_add(u64::try_from(read).unwrap_or(0));
         if self.terminal && self.total.unwrap_or(self.done) >= FROM_BYTES && self.last.elapsed() >= EVERY {
             self.last = Instant::now();
-            SHOWN.store(true, Ordering::Relaxed);
-            let _ = write!(io::stderr(), "\r\x1b[K{}", line(self.done, self.total, self.begin.elapsed()));
+            show(&line(self.done, self.total, self.begin.elapsed()));
         }
         Ok(read)
     }

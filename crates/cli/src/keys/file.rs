@@ -154,7 +154,8 @@ pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
     read.map(KeySet::from).map_err(|error| refused(path, &error))
 }
 
-fn not_private(path: &str) -> Failure {
+/// A public key where a private one is expected.
+pub(crate) fn not_private(path: &str) -> Failure {
     Failure::refused(
         format_args!("{}: expected a private key, found a public one", input::name(path)),
         "pass the private key it belongs to",

@@ -5,6 +5,7 @@
 
 mod assertion;
 mod check;
+mod conformance;
 mod csv;
 mod documents;
 mod html;

@@ -37,6 +37,7 @@ const COMMANDS: &[&[&str]] = &[
     &["provider", "outbox", "resume"],
     &["provider", "send"],
     &["conformance", "receiver"],
+    &["conformance", "provider"],
     &["completions"],
 ];
 

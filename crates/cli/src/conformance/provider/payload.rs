@@ -1,0 +1,86 @@
+//! The XML of statements (Specification: "Statement payload").
+
+mod entries;
+mod head;
+mod summary;
+pub(super) mod xml;
+
+use super::checks::{Checks, Found};
+use super::judge::Judge;
+use super::statement::{Statement, Statements};
+use crate::conformance::row::Verdict;
+use bankrail::camt052::{Document, Mode, NAMESPACE, ReadErrorKind, ReadOptions};
+use bankrail::values::excerpt;
+use roxmltree::Node;
+use xml::child;
+
+const SCHEMA: [(&str, &str); 3] = [
+    ("S2.1", "the payload is a camt.052.001.06 document by its schema"),
+    ("S6.1", "the namespace is that of camt.052.001.06"),
+    ("S6.2", "the root is Document, with BkToCstmrAcctRpt in it"),
+];
+
+const NO_ENTRY: &str = "no statement has an entry; book some of today";
+
+/// Judges the payload of each statement.
+pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
+    let mut schema = Checks::new(&SCHEMA);
+    let mut head = Checks::new(&head::ROWS);
+    let mut summary = Checks::new(&summary::ROWS);
+    let mut empty = Checks::new(&summary::EMPTY_ROWS);
+    let mut entries = Checks::new(&entries::ROWS);
+    let mut refs = Checks::new(&entries::OPTIONAL_ROWS);
+    for (number, statement) in statements.found.iter().enumerate() {
+        let place = format!("statement {}", number + 1);
+        by_schema(statement, &place, &mut schema);
+        let Ok(document) = roxmltree::Document::parse(&statement.payload) else { continue };
+        let root = document.root_element();
+        names(root, &place, &mut schema);
+        let Some(message) = child(root, "BkToCstmrAcctRpt") else { continue };
+        head::check(message, statement, &place, &mut head);
+        let Some(report) = child(message, "Rpt") else { continue };
+        let sums = summary::Sums::of(report);
+        if sums.entries == 0 && !statement.more {
+            summary::check_empty(report, &place, &mut empty);
+        } else {
+            summary::check(report, &sums, statement.more, &place, &mut summary);
+        }
+        entries::check(report, &place, &mut entries, &mut refs);
+    }
+    let shown = |reason: &str| match &statements.unseen {
+        not_run @ Verdict::NotRun(_) => not_run.clone(),
+        _ if statements.found.is_empty() => statements.unseen.clone(),
+        _ => Verdict::NotSeen(reason.to_owned()),
+    };
+    schema.rows(judge, &shown("the payload cannot be read"));
+    head.rows(judge, &shown("the payload has no such part"));
+    summary.rows(judge, &shown(NO_ENTRY));
+    empty.rows(judge, &shown("no statement is without entries; name an account without"));
+    entries.rows(judge, &shown(NO_ENTRY));
+    refs.rows(judge, &shown("no entry has such a part"));
+}
+
+/// The library's strict reader, which refuses whatever the schema does not allow.
+fn by_schema(statement: &Statement, place: &str, checks: &mut Checks) {
+    let options = ReadOptions::default().mode(Mode::Strict);
+    let found = match Document::read_with(statement.payload.as_bytes(), &options) {
+        Ok(_) => Found::Right,
+        Err(error) => match error.kind() {
+            // A row of its own says so.
+            ReadErrorKind::WrongNamespace { .. } | ReadErrorKind::WrongRoot { .. } => return,
+            _ => Found::Wrong(error.to_string()),
+        },
+    };
+    checks.enter("S2.1", place, found);
+}
+
+fn names(root: Node<'_, '_>, place: &str, checks: &mut Checks) {
+    let namespace = root.tag_name().namespace();
+    checks.enter("S6.1", place, Found::when(namespace == Some(NAMESPACE), NAMESPACE, namespace));
+    let found = match child(root, "BkToCstmrAcctRpt") {
+        Some(_) if root.tag_name().name() == "Document" => Found::Right,
+        Some(_) => Found::Wrong(format!("expected Document, found {}", excerpt(root.tag_name().name()))),
+        None => Found::Wrong("expected BkToCstmrAcctRpt in the root, found none".to_owned()),
+    };
+    checks.enter("S6.2", place, found);
+}

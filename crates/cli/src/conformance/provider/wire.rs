@@ -1,0 +1,159 @@
+//! Calls as they are, without a client that would put anything right.
+
+use super::target::Target;
+use crate::failure::{Failure, causes};
+use bankrail::http::tls::client_config;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
+use reqwest::{Method, Url};
+use std::time::Duration;
+
+/// The bytes of an answer that are read.
+const MOST: usize = 32 << 20;
+
+/// The time for one call.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// One request. A header that is there twice is sent twice.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) headers: Vec<(HeaderName, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Call {
+    /// A statement request with everything that it needs.
+    pub(super) fn statement(target: &Target, token: &str, request: &serde_json::Value) -> Self {
+        let headers = vec![
+            (target.api_key_header.clone(), target.api_key.to_string()),
+            (AUTHORIZATION, format!("Bearer {token}")),
+            (CONTENT_TYPE, "application/json".to_owned()),
+        ];
+        let body = request.to_string().into_bytes();
+        Self { method: Method::POST, url: target.statement_url.clone(), headers, body }
+    }
+
+    /// A token request with this form.
+    pub(super) fn token(target: &Target, form: &[(&str, String)]) -> Self {
+        let headers = vec![
+            (target.api_key_header.clone(), target.api_key.to_string()),
+            (CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned()),
+        ];
+        let body = encode(form).into_bytes();
+        Self { method: Method::POST, url: target.token_url.clone(), headers, body }
+    }
+
+    /// Leaves a header out.
+    pub(super) fn without(mut self, name: &HeaderName) -> Self {
+        self.headers.retain(|(found, _)| found != name);
+        self
+    }
+
+    /// Gives a header another value.
+    pub(super) fn with(self, name: &HeaderName, value: impl Into<String>) -> Self {
+        let mut call = self.without(name);
+        call.headers.push((name.clone(), value.into()));
+        call
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    /// The text of a header that is there once.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.headers.get_all(name).iter();
+        let value = values.next()?;
+        if values.next().is_some() {
+            return None;
+        }
+        value.to_str().ok()
+    }
+
+    /// Whole seconds of Retry-After. A date is not waited for.
+    pub(super) fn retry_after(&self) -> Option<u64> {
+        self.header("retry-after")?.trim().parse().ok()
+    }
+}
+
+/// Sends calls.
+pub(super) struct Wire(reqwest::Client);
+
+impl Wire {
+    pub(super) fn new(target: &Target) -> Result<Self, Failure> {
+        let failed = |error: &dyn std::error::Error| {
+            Failure::unable(format_args!("certificates: {}", causes(error)), "--roots names a PEM file of them")
+        };
+        let tls = client_config(Some(&target.roots)).map_err(|error| failed(&error))?;
+        let http = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls)
+            .https_only(true)
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .no_proxy()
+            .timeout(TIMEOUT)
+            .user_agent(concat!("bankrail-conformance/", env!("CARGO_PKG_VERSION")));
+        Ok(Self(http.build().map_err(|error| failed(&error.without_url()))?))
+    }
+
+    /// Sends a call once.
+    ///
+    /// # Errors
+    /// Why there is no answer, without the address.
+    pub(super) async fn send(&self, call: Call) -> Result<Answer, String> {
+        let mut request = self.0.request(call.method, call.url);
+        for (name, value) in call.headers {
+            request = request.header(name, value);
+        }
+        let said = |error: reqwest::Error| causes(&error.without_url());
+        let mut response = request.body(call.body).send().await.map_err(said)?;
+        let mut body = Vec::new();
+        while let Some(part) = response.chunk().await.map_err(said)? {
+            if body.len() + part.len() > MOST {
+                return Err(format!("an answer of more than {MOST} bytes"));
+            }
+            body.extend_from_slice(&part);
+        }
+        let (status, headers) = (response.status().as_u16(), std::mem::take(response.headers_mut()));
+        Ok(Answer { status, headers, body })
+    }
+}
+
+/// A form (application/x-www-form-urlencoded).
+fn encode(form: &[(&str, String)]) -> String {
+    let mut out = String::new();
+    for (name, value) in form {
+        if !out.is_empty() {
+            out.push('&');
+        }
+        out.push_str(name);
+        out.push('=');
+        for byte in value.bytes() {
+            match byte {
+                b' ' => out.push('+'),
+                b'*' | b'-' | b'.' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => out.push(char::from(byte)),
+                byte => out.push_str(&format!("%{byte:02X}")),
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_encoded() {
+        let form = [("scope", "A.B c".to_owned()), ("x", "é&=+:".to_owned())];
+        assert_eq!(encode(&form), "scope=A.B+c&x=%C3%A9%26%3D%2B%3A");
+        assert_eq!(encode(&[]), "");
+    }
+}
