@@ -1,4 +1,5 @@
-"""A bank that shares no code with this project: `bank.py FOLDER [--port N] [--quirks all|none|NAME,...] [--seed N]`.
+"""A bank that shares no code with this project:
+`bank.py FOLDER [--port N] [--quirks all|none|NAME,...] [--faults NAME,...] [--seed N]`.
 
 It makes in FOLDER what `sandbox serve` makes there, so that the same programs run against it, and serves tokens and
 statements over HTTPS until Ctrl-C. Assertions are verified by joserfc, reports are written here.
@@ -9,21 +10,26 @@ header-spellings  names of headers, content types and the token type in other sp
 members           members that nobody knows, optional ones that are null, texts with every escape that JSON has
 numbers           amounts with four decimals, times with seven fractional digits, differently in each call
 summaries         a summary that disagrees with the entries
-elements          elements of the schema beyond the specification's list, a narrative cut into pieces
+elements          elements of the schema beyond the specification's list, a narrative cut into short pieces
 accounts          the accounts that list newest first, have an empty page, repeat a cursor or give none
 failures          errors of the service and of a gateway in front of it, under their own status or 200, and HTML
+
+Faults break a clause of the specification each. There are none unless they are asked for; FAULTS says what each does.
 """
 
 import argparse
 import base64
 import collections
 import datetime
+import hmac
 import http.server
 import ipaddress
 import json
 import os
 import pathlib
 import random
+import re
+import secrets
 import ssl
 import sys
 import threading
@@ -48,6 +54,9 @@ NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 QUIRKS = ("header-spellings", "members", "numbers", "summaries", "elements", "accounts", "failures")
 UNKNOWN_ACCOUNT = "000000000000000"
+# A second customer, and its account.
+OTHER_CUSTOMER = "OTHERCUSTOMER"
+OTHER_ACCOUNT = "999001500100201"
 BANK_KID = "interop-1"
 JSON_TYPES = ("application/json", "application/json;charset=UTF-8", "Application/JSON; charset=utf-8")
 
@@ -65,6 +74,92 @@ STATEMENT_FAILURES = {
 }
 
 
+FAULTS = {
+    # Tokens.
+    "any-key": "any RSA key may sign an assertion",
+    "alg-none": "an assertion need not be signed",
+    "alg-hs256": "the public key is taken for a shared secret",
+    "alg-ps256": "PS256 is accepted beside RS256",
+    "any-typ": "typ is not looked at",
+    "expired": "exp may have passed",
+    "exp-cap": "exp may be any time ahead",
+    "exp-optional": "exp may be missing",
+    "any-audience": "aud may be anything",
+    "any-subject": "sub may be anybody",
+    "subject-case": "sub may be in lower case",
+    "missing-401": "a missing client_assertion is answered 401",
+    "any-grant": "grant_type is not looked at",
+    "any-assertion-type": "client_assertion_type is not looked at",
+    "scope-optional": "scope may be missing",
+    "token-content-type": "the form may have any content type",
+    "token-without-api-key": "the API key may be missing at the token endpoint",
+    "any-api-key": "the API key may be anything at the token endpoint",
+    "created": "a token is answered 201",
+    "expires-text": "expires_in is text",
+    "token-type": "token_type is another",
+    "long-token": "access_token is no GUID",
+    "no-token-member": "token_type is missing",
+    "errors-without-key": "errors of the token endpoint have no X-RequestKey",
+    "same-request-key": "all answers of the token endpoint have one request key",
+    "token-outlives": "tokens are accepted after their end",
+    # Statements.
+    "any-token": "a token need not have been issued",
+    "no-token": "the header Authorization may be missing",
+    "statement-without-api-key": "the API key may be missing at the statement endpoint",
+    "any-statement-api-key": "the API key may be anything at the statement endpoint",
+    "other-accounts": "the account may be another customer's",
+    "account-optional": "accountId may be missing",
+    "crash": "an accountId that is no text is a failure of the service",
+    "any-body": "the body may be anything",
+    "statement-content-type": "the body may have any content type",
+    "get": "the method may be GET",
+    "unknown-empty": "an unknown account has an empty statement",
+    "error-code": "an unknown account has another code",
+    "error-code-form": "error codes are digits alone",
+    "error-title": "an unknown account has another title",
+    "error-without-key": "error responses have no requestKey",
+    "error-flat": "error responses have no object error",
+    "account-echo": "accountId is another",
+    "no-extract": "extract is missing",
+    "sort-order-number": "sortOrder is a number",
+    "payload-object": "payload is no text",
+    "request-key-upper": "requestKey is in upper case",
+    "request-key-plain": "requestKey has no hyphens",
+    "cursor-always": "the last page has a cursor",
+    "more-text": "moreTransactionsAvailable is text",
+    "duplicate-member": "a member is there twice",
+    "lost": "each page after the first misses its first entry",
+    "twice": "each page begins with the last entry of the page before",
+    "narrative-always": "includeNarrative is not looked at",
+    "narrative-without-text": "fast payments have parties and no text",
+    # Reports.
+    "namespace": "the namespace is of another version",
+    "root": "the message is another",
+    "message-id": "MsgId has 31 characters",
+    "no-offset": "CreDtTm has no offset",
+    "no-fraction": "CreDtTm has whole seconds",
+    "report-id": "Rpt/Id has hyphens",
+    "no-source": "RptgSrc is missing",
+    "report-account": "Acct/Id is another",
+    "no-sub-type": "SubTp is missing",
+    "balance-currency": "the balance has another currency",
+    "balance-time": "the balance has a time",
+    "count": "NbOfNtries is one too many",
+    "sum": "Sum is a cent too much",
+    "net": "TtlNetNtry has the wrong direction",
+    "credits": "TtlCdtNtries is of all entries",
+    "debits": "TtlDbtNtries has the sum of nothing",
+    "empty-sums": "a report without entries has no sums",
+    "no-status": "Sts is missing",
+    "no-currency": "amounts of entries have no currency",
+    "booking-time": "BookgDt has a time",
+    "no-codes": "BkTxCd has a code of its own",
+    "reference-type": "Prtry has no Tp",
+    "no-transaction-amount": "TxDtls has no amount",
+    "no-issuer": "a virtual account has no issuer",
+}
+
+
 class Account:
     """`oddity` is one of None, `newest first`, `empty page`, `repeating cursor`, `no cursor`."""
 
@@ -73,10 +168,12 @@ class Account:
 
 
 class Bank:
-    def __init__(self, folder, quirks=QUIRKS, seed=None):
+    def __init__(self, folder, quirks=QUIRKS, seed=None, faults=()):
         self.folder, self.quirks, self.random = pathlib.Path(folder), set(quirks), random.Random(seed)
+        self.faults = set(faults)
         self.lock = threading.RLock()
-        self.tokens, self.used, self.server = set(), set(), None
+        # Until when each token is valid.
+        self.tokens, self.used, self.server = {}, set(), None
         # What was asked, and what a client must not do.
         self.statement_calls, self.token_calls, self.complaints = [], 0, []
         self.failures = {account: list(names) for account, names in STATEMENT_FAILURES.items()}
@@ -101,6 +198,10 @@ class Bank:
             ("999001500100106", 0, 0, 1),
         ]:
             self.book(id, references, plain, twins, yesterday=1)
+        # What is another customer's is not among the accounts.
+        self.others = {OTHER_ACCOUNT: Account(1000)}
+        if not self.quirks:
+            self.accounts["999001500100107"] = Account(1000)
         self.make_files()
 
     def odd(self, quirk):
@@ -148,38 +249,73 @@ class Bank:
             kind = headers.get("Content-Type", "").split(";")[0].strip().lower()
             one = {name: values[0] for name, values in form.items() if len(values) == 1}
             expected = {"grant_type": "client_credentials", "client_assertion_type": ASSERTION_TYPE}
-            known = kind == "application/x-www-form-urlencoded" and headers.get("apikey") == self.api_key
+            form_type = kind == "application/x-www-form-urlencoded" or "token-content-type" in self.faults
+            known = form_type and self.knows(headers, "token-without-api-key", "any-api-key")
             if not known or len(one) != len(form):
                 return self.complain("token request", 400, {"error": "invalid_request"})
+            if "missing-401" in self.faults and "client_assertion" not in one:
+                return self.complain("no assertion", 401, {"error": "invalid_client"})
+            if "scope-optional" in self.faults:
+                one.setdefault("scope", SCOPE)
+            missing = {"scope", "client_assertion", *expected} - set(one)
+            if missing:
+                return self.complain(f"without {missing}", 400, {"error": "invalid_request"})
+            if "any-grant" in self.faults:
+                del expected["grant_type"]
+            if "any-assertion-type" in self.faults:
+                del expected["client_assertion_type"]
             if any(one.get(name) != value for name, value in expected.items()):
                 return self.complain("grant", 400, {"error": "unsupported_grant_type"})
-            if SCOPE not in one.get("scope", "").split(" "):
+            if SCOPE not in one["scope"].split(" "):
                 return self.complain("scope", 400, {"error": "invalid_scope"})
             try:
-                self.verify(one.get("client_assertion", ""))
+                self.verify(one["client_assertion"])
             except (JoseError, ValueError, KeyError) as error:
                 return self.complain(f"assertion: {error!r}", 401, {"error": "invalid_client"})
             if "failures" in self.quirks and self.token_failures:
                 return self.fail(self.token_failures.pop(0))
-            token = str(uuid.uuid4())
-            self.tokens.add(token)
-            answer = {"expires_in": 3600, "token_type": "Bearer", "access_token": token}
+            token = secrets.token_hex(40) if "long-token" in self.faults else str(uuid.uuid4())
+            lifetime = 2 if "token-outlives" in self.faults else 3600
+            self.tokens[token] = time.time() + (3600 if "token-outlives" in self.faults else lifetime)
+            answer = {"expires_in": lifetime, "token_type": "Bearer", "access_token": token}
+            if "expires-text" in self.faults:
+                answer["expires_in"] = "3600"
+            if "token-type" in self.faults:
+                answer["token_type"] = "Token"
+            if "no-token-member" in self.faults:
+                del answer["token_type"]
             if self.odd("header-spellings"):
                 answer["token_type"] = self.random.choice(["bearer", "BEARER"])
             if self.odd("members"):
                 answer |= {"scope": self.random.choice([None, "", SCOPE]), "issued_at": "0", "x": {"y": []}}
-            return 200, answer, {"Cache-Control": "no-store", "Pragma": "no-cache"}
+            status = 201 if "created" in self.faults else 200
+            return status, answer, {"Cache-Control": "no-store", "Pragma": "no-cache"}
+
+    def knows(self, headers, may_be_missing, may_be_anything):
+        """Whether the API key is the customer's."""
+        key = headers.get("apikey")
+        if key is None:
+            return may_be_missing in self.faults
+        return key == self.api_key or may_be_anything in self.faults
 
     def verify(self, assertion):
-        token = jwt.decode(assertion, self.customer_key, algorithms=["RS256"])
-        now, claims = int(time.time()), token.claims
-        if token.header.get("typ") != "jwt":
+        header, claims = self.signed(assertion)
+        now = int(time.time())
+        if header.get("typ") != "jwt" and "any-typ" not in self.faults:
             raise ValueError("typ")
         expected = {"sub": CUSTOMER, "aud": AUDIENCE}
+        if "subject-case" in self.faults:
+            claims["sub"] = claims["sub"].upper()
+        if "any-subject" in self.faults:
+            del expected["sub"]
+        if "any-audience" in self.faults:
+            expected["aud"] = claims["aud"]
         rules = {name: {"essential": True, "value": value} for name, value in expected.items()}
-        rules |= {"exp": {"essential": True}, "iss": {"value": CUSTOMER}}
-        jwt.JWTClaimsRegistry(now=now, leeway=30, **rules).validate(claims)
-        if not now < claims["exp"] <= now + 3600:
+        rules |= {"exp": {"essential": "exp-optional" not in self.faults}, "iss": {"value": CUSTOMER}}
+        then = 0 if "expired" in self.faults else now
+        jwt.JWTClaimsRegistry(now=then, leeway=30, **rules).validate(claims)
+        latest = 2**40 if "exp-cap" in self.faults else now + 3600
+        if "exp" in claims and not then < claims["exp"] <= latest:
             raise ValueError("exp")
         # Without a jti, two assertions of one second are the same.
         if "jti" in claims:
@@ -187,30 +323,75 @@ class Bank:
                 raise ValueError("jti")
             self.used.add(claims["jti"])
 
+    def signed(self, assertion):
+        """The header and the claims of an assertion that the customer has signed."""
+        algorithms = ["RS256"]
+        if self.faults & {"any-key", "alg-none", "alg-hs256", "alg-ps256"}:
+            text, _, signature = assertion.rpartition(".")
+            header, claims = (json.loads(from_base64url(part)) for part in text.split("."))
+            unchecked = {"any-key": "RS256", "alg-none": "none"}
+            if any(fault in self.faults and header["alg"] == name for fault, name in unchecked.items()):
+                return header, claims
+            if "alg-hs256" in self.faults and header["alg"] == "HS256":
+                expected = hmac.digest(self.customer_pem, text.encode(), "sha256")
+                if from_base64url(signature) == expected:
+                    return header, claims
+            if "alg-ps256" in self.faults:
+                algorithms.append("PS256")
+        token = jwt.decode(assertion, self.customer_key, algorithms=algorithms)
+        return token.header, token.claims
+
     # --- statements ---------------------------------------------------------------------------------------------
 
     def statement(self, headers, body):
         with self.lock:
+            first = next(iter(self.accounts))
+            if "any-body" in self.faults and not body.startswith(b"{"):
+                body = json.dumps({"accountId": first}).encode()
             request = json.loads(body)
+            if "account-optional" in self.faults:
+                request.setdefault("accountId", first)
             id = request.get("accountId")
-            self.statement_calls.append(id)
-            scheme, _, token = headers.get("Authorization", "").partition(" ")
-            if headers.get("apikey") != self.api_key or scheme.lower() != "bearer":
+            self.statement_calls.append(id if isinstance(id, str) else None)
+            authorization = headers.get("Authorization", "")
+            if "no-token" in self.faults and not authorization:
+                authorization = f"Bearer {next(iter(self.tokens))}"
+            scheme, _, token = authorization.partition(" ")
+            known = self.knows(headers, "statement-without-api-key", "any-statement-api-key")
+            if not known or scheme.lower() != "bearer":
                 return self.complain("headers", 401, self.error("EC000_002", "Unauthorized"))
-            if headers.get("Content-Type", "").split(";")[0] != "application/json":
+            json_type = headers.get("Content-Type", "").split(";")[0] == "application/json"
+            if not json_type and "statement-content-type" not in self.faults:
                 return self.complain("content type", 415, self.error("EC000_006", "Unsupported Media Type"))
-            if token not in self.tokens:
+            if self.tokens.get(token, 0) <= time.time() and "any-token" not in self.faults:
                 return 401, self.error("EC000_002", "Unauthorized"), {}
+            if "crash" in self.faults and isinstance(id, list):
+                return self.complain("crash", 500, self.error("EC20005", "Internal Server Error"))
             problem = self.problem(request)
             if problem:
                 return self.complain(problem, 400, self.error("EC42001", problem))
             if "failures" in self.quirks and self.failures.get(id):
                 return self.fail(self.failures[id].pop(0), token, id)
             account = self.accounts.get(id)
+            if account is None and "other-accounts" in self.faults:
+                account = self.others.get(id)
+            if account is None and "unknown-empty" in self.faults and id not in self.others:
+                account = Account(1000)
             if account is None:
                 status = self.random.choice([200, 404]) if "failures" in self.quirks else 404
-                return status, self.error("EC20001", f"Account Id: '{id}' not found"), {}
+                return status, self.not_found(id), {}
             return self.page(id, account, request)
+
+    def not_found(self, id):
+        code = "EC20002" if "error-code" in self.faults else "EC20001"
+        answer = self.error(code, "Not found" if "error-title" in self.faults else f"Account Id: '{id}' not found")
+        if "error-code-form" in self.faults:
+            answer["error"]["statusCode"] = "20001"
+        if "error-without-key" in self.faults:
+            del answer["requestKey"]
+        if "error-flat" in self.faults:
+            answer |= {"error": "not found", **answer["error"]}
+        return answer
 
     def problem(self, request):
         """Booleans and numbers are accepted as text too."""
@@ -246,11 +427,15 @@ class Bank:
         shown = entries[begin : begin + most]
         end = begin + len(shown)
         more = end < len(entries)
+        if begin and "lost" in self.faults:
+            shown = shown[1:]
+        if begin and "twice" in self.faults:
+            shown = entries[begin - 1 : begin + most]
         key = str(uuid.uuid4())
         answer = {"accountId": id, "extract": "intraday"}
         if account.virtual:
-            answer["sortOrder"] = "forward"
-        narrative = str(request.get("includeNarrative", True)).lower() == "true"
+            answer["sortOrder"] = 1 if "sort-order-number" in self.faults else "forward"
+        narrative = str(request.get("includeNarrative", True)).lower() == "true" or "narrative-always" in self.faults
         answer["payload"] = self.report(id, account, shown, key, narrative)
         answer["requestKey"] = key
         if account.oddity == "repeating cursor":
@@ -265,9 +450,27 @@ class Bank:
         elif self.odd("members"):
             answer["cursor"] = None
         answer["moreTransactionsAvailable"] = more
+        self.spoil(answer)
         if self.odd("members"):
             answer |= {"sortOrder": answer.get("sortOrder"), "error": None, "ÿ": [{"n": 1.50e2}, []]}
         return 200, answer, {}
+
+    def spoil(self, answer):
+        """The faults of a statement's members."""
+        if "account-echo" in self.faults:
+            answer["accountId"] = "999001500100999"
+        if "no-extract" in self.faults:
+            del answer["extract"]
+        if "payload-object" in self.faults:
+            answer["payload"] = {"xml": answer["payload"]}
+        if "request-key-upper" in self.faults:
+            answer["requestKey"] = answer["requestKey"].upper()
+        if "request-key-plain" in self.faults:
+            answer["requestKey"] = answer["requestKey"].replace("-", "")
+        if "cursor-always" in self.faults:
+            answer.setdefault("cursor", "AAAA")
+        if "more-text" in self.faults:
+            answer["moreTransactionsAvailable"] = str(answer["moreTransactionsAvailable"]).lower()
 
     # --- errors -------------------------------------------------------------------------------------------------
 
@@ -291,7 +494,7 @@ class Bank:
         if kind == "rfc6749":
             return status, {"error": "temporarily_unavailable", "error_description": "later"}, {"Retry-After": "1"}
         if kind in ("oauth", "EC000_002"):
-            self.tokens.discard(token)
+            self.tokens.pop(token, None)
         if kind == "oauth":
             return status, {"error": "invalid_token"}, {"WWW-Authenticate": 'Bearer error="invalid_token"'}
         if status == 429:
@@ -305,7 +508,8 @@ class Bank:
     def report(self, id, account, entries, key, narrative):
         now = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=10)))
         digits = f"{now.microsecond:06}7" if self.odd("numbers") else f"{now.microsecond // 1000:03}"
-        made = f"{now:%Y-%m-%dT%H:%M:%S}.{digits}+10:00"
+        fraction = "" if "no-fraction" in self.faults else f".{digits}"
+        made = f"{now:%Y-%m-%dT%H:%M:%S}{fraction}{'' if 'no-offset' in self.faults else '+10:00'}"
         sums = {True: Decimal(0), False: Decimal(0)}
         counts = {True: 0, False: 0}
         for entry in entries:
@@ -316,7 +520,7 @@ class Bank:
             sums[False] += Decimal("0.01")
         net = sums[True] - sums[False]
         name = "<Nm>Interop &amp; Söhne</Nm>" if self.odd("elements") else ""
-        return (
+        report = (
             f'<?xml version="1.0" encoding="utf-8"?><Document xmlns="{NAMESPACE}"><BkToCstmrAcctRpt>'
             f"<GrpHdr><MsgId>{key.replace('-', '')}</MsgId><CreDtTm>{made}</CreDtTm></GrpHdr>"
             f"<Rpt><Id>{uuid.uuid4().hex}</Id><CreDtTm>{made}</CreDtTm><RptgSrc><Prtry>CMM</Prtry></RptgSrc>"
@@ -331,6 +535,42 @@ class Bank:
             + "".join(self.entry(number, account, entry, narrative) for number, entry in enumerate(entries, 1))
             + "</Rpt></BkToCstmrAcctRpt></Document>"
         )
+        return self.spoil_report(report, bool(entries))
+
+    def spoil_report(self, xml, has_entries):
+        """The faults of a report: what is replaced, how often, and by what."""
+
+        def change(fault, pattern, by, often=0, when=True):
+            nonlocal xml
+            if fault in self.faults and when:
+                xml, found = re.subn(pattern, by, xml, count=often)
+                assert found, fault
+
+        change("namespace", r"052\.001\.06", "052.001.08")
+        change("root", "BkToCstmrAcctRpt>", "BkToCstmrStmt>")
+        change("message-id", "[0-9a-f]</MsgId>", "</MsgId>")
+        change("report-id", "<Rpt><Id>[0-9a-f]{32}", f"<Rpt><Id>{uuid.uuid4().hex[:30]}-1")
+        change("no-source", "<RptgSrc>.*?</RptgSrc>", "")
+        change("report-account", "(<Acct><Id><Othr><Id>)[0-9]+", r"\g<1>999001500100999")
+        change("no-sub-type", "<SubTp>.*?</SubTp>", "")
+        change("balance-currency", '(</Tp><Amt Ccy=)"AUD"', r'\1"USD"')
+        change("balance-time", "<Dt><Dt>([0-9-]+)</Dt></Dt></Bal>", r"<Dt><DtTm>\1T00:00:00Z</DtTm></Dt></Bal>")
+        change("count", "(<TtlNtries><NbOfNtries>)", r"\g<1>1", when=has_entries)
+        change("sum", "(<TtlNtries><NbOfNtries>[0-9]+</NbOfNtries><Sum>)", r"\g<1>9", when=has_entries)
+        turned = {"CRDT": "DBIT", "DBIT": "CRDT"}
+        change("net", "(<TtlNetNtry>.*?<CdtDbtInd>)([A-Z]+)", lambda at: at[1] + turned[at[2]], 1, has_entries)
+        change("credits", "(<TtlCdtNtries><NbOfNtries>)", r"\g<1>7", when=has_entries)
+        change("debits", "(<TtlDbtNtries><NbOfNtries>[0-9]+</NbOfNtries><Sum>)[0-9.]+", r"\g<1>0.07", when=has_entries)
+        change("empty-sums", "<Sum>.*?</Sum>", "", when=not has_entries)
+        change("no-status", "<Sts>BOOK</Sts>", "", when=has_entries)
+        change("no-currency", '(<Ntry><Amt) Ccy="AUD"', r"\1", when=has_entries)
+        change("booking-time", "<BookgDt><Dt>(.*?)</Dt>", r"<BookgDt><DtTm>\1T00:00:00Z</DtTm>", when=has_entries)
+        change("no-codes", "<Domn>.*?</Domn>", "<Prtry><Cd>999</Cd></Prtry>", when=has_entries)
+        change("reference-type", "<Tp>ServiceLevel</Tp>", "", when="ServiceLevel" in xml)
+        change("no-transaction-amount", "(<TxDtls>(?:<Refs>.*?</Refs>)?)<Amt .*?</Amt>", r"\1", when=has_entries)
+        change("no-issuer", "<Issr>.*?</Issr>", "", when="<Issr>" in xml)
+        change("narrative-without-text", "(</RltdPties>)<RmtInf>.*?</RmtInf>", r"\1", when="</RltdPties>" in xml)
+        return xml
 
     def entry(self, number, account, entry, narrative):
         more = self.odd("elements")
@@ -355,7 +595,8 @@ class Bank:
                 f"<Cdtr><Nm>Interop</Nm>{contact}</Cdtr>{own}</RltdPties>"
             )
         if narrative or not entry["fast"]:
-            size = 140 if more else 280
+            # The schema allows 140 characters each.
+            size = 70 if more else 140
             pieces = [entry["narrative"][at : at + size] for at in range(0, len(entry["narrative"]), size)]
             text = "<RmtInf>" + "".join(f"<Ustrd>{escape(piece)}</Ustrd>" for piece in pieces) + "</RmtInf>"
         return (
@@ -377,13 +618,14 @@ class Bank:
         keys = {name: rsa.generate_private_key(65537, 2048) for name in names}
         for name, key in keys.items():
             self.write(f"{name}.pem", private_pem(key))
-        self.customer_key = RSAKey.import_key(public_pem(keys["customer-assertion"]))
+        self.customer_pem = public_pem(keys["customer-assertion"])
+        self.customer_key = RSAKey.import_key(self.customer_pem)
         self.write(f"bank-keys/{BANK_KID}.pem", public_pem(keys["provider-signing"]))
         authority, own = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
         self.write("ca.pem", certificate("Interop CA", authority, "Interop CA", authority))
         self.write("server.pem", certificate("localhost", own, "Interop CA", authority))
         self.write("server-key.pem", private_pem(own))
-        self.api_key = str(uuid.uuid4())
+        self.api_key, self.other_api_key = str(uuid.uuid4()), str(uuid.uuid4())
         self.write("api-key", self.api_key.encode())
         self.write("token-cache.key", base64.b64encode(os.urandom(32)))
 
@@ -402,6 +644,12 @@ class Bank:
 
             def do_POST(self):
                 bank.answer(self)
+
+            def do_GET(self):
+                if "get" in bank.faults:
+                    bank.answer(self)
+                else:
+                    self.send_error(405)
 
             def log_message(self, *_):
                 pass
@@ -434,26 +682,37 @@ class Bank:
             "accounts": list(self.accounts),
         }
         self.write("customer.json", json.dumps(customer, indent=2).encode())
+        self.write("connection.toml", connection(base_url, CUSTOMER, self.api_key, list(self.accounts), "").encode())
+        other = connection(base_url, OTHER_CUSTOMER, self.other_api_key, list(self.others), "../")
+        self.write("other/connection.toml", other.encode())
         return base_url
 
     def answer(self, call):
         work = {"/v1.0/auth": self.token, "/accounts/v2.0/statement": self.statement}.get(call.path)
         body = call.rfile.read(int(call.headers.get("Content-Length", 0)))
+        if "get" in self.faults and call.command == "GET" and call.path.endswith("/statement"):
+            body = json.dumps({"accountId": next(iter(self.accounts))}).encode()
         if work is None:
             status, answer, headers = self.complain(f"path {call.path}", 404, self.error("EC000_004", "Not Found"))
         else:
             try:
                 status, answer, headers = work(call.headers, body)
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
                 status, answer, headers = self.complain(repr(error), 400, self.error("EC000_003", "Bad Request"))
         # Errors have it in both places too.
         key = answer.get("requestKey") if isinstance(answer, dict) else None
         headers = {"X-RequestKey": key or str(uuid.uuid4()), "Content-Type": JSON_TYPES[0]} | headers
+        if work == self.token and "same-request-key" in self.faults:
+            headers["X-RequestKey"] = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003"
+        if work == self.token and "errors-without-key" in self.faults and status >= 400:
+            del headers["X-RequestKey"]
         if not isinstance(answer, str):
             text = json.dumps(answer, ensure_ascii=self.odd("members"))
             answer = text.replace("/", "\\/") if self.odd("members") else text
             if self.odd("header-spellings"):
                 headers["Content-Type"] = self.random.choice(JSON_TYPES)
+        if "duplicate-member" in self.faults and '"payload"' in answer:
+            answer = answer.replace('{"', '{"extract": "priorday", "', 1)
         content = answer.encode()
         call.send_response(status)
         for name, value in headers.items():
@@ -462,6 +721,17 @@ class Bank:
         call.send_header("Content-Length", str(len(content)))
         call.end_headers()
         call.wfile.write(content)
+
+
+def connection(base_url, customer, api_key, accounts, folder):
+    """What a customer needs, in the form that the program reads."""
+    values = {"base_url": base_url, "audience": AUDIENCE, "customer": customer, "api_key": api_key, "scopes": [SCOPE]}
+    values |= {"signing_key": f"{folder}customer-assertion.pem", "roots": f"{folder}ca.pem", "accounts": accounts}
+    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items())
+
+
+def from_base64url(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def direction(credit):
@@ -497,13 +767,18 @@ def main():
     arguments.add_argument("folder")
     arguments.add_argument("--port", type=int, default=0)
     arguments.add_argument("--quirks", default="all")
+    arguments.add_argument("--faults", default="")
     arguments.add_argument("--seed", type=int)
     given = arguments.parse_args()
     quirks = {"all": QUIRKS, "none": ()}.get(given.quirks, given.quirks.split(","))
     if set(quirks) - set(QUIRKS):
         arguments.error(f"expected quirks among {', '.join(QUIRKS)}")
-    bank = Bank(given.folder, quirks, given.seed)
-    print(f"{bank.start(given.port)}  quirks: {' '.join(sorted(quirks)) or 'none'}", flush=True)
+    faults = [name for name in given.faults.split(",") if name]
+    if set(faults) - set(FAULTS):
+        arguments.error(f"expected faults among {', '.join(FAULTS)}")
+    bank = Bank(given.folder, quirks, given.seed, faults)
+    names = " ".join(sorted([*quirks, *faults])) or "none"
+    print(f"{bank.start(given.port)}  quirks and faults: {names}", flush=True)
     try:
         threading.Event().wait()
     except KeyboardInterrupt:
