@@ -14,9 +14,12 @@ pub(super) fn parse(text: &str) -> Result<String, String> {
 
 /// True if a row is asked for, or if no row in particular is.
 pub(super) fn wants(only: &[String], id: &str) -> bool {
-    let within =
-        |only: &String| id.strip_prefix(only.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    only.is_empty() || only.iter().any(within)
+    only.is_empty() || only.iter().any(|only| is_within(id, only))
+}
+
+/// True if a row is another, or one of those under it.
+pub(super) fn is_within(id: &str, other: &str) -> bool {
+    id.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 #[cfg(test)]
@@ -29,6 +32,7 @@ mod tests {
             ("S8.15", "S8", true),
             ("S8.15", "S8.15", true),
             ("S8.15", "S8.1", false),
+            ("S8.1", "S8.15", false),
             ("S81.5", "S8", false),
             ("-", "S8", false),
         ] {

@@ -17,8 +17,8 @@ mod test_accounts;
 mod token;
 mod wire;
 
+use super::only;
 use super::report::Report;
-use super::row::place;
 use crate::asynchronous::block_on;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -73,7 +73,7 @@ pub(crate) struct Provider {
     #[arg(long, default_value = "tokens=10,statements=25", value_parser = Budget::parse)]
     budget: Budget,
     /// Judge these rows only, such as S8 or S20.17; several times for several
-    #[arg(long, value_name = "ID", value_parser = row_id)]
+    #[arg(long, value_name = "ID", value_parser = only::parse)]
     only: Vec<String>,
     /// The longest wait for a Retry-After or for the end of a token, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
@@ -90,16 +90,6 @@ pub(crate) struct Provider {
     /// Print JSON in place of the table
     #[arg(long)]
     json: bool,
-}
-
-/// `S8` or `S8.15`.
-fn row_id(text: &str) -> Result<String, String> {
-    let heading = text.strip_prefix('S').is_some_and(|number| number.parse::<u32>().is_ok());
-    if heading || place(text).is_some() {
-        Ok(text.to_owned())
-    } else {
-        Err("expected the number of a heading or a row, such as S8 or S8.15".to_owned())
-    }
 }
 
 pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, Failure> {

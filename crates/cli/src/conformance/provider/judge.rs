@@ -4,6 +4,7 @@ use super::budget::{Budget, Purse};
 use super::forge::{Assertion, Keys};
 use super::target::Target;
 use super::wire::{Answer, Call, Wire};
+use crate::conformance::only;
 use crate::conformance::report::Report;
 use crate::conformance::row::{Row, Verdict};
 use crate::failure::Failure;
@@ -82,12 +83,12 @@ impl Judge {
 
     /// True if a row is asked for by `--only`, or if there is none.
     pub(super) fn wants(&self, id: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| is_within(id, only))
+        only::wants(&self.only, id)
     }
 
     /// True if rows under one of these are asked for.
     pub(super) fn wants_any(&self, headings: &[&str]) -> bool {
-        let touches = |only: &String| headings.iter().any(|id| is_within(only, id) || is_within(id, only));
+        let touches = |row: &String| headings.iter().any(|id| only::is_within(row, id) || only::is_within(id, row));
         self.only.is_empty() || self.only.iter().any(touches)
     }
 
@@ -205,11 +206,6 @@ impl Judge {
     }
 }
 
-/// True if an id is another, or one of those under it.
-fn is_within(id: &str, only: &str) -> bool {
-    id.strip_prefix(only).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
 /// `expected X, found Y`.
 pub(super) fn differs(expected: &str, found: Option<&str>) -> String {
     let found = found.map_or_else(|| "none".to_owned(), excerpt);
@@ -233,22 +229,4 @@ pub(super) fn status_of(answer: &Answer, expected: &[u16]) -> Verdict {
     }
     let names: Vec<String> = expected.iter().map(u16::to_string).collect();
     Verdict::Failed(format!("expected {}, found {}", names.join(" or "), answer.status))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_names_a_heading_or_a_row() {
-        for (id, only, expected) in [
-            ("S8.15", "S8", true),
-            ("S8.15", "S8.15", true),
-            ("S8.15", "S8.1", false),
-            ("S8.1", "S8.15", false),
-            ("S20.1", "S2", false),
-        ] {
-            assert_eq!(is_within(id, only), expected, "{id} {only}");
-        }
-    }
 }
