@@ -10,6 +10,8 @@ mod folder;
 mod keys;
 mod limits;
 mod outbox;
+#[cfg(feature = "page")]
+mod page;
 mod rotation;
 mod sample_calls;
 mod send;

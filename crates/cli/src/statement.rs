@@ -4,7 +4,7 @@ mod check;
 mod csv;
 mod html;
 mod merge;
-mod row;
+pub(crate) mod row;
 mod show;
 mod source;
 mod tally;

@@ -1,0 +1,90 @@
+//! The page for the people who run the provider: what it knows and what it does, read-only.
+//!
+//! - Every view is made on the server; the script only appends calls as they come and copies commands.
+//! - It changes nothing. What one may want to do next is shown as a command of this program.
+//! - It has no secret in it: no API key, no token, no private key, and no body of a message.
+
+mod accounts;
+mod assets;
+mod calls;
+mod command;
+mod customers;
+mod endpoints;
+mod error;
+mod events;
+mod guard;
+mod layout;
+mod outbox;
+mod overview;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use self::error::PageError;
+use self::guard::Guard;
+use super::calls::Calls;
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use bankrail::http::serve::Shutdown;
+use bankrail::mailbox::Outbox;
+use bankrail::service::SqliteLedger;
+use bankrail::service::customers::CustomerFolder;
+use bankrail::service::delivery::Dispatcher;
+use bankrail::values::{Clock as _, SystemClock, Timestamp};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// What the page shows.
+pub(crate) struct PageData {
+    pub(crate) calls: Calls,
+    pub(crate) directory: Arc<CustomerFolder>,
+    pub(crate) ledger: SqliteLedger,
+    pub(crate) outbox: Arc<dyn Outbox>,
+    pub(crate) dispatcher: Dispatcher,
+    /// The address of the provider.
+    pub(crate) issuer: String,
+    /// The folder that the commands name.
+    /// The folder of its data, and that of its configuration if this is another one: the commands name them.
+    pub(crate) data: PathBuf,
+    pub(crate) config: Option<PathBuf>,
+    /// Ends the streams of events, which would otherwise keep the server from stopping.
+    pub(crate) shutdown: Shutdown,
+}
+
+/// What all views share.
+struct Shared {
+    data: PageData,
+    since: Timestamp,
+    /// One permit for each stream of events.
+    streams: Arc<Semaphore>,
+}
+
+type Page = Arc<Shared>;
+
+/// The page. Whoever opens `/?token=…` with this token sees it, with the browser that did so, through a loopback
+/// address only.
+///
+/// Each stream of events ends by itself after [`events::LONGEST`], so that a server's time for a request holds.
+pub(crate) fn router(data: PageData, token: &str) -> Router {
+    let streams = Arc::new(Semaphore::new(events::MOST_STREAMS));
+    let page = Arc::new(Shared { data, since: SystemClock.now(), streams });
+    Router::new()
+        .route("/", get(overview::show))
+        .route("/calls", get(calls::show))
+        .route("/calls/events", get(events::stream))
+        .route("/outbox", get(outbox::list))
+        .route("/outbox/{entry}", get(outbox::show))
+        .route("/endpoints", get(endpoints::list))
+        .route("/customers", get(customers::list))
+        .route("/customers/{code}", get(customers::show))
+        .route("/accounts", get(accounts::list))
+        .route("/accounts/{account}", get(accounts::show))
+        .route(assets::STYLE, get(assets::style))
+        .route(assets::SCRIPT, get(assets::script))
+        .route(assets::ICON, get(assets::icon))
+        .fallback(async || PageError::NotFound)
+        .layer(from_fn_with_state(Arc::new(Guard::new(token)), guard::guard))
+        .with_state(page)
+}

@@ -1,0 +1,149 @@
+//! The calls that the provider answered, the newest first.
+
+use super::layout::{Head, NavLink, Paging, ROWS, Section, html};
+use super::text::{When, encoded, shown, took};
+use super::{Page, Shared};
+use crate::provider::calls::Call;
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+
+/// Which calls are asked for.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct Filter {
+    /// Those that were refused only, whatever the value.
+    refused: Option<String>,
+    /// Those of this customer only.
+    customer: Option<String>,
+}
+
+impl Filter {
+    pub(super) fn refused() -> Self {
+        Self { refused: Some("yes".to_owned()), customer: None }
+    }
+
+    pub(super) fn matches(&self, call: &Call) -> bool {
+        (self.refused.is_none() || is_refused(call))
+            && self.customer.as_ref().is_none_or(|code| call.customer.as_ref() == Some(code))
+    }
+
+    /// An address with this filter.
+    fn address(&self, path: &str, more: &[(&str, String)]) -> String {
+        let mut members = Vec::new();
+        if self.refused.is_some() {
+            members.push("refused=yes".to_owned());
+        }
+        members.extend(self.customer.iter().map(|code| format!("customer={}", encoded(code))));
+        members.extend(more.iter().map(|(name, value)| format!("{name}={value}")));
+        if members.is_empty() { path.to_owned() } else { format!("{path}?{}", members.join("&")) }
+    }
+}
+
+fn is_refused(call: &Call) -> bool {
+    call.status >= 400 || call.reason.is_some()
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Place {
+    /// The number of the call above which the page begins.
+    before: Option<u64>,
+}
+
+/// A call as a row.
+pub(super) struct CallRow {
+    pub(super) at: When,
+    pub(super) what: &'static str,
+    /// The address of the customer's page, and the code.
+    pub(super) customer: Option<(String, String)>,
+    pub(super) status: u16,
+    pub(super) refused: bool,
+    pub(super) reason: String,
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) took: String,
+    pub(super) request_key: String,
+}
+
+impl CallRow {
+    pub(super) fn new(call: &Call) -> Self {
+        let customer = call.customer.as_ref().map(|code| (format!("/customers/{}", encoded(code)), shown(code)));
+        Self {
+            at: When::new(call.at),
+            what: call.what,
+            customer,
+            status: call.status,
+            refused: is_refused(call),
+            reason: call.reason.as_deref().map(shown).unwrap_or_default(),
+            method: shown(&call.method),
+            path: shown(&call.path),
+            took: took(call.took),
+            request_key: call.request_key.map(|key| key.to_string()).unwrap_or_default(),
+        }
+    }
+}
+
+/// A row alone, for the stream of events.
+#[derive(Template)]
+#[template(path = "page/call.html")]
+pub(super) struct OneCall {
+    pub(super) row: CallRow,
+}
+
+/// Rows, and where those that come later are had from.
+pub(super) struct CallList {
+    pub(super) rows: Vec<CallRow>,
+    /// The stream of later calls, unless the list shows earlier ones.
+    pub(super) events: Option<String>,
+}
+
+impl CallList {
+    /// The newest calls of a filter, at most so many.
+    pub(super) fn newest(shared: &Shared, filter: &Filter, most: usize) -> Self {
+        Self::before(shared, filter, None, most).0
+    }
+
+    /// Calls before the one of this number, and the number to go on before.
+    fn before(shared: &Shared, filter: &Filter, before: Option<u64>, most: usize) -> (Self, Option<u64>) {
+        let newest = shared.data.calls.newest();
+        let last = newest.first().map_or(0, |call| call.number);
+        let mut found =
+            newest.iter().filter(|call| before.is_none_or(|before| call.number < before) && filter.matches(call));
+        let page: Vec<&Call> = found.by_ref().take(most).collect();
+        let next = found.next().and(page.last()).map(|call| call.number);
+        let events = before.is_none().then(|| filter.address("/calls/events", &[("after", last.to_string())]));
+        (Self { rows: page.into_iter().map(CallRow::new).collect(), events }, next)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "page/calls.html")]
+struct CallsView {
+    head: Head,
+    customer: Option<String>,
+    filters: Vec<NavLink>,
+    calls: CallList,
+    paging: Paging,
+}
+
+pub(super) async fn show(
+    State(page): State<Page>,
+    Query(filter): Query<Filter>,
+    Query(place): Query<Place>,
+) -> Response {
+    let (calls, next) = CallList::before(&page, &filter, place.before, ROWS);
+    let with = |refused: bool| Filter { refused: refused.then(|| "yes".to_owned()), ..filter.clone() };
+    let link = |name: &str, refused| NavLink {
+        href: with(refused).address("/calls", &[]),
+        name: name.to_owned(),
+        current: refused == filter.refused.is_some(),
+    };
+    let address = |number: u64| filter.address("/calls", &[("before", number.to_string())]);
+    html(&CallsView {
+        head: Head::new("Calls", Section::Calls),
+        customer: filter.customer.as_deref().map(shown),
+        filters: vec![link("All", false), link("Refused", true)],
+        calls,
+        paging: Paging::new(place.before.map(|_| filter.address("/calls", &[])), next.map(address)),
+    })
+}

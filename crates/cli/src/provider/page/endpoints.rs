@@ -1,0 +1,161 @@
+//! The customers' webhook receivers, and whether messages are delivered to them.
+
+use super::command::{Command, Commands};
+use super::error::PageError;
+use super::layout::{Head, Paging, ROWS, Section, html};
+use super::text::{When, encoded, shown};
+use super::{Page, Shared};
+use crate::text::counted;
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use bankrail::mailbox::{EndpointBacklog, EndpointId, OutboxQuery, StoppedEndpoint};
+use bankrail::service::delivery::{CircuitState, DispatcherSnapshot, EndpointSnapshot};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    /// The name of the endpoint after which the page begins.
+    after: Option<String>,
+}
+
+/// What is known of an endpoint, from each place that knows of it.
+#[derive(Default)]
+struct Known {
+    customer: Option<String>,
+    url: Option<String>,
+    stopped: Option<StoppedEndpoint>,
+    snapshot: Option<EndpointSnapshot>,
+    backlog: Option<EndpointBacklog>,
+}
+
+/// Whether messages are delivered to an endpoint.
+enum Condition {
+    /// They are. If there are failures, so many one after the other.
+    Well { failures: u32 },
+    /// Not until an operator resumes it.
+    Stopped { since: When, why: String },
+    /// Not before a time, because it kept failing.
+    Paused { until: When },
+    /// Not before a time, because it asked for it.
+    Resting { until: When },
+    /// One, to see whether it is well again.
+    Trial,
+    /// None: no customer has it any more.
+    Unknown,
+}
+
+struct EndpointRow {
+    name: String,
+    href: String,
+    customer: Option<(String, String)>,
+    url: String,
+    condition: Condition,
+    slow: bool,
+    pending: u64,
+    dead_letters: String,
+    oldest_due: Option<When>,
+    commands: Vec<Command>,
+}
+
+impl EndpointRow {
+    fn new(shared: &Shared, name: &str, known: Known) -> Self {
+        let make = Commands::new(shared);
+        let (pending, dead_letters) = known.backlog.as_ref().map_or((0, 0), |of| (of.pending, of.dead_letters));
+        let mut commands = Vec::new();
+        if dead_letters > 0 {
+            commands.push(make.resend_all(name));
+        }
+        if known.stopped.is_some() {
+            commands.push(make.resume(name));
+        }
+        if known.customer.is_some() {
+            commands.extend(known.stopped.is_none().then(|| make.pause(name)));
+            commands.push(make.send(name));
+        }
+        Self {
+            name: shown(name),
+            href: format!("/outbox?endpoint={}", encoded(name)),
+            customer: known.customer.as_ref().map(|code| (format!("/customers/{}", encoded(code)), shown(code))),
+            url: known.url.as_deref().map(shown).unwrap_or_default(),
+            slow: known.snapshot.as_ref().is_some_and(|endpoint| endpoint.is_slow),
+            oldest_due: known.backlog.as_ref().and_then(|of| of.oldest_due).map(When::new),
+            condition: condition(&known),
+            pending,
+            dead_letters: counted(dead_letters, "dead letter", "dead letters"),
+            commands,
+        }
+    }
+}
+
+fn condition(known: &Known) -> Condition {
+    if let Some(stopped) = &known.stopped {
+        let by = &stopped.intervention;
+        let why = format!("by {}: {}", shown(by.by.as_str()), shown(by.reason.as_str()));
+        return Condition::Stopped { since: When::new(stopped.since), why };
+    }
+    match known.snapshot.as_ref().map(|endpoint| endpoint.circuit) {
+        Some(CircuitState::Open { until }) => Condition::Paused { until: When::new(until) },
+        Some(CircuitState::Resting { until }) => Condition::Resting { until: When::new(until) },
+        Some(CircuitState::Trial) => Condition::Trial,
+        Some(CircuitState::Closed { failures }) => Condition::Well { failures },
+        Some(_) => Condition::Well { failures: 0 },
+        None => Condition::Unknown,
+    }
+}
+
+/// All endpoints by their names: those that customers have, and those of which the outbox still has something.
+async fn all(shared: &Shared, snapshot: &DispatcherSnapshot) -> Result<BTreeMap<String, Known>, PageError> {
+    let mut all: BTreeMap<String, Known> = BTreeMap::new();
+    for record in shared.data.directory.book().records() {
+        for endpoint in &record.endpoints {
+            let known = all.entry(endpoint.id().to_string()).or_default();
+            known.customer = Some(record.customer.code.to_string());
+            known.url = Some(endpoint.url().as_str().to_owned());
+        }
+    }
+    for endpoint in &snapshot.endpoints {
+        all.entry(endpoint.endpoint.to_string()).or_default().snapshot = Some(endpoint.clone());
+    }
+    for stopped in &snapshot.stopped {
+        all.entry(stopped.endpoint.to_string()).or_default().stopped = Some(stopped.clone());
+    }
+    let mut after: Option<EndpointId> = None;
+    loop {
+        let backlogs = shared.data.outbox.backlogs(after.as_ref(), OutboxQuery::MAX_LIMIT).await?;
+        let Some(last) = backlogs.last() else { return Ok(all) };
+        after = Some(last.endpoint.clone());
+        for backlog in backlogs {
+            let known = all.entry(backlog.endpoint.to_string()).or_default();
+            known.backlog = Some(backlog);
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "page/endpoints.html")]
+struct EndpointsView {
+    head: Head,
+    now: When,
+    rows: Vec<EndpointRow>,
+    paging: Paging,
+}
+
+pub(super) async fn list(State(page): State<Page>, Query(asked): Query<Asked>) -> Result<Response, PageError> {
+    let snapshot = page.data.dispatcher.snapshot().await?;
+    let mut later = all(&page, &snapshot).await?;
+    if let Some(after) = &asked.after {
+        later = later.split_off(after);
+        later.remove(after);
+    }
+    let more = later.len() > ROWS;
+    let listed: Vec<(String, Known)> = later.into_iter().take(ROWS).collect();
+    let next = listed.last().filter(|_| more).map(|(name, _)| format!("/endpoints?after={}", encoded(name)));
+    Ok(html(&EndpointsView {
+        head: Head::new("Endpoints", Section::Endpoints),
+        now: When::new(snapshot.at),
+        rows: listed.into_iter().map(|(name, known)| EndpointRow::new(&page, &name, known)).collect(),
+        paging: Paging::new(asked.after.as_ref().map(|_| "/endpoints".to_owned()), next),
+    }))
+}

@@ -1,0 +1,118 @@
+//! Who may see the page, and what a browser may do with it.
+
+use super::assets;
+use super::error::Refused;
+use axum::extract::{Query, Request, State};
+use axum::http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, REFERRER_POLICY, SET_COOKIE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use bankrail::values::SecretString;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; \
+     form-action 'none'; frame-ancestors 'none'",
+);
+
+/// The token of the link, and the cookie that it is exchanged for.
+pub(super) struct Guard {
+    token: SecretString,
+    /// Different for each token: browsers send cookies to all ports of a host, so that the pages of two providers would
+    /// replace each other's.
+    cookie_name: String,
+    cookie: SecretString,
+}
+
+#[derive(Deserialize)]
+struct Link {
+    token: Option<String>,
+}
+
+impl Guard {
+    pub(super) fn new(token: &str) -> Self {
+        // The cookie opens the page as the token does, and does not tell it.
+        let hash = |purpose: &str| {
+            let hash = Sha256::new().chain_update(purpose).chain_update([0]).chain_update(token).finalize();
+            hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+        };
+        let (mut name, cookie) = (hash("cookie name"), hash("cookie"));
+        name.truncate(12);
+        Self { token: token.into(), cookie_name: format!("bankrail-{name}"), cookie: cookie.into() }
+    }
+
+    fn cookie_matches(&self, headers: &HeaderMap) -> bool {
+        let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.any(|(name, value)| name == self.cookie_name && self.cookie.matches(value.as_bytes()))
+    }
+
+    /// The answer to a request that the page itself does not answer.
+    fn intercept(&self, request: &Request) -> Option<Response> {
+        let (uri, headers) = (request.uri(), request.headers());
+        if !is_for_loopback(uri, headers) {
+            return Some(Refused::host().into_response());
+        }
+        if request.method() != Method::GET {
+            return Some((StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")], "the page is read-only\n").into_response());
+        }
+        // The page that refuses looks like the others.
+        if assets::is_asset(uri.path()) {
+            return None;
+        }
+        let link = Query::<Link>::try_from_uri(uri).ok().filter(|_| uri.path() == "/");
+        match link.and_then(|Query(link)| link.token) {
+            Some(token) if self.token.matches(token.as_bytes()) => Some(self.enter()),
+            Some(_) => Some(Refused::token().into_response()),
+            None if self.cookie_matches(headers) => None,
+            None => Some(Refused::token().into_response()),
+        }
+    }
+
+    /// Gives the browser its cookie, and an address without the token.
+    fn enter(&self) -> Response {
+        let (name, value) = (&self.cookie_name, self.cookie.expose_secret());
+        let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict");
+        (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, &cookie)]).into_response()
+    }
+}
+
+/// Answers what the page itself does not, and sets the headers of all answers.
+pub(super) async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let mut answer = match guard.intercept(&request) {
+        Some(answer) => answer,
+        None => next.run(request).await,
+    };
+    let set = [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    ];
+    answer.headers_mut().extend(set);
+    answer
+}
+
+/// Whether the browser asked for a loopback address. A foreign name that resolves to one (DNS rebinding) would make the
+/// page one of a foreign site's.
+fn is_for_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let Some(host) = host.to_str().ok().and_then(|host| host.parse().ok()) else { return false };
+    is_loopback(&host) && uri.authority().is_none_or(is_loopback)
+}
+
+fn is_loopback(authority: &Authority) -> bool {
+    let host = authority.host();
+    let address: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
+    host.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
+}

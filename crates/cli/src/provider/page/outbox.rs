@@ -1,0 +1,263 @@
+//! The messages to deliver: their states, deliveries, and when the next one is due.
+
+mod newest;
+
+use self::newest::newest;
+use super::command::{Command, Commands};
+use super::error::PageError;
+use super::layout::{Head, NavLink, Paging, ROWS, Section, html};
+use super::text::{When, encoded, shown, took};
+use super::{Page, Shared};
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use bankrail::mailbox::{
+    Circuit, DeliveryRecord, EndpointId, EntryId, OutboxCounts, OutboxQuery, OutboxState, OutboxSummary,
+};
+use bankrail::values::{Clock as _, StoreError, SystemClock, Timestamp};
+use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
+
+#[derive(Clone, Deserialize)]
+pub(super) struct Asked {
+    /// The name of a state.
+    state: Option<String>,
+    endpoint: Option<String>,
+    /// The number of the entry above which the page begins.
+    before: Option<u64>,
+}
+
+impl Asked {
+    fn address(&self, state: Option<OutboxState>, before: Option<u64>) -> String {
+        let mut members = Vec::new();
+        members.extend(state.map(|state| format!("state={}", state.as_str())));
+        members.extend(self.endpoint.iter().map(|endpoint| format!("endpoint={}", encoded(endpoint))));
+        members.extend(before.map(|number| format!("before={number}")));
+        if members.is_empty() { "/outbox".to_owned() } else { format!("/outbox?{}", members.join("&")) }
+    }
+}
+
+/// A state with its name for people.
+pub(super) fn state_name(state: OutboxState) -> &'static str {
+    match state {
+        OutboxState::Pending => "waiting",
+        OutboxState::Delivered => "delivered",
+        OutboxState::DeadLetter => "dead letter",
+        OutboxState::Dropped => "dropped",
+    }
+}
+
+/// When an entry is delivered next.
+enum Next {
+    /// Never, or not without an operator.
+    Not,
+    /// A worker has it.
+    UnderWay,
+    /// When its endpoint is resumed.
+    Stopped,
+    /// As soon as a worker is free.
+    Due,
+    At(When),
+}
+
+/// What keeps entries from being delivered.
+struct Endpoints {
+    stopped: HashSet<EndpointId>,
+    circuits: HashMap<EndpointId, Circuit>,
+}
+
+impl Endpoints {
+    async fn read(shared: &Shared) -> Result<Self, StoreError> {
+        let stopped = shared.data.outbox.stopped_endpoints().await?;
+        let circuits = shared.data.outbox.circuits().await?;
+        Ok(Self {
+            stopped: stopped.into_iter().map(|stopped| stopped.endpoint).collect(),
+            circuits: circuits.into_iter().map(|of| (of.endpoint, of.circuit)).collect(),
+        })
+    }
+
+    fn next(&self, entry: &OutboxSummary, now: Timestamp) -> Next {
+        if entry.state != OutboxState::Pending {
+            return Next::Not;
+        }
+        if entry.leased_until.is_some_and(|until| now < until) {
+            return Next::UnderWay;
+        }
+        if self.stopped.contains(&entry.endpoint) {
+            return Next::Stopped;
+        }
+        let held = self.circuits.get(&entry.endpoint).and_then(Circuit::held_until);
+        let at = held.map_or(entry.due, |held| held.max(entry.due));
+        if at <= now { Next::Due } else { Next::At(When::new(at)) }
+    }
+}
+
+/// An entry as a row, and the facts of its own page.
+struct EntryRow {
+    number: u64,
+    enqueued: When,
+    endpoint: String,
+    endpoint_href: String,
+    kind: String,
+    message_id: String,
+    state: &'static str,
+    /// A stable name, for the style.
+    class: &'static str,
+    deliveries: u32,
+    /// How the last delivery ended.
+    last: Option<String>,
+    next: Next,
+    finished: Option<When>,
+    dropped: Option<String>,
+    resend: Option<Command>,
+}
+
+impl EntryRow {
+    fn new(
+        shared: &Shared,
+        entry: OutboxSummary,
+        deliveries: &[DeliveryRecord],
+        endpoints: &Endpoints,
+        now: Timestamp,
+    ) -> Self {
+        let resend = (entry.state == OutboxState::DeadLetter).then(|| Commands::new(shared).resend_entry(entry.id));
+        let dropped = entry.dropped.as_ref();
+        Self {
+            number: entry.id.get(),
+            enqueued: When::new(entry.enqueued_at),
+            endpoint: shown(entry.endpoint.as_str()),
+            endpoint_href: format!("/outbox?endpoint={}", encoded(entry.endpoint.as_str())),
+            kind: entry.kind.to_string(),
+            message_id: entry.message_id.to_string(),
+            state: state_name(entry.state),
+            class: entry.state.as_str(),
+            deliveries: entry.deliveries,
+            last: deliveries.last().map(ended),
+            next: endpoints.next(&entry, now),
+            finished: entry.finished_at.map(When::new),
+            dropped: dropped.map(|by| format!("by {}: {}", shown(by.by.as_str()), shown(by.reason.as_str()))),
+            resend,
+        }
+    }
+}
+
+/// How a delivery ended: `200`, `503 refused`, `timed out`.
+fn ended(delivery: &DeliveryRecord) -> String {
+    let status = delivery.status.map(|status| status.to_string());
+    let note = delivery.note.map(|note| note.as_str().replace('_', " "));
+    let said: Vec<String> = status.into_iter().chain(note).collect();
+    if said.is_empty() { "no answer".to_owned() } else { said.join(" ") }
+}
+
+#[derive(Template)]
+#[template(path = "page/outbox.html")]
+struct OutboxView {
+    head: Head,
+    now: When,
+    endpoint: Option<String>,
+    states: Vec<NavLink>,
+    rows: Vec<EntryRow>,
+    paging: Paging,
+}
+
+fn count(counts: &OutboxCounts, state: OutboxState) -> u64 {
+    match state {
+        OutboxState::Pending => counts.pending,
+        OutboxState::Delivered => counts.delivered,
+        OutboxState::DeadLetter => counts.dead_letters,
+        OutboxState::Dropped => counts.dropped,
+    }
+}
+
+pub(super) async fn list(State(page): State<Page>, Query(asked): Query<Asked>) -> Result<Response, PageError> {
+    let outbox = &*page.data.outbox;
+    let mut query = OutboxQuery::new();
+    let state = match &asked.state {
+        Some(name) => Some(OutboxState::from_name(name).ok_or(PageError::NotFound)?),
+        None => None,
+    };
+    let endpoint = asked.endpoint.as_deref().map(EndpointId::parse).transpose().map_err(|_| PageError::NotFound)?;
+    query.state = state;
+    query.endpoint.clone_from(&endpoint);
+    let counts = outbox.counts(endpoint.as_ref()).await?;
+    let endpoints = Endpoints::read(&page).await?;
+    let (entries, next) = newest(outbox, &query, asked.before, ROWS).await?;
+    let now = SystemClock.now();
+    let mut rows = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let deliveries = if entry.deliveries > 0 { outbox.deliveries(entry.id).await? } else { Vec::new() };
+        rows.push(EntryRow::new(&page, entry, &deliveries, &endpoints, now));
+    }
+    let link = |of: Option<OutboxState>| NavLink {
+        href: asked.address(of, None),
+        name: of.map_or_else(|| "all".to_owned(), |of| format!("{} {}", count(&counts, of), state_name(of))),
+        current: of == state,
+    };
+    let states = std::iter::once(None).chain(OutboxState::ALL.iter().copied().map(Some));
+    Ok(html(&OutboxView {
+        head: Head::new("Outbox", Section::Outbox),
+        now: When::new(now),
+        endpoint: asked.endpoint.as_deref().map(shown),
+        states: states.map(link).collect(),
+        rows,
+        paging: Paging::new(
+            asked.before.map(|_| asked.address(state, None)),
+            next.map(|number| asked.address(state, Some(number))),
+        ),
+    }))
+}
+
+/// A delivery as a row.
+struct DeliveryRow {
+    number: usize,
+    at: When,
+    took: String,
+    ended: String,
+}
+
+#[derive(Template)]
+#[template(path = "page/entry.html")]
+struct EntryView {
+    head: Head,
+    now: When,
+    entry: EntryRow,
+    deliveries: Vec<DeliveryRow>,
+    commands: Vec<Command>,
+}
+
+/// The most deliveries that are shown, the newest ones.
+const MOST_DELIVERIES: usize = 100;
+
+pub(super) async fn show(State(page): State<Page>, Path(number): Path<u64>) -> Result<Response, PageError> {
+    let id = EntryId::new(number);
+    // A larger number is none that a store has.
+    let known = i64::try_from(number).is_ok();
+    let summary = if known { page.data.outbox.summary(id).await? } else { None };
+    let summary = summary.ok_or(PageError::NotFound)?;
+    let deliveries = page.data.outbox.deliveries(id).await?;
+    let (endpoints, now) = (Endpoints::read(&page).await?, SystemClock.now());
+    let make = Commands::new(&page);
+    let mut commands = vec![make.show_entry(id)];
+    if summary.state == OutboxState::DeadLetter {
+        commands.push(make.resend_entry(id));
+    }
+    if matches!(summary.state, OutboxState::DeadLetter | OutboxState::Pending) {
+        commands.push(make.drop_entry(id));
+    }
+    if endpoints.stopped.contains(&summary.endpoint) && summary.state == OutboxState::Pending {
+        commands.push(make.resume(summary.endpoint.as_str()));
+    }
+    let rows = deliveries.iter().enumerate().rev().take(MOST_DELIVERIES).map(|(place, delivery)| DeliveryRow {
+        number: place + 1,
+        at: When::new(delivery.started_at),
+        took: took(delivery.duration),
+        ended: ended(delivery),
+    });
+    Ok(html(&EntryView {
+        head: Head::new(format!("Message {number}"), Section::Outbox),
+        now: When::new(now),
+        deliveries: rows.collect(),
+        entry: EntryRow::new(&page, summary, &deliveries, &endpoints, now),
+        commands,
+    }))
+}

@@ -1,0 +1,122 @@
+//! The first view: what this provider is, how much there is of everything, and what needs somebody.
+
+use super::Page;
+use super::calls::{CallList, Filter};
+use super::command::{Command, Commands};
+use super::error::PageError;
+use super::layout::{Head, Section, html};
+use super::text::{When, encoded, shown};
+use crate::text::counted;
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use std::collections::HashSet;
+
+/// The refused calls that are shown.
+const MOST_CALLS: usize = 10;
+
+/// The faults and endpoints that are shown.
+const MOST_CONCERNS: usize = 20;
+
+/// Something that needs somebody.
+struct Concern {
+    what: String,
+    /// Where it is shown.
+    href: Option<String>,
+    commands: Vec<Command>,
+}
+
+/// How many there are of something, and where they are listed.
+struct Tile {
+    count: u64,
+    what: &'static str,
+    href: &'static str,
+    /// Since when, of the oldest.
+    since: Option<When>,
+    /// Whether somebody should look.
+    warn: bool,
+}
+
+impl Tile {
+    fn new(count: impl TryInto<u64>, one: &'static str, several: &'static str, href: &'static str) -> Self {
+        let count = count.try_into().unwrap_or(u64::MAX);
+        Self { count, what: if count == 1 { one } else { several }, href, since: None, warn: false }
+    }
+
+    /// Somebody should look if there is any.
+    fn warning(mut self) -> Self {
+        self.warn = self.count > 0;
+        self
+    }
+}
+
+#[derive(Template)]
+#[template(path = "page/overview.html")]
+struct OverviewView {
+    head: Head,
+    issuer: String,
+    data: String,
+    since: String,
+    concerns: Vec<Concern>,
+    tiles: Vec<Tile>,
+    refusals: CallList,
+}
+
+pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError> {
+    let data = &page.data;
+    let book = data.directory.book();
+    let snapshot = data.dispatcher.snapshot().await?;
+    let make = Commands::new(&page);
+    let mut concerns = Vec::new();
+    if let Some(rejected) = data.directory.rejected() {
+        concerns.extend(rejected.faults.iter().take(MOST_CONCERNS).map(|fault| Concern {
+            what: format!("A change of the customers' files is not in force: {}", shown(&fault.to_string())),
+            href: None,
+            commands: Vec::new(),
+        }));
+    }
+    if snapshot.outbox.dead_letters > 0 {
+        concerns.push(Concern {
+            what: counted(snapshot.outbox.dead_letters, "dead letter is", "dead letters are") + " no longer delivered",
+            href: Some("/outbox?state=dead_letter".to_owned()),
+            commands: vec![make.dead_letters()],
+        });
+    }
+    concerns.extend(snapshot.stopped.iter().take(MOST_CONCERNS).map(|stopped| {
+        let (name, by) = (stopped.endpoint.as_str(), &stopped.intervention);
+        let (who, why) = (shown(by.by.as_str()), shown(by.reason.as_str()));
+        Concern {
+            what: format!("Nothing is delivered to the endpoint {}: stopped by {who}: {why}", shown(name)),
+            href: Some(format!("/outbox?endpoint={}", encoded(name))),
+            commands: vec![make.resume(name)],
+        }
+    }));
+    let accounts: HashSet<_> =
+        book.records().flat_map(|record| record.accounts.iter().map(|(id, _)| id.as_str())).collect();
+    let newest = data.calls.newest();
+    let refused = Filter::refused();
+    let (calls, refusals) =
+        (newest.first().map_or(0, |call| call.number), newest.iter().filter(|call| refused.matches(call)).count());
+    let outbox = &snapshot.outbox;
+    let waiting = Tile::new(outbox.pending, "message waiting", "messages waiting", "/outbox?state=pending");
+    let tiles = vec![
+        Tile::new(calls, "call since the start", "calls since the start", "/calls"),
+        Tile::new(refusals, "refused of the newest 500", "refused of the newest 500", "/calls?refused=yes").warning(),
+        Tile { since: snapshot.oldest_pending.map(When::new), ..waiting },
+        Tile::new(outbox.delivered, "message delivered", "messages delivered", "/outbox?state=delivered"),
+        Tile::new(outbox.dead_letters, "dead letter", "dead letters", "/outbox?state=dead_letter").warning(),
+        Tile::new(outbox.dropped, "message dropped", "messages dropped", "/outbox?state=dropped"),
+        Tile::new(book.len(), "customer", "customers", "/customers"),
+        Tile::new(accounts.len(), "account registered", "accounts registered", "/accounts"),
+        Tile::new(snapshot.endpoints.len(), "endpoint", "endpoints", "/endpoints"),
+    ];
+    Ok(html(&OverviewView {
+        head: Head::new("Overview", Section::Overview),
+        issuer: shown(&data.issuer),
+        data: shown(&data.data.to_string_lossy()),
+        since: crate::clock::instant(page.since),
+        concerns,
+        tiles,
+        refusals: CallList::newest(&page, &refused, MOST_CALLS),
+    }))
+}

@@ -1,0 +1,7 @@
+//! The page as a browser sees it, over a loopback connection.
+
+mod crawl;
+mod events;
+mod guard;
+mod views;
+mod world;

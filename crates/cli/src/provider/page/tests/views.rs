@@ -1,0 +1,236 @@
+//! What each view says.
+
+use super::world::{World, call};
+use bankrail::service::{Booking, BookingKind, RegisteredAccount};
+use bankrail::values::Currency;
+
+/// All of them are in the page.
+fn has(page: &str, expected: &[&str]) {
+    for text in expected {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+}
+
+/// The addresses of links with this text before their end.
+fn links_to(page: &str, text: &str) -> Vec<String> {
+    let ends = page.split(&format!("\">{text}</a>")).collect::<Vec<_>>();
+    let (_, before) = ends.split_last().unwrap();
+    before.iter().map(|before| before.rsplit_once("href=\"").unwrap().1.split('"').next().unwrap()).map(plain).collect()
+}
+
+fn plain(address: &str) -> String {
+    address.replace("&#38;", "&").replace("&amp;", "&")
+}
+
+/// The pages of a list, from the first one on.
+async fn pages(world: &World, first: &str) -> Vec<String> {
+    let mut pages = vec![world.page(first).await];
+    while let Some(next) = next_page(pages.last().unwrap()) {
+        pages.push(world.page(&next).await);
+        assert!(pages.len() < 20);
+    }
+    pages
+}
+
+fn next_page(page: &str) -> Option<String> {
+    let (before, _) = page.split_once("\" rel=\"next\"")?;
+    Some(plain(before.rsplit_once("href=\"").unwrap().1))
+}
+
+#[tokio::test]
+async fn the_overview_says_what_needs_somebody() {
+    let world = World::new().await;
+    world.fill("no such endpoint").await;
+    let data = world.folder.path().join("my data").display().to_string();
+    has(
+        &world.page("/").await,
+        &[
+            "<b>3</b> calls since the start",
+            "<b>2</b> refused",
+            "<b>2</b> messages waiting",
+            "<b>1</b> dead letter",
+            "<b>1</b> message dropped",
+            "<b>2</b> customers",
+            "<b>2</b> accounts",
+            "Needs somebody",
+            "1 dead letter is no longer delivered",
+            "stopped by dispatcher: no such endpoint",
+            &format!("bankrail provider --data &#39;{data}&#39; outbox resume &#39;gone no such endpoint&#39;"),
+        ],
+    );
+    std::fs::write(world.folder.path().join("customers/beta.toml"), "code = 1").unwrap();
+    world.directory.reload().await.unwrap_err();
+    has(&world.page("/").await, &["A change of the customers&#39; files is not in force", "beta.toml"]);
+}
+
+#[tokio::test]
+async fn calls_have_their_reasons_and_are_filtered() {
+    let world = World::new().await;
+    world.calls.record(call());
+    let mut refused = call();
+    (refused.status, refused.customer, refused.what) = (401, Some("BETA".to_owned()), "token");
+    refused.reason = Some("exp: expected at most 60 minutes ahead".to_owned());
+    world.calls.record(refused);
+    let all = world.page("/calls").await;
+    has(
+        &all,
+        &[
+            "<time datetime=\"2021-07-29T01:02:03.450Z\"",
+            "exp: expected at most 60 minutes ahead",
+            "POST /accounts/v2.0/statement",
+            "f3b1c0de-1111-4222-8333-444455556666",
+            "data-events=\"/calls/events?after=2\"",
+        ],
+    );
+    // The newest first.
+    assert!(all.find(">401<") < all.find(">200<"), "{all}");
+    let rows = |page: &str| page.matches("<tr class=\"call").count();
+    for (address, expected) in [
+        ("/calls?refused=yes", 1),
+        ("/calls?customer=ACME", 1),
+        ("/calls?customer=ACME&refused=yes", 0),
+        ("/calls?customer=NOBODY", 0),
+    ] {
+        assert_eq!(rows(&world.page(address).await), expected, "{address}");
+    }
+    for _ in 0..118 {
+        world.calls.record(call());
+    }
+    let pages = pages(&world, "/calls").await;
+    assert_eq!(pages.iter().map(|page| rows(page)).collect::<Vec<_>>(), [50, 50, 20]);
+    // Later calls go to the top of the first page only.
+    assert!(pages[0].contains("data-events") && !pages[1].contains("data-events"));
+}
+
+#[tokio::test]
+async fn messages_have_their_states_and_commands() {
+    let world = World::new().await;
+    world.fill("no such endpoint").await;
+    let list = world.page("/outbox").await;
+    has(
+        &list,
+        &[
+            "2 waiting",
+            "1 delivered",
+            "1 dead letter",
+            "1 dropped",
+            "1, last 503 refused",
+            "1, last timed out",
+            "being delivered",
+            "outbox resend 1</code>",
+        ],
+    );
+    has(
+        &world.page("/outbox/1").await,
+        &["dead letter</span> since", "503 refused", "12 ms", "outbox show 1</code>", "outbox drop 1</code>"],
+    );
+    has(&world.page("/outbox/2").await, &["delivered</span> since", "outbox show 2</code>"]);
+    assert!(!world.page("/outbox/2").await.contains("outbox drop"));
+    has(&world.page("/outbox/5").await, &["by dispatcher: no such endpoint"]);
+    let rows = |page: &str| page.matches("data-label=\"Number\"").count();
+    for (address, expected) in [
+        ("/outbox", 5),
+        ("/outbox?state=dead_letter", 1),
+        ("/outbox?state=pending", 2),
+        ("/outbox?endpoint=acme", 4),
+        ("/outbox?state=pending&endpoint=acme", 1),
+    ] {
+        assert_eq!(rows(&world.page(address).await), expected, "{address}");
+    }
+    for address in ["/outbox?state=done", "/outbox/6", "/outbox/18446744073709551615", "/outbox?endpoint="] {
+        assert_eq!(world.get(address).await.status, 404, "{address}");
+    }
+    for _ in 0..100 {
+        world.enqueue("acme").await;
+    }
+    let pages = pages(&world, "/outbox").await;
+    assert_eq!(pages.iter().map(|page| rows(page)).collect::<Vec<_>>(), [50, 50, 5]);
+}
+
+#[tokio::test]
+async fn endpoints_have_their_condition_and_commands() {
+    let world = World::new().await;
+    world.fill("no such endpoint").await;
+    let page = world.page("/endpoints").await;
+    has(
+        &page,
+        &[
+            "https://biller.example/hooks",
+            "running</span>",
+            "1 waiting, 1 dead letter",
+            "outbox resend --endpoint acme</code>",
+            "outbox pause acme</code>",
+            "stopped</span> since",
+            "outbox resume &#39;gone no such endpoint&#39;</code>",
+        ],
+    );
+    assert_eq!(world.page("/endpoints?after=acme").await.matches("<li>\n<h2>").count(), 1);
+}
+
+#[tokio::test]
+async fn customers_have_what_is_arranged_with_them() {
+    let world = World::new().await;
+    let list = world.page("/customers").await;
+    has(&list, &["href=\"/customers/ACME\"", "href=\"/customers/BETA\"", "GBL.INSTO.ACCOUNTS.STATEMENT.READ"]);
+    assert_eq!(world.page("/customers?after=ACME").await.matches("scope=\"row\"").count(), 1);
+    has(
+        &world.page("/customers/ACME").await,
+        &[
+            ">2026<",
+            ">2048<",
+            "2c70e12b<",
+            "2099-01-01",
+            "50 an hour",
+            "href=\"/accounts/999001400100101\"",
+            "Operating account",
+            "https://biller.example/hooks",
+            "x-key",
+            ">e1<",
+        ],
+    );
+    assert_eq!(world.get("/customers/NOBODY").await.status, 404);
+    assert_eq!(world.get("/customers/no%20code").await.status, 404);
+}
+
+#[tokio::test]
+async fn accounts_have_balances_and_the_entries_of_a_day() {
+    let world = World::new().await;
+    world.fill("rent, week 31").await;
+    let list = world.page("/accounts").await;
+    has(&list, &["999001400100101", "Operating account", ">37.50<", "href=\"/customers/BETA\""]);
+    let last = world.page("/accounts/999001400100101").await;
+    has(&last, &["Booked on 2021-07-29, the last day", "+12.50", "rent, week 31", "book 999001400100101"]);
+    assert!(!last.contains("+25.00"));
+    let before = links_to(&last, "Day before: 2021-07-28");
+    assert_eq!(before, ["/accounts/999001400100101?day=2021-07-28"]);
+    let earlier = world.page(&before[0]).await;
+    has(&earlier, &["+25.00", "Last day"]);
+    has(&world.page("/accounts/2").await, &["Nothing was booked yet"]);
+    for address in ["/accounts/3", "/accounts/no%20account", "/accounts/2?day=yesterday"] {
+        assert_eq!(world.get(address).await.status, 404, "{address}");
+    }
+    // One that no customer may ask for.
+    world.ledger.open_account(&"3".parse().unwrap(), "0.50 AUD".parse().unwrap()).await.unwrap();
+    has(&world.page("/accounts/3").await, &["none: nobody may ask", "0.50 AUD"]);
+}
+
+#[tokio::test]
+async fn long_lists_are_cut_into_pages() {
+    let world = World::new().await;
+    let account = "2".parse().unwrap();
+    for _ in 0..60 {
+        let paid = Booking::new(BookingKind::FastPaymentIn, "1.00 NZD".parse().unwrap(), "2021-07-29".parse().unwrap());
+        world.ledger.book(&account, &paid).await.unwrap();
+    }
+    let rows = |page: &str| page.matches("data-label=\"Amount\"").count();
+    let entries = pages(&world, "/accounts/2").await;
+    assert_eq!(entries.iter().map(|page| rows(page)).collect::<Vec<_>>(), [50, 10]);
+    assert_eq!(links_to(&entries[1], "Newest of this day"), ["/accounts/2?day=2021-07-29"]);
+
+    let more = (100..160).map(|id| (id.to_string().parse().unwrap(), RegisteredAccount::new(Currency::AUD)));
+    world.ledger.register(&"ACME".parse().unwrap(), more.collect()).await.unwrap();
+    let rows = |page: &str| page.matches("scope=\"row\"").count();
+    let accounts = pages(&world, "/accounts").await;
+    assert_eq!(accounts.iter().map(|page| rows(page)).collect::<Vec<_>>(), [50, 12]);
+    assert_eq!(links_to(&accounts[1], "First page"), ["/accounts"]);
+}

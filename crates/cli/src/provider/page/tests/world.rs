@@ -1,0 +1,281 @@
+//! A page over a provider's data, and a browser.
+
+use crate::provider::calls::{Call, Calls};
+use crate::provider::page::{PageData, router};
+use bankrail::http::serve::{Server, Shutdown};
+use bankrail::mailbox::{
+    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, Lease, LeaseOwner, LeaseRequest, Outbox,
+    OutboxEntry,
+};
+use bankrail::service::customers::{CustomerFolder, DirectoryFollower};
+use bankrail::service::delivery::{
+    Dispatcher, DispatcherOptions, Endpoints, SealFuture, SealPayload, Transport, TransportError, TransportErrorKind,
+    TransportFuture, TransportRequest,
+};
+use bankrail::service::{Booking, BookingKind, SqliteLedger};
+use bankrail::stores::sqlite::SqliteStore;
+use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
+use bankrail::webhook::samples;
+use std::future::pending;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// The token of the link.
+pub(super) const TOKEN: &str = "token-of-the-link";
+/// Secrets of the customers' files.
+pub(super) const SECRETS: [&str; 2] = ["receiver-key-5170", TOKEN];
+/// The SHA-256 of the customers' API keys in full.
+pub(super) const HASHES: [&str; 2] = [
+    "2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683",
+    "3c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683",
+];
+
+const PUBLIC: &str = include_str!("public.pem");
+
+pub(super) struct World {
+    pub(super) address: SocketAddr,
+    pub(super) calls: Calls,
+    pub(super) outbox: Arc<dyn Outbox>,
+    pub(super) ledger: SqliteLedger,
+    pub(super) directory: Arc<CustomerFolder>,
+    pub(super) folder: TempDir,
+}
+
+/// What a browser gets.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) head: String,
+    pub(super) body: String,
+}
+
+impl Answer {
+    /// The value of a header; the name in lower case.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    }
+}
+
+impl World {
+    /// A provider with two customers, and nothing else.
+    pub(super) async fn new() -> Self {
+        Self::with_name("Operating account").await
+    }
+
+    /// As [`World::new`]; the account of the first customer has this name.
+    pub(super) async fn with_name(name: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let customers = folder.path().join("customers");
+        std::fs::create_dir(&customers).unwrap();
+        std::fs::write(customers.join("acme.toml"), acme(name)).unwrap();
+        std::fs::write(customers.join("beta.toml"), beta()).unwrap();
+        let directory = Arc::new(CustomerFolder::open(customers).unwrap());
+        let store = SqliteStore::open_in_memory().unwrap();
+        let ledger = SqliteLedger::new(store.clone());
+        let outbox: Arc<dyn Outbox> = Arc::new(store.outbox());
+        let endpoints = Endpoints::new();
+        let mut follower = DirectoryFollower::new()
+            .accounts(Arc::new(ledger.clone()))
+            .endpoints(endpoints.clone(), |_| -> Arc<dyn SealPayload> { Arc::new(Nobody) });
+        follower.apply(&directory.book()).await.unwrap();
+        let clock = Arc::new(SystemClock);
+        let dispatcher =
+            Dispatcher::new(outbox.clone(), endpoints, Arc::new(Nobody), clock, DispatcherOptions::new()).unwrap();
+        let calls = Calls::new();
+        let data = PageData {
+            calls: calls.clone(),
+            directory: directory.clone(),
+            ledger: ledger.clone(),
+            outbox: outbox.clone(),
+            dispatcher,
+            issuer: "https://127.0.0.1:18100".to_owned(),
+            data: folder.path().join("my data"),
+            config: None,
+            shutdown: Shutdown::on_signal().unwrap(),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(Server::without_tls(listener, router(data, TOKEN)).run(pending()));
+        Self { address, calls, outbox, ledger, directory, folder }
+    }
+
+    /// Calls, entries and messages in every state, with this text wherever somebody else chooses one.
+    pub(super) async fn fill(&self, text: &str) {
+        for (status, reason) in [(200, None), (401, Some("the signature does not match any key")), (400, Some(text))] {
+            let mut call = call();
+            (call.status, call.reason) = (status, reason.map(str::to_owned));
+            call.path = format!("/accounts/{text}");
+            call.customer = Some("ACME".to_owned());
+            self.calls.record(call);
+        }
+        for (amount, day) in [("25.00 AUD", "2021-07-28"), ("12.50 AUD", "2021-07-29")] {
+            let booking = Booking::new(BookingKind::FastPaymentIn, amount.parse().unwrap(), day.parse().unwrap())
+                .counterparty(text)
+                .narrative(text);
+            self.ledger.book(&"999001400100101".parse().unwrap(), &booking).await.unwrap();
+        }
+        let gone: EndpointId = format!("gone {}", text.chars().take(20).collect::<String>()).parse().unwrap();
+        for _ in 0..3 {
+            self.enqueue("acme").await;
+        }
+        self.enqueue(gone.as_str()).await;
+        let leased = self.lease(4).await;
+        self.record(&leased[0], Some(503), Some(DeliveryNote::Refused), Disposition::DeadLetter).await;
+        self.record(&leased[1], Some(200), None, Disposition::Delivered).await;
+        let later = SystemClock.now().saturating_add(Duration::from_secs(3600));
+        self.record(&leased[2], None, Some(DeliveryNote::TimedOut), Disposition::RetryAt(later)).await;
+        let by = Intervention { by: "dispatcher".parse().unwrap(), reason: text.parse().unwrap() };
+        self.outbox.stop_endpoint(&gone, &by, SystemClock.now()).await.unwrap();
+        let dropped = self.enqueue("acme").await;
+        self.outbox.drop_entry(dropped, &by, SystemClock.now()).await.unwrap();
+    }
+
+    pub(super) async fn enqueue(&self, endpoint: &str) -> bankrail::mailbox::EntryId {
+        let message = samples::all().into_iter().next().unwrap();
+        let mut headers = samples::headers(message.kind());
+        headers.message_id = HyphenatedUuid::random();
+        let outgoing = message.outgoing(endpoint.parse().unwrap(), &headers).unwrap();
+        self.outbox.enqueue(&outgoing, SystemClock.now()).await.unwrap().id()
+    }
+
+    pub(super) async fn lease(&self, most: u32) -> Vec<OutboxEntry> {
+        let now = SystemClock.now();
+        let lease = Lease { owner: OWNER, until: now.saturating_add(Duration::from_secs(600)) };
+        let mut leased = self.outbox.lease(LeaseRequest::new(lease, most), now).await.unwrap();
+        leased.sort_by_key(|entry| entry.id);
+        leased
+    }
+
+    pub(super) async fn record(
+        &self,
+        entry: &OutboxEntry,
+        status: Option<u16>,
+        note: Option<DeliveryNote>,
+        next: Disposition,
+    ) {
+        let now = SystemClock.now();
+        let delivery = DeliveryRecord { started_at: now, duration: Duration::from_millis(12), status, note };
+        assert!(self.outbox.record(entry.id, OWNER, &delivery, next, now).await.unwrap());
+    }
+
+    /// What a browser that followed the link gets.
+    pub(super) async fn get(&self, target: &str) -> Answer {
+        let cookie = self.cookie().await;
+        self.ask("GET", target, &[("Cookie", &cookie)]).await
+    }
+
+    /// The body of a page that there is.
+    pub(super) async fn page(&self, target: &str) -> String {
+        let answer = self.get(target).await;
+        assert_eq!(answer.status, 200, "{target}: {}", answer.body);
+        answer.body
+    }
+
+    /// The cookie that the link gives.
+    pub(super) async fn cookie(&self) -> String {
+        let entered = self.ask("GET", &format!("/?token={TOKEN}"), &[]).await;
+        let cookie = entered.header("set-cookie").unwrap();
+        cookie.split(';').next().unwrap().to_owned()
+    }
+
+    /// Sends a request with these headers, and those that every browser sends.
+    pub(super) async fn ask(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> Answer {
+        let mut stream = self.open(method, target, headers).await;
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).await.unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    pub(super) async fn open(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> TcpStream {
+        let mut request = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n");
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            request.push_str(&format!("Host: {}\r\n", self.address));
+        }
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        request.push_str("\r\n");
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    }
+}
+
+const OWNER: LeaseOwner = LeaseOwner::from_random_bytes([7; 16]);
+
+/// A call that was answered.
+pub(super) fn call() -> Call {
+    Call {
+        number: 0,
+        at: Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap(),
+        request_key: Some("f3b1c0de-1111-4222-8333-444455556666".parse().unwrap()),
+        customer: Some("ACME".to_owned()),
+        what: "statement",
+        method: "POST".to_owned(),
+        path: "/accounts/v2.0/statement".to_owned(),
+        status: 200,
+        reason: None,
+        took: Duration::from_millis(3),
+    }
+}
+
+fn acme(name: &str) -> String {
+    // A literal of TOML.
+    let name = format!("{name:?}");
+    let (hash, secret) = (HASHES[0], SECRETS[0]);
+    format!(
+        r#"code = "ACME"
+scopes = ["GBL.INSTO.ACCOUNTS.STATEMENT.READ"]
+keys = [{{ kid = "2026", pem = """{PUBLIC}""" }}]
+api_keys = [{{ sha256 = "{hash}", expires = 2099-01-01T00:00:00Z }}]
+limits = [{{ call_type = "statement", per_hour = 50 }}]
+
+[[accounts]]
+id = "999001400100101"
+currency = "AUD"
+name = {name}
+virtual_accounts = true
+
+[[endpoints]]
+id = "acme"
+url = "https://biller.example/hooks"
+encryption_key = {{ kid = "e1", pem = """{PUBLIC}""" }}
+api_key = {{ header = "x-key", value = "{secret}" }}
+"#
+    )
+}
+
+fn beta() -> String {
+    let hash = HASHES[1];
+    format!(
+        r#"code = "BETA"
+scopes = ["GBL.INSTO.ACCOUNTS.STATEMENT.READ"]
+keys = [{{ pem = """{PUBLIC}""" }}]
+api_keys = [{{ sha256 = "{hash}" }}]
+accounts = [{{ id = "2", currency = "NZD" }}]
+"#
+    )
+}
+
+/// Seals nothing and reaches nobody.
+#[derive(Debug)]
+struct Nobody;
+
+impl Transport for Nobody {
+    fn post(&self, _: TransportRequest) -> TransportFuture<'_> {
+        Box::pin(async { Err(TransportError::new(TransportErrorKind::Connect, "nobody is there")) })
+    }
+}
+
+impl SealPayload for Nobody {
+    fn seal<'a>(&'a self, _: &'a [u8], _: &'a bankrail::http::CpuPool) -> SealFuture<'a> {
+        Box::pin(pending())
+    }
+}

@@ -1,0 +1,89 @@
+//! Texts and times as the page shows them.
+
+use crate::clock;
+use crate::text::cut;
+use askama::filters::HtmlSafe;
+use bankrail::values::Timestamp;
+use std::fmt::{self, Write as _};
+use std::time::Duration;
+
+/// The most columns of a foreign text, such as the path of a call.
+const WIDEST: usize = 160;
+
+/// A text from elsewhere: without control characters, and not longer than a row can show. The template escapes it.
+pub(super) fn shown(text: &str) -> String {
+    cut(&crate::text::shown(text), WIDEST).into_owned()
+}
+
+/// A time as an element, in UTC; in the zone of the machine too where a pointer rests on it.
+pub(super) struct When(Timestamp);
+
+impl When {
+    pub(super) fn new(at: Timestamp) -> Self {
+        Self(at)
+    }
+}
+
+// Digits, letters and signs that mean nothing in HTML.
+impl HtmlSafe for When {}
+
+impl fmt::Display for When {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let machine = self.0.to_string();
+        let (day, rest) = machine.split_once('T').unwrap_or((&machine, ""));
+        let time = rest.get(..8).unwrap_or(rest);
+        let full = clock::instant(self.0);
+        write!(out, "<time datetime=\"{machine}\" title=\"{full}\">{day} <b>{time}</b></time>")
+    }
+}
+
+/// `12 ms`, `1.5 s`.
+pub(super) fn took(duration: Duration) -> String {
+    let millis = duration.as_millis();
+    if millis < 1000 { format!("{millis} ms") } else { format!("{}.{} s", millis / 1000, millis % 1000 / 100) }
+}
+
+/// A text as a part of an address (RFC 3986 section 2.1).
+pub(super) fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            // Writing into a string cannot fail.
+            byte => drop(write!(out, "%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_texts_are_cut_and_have_no_control_characters() {
+        assert_eq!(shown("a\u{1b}[31m\u{202e}b"), "a\\u{1b}[31m\\u{202e}b");
+        assert_eq!(shown(&"x".repeat(10_000)).chars().count(), WIDEST);
+    }
+
+    #[test]
+    fn addresses_keep_what_means_nothing_in_them() {
+        assert_eq!(encoded("A-z.0_~"), "A-z.0_~");
+        assert_eq!(encoded("a/b?c&d=é \"#"), "a%2Fb%3Fc%26d%3D%C3%A9%20%22%23");
+    }
+
+    #[test]
+    fn durations_are_short() {
+        for (millis, expected) in [(0, "0 ms"), (999, "999 ms"), (1000, "1.0 s"), (61_250, "61.2 s")] {
+            assert_eq!(took(Duration::from_millis(millis)), expected);
+        }
+    }
+
+    #[test]
+    fn times_are_elements() {
+        let at = Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap();
+        let text = When::new(at).to_string();
+        assert!(text.starts_with("<time datetime=\"2021-07-29T01:02:03.450Z\" title=\"2021-07-29 01:02:03 UTC"));
+        assert!(text.ends_with("\">2021-07-29 <b>01:02:03</b></time>"), "{text}");
+    }
+}
