@@ -1,0 +1,153 @@
+// The page of `bankrail provider`.
+"use strict";
+
+const assert = require("node:assert/strict");
+const path = require("node:path");
+const { until } = require("./browser.js");
+const { fits } = require("./checks.js");
+
+const VIEWS = ["Overview", "Calls", "Outbox", "Endpoints", "Customers", "Accounts"];
+
+async function check(browser, provider, shots) {
+  const origin = new URL(provider.link).origin;
+  await notWithoutTheLink(browser, origin, shots);
+  const tab = await browser.tab();
+  await tab.media("light");
+  await tab.open(provider.link);
+  assert.equal(await tab.value("location.href"), origin + "/", "the token is out of the address");
+  assert.equal(await tab.value("document.cookie"), "", "the script does not see the cookie");
+  await everyView(tab, shots);
+  await callsAppear(tab, provider, shots);
+  await linksLead(tab);
+  await commandsAreCopied(browser, tab, origin);
+  await keyboard(tab, origin);
+  await withoutScript(tab, origin);
+  assert.deepEqual(tab.complaints, []);
+  assert.deepEqual(tab.requests.filter((url) => !url.startsWith(origin + "/")), [], "requests elsewhere");
+  await tab.open(origin + "/calls");
+  await until("the page is live", async () => (await tab.text("#live")).startsWith("Live"));
+  console.log("the provider's page: " + tab.requests.length + " requests");
+}
+
+async function notWithoutTheLink(browser, origin, shots) {
+  const stranger = await browser.tab();
+  await stranger.open(origin + "/");
+  assert.match(await stranger.text(), /needs the link/);
+  assert.equal(await stranger.count("nav"), 0);
+  await stranger.screenshot(path.join(shots, "refused.png"));
+}
+
+async function everyView(tab, shots) {
+  for (const view of VIEWS) {
+    const at = VIEWS.indexOf(view) + 1;
+    await tab.loads(() => tab.click(`header li:nth-child(${at}) a`));
+    assert.equal(await tab.text("h1"), view);
+    assert.equal(await tab.text("header [aria-current]"), view);
+    await fits(tab, view);
+    for (const width of [1600, 1100, 1000, 700, 320]) {
+      await tab.width(width, 900);
+      await fits(tab, view + " at " + width);
+    }
+    await tab.width(1280, 900);
+    const name = path.join(shots, view.toLowerCase());
+    await tab.screenshot(name + ".png");
+    await tab.media("dark");
+    await tab.screenshot(name + "-dark.png");
+    await tab.media("light");
+    await tab.width(390, 844, true);
+    await fits(tab, view + " on a phone");
+    await tab.screenshot(name + "-phone.png");
+    const roles = await tab.roles();
+    for (const role of ["banner", "navigation", "main", "contentinfo", "heading"]) {
+      assert.ok(roles.includes(role), view + " has no " + role);
+    }
+    // Rows that look like cards are rows to a screen reader.
+    if (await tab.count("tbody tr")) {
+      assert.ok(roles.includes("row") && roles.includes("columnheader"), view + ": " + roles);
+    }
+    await tab.width(1280, 900);
+  }
+}
+
+/** A call that is refused while the page is open appears by itself, with its reason. */
+async function callsAppear(tab, provider, shots) {
+  await tab.loads(() => tab.click("header li:nth-child(2) a"));
+  await until("the page is live", async () => (await tab.text("#live")).startsWith("Live"));
+  const loaded = tab.loaded;
+  const first = await tab.text("tbody tr");
+  await provider.refuse();
+  await until("the refused call appears", async () => {
+    return (await tab.text("tbody tr")) !== first && (await tab.count("tbody tr.new.refused")) > 0;
+  });
+  assert.equal(tab.loaded, loaded, "without loading the page again");
+  const reason = await tab.text("tbody tr.new.refused .reason");
+  assert.ok(reason.length > 5, "the reason: " + reason);
+  assert.match(await tab.text("tbody tr.new.refused .badge"), /^4\d\d$/);
+  assert.match(await tab.text("tbody tr.new.refused .id"), /^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+  await until("it is told", async () => /new calls?, \d+ refused/.test(await tab.text("#live")));
+  assert.ok((await tab.roles()).includes("status"));
+  await fits(tab, "calls");
+  await tab.screenshot(path.join(shots, "calls-refused.png"));
+  await tab.width(390, 844, true);
+  await fits(tab, "calls on a phone");
+  await tab.screenshot(path.join(shots, "calls-refused-phone.png"));
+  await tab.width(1280, 900);
+  // What was shown is there after a reload, and under its filter.
+  await tab.loads(() => tab.click(".choice a:nth-child(2)"));
+  assert.equal(await tab.count("tbody tr:not(.refused)"), 0);
+  assert.ok((await tab.text("tbody")).includes(reason));
+}
+
+/** The links within the views. */
+async function linksLead(tab) {
+  const follow = async (view, link, heading) => {
+    await tab.loads(() => tab.click(`header li:nth-child(${VIEWS.indexOf(view) + 1}) a`));
+    if (!(await tab.count(link))) return false;
+    await tab.loads(() => tab.click(link));
+    assert.match(await tab.text("h1"), heading);
+    await fits(tab, link);
+    await tab.width(390, 844, true);
+    await fits(tab, link + " on a phone");
+    await tab.width(1280, 900);
+    return true;
+  };
+  assert.ok(await follow("Customers", "tbody th a", /^Customer /));
+  assert.ok(await follow("Accounts", "tbody th a", /^Account /));
+  assert.ok(await follow("Overview", ".tiles li:nth-child(2) a", /^Calls$/));
+  // What is in the outbox depends on what the provider has done so far.
+  await follow("Outbox", "tbody td a", /^Message /);
+  await follow("Endpoints", "main h2 a", /^Outbox$/);
+}
+
+async function commandsAreCopied(browser, tab, origin) {
+  await tab.open(origin + "/customers");
+  const command = await tab.text("code.command");
+  assert.match(command, /^bankrail provider --data /);
+  await tab.click(".command + button");
+  // Headless browsers may have no clipboard; the command is selected then.
+  await until("the command is copied", async () => /^(Copied|Selected)$/.test(await tab.text(".command + button")));
+}
+
+async function keyboard(tab, origin) {
+  await tab.open(origin + "/accounts");
+  await tab.key("Tab");
+  assert.equal(await tab.value("document.activeElement.className"), "skip");
+  const left = await tab.value("document.activeElement.getBoundingClientRect().left");
+  assert.ok(left >= 0, "it is seen when it has the focus");
+  await tab.key("Enter");
+  await until("the content has the focus", () => tab.value("document.activeElement.id === 'main'"));
+  await tab.key("Tab");
+  assert.ok(await tab.value("document.querySelector('main').contains(document.activeElement)"));
+}
+
+async function withoutScript(tab, origin) {
+  await tab.send("Emulation.setScriptExecutionDisabled", { value: true });
+  for (const view of ["/calls", "/customers"]) {
+    await tab.open(origin + view);
+    assert.ok(await tab.count("tbody tr"), view);
+    assert.equal(await tab.count("button"), 0, "no button that does nothing");
+  }
+  await tab.send("Emulation.setScriptExecutionDisabled", { value: false });
+}
+
+module.exports = { check };
