@@ -53,8 +53,8 @@ pub(crate) enum Command {
     ///
     /// Every call counts against the customer's limits, so the calls are bounded by --budget: 10 for tokens and 25 for
     /// statements unless it says otherwise, the most important ones first. What the budget did not last for reads "not
-    /// run". Run it again an hour later with --only for the rest, or agree on higher limits with the provider. A call
-    /// that is answered 429 is repeated after its Retry-After if that is within --wait.
+    /// run". Run it again an hour later with --rest-of, or agree on higher limits with the provider. A call that is
+    /// answered 429 is repeated after its Retry-After if that is within --wait.
     ///
     /// "noted": the specification leaves it open, and it differs from what is usual. "not seen": this customer's
     /// accounts or options show nothing to judge it by.
@@ -68,6 +68,8 @@ pub(crate) enum Command {
         Examples:\n  \
         bankrail conformance provider --connection demo/first --second-connection demo/second\n  \
         bankrail conformance provider --connection connection.toml --only S8 --only S20 --junit report.xml\n  \
+        bankrail conformance provider --connection connection.toml --json > first.json\n  \
+        bankrail conformance provider --connection connection.toml --rest-of first.json\n  \
         bankrail conformance provider --connection connection.toml --budget \
         tokens=60,statements=100,tokens-per-second=20\n  \
         BANKRAIL_API_KEY=… bankrail conformance provider https://bank.example --customer CODE --key signing.pem \

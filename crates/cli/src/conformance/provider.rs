@@ -15,6 +15,7 @@ mod statement;
 mod target;
 mod test_accounts;
 mod token;
+mod wanted;
 mod wire;
 
 use super::only;
@@ -28,6 +29,7 @@ use judge::Judge;
 use std::path::PathBuf;
 use std::time::Duration;
 use target::Target;
+use wanted::Wanted;
 
 #[derive(Args, Debug)]
 pub(crate) struct Provider {
@@ -75,6 +77,9 @@ pub(crate) struct Provider {
     /// Judge these rows only, such as S8 or S20.17; several times for several
     #[arg(long, value_name = "ID", value_parser = only::parse)]
     only: Vec<String>,
+    /// Judge what an earlier run did not come to: the report that it printed with --json
+    #[arg(long, value_name = "FILE")]
+    rest_of: Option<String>,
     /// The longest wait for a Retry-After or for the end of a token, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     wait: u64,
@@ -93,8 +98,9 @@ pub(crate) struct Provider {
 }
 
 pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, Failure> {
+    let wanted = Wanted::new(&arguments.only, arguments.rest_of.as_deref())?;
     let target = Target::read(arguments)?;
-    let report = block_on(judge_all(target, arguments))?;
+    let report = block_on(judge_all(target, wanted, arguments))?;
     if let Some(path) = &arguments.junit {
         report.junit(path, output)?;
     }
@@ -105,13 +111,17 @@ pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
     } else if !is_taken {
         report.print(output)?;
     }
-    Ok(report.outcome(arguments.allow_not_run))
+    let outcome = report.outcome(arguments.allow_not_run);
+    if outcome == Outcome::NotRun {
+        crate::log("not every row was run; keep the report of --json and pass it to --rest-of an hour later");
+    }
+    Ok(outcome)
 }
 
 /// Makes the calls: first one token and the statements, then what must be refused, then what uses up the budget.
-async fn judge_all(target: Target, arguments: &Provider) -> Result<Report, Failure> {
+async fn judge_all(target: Target, wanted: Wanted, arguments: &Provider) -> Result<Report, Failure> {
     let wait = Duration::from_secs(arguments.wait);
-    let mut judge = Judge::new(target, arguments.budget, wait, arguments.only.clone())?;
+    let mut judge = Judge::new(target, arguments.budget, wait, wanted)?;
     token::judge_first(&mut judge).await?;
     late::metadata(&mut judge).await;
     if judge.bearer.is_some() {

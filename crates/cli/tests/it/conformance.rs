@@ -186,6 +186,22 @@ fn the_calls_stay_within_the_limits_of_the_specification() {
 }
 
 #[test]
+fn what_the_budget_did_not_last_for_is_judged_by_a_later_run() {
+    let world = World::new(unlimited());
+    let first = world.judge(&["--json", "--only", "S8", "--budget", "tokens=6,tokens-per-second=1000"]);
+    assert_eq!(first.status, 3, "{}{}", first.out, first.err);
+    assert!(first.err.contains("--rest-of") && first.err.lines().count() == 1, "{}", first.err);
+    let report: Value = serde_json::from_str(&first.out).unwrap();
+    let not_run = with_verdict(report["rows"].as_array().unwrap(), "not run");
+    let file = world.folder.file("first.json", &first.out);
+    let (status, rows) = world.rows(&["--rest-of", &file, "--budget", ALL]);
+    assert_eq!((status, with_verdict(&rows, "passed")), (0, not_run));
+    let all = world.folder.file("all.json", serde_json::json!({ "rows": rows }).to_string());
+    let line = world.judge(&["--rest-of", &all]).failed(2);
+    assert!(line.contains("nothing is left to judge"), "{line}");
+}
+
+#[test]
 fn limits_are_met_when_they_are_asked_for() {
     let world = World::new(ProviderOptions::new());
     let budget = "tokens=3,statements=3,tokens-per-second=1000";

@@ -3,8 +3,8 @@
 use super::budget::{Budget, Purse};
 use super::forge::{Assertion, Keys};
 use super::target::Target;
+use super::wanted::Wanted;
 use super::wire::{Answer, Call, Wire};
-use crate::conformance::only;
 use crate::conformance::report::Report;
 use crate::conformance::row::{Row, Verdict};
 use crate::failure::Failure;
@@ -50,13 +50,13 @@ pub(super) struct Judge {
     pub(super) token_request_keys: Vec<Option<String>>,
     /// The member requestKey of each answer of the statement endpoint that has one.
     pub(super) statement_request_keys: Vec<String>,
-    only: Vec<String>,
+    wanted: Wanted,
     report: Report,
     took: Duration,
 }
 
 impl Judge {
-    pub(super) fn new(target: Target, budget: Budget, wait: Duration, only: Vec<String>) -> Result<Self, Failure> {
+    pub(super) fn new(target: Target, budget: Budget, wait: Duration, wanted: Wanted) -> Result<Self, Failure> {
         Ok(Self {
             keys: Keys::read(&target)?,
             wire: Wire::new(&target)?,
@@ -70,7 +70,7 @@ impl Judge {
             bearer: None,
             token_request_keys: Vec::new(),
             statement_request_keys: Vec::new(),
-            only,
+            wanted,
             report: Report::new("provider"),
             took: Duration::ZERO,
         })
@@ -81,21 +81,26 @@ impl Judge {
         self.report
     }
 
-    /// True if a row is asked for by `--only`, or if there is none.
+    /// True if a row of this id is asked for.
     pub(super) fn wants(&self, id: &str) -> bool {
-        only::wants(&self.only, id)
+        self.wanted.has(id)
+    }
+
+    /// True if this row is asked for.
+    pub(super) fn wants_row(&self, id: &str, title: &str) -> bool {
+        self.wanted.has_row(id, title)
     }
 
     /// True if rows under one of these are asked for.
     pub(super) fn wants_any(&self, headings: &[&str]) -> bool {
-        let touches = |row: &String| headings.iter().any(|id| only::is_within(row, id) || only::is_within(id, row));
-        self.only.is_empty() || self.only.iter().any(touches)
+        self.wanted.has_any(headings)
     }
 
     /// Adds a row. The calls since the last row were made for it.
     pub(super) fn row(&mut self, id: &'static str, title: impl Into<String>, verdict: Verdict) {
         let took = std::mem::take(&mut self.took);
-        if self.wants(id) {
+        let title = title.into();
+        if self.wanted.has_row(id, &title) {
             self.report.push(Row::new(id, title, verdict, took));
         }
     }

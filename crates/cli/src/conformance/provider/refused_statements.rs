@@ -69,7 +69,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), Failure> {
 }
 
 async fn ask(judge: &mut Judge, id: &'static str, title: &'static str, call: Call) {
-    if judge.wants(id) {
+    if judge.wants_row(id, title) {
         let got = judge.call(Endpoint::Statement, call).await;
         judge.row_of(id, title, got, refused);
     }

@@ -126,7 +126,7 @@ const PROBES: [Probe; 29] = [
     Probe {
         id: "S20.1",
         title: "the method is POST: a GET gets no token",
-        expected: &[400, 401, 403, 404, 405, 501],
+        expected: &[400, 401, 403, 404, 405, 406, 411, 415, 422, 501],
         change: Change::Call(|mut call, _| {
             call.method = Method::GET;
             call.body.clear();
@@ -156,7 +156,7 @@ fn claim(assertion: &mut Assertion, name: &str, value: serde_json::Value) {
 pub(super) async fn judge(judge: &mut Judge) -> Result<(), Failure> {
     let scope = judge.target.scopes.join(" ");
     for probe in &PROBES {
-        if !judge.wants(probe.id) {
+        if !judge.wants_row(probe.id, probe.title) {
             continue;
         }
         if probe.id == "S8.8" && judge.target.customer.to_lowercase() == judge.target.customer {

@@ -86,7 +86,8 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, Failure> {
             status_of(answer, &[200])
         });
     }
-    checks.rows(judge, &unseen);
+    let no_such = Verdict::NotSeen("no answer has such a member".to_owned());
+    checks.rows(judge, if found.is_empty() { &unseen } else { &no_such });
     Ok(Statements { found, left_out: accounts.len() - most, unseen })
 }
 
