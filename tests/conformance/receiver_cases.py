@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Faults of receivers, each with the clause that `bankrail conformance receiver` must find it in: `receiver_cases.py
-BANKRAIL [FAULT...]`, with the program's path.
+FOLDER-OF-PROGRAMS [FAULT...]`.
 
 Faults that do not disturb each other are judged in one run. Their rows must fail, and no others. Without faults none
 may, also of those beyond SPEC.md. With faults named, each of them has a run of its own.
@@ -148,7 +148,7 @@ def problems(program, folder, run):
 
 
 def main():
-    program = pathlib.Path(sys.argv[1]).resolve()
+    program = pathlib.Path(sys.argv[1]).resolve() / "bankrail"
     runs = sys.argv[2:] or RUNS
     begin = time.monotonic()
     listed = sorted(fault for run in RUNS for fault in run.split(",") if fault)

@@ -52,6 +52,14 @@ fn inside(kind: MessageKind, path: &[&str], members: Vec<(&'static str, &str, Va
     members.into_iter().map(row).collect()
 }
 
+/// The same rows, with these members too where they have none of their own.
+fn beside(mut rows: Vec<Case>, members: &Value) -> Vec<Case> {
+    for own in rows.iter_mut().flat_map(|row| &mut row.members) {
+        *own = messages::with(members.clone(), own);
+    }
+    rows
+}
+
 pub(super) async fn run(session: &mut Session) -> Result<(), Failure> {
     let cases = [
         payments::formats(),

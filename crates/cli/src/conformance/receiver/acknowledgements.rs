@@ -61,3 +61,35 @@ fn is_uuid(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
     digits == 32 && (hyphenated || text.len() == 32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::StatusCode;
+
+    fn judged(bodies: &[&str]) -> Vec<(&'static str, bool)> {
+        let mut all = Acknowledgements::default();
+        for body in bodies {
+            all.add(&Answer { status: StatusCode::OK, content_type: None, body: body.as_bytes().to_vec() });
+        }
+        all.rows().into_iter().map(|(id, _, verdict)| (id, verdict == Verdict::Passed)).collect()
+    }
+
+    #[test]
+    fn one_that_is_wrong_is_enough() {
+        let good = r#"{"id":"0B7C2F6E-8a1d-41eb-8dcd-0242ac130003","status":"RCVD"}"#;
+        let other = r#"{"id":"0b7c2f6e8a1d41eb8dcd0242ac130004","status":"RCVD","at":1}"#;
+        let all = |id, status, several| vec![("S10.1", id), ("S10.2", status), (BEYOND, several)];
+        assert_eq!(judged(&[good, other, other]), all(true, true, true));
+        assert_eq!(judged(&[good, good]), all(true, true, false));
+        for bad in ["0b7c2f6e-8a1d-41eb-8dcd0-242ac130003", "0b7c2f6e8a1d41eb8dcd0242ac13000", "7"] {
+            let bad = good.replace("0B7C2F6E-8a1d-41eb-8dcd-0242ac130003", bad);
+            assert_eq!(judged(&[good, &bad, other]), all(false, true, true), "{bad}");
+        }
+        assert_eq!(judged(&[good, other, &good.replace("RCVD", "rcvd")]), all(true, false, true));
+        // Neither has text in it.
+        assert_eq!(judged(&["RCVD", r#"{"id":7,"status":null}"#]), [("S10.1", false), ("S10.2", false)]);
+        // Nothing is known.
+        assert_eq!(judged(&[]), [("S10.1", false), ("S10.2", false)]);
+    }
+}

@@ -1,7 +1,7 @@
 //! Outcomes and notifications of mandates.
 
 use super::super::messages::{now, time_based, uuid};
-use super::{Case, NOTIFICATION, OUTCOME, case, codes, inside, list};
+use super::{Case, NOTIFICATION, OUTCOME, beside, case, codes, inside, list};
 use serde_json::json;
 
 /// SPEC.md's MandateActionOutcome.
@@ -47,7 +47,7 @@ pub(super) fn outcomes() -> Vec<Case> {
         ),
         one("S12.31", "resolution_requested_by", json!({"resolution_requested_by": now()})),
     ]);
-    rows.extend(inside(
+    let errors = inside(
         OUTCOME,
         &["error"],
         vec![
@@ -57,7 +57,9 @@ pub(super) fn outcomes() -> Vec<Case> {
             ("S12.37", "user_message", json!("The mandate is not known.")),
             ("S12.37", "more_info", json!("Check the mandate identification.")),
         ],
-    ));
+    );
+    // Live services always send these two, and receivers may rely on it.
+    rows.extend(beside(errors, &json!({"status": "RJCT", "error": {"code": "MND001", "severity": "FATL"}})));
     rows
 }
 
@@ -90,11 +92,12 @@ pub(super) fn notifications() -> Vec<Case> {
         list("S13.15", NOTIFICATION, "action_type", &["AMND", "CREA", "PORT", "STCH"]),
         list("S13.16", NOTIFICATION, "action_status", &["CMPL", "DECL", "PEND", "RECL", "TIMO"]),
     ]);
-    rows.extend(inside(
+    let events = inside(
         NOTIFICATION,
         &["resolution_event"],
         vec![("S13.18", "reason_code", json!("AC02")), ("S13.19", "reason_description", json!("Not agreed"))],
-    ));
+    );
+    rows.extend(beside(events, &json!({"resolution_event": {"reason_code": "AC01"}})));
     rows.extend(inside(
         NOTIFICATION,
         &["details", "amendment", "debtor_information"],

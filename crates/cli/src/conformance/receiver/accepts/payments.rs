@@ -1,7 +1,7 @@
 //! The formats that messages share, and outcomes of payments.
 
 use super::super::messages::{now, time_based, time_based_of, token, uuid};
-use super::{Case, OUTCOME, PAYMENT, case, codes, inside};
+use super::{Case, OUTCOME, PAYMENT, beside, case, codes, inside};
 use serde_json::json;
 
 /// "Common formats in webhook messages".
@@ -33,8 +33,8 @@ pub(super) fn formats() -> Vec<Case> {
         case(
             "S11.12",
             PAYMENT,
-            "money in AUD, USD, JPY and KWD",
-            ["AUD", "USD", "JPY", "KWD"].map(|currency| money(currency, "5.00")).into(),
+            "money in AUD, USD and EUR",
+            ["AUD", "USD", "EUR"].map(|currency| money(currency, "5.00")).into(),
         ),
         case(
             "S11.13",
@@ -47,11 +47,10 @@ pub(super) fn formats() -> Vec<Case> {
 
 /// SPEC.md's MPIRActionOutcome.
 pub(super) fn outcomes() -> Vec<Case> {
-    let mut rows = codes(
-        PAYMENT,
-        "transaction_status",
-        [("S14.3", "ACSC"), ("S14.4", "ACSP"), ("S14.5", "PDNG"), ("S14.6", "RJCT")],
-    );
+    let mut rows = codes(PAYMENT, "transaction_status", [("S14.3", "ACSC"), ("S14.4", "ACSP"), ("S14.5", "PDNG")]);
+    let rejected = codes(PAYMENT, "transaction_status", [("S14.6", "RJCT")]);
+    // A rejection says why ("States and transitions").
+    rows.extend(beside(rejected, &json!({"transaction_status_reason_code": "AM04"})));
     let texts = |id, member: &str, longest: usize| {
         let members = [1, longest].map(|length| json!({ member: token(length) }));
         case(id, PAYMENT, format!("{member} of 1 and of {longest} characters"), members.into())

@@ -217,7 +217,30 @@ fn looks(answer: &Answer) -> String {
     format!("{} {}", answer.status.as_u16(), bankrail::values::excerpt(&masked(&body)))
 }
 
-/// A word; one with digits is `#`.
+/// A word and what ends it; `#` for one with digits, and for what may be a part of a UUID.
 fn mask(word: &str) -> &str {
-    if word.contains(|c: char| c.is_ascii_digit()) { "#" } else { word }
+    let text = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+    let hexadecimal = text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if hexadecimal || text.contains(|c: char| c.is_ascii_digit()) { "#" } else { word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::StatusCode;
+
+    #[test]
+    fn answers_that_differ_in_times_and_ids_look_alike() {
+        let look = |status: u16, body: &str| {
+            let status = StatusCode::from_u16(status).unwrap();
+            looks(&Answer { status, content_type: None, body: body.as_bytes().to_vec() })
+        };
+        let body = |id: &str, why: &str| format!(r#"{{"id":"{id}","at":"2026-11-22T01:02:03Z","detail":"{why}"}}"#);
+        let first = look(400, &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "refused"));
+        assert_eq!(first, look(400, &body("1b7c2f6e-9a1d-42eb-abcd-0242ac130004", "refused")));
+        assert_ne!(first, look(400, &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "signature")));
+        assert_ne!(first, look(401, &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "refused")));
+        assert_ne!(look(400, ""), look(400, "bad tag"));
+        assert_eq!(look(400, "call 17"), look(400, "call 18"));
+    }
 }
