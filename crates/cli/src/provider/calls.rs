@@ -66,7 +66,7 @@ impl Calls {
     }
 
     /// The calls that are kept, the newest first.
-    #[allow(dead_code, reason = "the page shows them")]
+    #[cfg(any(feature = "page", test))]
     pub(crate) fn newest(&self) -> Vec<Call> {
         self.lock().calls.iter().rev().cloned().collect()
     }

@@ -36,6 +36,12 @@ impl Folders {
         &self.data
     }
 
+    /// The folder of the configuration, if it is another one than that of the data.
+    #[cfg(feature = "page")]
+    pub(super) fn other_config(&self) -> Option<PathBuf> {
+        self.config.clone().filter(|config| *config != self.data)
+    }
+
     /// A file of the data.
     pub(super) fn data(&self, name: &str) -> PathBuf {
         self.data.join(name)

@@ -10,6 +10,8 @@ use super::calls::{Call, Calls};
 use super::fault::Faults;
 use super::folder::{Folders, damaged};
 use super::limits::Wanted;
+#[cfg(feature = "page")]
+use super::page::{self, PageData};
 use super::rotation::{self, CurrentSealer};
 use super::{customers, demo, today};
 use crate::failure::{Failure, Outcome, causes};
@@ -28,6 +30,8 @@ use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoints, HttpsTransport, HttpsTransportOptions, SealPayload,
 };
 use bankrail::service::{Provider, ProviderOptions, SqliteLedger};
+#[cfg(feature = "page")]
+use bankrail::values::HyphenatedUuid;
 use bankrail::values::SystemClock;
 use front::Front;
 use settings::{audience, cursor_secret, default_issuer, roots, scopes, verifier_options};
@@ -91,7 +95,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         .map_err(|error| Failure::unable(format_args!("webhooks: {}", causes(&error)), "check --roots"))?;
     // `send` stores messages in another process.
     let options = DispatcherOptions::new().longest_idle(IDLE).unknown_endpoint_pause(Duration::from_secs(5));
-    let dispatcher = Dispatcher::new(outbox, endpoints, Arc::new(transport), Arc::new(SystemClock), options);
+    let dispatcher = Dispatcher::new(Arc::clone(&outbox), endpoints, Arc::new(transport), Arc::new(SystemClock), options);
     let dispatcher = dispatcher.map_err(|error| demo::no_key(&error))?;
 
     let listener = listen(arguments.listen, "--listen").await?;
@@ -127,6 +131,26 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         let address = listener.local_addr().unwrap_or(address);
         tokio::spawn(Server::without_tls(listener, Operations::new(health)).run(pending()));
         output.line(format_args!("operations     http://{address}/readyz"))?;
+    }
+    #[cfg(feature = "page")]
+    if let settings::WantedPage::At(address) = arguments.page {
+        let listener = listen(address, "--page").await?;
+        let address = listener.local_addr().unwrap_or(address);
+        let data = PageData {
+            calls: calls.clone(),
+            directory: Arc::clone(&directory),
+            ledger,
+            outbox,
+            dispatcher: dispatcher.clone(),
+            issuer: issuer.clone(),
+            data: folders.root().to_owned(),
+            config: folders.other_config(),
+            shutdown: shutdown.clone(),
+        };
+        let token = HyphenatedUuid::random().to_string();
+        let page = page::router(data, &token);
+        tokio::spawn(Server::without_tls(listener, page).run(shutdown.clone().wanted()));
+        output.line(format_args!("page           http://{address}/?token={token}"))?;
     }
     tokio::spawn(async move { certificate.watch(CERTIFICATE_INTERVAL).await });
     tokio::spawn(rotation::follow(folders.clone(), signing));

@@ -49,9 +49,34 @@ pub(in crate::provider) struct Arguments {
     /// Which calls the faults meet: the same number, the same calls
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(super) seed: u64,
+    /// Serve a page for people, at this loopback address over HTTP, or off; the link is printed
+    #[cfg(feature = "page")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(super) page: WantedPage,
     /// Serve /livez and /readyz for supervisors at this address, over HTTP
     #[arg(long, value_name = "ADDRESS")]
     pub(super) operations: Option<SocketAddr>,
+}
+
+/// Where the page for people is served.
+#[cfg(feature = "page")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WantedPage {
+    Off,
+    At(SocketAddr),
+}
+
+#[cfg(feature = "page")]
+impl std::str::FromStr for WantedPage {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.parse::<SocketAddr>() {
+            _ if text == "off" => Ok(Self::Off),
+            Ok(address) if address.ip().is_loopback() => Ok(Self::At(address)),
+            _ => Err("expected a loopback address and a port, such as 127.0.0.1:8444, or off"),
+        }
+    }
 }
 
 /// The certificate that was made up is for `localhost`.
@@ -113,6 +138,16 @@ pub(super) fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "page")]
+    #[test]
+    fn the_page_is_on_loopback_or_off() {
+        assert_eq!("off".parse(), Ok(WantedPage::Off));
+        assert_eq!("[::1]:80".parse(), Ok(WantedPage::At("[::1]:80".parse().unwrap())));
+        for text in ["0.0.0.0:80", "192.0.2.1:80", "127.0.0.1", "localhost:80", "OFF", ""] {
+            assert!(text.parse::<WantedPage>().is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn the_endpoints_are_at_the_host_of_the_issuer() {
