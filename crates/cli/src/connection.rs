@@ -3,14 +3,29 @@
 //! `bankrail provider` writes one for each of its demo customers. `token`, `statement fetch`, `biller` and
 //! `conformance` read it.
 
+mod client;
+mod refusal;
+
+pub(crate) use refusal::{statement_failure, token_failure};
+
 use crate::failure::Failure;
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
-use std::fs;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// The bytes of a file that are read.
+const MOST: u64 = 64 * 1024;
+
+/// What to do about a file that cannot be read.
+const NEXT: &str = "name the file connection.toml or its folder; bankrail provider prints where it has written one";
 
 /// What a customer and its provider have arranged. Files are named relative to the folder of this one.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Connection {
     /// The address of the provider, such as `https://bank.example`.
@@ -24,6 +39,7 @@ pub(crate) struct Connection {
     /// The customer code, the claim `sub`.
     pub(crate) customer: String,
     /// The API key.
+    #[serde(deserialize_with = "secret")]
     pub(crate) api_key: String,
     /// The header of the API key; `apikey` without it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +64,7 @@ pub(crate) struct Connection {
 }
 
 /// Where and how a customer receives webhooks.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Receiving {
     /// The address to listen on.
@@ -57,6 +73,7 @@ pub(crate) struct Receiving {
     pub(crate) certificate: PathBuf,
     pub(crate) certificate_key: PathBuf,
     /// The API key that the provider sends.
+    #[serde(deserialize_with = "secret")]
     pub(crate) api_key: String,
     /// The private key that opens messages.
     pub(crate) decryption_key: PathBuf,
@@ -68,14 +85,12 @@ impl Connection {
     /// Reads the file, or `connection.toml` in the folder of this name. Paths in it become relative to the working
     /// folder.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let path = if path.is_dir() { path.join("connection.toml") } else { path.to_owned() };
-        let next = "bankrail provider prints where it has written one";
-        let text = fs::read_to_string(&path)
-            .map_err(|error| Failure::unable(format_args!("{}: {error}", path.display()), next))?;
+        let path = Self::file(path);
+        let text = text(&path).map_err(|error| Failure::unable(format_args!("{}: {error}", path.display()), NEXT))?;
         let mut connection: Self = toml::from_str(&text).map_err(|error| {
-            let line =
-                error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
-            let what = format_args!("{}: line {line}: {}", path.display(), error.message()).to_string();
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            let what = format!("{}: line {line}: {}", path.display(), error.message());
             Failure::unable(what, "correct the file")
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -89,5 +104,140 @@ impl Connection {
             place(&mut receivers.provider_keys);
         }
         Ok(connection)
+    }
+
+    /// The file that is read for this name.
+    pub(crate) fn file(path: &Path) -> PathBuf {
+        if path.is_dir() { path.join("connection.toml") } else { path.to_owned() }
+    }
+}
+
+/// Without the API keys.
+impl fmt::Debug for Connection {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Connection")
+            .field("base_url", &self.base_url)
+            .field("customer", &self.customer)
+            .field("receivers", &self.receivers)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Without the API key.
+impl fmt::Debug for Receiving {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Receiving").field("listen", &self.listen).finish_non_exhaustive()
+    }
+}
+
+fn text(path: &Path) -> io::Result<Zeroizing<String>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(4096));
+    File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MOST {
+        return Err(io::Error::other(format!("expected at most {MOST} bytes, found more")));
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| io::Error::other("expected UTF-8, found other bytes"))?;
+    Ok(Zeroizing::new(text.to_owned()))
+}
+
+/// Reads a secret. The error for a value of another type does not quote it.
+fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    match toml::Value::deserialize(from)? {
+        toml::Value::String(text) => Ok(text),
+        _ => Err(D::Error::custom("expected an API key in quotation marks")),
+    }
+}
+
+/// A secret of the command line: the text itself, or the first line of the file after an `@`.
+pub(crate) fn given_secret(given: &str, name: &str) -> Result<Zeroizing<String>, Failure> {
+    let Some(file) = given.strip_prefix('@') else { return Ok(Zeroizing::new(given.to_owned())) };
+    let text = crate::input::read_text(file, 4096)?;
+    match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
+        Some(line) => Ok(Zeroizing::new(line.to_owned())),
+        None => Err(Failure::unable(format_args!("{file}: expected {name}, found nothing"), "write it to the file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = r#"
+base_url = "https://bank.example"
+customer = "BILLER"
+api_key = "the-secret"
+signing_key = "signing.pem"
+accounts = ["012003123456789"]
+
+[receivers]
+listen = "127.0.0.1:9443"
+certificate = "receiver.pem"
+certificate_key = "/elsewhere/receiver-key.pem"
+api_key = "their-secret"
+decryption_key = "decryption.pem"
+provider_keys = "bank-keys"
+"#;
+
+    fn read(text: &str) -> Result<Connection, String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("connection.toml"), text).unwrap();
+        Connection::read(folder.path()).map_err(|failure| failure.into_parts().0.unwrap())
+    }
+
+    #[test]
+    fn files_are_named_relative_to_the_folder_of_the_file_and_secrets_are_not_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("connection.toml");
+        std::fs::write(&file, WHOLE).unwrap();
+        for path in [folder.path(), &file] {
+            let connection = Connection::read(path).unwrap();
+            assert_eq!(connection.signing_key, folder.path().join("signing.pem"));
+            let receivers = connection.receivers.as_ref().unwrap();
+            assert_eq!(receivers.provider_keys, folder.path().join("bank-keys"));
+            assert_eq!(receivers.certificate_key, Path::new("/elsewhere/receiver-key.pem"));
+            assert!(!format!("{connection:?}").contains("secret"), "{connection:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let connection: Connection = toml::from_str(WHOLE).unwrap();
+        let written = serde_json::to_value(&connection).unwrap();
+        assert_eq!(written["receivers"]["listen"], "127.0.0.1:9443");
+        let read: Connection = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), written);
+    }
+
+    #[test]
+    fn an_error_names_file_and_line_and_no_secret() {
+        for (from, to, expected) in [
+            ("\"https://bank.example\"", "https", "line 2: "),
+            ("customer = \"BILLER\"\n", "", "missing field `customer`"),
+            ("accounts", "acounts", "line 6: unknown field `acounts`"),
+            ("\"the-secret\"", "12345678", "line 4: expected an API key in quotation marks"),
+            ("\"their-secret\"", "[12345678]", "expected an API key in quotation marks"),
+            ("127.0.0.1:9443", "localhost", "line 9: invalid socket address"),
+        ] {
+            let line = read(&WHOLE.replace(from, to)).unwrap_err();
+            assert!(line.contains(expected) && line.contains("connection.toml: line "), "{line}");
+            assert!(!line.contains("secret") && !line.contains("12345678"), "{line}");
+        }
+        let line = read(&format!("{WHOLE}#{}", "x".repeat(65_536))).unwrap_err();
+        assert!(line.contains("expected at most 65536 bytes"), "{line}");
+        let Err(failure) = Connection::read(Path::new("/nowhere/connection.toml")) else { panic!("it is not there") };
+        let line = failure.into_parts().0.unwrap();
+        assert!(line.contains("/nowhere/connection.toml: ") && line.contains("bankrail provider"), "{line}");
+    }
+
+    #[test]
+    fn a_secret_may_be_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("key");
+        std::fs::write(&file, "the-secret\r\nmore").unwrap();
+        let at = format!("@{}", file.display());
+        assert_eq!(given_secret(&at, "an API key").unwrap().as_str(), "the-secret");
+        assert_eq!(given_secret("plain", "an API key").unwrap().as_str(), "plain");
+        std::fs::write(&file, "\n").unwrap();
+        assert!(given_secret(&at, "an API key").is_err());
     }
 }

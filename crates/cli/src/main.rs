@@ -17,6 +17,7 @@ mod progress;
 mod provider;
 mod statement;
 mod text;
+mod token;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use failure::{Failure, Outcome};
@@ -25,7 +26,7 @@ use std::fmt::Display;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// Look into account reports, client assertions, sealed messages, webhook messages and keys.
+/// Look into account reports, client assertions, sealed messages, webhook messages and keys; get tokens and statements.
 #[derive(Debug, Parser)]
 #[command(
     name = "bankrail",
@@ -33,7 +34,8 @@ use std::process::ExitCode;
     propagate_version = true,
     max_term_width = 110,
     after_help = "Exit status: 0 when nothing is wrong, 1 when something has findings or is refused, 2 when the \
-        arguments are wrong or a file cannot be read or written, 3 when conformance did not run every row.\n\n\
+        arguments are wrong, a file cannot be read or written, or nobody answers, 3 when conformance did not run every \
+        row.\n\n\
         Each command has examples: bankrail COMMAND --help"
 )]
 struct Program {
@@ -60,6 +62,11 @@ enum Command {
     /// Make and explain client assertions (RFC 7523)
     #[command(subcommand)]
     Assertion(assertion::Command),
+    /// Get an access token
+    ///
+    /// Prints the token alone, and on standard error until when it is valid, its scope and the request key of the call.
+    /// Token calls are few, 10 an hour: keep the token and pass it on.
+    Token(token::Arguments),
     /// Seal, open and explain secured payloads (JWS in JWE)
     #[command(subcommand)]
     Payload(payload::Command),
@@ -133,6 +140,7 @@ fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
         Command::Statement(command) => statement::run(command, output),
         Command::Assertion(command) => assertion::run(command, output),
+        Command::Token(arguments) => token::run(arguments, output),
         Command::Payload(command) => payload::run(command, output),
         Command::Message(command) => message::run(command, output),
         Command::Keys(command) => keys::run(command, output),

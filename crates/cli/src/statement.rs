@@ -2,6 +2,7 @@
 
 mod check;
 mod csv;
+mod fetch;
 mod html;
 mod merge;
 pub(crate) mod row;
@@ -11,6 +12,7 @@ mod tally;
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use bankrail::statement::AccountId;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -19,6 +21,19 @@ const MOST_JSON: usize = 64 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Fetch the statement of an account
+    ///
+    /// Asks for a token and walks through all pages. A statement of one page is written as it was received. Several
+    /// pages become one document, as by statement merge --pages: with identifications and totals of its own. With
+    /// --json, the answer of each page is written, one on each line.
+    #[command(
+        after_help = "Exit status: 0 with a statement, 1 if the provider refuses, 2 for wrong arguments, unreadable \
+        files and a provider that is not reached.\n\n\
+        Examples:\n  \
+        bankrail statement fetch --connection connection.toml 012003123456789 | bankrail statement show -\n  \
+        bankrail statement fetch --connection connection.toml --narrative --wait -o today.xml 012003123456789"
+    )]
+    Fetch(Fetch),
     /// Print account reports as a table
     ///
     /// Prints the account, its balances, each entry, the totals and the findings. An entry of several transactions is
@@ -107,6 +122,31 @@ pub(crate) enum Command {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Fetch {
+    /// The account
+    #[arg(value_name = "ACCOUNT", value_parser = |text: &str| AccountId::parse(text))]
+    account: AccountId,
+    /// The file connection.toml, or its folder
+    #[arg(long, value_name = "FILE")]
+    connection: PathBuf,
+    /// Ask for parties and texts of fast payments, or with =false for none; by default the provider decides
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    narrative: Option<bool>,
+    /// A token that is there already, or @ and a file whose first line it is; one that the provider refuses is replaced
+    #[arg(long, value_name = "TOKEN")]
+    token: Option<String>,
+    /// Wait when a limit is reached, and go on then
+    #[arg(long)]
+    wait: bool,
+    /// Write the answer of each page as one line of JSON
+    #[arg(long)]
+    json: bool,
+    /// The file to write, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Files {
     /// camt.052.001.06 documents, or JSON answers of the statement endpoint; - for standard input
     #[arg(required = true, value_name = "FILE")]
@@ -166,6 +206,7 @@ pub(crate) struct Merge {
 
 pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
+        Command::Fetch(arguments) => fetch::run(arguments, output),
         Command::Show(arguments) => show::run(arguments, output),
         Command::Check(arguments) => check::run(arguments, output),
         Command::Html(arguments) => html::run(arguments, output),

@@ -25,29 +25,15 @@ pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<Outcome, Fai
     if merged.more {
         crate::log("the last answer says that more transactions follow: the document ends without them");
     }
-    let (kept, left_out) = (merged.entries.len(), merged.left_out);
-    let document = merged.finish()?;
-    let mut to = Destination::open(arguments.to.output.as_deref(), output)?;
+    let to = Destination::open(arguments.to.output.as_deref(), output)?;
     let options = WriteOptions::default().indent(arguments.indent.then_some(2)).incomplete(true);
-    let written = if to.is_terminal() {
-        document.to_xml_with(options).and_then(|xml| to.write_all(shown_lines(&xml).as_bytes()).map_err(WriteError::Io))
-    } else {
-        document.write_to(&mut to, options)
-    };
-    written.map_err(|error| match error {
-        WriteError::Io(error) => error.into(),
-        error => Failure::refused(causes(&error), "mend the document it comes from"),
-    })?;
-    to.write_all(b"\n")?;
-    to.finish()?;
-    let kept = counted(u64::try_from(kept).unwrap_or(u64::MAX), "entry", "entries");
-    crate::log(format_args!("{kept} written, {left_out} left out as written before"));
+    merged.write(to, options)?;
     Ok(Outcome::Fine)
 }
 
 /// What has been read so far.
 #[derive(Default)]
-struct Merged {
+pub(super) struct Merged {
     newest: Option<Document>,
     account: Option<(String, Option<String>)>,
     entries: Vec<Entry>,
@@ -62,7 +48,8 @@ struct Merged {
 }
 
 impl Merged {
-    fn add(
+    /// Adds a document, which is the next page of the one before or overlaps with it.
+    pub(super) fn add(
         &mut self,
         name: &str,
         mut document: Document,
@@ -124,6 +111,27 @@ impl Merged {
             format_args!("{name}: expected the account {}, found {}", text(expected), text(&found)),
             "merge the documents of each account by themselves",
         ))
+    }
+
+    /// Writes everything as one document, and says on standard error how much it is.
+    pub(super) fn write(self, mut to: Destination<'_>, options: WriteOptions) -> Result<(), Failure> {
+        let (kept, left_out) = (self.entries.len(), self.left_out);
+        let document = self.finish()?;
+        let written = if to.is_terminal() {
+            let xml = document.to_xml_with(options);
+            xml.and_then(|xml| to.write_all(shown_lines(&xml).as_bytes()).map_err(WriteError::Io))
+        } else {
+            document.write_to(&mut to, options)
+        };
+        written.map_err(|error| match error {
+            WriteError::Io(error) => error.into(),
+            error => Failure::refused(causes(&error), "mend the document it comes from"),
+        })?;
+        to.write_all(b"\n")?;
+        to.finish()?;
+        let kept = counted(u64::try_from(kept).unwrap_or(u64::MAX), "entry", "entries");
+        crate::log(format_args!("{kept} written, {left_out} left out as written before"));
+        Ok(())
     }
 
     fn finish(self) -> Result<Document, Failure> {

@@ -8,6 +8,7 @@ mod check;
 mod conformance;
 mod csv;
 mod documents;
+mod fetch;
 mod html;
 mod keys;
 mod large;
@@ -19,6 +20,8 @@ mod payload;
 mod provider;
 mod receiver;
 mod show;
+mod token;
+mod world;
 
 use std::ffi::OsStr;
 use std::io::Write as _;

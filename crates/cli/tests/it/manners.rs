@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 /// Every command by its words.
 const COMMANDS: &[&[&str]] = &[
+    &["statement", "fetch"],
     &["statement", "show"],
     &["statement", "check"],
     &["statement", "html"],
@@ -12,6 +13,7 @@ const COMMANDS: &[&[&str]] = &[
     &["statement", "merge"],
     &["assertion", "make"],
     &["assertion", "explain"],
+    &["token"],
     &["payload", "seal"],
     &["payload", "open"],
     &["payload", "explain"],
@@ -47,7 +49,7 @@ fn every_command_has_help_with_an_example_and_a_manual_page() {
         let help = run(words.iter().chain(&["--help"])).fine();
         let example = format!("bankrail {}", words.join(" "));
         assert!(help.contains("Example") && help.contains(&example), "{help}");
-        if ["statement", "conformance"].contains(&words[0]) {
+        if ["statement", "conformance", "token"].contains(&words[0]) {
             assert!(help.contains("Exit status: 0"), "{help}");
         }
         let page = run(["man"].iter().chain(words)).fine();

@@ -1,0 +1,148 @@
+//! `bankrail statement fetch`.
+
+use super::Fetch;
+use super::merge::Merged;
+use crate::asynchronous::block_on;
+use crate::clock::instant;
+use crate::connection::{Connection, given_secret, statement_failure};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Destination, Output};
+use crate::progress;
+use crate::text::{counted, shown_lines};
+use bankrail::camt052::WriteOptions;
+use bankrail::client::{Client, ClientOptions, Pacing, Pages, StatementError, StatementPage};
+use bankrail::client_assertion::token::AccessToken;
+use bankrail::statement::{ReceivedPage, ReceivedStatement, StatementRequest};
+use bankrail::values::{Clock as _, SystemClock};
+use serde::Serialize;
+use std::io::Write as _;
+use std::time::Duration;
+
+/// How long a token that is given is taken to be valid: longer than a walk, which it outlives if the provider takes it.
+const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
+
+pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<Outcome, Failure> {
+    let connection = Connection::read(&arguments.connection)?;
+    let given = arguments.token.as_deref().map(given_token).transpose()?;
+    block_on(async {
+        let client = connection.client(ClientOptions::new().pacing(Pacing::Fail))?;
+        if let Some(token) = given {
+            client.tokens().adopt(token, SystemClock.now().saturating_add(GIVEN_LIFE));
+        }
+        fetch(&client, arguments, output).await
+    })?;
+    Ok(Outcome::Fine)
+}
+
+fn given_token(given: &str) -> Result<AccessToken, Failure> {
+    let token = given_secret(given, "an access token")?;
+    AccessToken::parse(&token)
+        .map_err(|error| Failure::unable(format_args!("--token: {error}"), "pass what bankrail token printed"))
+}
+
+async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {
+    let mut request = StatementRequest::new(&arguments.account);
+    request.include_narrative = arguments.narrative;
+    let mut pages = client.statements().pages(request);
+    let mut to = Destination::open(arguments.output.as_deref(), output)?;
+    let (mut kept, mut entries, mut findings, mut number) = (Vec::new(), 0, 0, 0);
+    while let Some(page) = next(&mut pages, arguments.wait).await? {
+        number += 1;
+        entries += page.entries().count();
+        findings += page.received.findings.len() + page.document_findings.len();
+        progress::show(&format!("{}, {}", counted(number, "page", "pages"), counted(entries, "entry", "entries")));
+        if arguments.json {
+            writeln!(to, "{}", line(&page.received))?;
+        } else {
+            kept.push(page);
+        }
+    }
+    progress::clear();
+    if findings > 0 {
+        let found = counted(findings, "finding", "findings");
+        crate::log(format_args!("{found}; bankrail statement check lists them"));
+    }
+    if arguments.json {
+        to.finish()?;
+    } else if let [page] = kept.as_slice() {
+        let xml = page.xml();
+        let xml = if to.is_terminal() { shown_lines(xml) } else { xml.into() };
+        to.write_all(xml.as_bytes())?;
+        to.write_all(if xml.ends_with('\n') { b"" } else { b"\n" })?;
+        to.finish()?;
+    } else {
+        let mut merged = Merged::default();
+        for (number, page) in (1..).zip(kept) {
+            let StatementPage { document, received, .. } = page;
+            merged.add(&format!("page {number}"), document, Some(received.page), true)?;
+        }
+        return merged.write(to, WriteOptions::default().incomplete(true));
+    }
+    crate::log(format_args!("{} on {}", counted(entries, "entry", "entries"), counted(number, "page", "pages")));
+    Ok(())
+}
+
+/// The next page; `None` after the last. With `wait`, a limit is waited for.
+async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Failure> {
+    loop {
+        let error = match pages.next().await {
+            Ok(None) => return Ok(None),
+            Ok(Some(page)) => match page.stored() {
+                Ok(page) => return Ok(Some(page)),
+                Err(error) => return Err(statement_failure(&error)),
+            },
+            Err(error) => error,
+        };
+        let Some(until) = error.retry_at().filter(|_| wait && is_limit(&error)) else {
+            return Err(statement_failure(&error));
+        };
+        crate::log(format_args!("a limit is reached: waits until {}", instant(until)));
+        // A moment more, because clocks differ.
+        let pause = until.saturating_since(SystemClock.now()).saturating_add(Duration::from_millis(100));
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Whether waiting helps: the limit of statement calls, or that of token calls.
+fn is_limit(error: &StatementError) -> bool {
+    use bankrail::client::TokenError;
+    matches!(
+        error,
+        StatementError::HeldBack { .. }
+            | StatementError::TooManyCalls { .. }
+            | StatementError::Token(TokenError::HeldBack { .. } | TokenError::TooManyCalls { .. })
+    )
+}
+
+/// The answer of a page under the names that it had, as `statement show` reads it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer<'a> {
+    account_id: &'a str,
+    extract: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sort_order: Option<&'a str>,
+    payload: &'a str,
+    request_key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<&'a str>,
+    more_transactions_available: bool,
+}
+
+fn line(received: &ReceivedStatement) -> String {
+    let (cursor, more) = match &received.page {
+        ReceivedPage::Last => (None, false),
+        ReceivedPage::More { cursor } => (Some(cursor.as_str()), true),
+        ReceivedPage::MoreWithoutCursor => (None, true),
+    };
+    let answer = Answer {
+        account_id: &received.account_id,
+        extract: &received.extract,
+        sort_order: received.sort_order.as_deref(),
+        payload: &received.payload,
+        request_key: received.request_key.to_string(),
+        cursor,
+        more_transactions_available: more,
+    };
+    serde_json::to_string(&answer).expect("texts and a truth value are JSON")
+}

@@ -1,0 +1,159 @@
+//! `bankrail token`: an access token for whatever calls the provider by hand.
+
+use crate::asynchronous::block_on;
+use crate::clock::instant;
+use crate::connection::{Connection, given_secret, token_failure};
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use bankrail::client::{ClientOptions, Pacing, Token};
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// The variable that may hold the API key.
+const API_KEY: &str = "BANKRAIL_API_KEY";
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    An API key is visible to others in the list of processes if it is an argument: pass --api-key @FILE, set \
+    BANKRAIL_API_KEY, or use connection.toml.\n\n\
+    Exit status: 0 with a token, 1 if the provider refuses, 2 for wrong arguments, unreadable files and a provider \
+    that is not reached.\n\n\
+    Examples:\n  \
+    TOKEN=$(bankrail token --connection connection.toml)\n  \
+    bankrail token --token-url https://bank.example/v1.0/auth --customer BILLER --key signing.pem \
+    --api-key @api-key\n  \
+    bankrail statement fetch --connection connection.toml --token \"$TOKEN\" 012003123456789")]
+pub(crate) struct Arguments {
+    /// The file connection.toml, or its folder; other options take the place of what it says
+    #[arg(long, value_name = "FILE", required_unless_present_all = ["token_url", "customer", "key"])]
+    connection: Option<PathBuf>,
+    /// The address of the token endpoint
+    #[arg(long, value_name = "URL")]
+    token_url: Option<String>,
+    /// The claim aud; by default the address of the token endpoint
+    #[arg(long, value_name = "TEXT")]
+    audience: Option<String>,
+    /// The customer code, the claim sub
+    #[arg(long, value_name = "CODE")]
+    customer: Option<String>,
+    /// The customer's private key: PEM, DER or JWK
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// The name of the key, for the assertion's header; by default that of a JWK
+    #[arg(long)]
+    kid: Option<String>,
+    /// The API key, or @ and a file whose first line it is; by default that of the connection, or BANKRAIL_API_KEY
+    #[arg(long, value_name = "KEY")]
+    api_key: Option<String>,
+    /// The header of the API key, by default apikey
+    #[arg(long, value_name = "NAME")]
+    api_key_header: Option<String>,
+    /// The scopes to ask for, separated by spaces; by default that of statements
+    #[arg(long, value_name = "SCOPES")]
+    scope: Option<String>,
+    /// The certificate authorities of the provider, as PEM; by default those of the system
+    #[arg(long, value_name = "FILE")]
+    roots: Option<PathBuf>,
+    /// Print the whole answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    /// What the file says, and over it what the options say.
+    fn connection(&self) -> Result<Connection, Failure> {
+        let given = self.api_key.as_deref().map(|key| given_secret(key, "an API key")).transpose()?;
+        let given = given.map(|key| key.to_string());
+        let mut connection = match (&self.connection, &self.token_url, &self.customer, &self.key) {
+            (Some(path), ..) => Connection::read(path)?,
+            (None, Some(token_url), Some(customer), Some(key)) => Connection {
+                // Nothing but the token endpoint is called.
+                base_url: token_url.clone(),
+                token_url: None,
+                audience: None,
+                customer: customer.clone(),
+                api_key: given.clone().or_else(|| std::env::var(API_KEY).ok()).ok_or_else(no_api_key)?,
+                api_key_header: None,
+                scopes: Vec::new(),
+                signing_key: key.clone(),
+                signing_kid: None,
+                roots: None,
+                accounts: Vec::new(),
+                receivers: None,
+            },
+            _ => return Err(Failure::unable("expected a connection, found none", "pass --connection FILE")),
+        };
+        if let Some(key) = given {
+            connection.api_key = key;
+        }
+        let over = |to: &mut Option<String>, given: &Option<String>| {
+            if let Some(given) = given {
+                *to = Some(given.clone());
+            }
+        };
+        over(&mut connection.token_url, &self.token_url);
+        over(&mut connection.audience, &self.audience);
+        over(&mut connection.api_key_header, &self.api_key_header);
+        if let Some(customer) = &self.customer {
+            connection.customer.clone_from(customer);
+        }
+        if let Some(key) = &self.key {
+            connection.signing_key.clone_from(key);
+            connection.signing_kid = None;
+        }
+        over(&mut connection.signing_kid, &self.kid);
+        if let Some(scope) = &self.scope {
+            connection.scopes = scope.split_ascii_whitespace().map(str::to_owned).collect();
+        }
+        if let Some(roots) = &self.roots {
+            connection.roots = Some(roots.clone());
+        }
+        Ok(connection)
+    }
+}
+
+fn no_api_key() -> Failure {
+    Failure::unable("expected an API key, found none", format_args!("pass --api-key @FILE or set {API_KEY}"))
+}
+
+/// The answer of the token endpoint, under its own names, and what else is known of the token.
+#[derive(Serialize)]
+struct Answer<'a> {
+    access_token: &'a str,
+    token_type: &'static str,
+    expires_in: u64,
+    scope: String,
+    expires_at: String,
+    request_key: Option<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
+    let connection = arguments.connection()?;
+    let token = block_on(async {
+        let client = connection.client(ClientOptions::new().pacing(Pacing::Fail))?;
+        client.tokens().token().await.map_err(|error| token_failure(&error))
+    })?;
+    print(&token, arguments.json, output)?;
+    Ok(Outcome::Fine)
+}
+
+fn print(token: &Token, json: bool, output: &mut Output) -> Result<(), Failure> {
+    let access_token = token.access_token.expose_secret();
+    if json {
+        let answer = Answer {
+            access_token,
+            token_type: "Bearer",
+            expires_in: token.expires_at.saturating_since(token.asked_at).as_secs(),
+            scope: token.scopes.to_string(),
+            expires_at: token.expires_at.to_string(),
+            request_key: token.request_key.map(|key| key.to_string()),
+        };
+        return output.line(serde_json::to_string(&answer).expect("texts and a number are JSON"));
+    }
+    output.line(access_token)?;
+    let key = token.request_key.map_or_else(|| "none".to_owned(), |key| key.to_string());
+    let (until, scopes) = (instant(token.expires_at), &token.scopes);
+    crate::log(format_args!("the token is valid until {until}; scope {scopes}; request key {key}"));
+    Ok(())
+}
