@@ -3,6 +3,7 @@
 
 mod assertion;
 mod asynchronous;
+mod biller;
 mod clock;
 mod conformance;
 mod connection;
@@ -10,6 +11,7 @@ mod failure;
 mod input;
 mod keys;
 mod logging;
+mod logs;
 mod message;
 mod output;
 mod payload;
@@ -26,7 +28,8 @@ use std::fmt::Display;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// Look into account reports, client assertions, sealed messages, webhook messages and keys; get tokens and statements.
+/// Look into account reports, client assertions, sealed messages, webhook messages and keys; get tokens and statements;
+/// receive webhooks.
 #[derive(Debug, Parser)]
 #[command(
     name = "bankrail",
@@ -67,6 +70,20 @@ enum Command {
     /// Prints the token alone, and on standard error until when it is valid, its scope and the request key of the call.
     /// Token calls are few, 10 an hour: keep the token and pass it on.
     Token(token::Arguments),
+    /// Receive webhooks, poll accounts, and print what comes
+    ///
+    /// Serves the receivers that the connection describes, polls its accounts, keeps the histories of mandates and
+    /// payments, and prints each message, duplicate, conflict, refusal and new entry, until Ctrl-C. What it knows is in
+    /// the data folder, for its owner alone: it may be killed at any time and started again.
+    ///
+    /// A message or entry is printed when the transaction is committed that takes it in. After a kill, what was
+    /// committed and perhaps not printed is printed again, with the same number: nothing is lost, and a reader that
+    /// leaves out known numbers sees each once. Tokens are kept, sealed, and calls are counted in the data folder, so
+    /// that a restart asks for no new token and no limit is overrun.
+    ///
+    /// A refusal names its stage: path, method, api_key, content_type, body, headers, envelope, format, decryption_key,
+    /// decrypt_or_verify, verifying_key, signed_header, parse, message, age or inbox. The sender learns none of it.
+    Biller(biller::Arguments),
     /// Seal, open and explain secured payloads (JWS in JWE)
     #[command(subcommand)]
     Payload(payload::Command),
@@ -141,6 +158,7 @@ fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
         Command::Statement(command) => statement::run(command, output),
         Command::Assertion(command) => assertion::run(command, output),
         Command::Token(arguments) => token::run(arguments, output),
+        Command::Biller(arguments) => biller::run(arguments, output),
         Command::Payload(command) => payload::run(command, output),
         Command::Message(command) => message::run(command, output),
         Command::Keys(command) => keys::run(command, output),

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod assertion;
+#[cfg(unix)]
+mod biller;
 mod check;
 mod conformance;
 mod csv;

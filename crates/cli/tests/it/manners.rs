@@ -14,6 +14,7 @@ const COMMANDS: &[&[&str]] = &[
     &["assertion", "make"],
     &["assertion", "explain"],
     &["token"],
+    &["biller"],
     &["payload", "seal"],
     &["payload", "open"],
     &["payload", "explain"],
@@ -49,7 +50,7 @@ fn every_command_has_help_with_an_example_and_a_manual_page() {
         let help = run(words.iter().chain(&["--help"])).fine();
         let example = format!("bankrail {}", words.join(" "));
         assert!(help.contains("Example") && help.contains(&example), "{help}");
-        if ["statement", "conformance", "token"].contains(&words[0]) {
+        if ["statement", "conformance", "token", "biller"].contains(&words[0]) {
             assert!(help.contains("Exit status: 0"), "{help}");
         }
         let page = run(["man"].iter().chain(words)).fine();

@@ -1,0 +1,195 @@
+//! `bankrail biller`: the customer's side as one program.
+
+mod event;
+mod folder;
+mod journal;
+mod keep;
+mod line;
+mod poll;
+mod receive;
+
+use crate::asynchronous::block_on;
+use crate::connection::Connection;
+use crate::failure::{Failure, Outcome, causes};
+use crate::logs;
+use crate::output::Output;
+use bankrail::client::{Client, ClientOptions};
+use bankrail::http::serve::Shutdown;
+use bankrail::mailbox::Inbox as _;
+use bankrail::statement::AccountId;
+use bankrail::values::{Clock as _, SystemClock};
+use clap::Args;
+use event::{Event, Started};
+use folder::Folder;
+use journal::{Journal, Printer};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the library logs of deliveries and calls is printed.
+const PRINTED: [&str; 5] = [
+    "bankrail_client::receivers::delivery",
+    "bankrail_client::receivers::service",
+    "bankrail_client::token",
+    "bankrail_client::statement",
+    "bankrail_client::poller",
+];
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    With --json, each line is an object with the members event and at, and:\n  \
+    started    data, listen, paths, accounts, poll_seconds, pending, dead_letters\n  \
+    message    number, kind, message_id, request_key, entry, follows, about, effect, state,\n             \
+    complete, findings, message\n  \
+    conflict   number, kind, message_id, request_key, entry, with, about, message\n  \
+    entry      number, account, id, booked, value_date, status, amount, currency, code,\n             \
+    counterparty, references (name, value), narrative, request_key\n  \
+    duplicate  kind, message_id, entry, handled\n  \
+    refusal    kind, stage, reason, status, message_id\n  \
+    account    account, state (stopped, retrying, waiting), error, detail, status, code,\n             \
+    request_key, until\n  \
+    token      as account: there was no token for its statement\n  \
+    omitted    count: refusals and duplicates that came faster than they could be printed\n\
+    A member without a value is null. Members may be added; none changes its meaning.\n\n\
+    Exit status: 0 after Ctrl-C or SIGTERM, 1 if every account is stopped and nothing is received, 2 if it cannot \
+    start.\n\n\
+    Examples:\n  \
+    bankrail biller --connection connection.toml\n  \
+    bankrail biller --connection connection.toml --json | jq 'select(.event == \"entry\")'\n  \
+    bankrail biller --connection connection.toml --no-poll --listen 0.0.0.0:18443")]
+pub(crate) struct Arguments {
+    /// The file connection.toml, or its folder
+    #[arg(long, value_name = "FILE")]
+    connection: PathBuf,
+    /// The folder of what it knows, made if it does not exist; by default biller beside the connection
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+    /// Print one JSON object for each line
+    #[arg(long)]
+    json: bool,
+    /// The seconds between two polls of an account; by default 600, or as many as all accounts need that together have
+    /// 25 calls an hour
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    poll: Option<u64>,
+    /// An account to poll, in place of those of the connection; may be repeated
+    #[arg(long = "account", value_name = "ID", value_parser = |text: &str| AccountId::parse(text))]
+    accounts: Vec<AccountId>,
+    /// Poll no account
+    #[arg(long, conflicts_with = "accounts")]
+    no_poll: bool,
+    /// Receive no webhooks
+    #[arg(long, conflicts_with = "listen")]
+    no_receive: bool,
+    /// The address to receive at, in place of that of the connection
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// What is logged to standard error
+    #[arg(long, value_enum, default_value = "warn", value_name = "LEVEL")]
+    log: logs::Level,
+}
+
+impl Arguments {
+    fn data(&self) -> PathBuf {
+        self.data.clone().unwrap_or_else(|| {
+            let file = Connection::file(&self.connection);
+            file.parent().unwrap_or(Path::new("")).join("biller")
+        })
+    }
+
+    /// The accounts to poll.
+    fn accounts(&self, connection: &Connection) -> Result<Vec<AccountId>, Failure> {
+        if self.no_poll {
+            return Ok(Vec::new());
+        }
+        if !self.accounts.is_empty() {
+            return Ok(self.accounts.clone());
+        }
+        let parsed = connection.accounts.iter().map(|text| {
+            AccountId::parse(text).map_err(|error| {
+                Failure::unable(format_args!("accounts: {}", causes(&error)), "correct the connection")
+            })
+        });
+        parsed.collect()
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
+    let connection = Connection::read(&arguments.connection)?;
+    let accounts = arguments.accounts(&connection)?;
+    let receiving = connection.receivers.as_ref().filter(|_| !arguments.no_receive);
+    if accounts.is_empty() && receiving.is_none() {
+        return Err(Failure::unable(
+            "there is nothing to do: no account is polled and nothing is received",
+            "pass --account ID, or a connection with accounts or receivers",
+        ));
+    }
+    logs::start(arguments.log, &PRINTED);
+    block_on(serve(arguments, &connection, accounts, output))
+}
+
+async fn serve(
+    arguments: &Arguments,
+    connection: &Connection,
+    accounts: Vec<AccountId>,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
+    let shutdown = Shutdown::on_signal()
+        .map_err(|error| Failure::unable(format_args!("signals cannot be received: {error}"), "try again"))?;
+    let folder = Folder::open(arguments.data())?;
+    let store = Arc::new(folder.store()?);
+    let journal = Journal::open((*store).clone()).await?;
+    let (teller, mut printer) = Printer::new(journal.clone(), arguments.json);
+
+    let receiving = connection.receivers.as_ref().filter(|_| !arguments.no_receive);
+    let receiving = match receiving {
+        Some(receivers) => {
+            Some(receive::start(receivers, arguments.listen, &store, journal.clone(), teller.clone()).await?)
+        }
+        None => None,
+    };
+    let client: Option<Client> = if accounts.is_empty() {
+        None
+    } else {
+        let options = ClientOptions::new().counters(store.clone()).token_cache(store.clone(), folder.secret()?);
+        Some(connection.client(options)?)
+    };
+    let every = poll::interval(arguments.poll, accounts.len());
+    let polling = client.as_ref().map(|client| poll::start(client, &store, &accounts, every, journal, teller));
+
+    let counts = store.inbox().counts().await.map_err(|error| folder.failed(&error))?;
+    let started = Started {
+        at: SystemClock.now(),
+        data: folder.path().display().to_string(),
+        listen: receiving.as_ref().map(|receiving| format!("https://{}", receiving.address())),
+        paths: if receiving.is_some() { receive::paths() } else { Vec::new() },
+        accounts: accounts.len(),
+        poll_seconds: polling.is_some().then_some(every),
+        pending: counts.pending,
+        dead_letters: counts.dead_letters,
+    };
+    printer.print(&Event::Started(started), output)?;
+
+    let receives = receiving.is_some();
+    // On a task of its own, so that a reader of the output that is slow delays nothing else.
+    let mut all = tokio::spawn(async move {
+        let receiving = async {
+            if let Some(receiving) = receiving {
+                receiving.run(shutdown.clone()).await;
+            }
+        };
+        let polling = async {
+            match polling {
+                Some(polling) => polling.run(shutdown.clone(), receives).await,
+                None => Outcome::Fine,
+            }
+        };
+        tokio::join!(receiving, polling).1
+    });
+    let printed = printer.run(&mut all, output).await;
+    all.abort();
+    if let Some(client) = client {
+        client.close();
+    }
+    (*store).clone().close().await;
+    printed?.map_err(|error| Failure::unable(format_args!("a part of the program ended: {error}"), "start it again"))
+}

@@ -1,0 +1,151 @@
+//! What is printed: one event for each line. `bankrail biller --help` and the README list the members.
+
+use bankrail::values::{HyphenatedUuid, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// An event.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(super) enum Event {
+    Started(Started),
+    Message(Box<Received>),
+    Conflict(Box<Contradiction>),
+    Entry(Box<NewEntry>),
+    Duplicate(Duplicate),
+    Refusal(Refusal),
+    Account(Trouble),
+    Token(Trouble),
+    Omitted(Omitted),
+}
+
+/// The program is ready.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Started {
+    pub(super) at: Timestamp,
+    pub(super) data: String,
+    /// The base address of the receivers.
+    pub(super) listen: Option<String>,
+    pub(super) paths: Vec<String>,
+    pub(super) accounts: usize,
+    pub(super) poll_seconds: Option<u64>,
+    /// Messages that were received before and are not handled.
+    pub(super) pending: u64,
+    pub(super) dead_letters: u64,
+}
+
+/// A message that was handled.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Received {
+    /// When it was stored first.
+    pub(super) at: Timestamp,
+    pub(super) kind: String,
+    pub(super) message_id: HyphenatedUuid,
+    pub(super) request_key: Option<HyphenatedUuid>,
+    /// Its number in the inbox.
+    pub(super) entry: u64,
+    /// The number of the message that said that this one was still to come.
+    pub(super) follows: Option<u64>,
+    /// The mandate or payment, under its names.
+    pub(super) about: Vec<String>,
+    /// What it did to the history.
+    pub(super) effect: String,
+    /// The state of the mandate or payment after it.
+    pub(super) state: Option<String>,
+    /// Whether the rules reach that state from the known messages.
+    pub(super) complete: Option<bool>,
+    pub(super) findings: Vec<String>,
+    /// The whole message.
+    pub(super) message: Value,
+}
+
+/// A message that contradicts an earlier one.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Contradiction {
+    pub(super) at: Timestamp,
+    pub(super) kind: String,
+    pub(super) message_id: HyphenatedUuid,
+    pub(super) request_key: Option<HyphenatedUuid>,
+    pub(super) entry: u64,
+    /// The number of the earlier message.
+    pub(super) with: u64,
+    pub(super) about: Vec<String>,
+    pub(super) message: Value,
+}
+
+/// A new entry of an account.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct NewEntry {
+    /// When it was fetched.
+    pub(super) at: Timestamp,
+    pub(super) account: String,
+    /// Its identifier within the account, the same for ever.
+    pub(super) id: String,
+    pub(super) booked: String,
+    pub(super) value_date: String,
+    pub(super) status: String,
+    /// With its sign.
+    pub(super) amount: String,
+    pub(super) currency: String,
+    pub(super) code: String,
+    pub(super) counterparty: String,
+    /// All of the entry and of its transactions.
+    pub(super) references: Vec<Reference>,
+    pub(super) narrative: String,
+    pub(super) request_key: HyphenatedUuid,
+}
+
+/// A reference, such as `AcctSvcrRef`.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Reference {
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+/// A message that was delivered again.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Duplicate {
+    pub(super) at: Timestamp,
+    pub(super) kind: String,
+    pub(super) message_id: Option<HyphenatedUuid>,
+    pub(super) entry: u64,
+    /// Whether the first delivery is handled.
+    pub(super) handled: bool,
+}
+
+/// A delivery that was refused.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Refusal {
+    pub(super) at: Timestamp,
+    /// That of the receiver; `None` on a path without a receiver.
+    pub(super) kind: Option<String>,
+    pub(super) stage: String,
+    pub(super) reason: String,
+    pub(super) status: u16,
+    pub(super) message_id: Option<HyphenatedUuid>,
+}
+
+/// A statement that did not come.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Trouble {
+    pub(super) at: Timestamp,
+    pub(super) account: String,
+    /// `stopped`, `retrying` or `waiting`.
+    pub(super) state: String,
+    /// The kind of the error.
+    pub(super) error: Option<String>,
+    /// What it says, and what to do.
+    pub(super) detail: Option<String>,
+    pub(super) status: Option<u16>,
+    pub(super) code: Option<String>,
+    pub(super) request_key: Option<HyphenatedUuid>,
+    /// When the account is asked for again.
+    pub(super) until: Option<Timestamp>,
+}
+
+/// Events that were not kept for printing.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Omitted {
+    pub(super) at: Timestamp,
+    pub(super) count: u64,
+}

@@ -1,0 +1,191 @@
+//! What is to be printed. Messages, conflicts and entries are written to a table in the transaction that takes them in,
+//! and removed once they are printed. What has no transaction goes through a channel of bounded length.
+
+use super::event::{Event, Omitted};
+use super::folder::failed;
+use super::line;
+use crate::failure::Failure;
+use crate::output::Output;
+use bankrail::stores::sqlite::{SqliteStore, Transaction, rusqlite};
+use bankrail::values::{Clock as _, SystemClock};
+use serde::Serialize;
+use std::error::Error;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::{Notify, mpsc};
+
+/// The events that wait in the channel.
+const MOST_WAITING: usize = 1000;
+/// The rows that are read at once.
+const MOST_ROWS: u32 = 100;
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS biller_event (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL) STRICT";
+
+/// The table. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Journal {
+    store: SqliteStore,
+    written: Arc<Notify>,
+}
+
+impl Journal {
+    pub(super) async fn open(store: SqliteStore) -> Result<Self, Failure> {
+        let made = store.transaction(|transaction| transaction.connection().execute_batch(TABLE)).await;
+        made.map_err(|error| failed(&error))?;
+        Ok(Self { store, written: Arc::default() })
+    }
+
+    /// Writes an event in this transaction.
+    pub(super) fn write(
+        &self,
+        transaction: &Transaction<'_>,
+        event: &Event,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let text = serde_json::to_string(event)?;
+        transaction.connection().execute("INSERT INTO biller_event (event) VALUES (?1)", [text])?;
+        // The printer's transaction comes after this one, which is committed or undone by then.
+        self.written.notify_one();
+        Ok(())
+    }
+
+    /// The oldest events, after every transaction that began before.
+    async fn oldest(&self) -> Result<Vec<(i64, String)>, Failure> {
+        let read = self.store.transaction(|transaction| {
+            let sql = "SELECT number, event FROM biller_event ORDER BY number LIMIT ?1";
+            let mut select = transaction.connection().prepare_cached(sql)?;
+            let rows = select.query_map([MOST_ROWS], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        });
+        read.await.map_err(|error| failed(&error))
+    }
+
+    /// Removes the events up to this number.
+    async fn printed(&self, last: i64) -> Result<(), Failure> {
+        let remove = self.store.transaction(move |transaction| {
+            transaction.connection().execute("DELETE FROM biller_event WHERE number <= ?1", [last]).map(drop)
+        });
+        remove.await.map_err(|error| failed(&error))
+    }
+}
+
+/// Takes events that are in no transaction. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Teller {
+    events: mpsc::Sender<Event>,
+    omitted: Arc<AtomicU64>,
+}
+
+impl Teller {
+    /// Passes an event on, or counts it if too many wait.
+    pub(super) fn tell(&self, event: Event) {
+        if self.events.try_send(event).is_err() {
+            self.omitted.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Prints events.
+pub(super) struct Printer {
+    journal: Journal,
+    events: mpsc::Receiver<Event>,
+    omitted: Arc<AtomicU64>,
+    json: bool,
+}
+
+/// What a printer does next.
+enum Next<T> {
+    Stop(T),
+    Written,
+    Told(Event),
+}
+
+/// An event of the table.
+#[derive(Serialize)]
+struct Numbered<'a> {
+    number: i64,
+    #[serde(flatten)]
+    event: &'a Event,
+}
+
+impl Printer {
+    pub(super) fn new(journal: Journal, json: bool) -> (Teller, Self) {
+        let (sender, events) = mpsc::channel(MOST_WAITING);
+        let omitted = Arc::<AtomicU64>::default();
+        let teller = Teller { events: sender, omitted: omitted.clone() };
+        (teller, Self { journal, events, omitted, json })
+    }
+
+    /// Prints until `stop` is ready and nothing more is there. Returns what `stop` returns.
+    pub(super) async fn run<T>(&mut self, stop: impl Future<Output = T>, output: &mut Output) -> Result<T, Failure> {
+        let mut stop = std::pin::pin!(stop);
+        // What was committed and not printed before a kill.
+        self.print_written(output).await?;
+        loop {
+            // Nothing is printed within the select, so that nothing is interrupted between printing and removing.
+            let next = tokio::select! {
+                biased;
+                stopped = &mut stop => Next::Stop(stopped),
+                () = self.journal.written.notified() => Next::Written,
+                Some(event) = self.events.recv() => Next::Told(event),
+            };
+            match next {
+                Next::Stop(stopped) => {
+                    self.print_written(output).await?;
+                    self.print_waiting(output)?;
+                    return Ok(stopped);
+                }
+                Next::Written => self.print_written(output).await?,
+                Next::Told(event) => {
+                    self.print(&event, output)?;
+                    self.print_waiting(output)?;
+                }
+            }
+        }
+    }
+
+    /// Prints one event that is in no transaction.
+    pub(super) fn print(&mut self, event: &Event, output: &mut Output) -> Result<(), Failure> {
+        self.write(event, None, output)?;
+        Ok(output.flush()?)
+    }
+
+    /// Prints and removes the events of the table.
+    async fn print_written(&mut self, output: &mut Output) -> Result<(), Failure> {
+        loop {
+            let rows = self.journal.oldest().await?;
+            let Some((last, _)) = rows.last() else { return Ok(()) };
+            let last = *last;
+            for (number, text) in &rows {
+                let event: Event = serde_json::from_str(text).map_err(|error| failed(&error))?;
+                self.write(&event, Some(*number), output)?;
+            }
+            output.flush()?;
+            self.journal.printed(last).await?;
+        }
+    }
+
+    /// Prints the events of the channel, and how many there was no room for.
+    fn print_waiting(&mut self, output: &mut Output) -> Result<(), Failure> {
+        while let Ok(event) = self.events.try_recv() {
+            self.write(&event, None, output)?;
+        }
+        let count = self.omitted.swap(0, Ordering::Relaxed);
+        if count > 0 {
+            self.write(&Event::Omitted(Omitted { at: SystemClock.now(), count }), None, output)?;
+        }
+        Ok(output.flush()?)
+    }
+
+    fn write(&self, event: &Event, number: Option<i64>, output: &mut Output) -> Result<(), Failure> {
+        if !self.json {
+            return line::print(event, output);
+        }
+        let text = match number {
+            Some(number) => serde_json::to_string(&Numbered { number, event }),
+            None => serde_json::to_string(event),
+        };
+        output.line(text.expect("an event is JSON"))
+    }
+}

@@ -1,0 +1,132 @@
+//! The effects of messages and entries, each in the transaction that takes it in.
+
+use super::event::{Contradiction, Event, NewEntry, Received, Reference};
+use super::journal::Journal;
+use crate::statement::row::Row;
+use bankrail::client::NewEntries;
+use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers};
+use bankrail::stores::sqlite::{SqliteInbox, Work};
+use bankrail::values::{Clock as _, SystemClock};
+use bankrail::webhook::history::{HistoryId, Observation};
+use bankrail::webhook::{
+    MandateActionOutcome, MandateNotification, Message, PaymentOutcome, QueryNotification, WebhookMessage,
+};
+use serde_json::Value;
+use std::error::Error;
+use std::future::{Ready, ready};
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// The handlers of all kinds of messages, and of conflicts.
+pub(super) fn handlers(journal: &Journal) -> Handlers<SqliteInbox> {
+    let conflicts = journal.clone();
+    Handlers::new()
+        .transactional(keep::<MandateActionOutcome>(journal))
+        .transactional(keep::<MandateNotification>(journal))
+        .transactional(keep::<PaymentOutcome>(journal))
+        .transactional(keep::<QueryNotification>(journal))
+        .on_conflict_transactional(move |received| ready(Ok(conflict(conflicts.clone(), received))))
+}
+
+/// Folds a message into the history of its mandate or payment, and has it printed with the state after it.
+fn keep<M: WebhookMessage + Into<Message> + 'static>(
+    journal: &Journal,
+) -> impl Fn(Delivery<M>) -> Ready<Result<Work, HandlerError>> + Send + Sync + use<M> {
+    let journal = journal.clone();
+    move |received: Delivery<M>| {
+        let journal = journal.clone();
+        let Delivery { id, message, findings, headers, received_at, follows, .. } = received;
+        let message: Message = message.into();
+        let findings = findings.iter().map(ToString::to_string).collect();
+        ready(Ok(Work::new(move |transaction| {
+            let observation = transaction.apply_history("", &message, received_at)?;
+            let ids = HistoryId::of(&message);
+            let kept = match ids.first() {
+                Some(id) => transaction.find_history("", id)?,
+                None => None,
+            };
+            // A payment may have more names than this message says.
+            let names = kept.as_ref().map_or(&ids, |kept| &kept.ids);
+            let event = Received {
+                at: received_at,
+                kind: message.kind().to_string(),
+                message_id: headers.message_id,
+                request_key: headers.request_key,
+                entry: id.get(),
+                follows: follows.map(|id| id.get()),
+                about: names.iter().map(ToString::to_string).collect(),
+                effect: effect(observation).to_owned(),
+                state: kept.as_ref().map(|kept| kept.state().to_string()),
+                complete: kept.as_ref().map(|kept| kept.history.is_complete()),
+                findings,
+                message: content(&message)?,
+            };
+            journal.write(transaction, &Event::Message(Box::new(event)))
+        })))
+    }
+}
+
+/// Has a conflict printed. It is not folded into a history, because a person must decide.
+fn conflict(journal: Journal, received: Delivery<Conflict>) -> Work {
+    let Delivery { id, message: Conflict { message, with, .. }, headers, received_at, .. } = received;
+    Work::new(move |transaction| {
+        let event = Contradiction {
+            at: received_at,
+            kind: message.kind().to_string(),
+            message_id: headers.message_id,
+            request_key: headers.request_key,
+            entry: id.get(),
+            with: with.get(),
+            about: HistoryId::of(&message).iter().map(ToString::to_string).collect(),
+            message: content(&message)?,
+        };
+        journal.write(transaction, &Event::Conflict(Box::new(event)))
+    })
+}
+
+/// Has the new entries of a page printed.
+pub(super) fn entries(journal: Journal, new: &NewEntries) -> impl Future<Output = Result<Work, BoxError>> + use<> {
+    let request_key = new.request_key();
+    let at = SystemClock.now();
+    let events: Vec<Event> = new
+        .entries
+        .iter()
+        .map(|one| {
+            let row = Row::of(&one.entry);
+            Event::Entry(Box::new(NewEntry {
+                at,
+                account: new.account.to_string(),
+                id: one.id.iter().map(|byte| format!("{byte:02x}")).collect(),
+                booked: row.booked,
+                value_date: row.value_date,
+                status: row.status,
+                amount: row.amount,
+                currency: row.currency,
+                code: row.code,
+                counterparty: row.counterparty,
+                references: row.references.into_iter().map(|(name, value)| Reference { name, value }).collect(),
+                narrative: row.narrative,
+                request_key,
+            }))
+        })
+        .collect();
+    ready(Ok(Work::new(move |transaction| events.iter().try_for_each(|event| journal.write(transaction, event)))))
+}
+
+fn content(message: &Message) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(&message.to_json())
+}
+
+/// A stable name of what a message did to its history.
+fn effect(observation: Observation) -> &'static str {
+    match observation {
+        Observation::Advanced => "advanced",
+        Observation::OutOfSequence => "out_of_sequence",
+        Observation::Unchanged => "unchanged",
+        Observation::Stale => "stale",
+        Observation::Repeated => "repeated",
+        Observation::Contradictory => "contradictory",
+        Observation::NotApplicable => "not_applicable",
+        _ => "other",
+    }
+}

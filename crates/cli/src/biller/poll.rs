@@ -1,0 +1,199 @@
+//! The poller, and what it has to say beside entries.
+
+use super::event::{Event, Trouble};
+use super::journal::{Journal, Teller};
+use super::keep;
+use crate::connection::{statement_failure, token_failure};
+use crate::failure::{Failure, Outcome, causes};
+use crate::text::counted;
+use bankrail::client::{
+    AccountState, AccountStatus, Client, NewEntries, PollError, PolledAccount, Poller, PollerOptions, StatementError,
+    WaitReason,
+};
+use bankrail::http::serve::Shutdown;
+use bankrail::statement::AccountId;
+use bankrail::stores::sqlite::SqliteStore;
+use bankrail::values::{Clock as _, SystemClock, Timestamp};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The statement calls of an hour (Specification: "Limits").
+const CALLS_AN_HOUR: u64 = 25;
+/// The seconds between two polls of an account.
+const USUAL_INTERVAL: u64 = 600;
+/// How long what is known of an entry is kept after its booking day.
+const RETENTION: Duration = Duration::from_secs(90 * 86_400);
+/// How often the state of the accounts is looked at. A failed call is followed by a longer pause.
+const WATCH: Duration = Duration::from_millis(200);
+
+/// A poller that is ready.
+pub(super) struct Polling {
+    poller: Poller,
+    teller: Teller,
+    told: HashMap<AccountId, Told>,
+}
+
+/// What was told of an account.
+#[derive(Default)]
+struct Told {
+    stopped: bool,
+    failure: Option<Timestamp>,
+    waits_until: Option<Timestamp>,
+}
+
+/// The seconds between two polls of an account: those given, or as many as keep within the calls of an hour.
+pub(super) fn interval(given: Option<u64>, accounts: usize) -> u64 {
+    let accounts = u64::try_from(accounts).unwrap_or(u64::MAX);
+    let needed = accounts.saturating_mul(3600).div_ceil(CALLS_AN_HOUR);
+    let every = given.unwrap_or(USUAL_INTERVAL.max(needed));
+    let calls = accounts.saturating_mul(3600) / every.max(1);
+    if calls > CALLS_AN_HOUR {
+        crate::log(format_args!(
+            "{} every {every} s: {calls} calls an hour, and {CALLS_AN_HOUR} are allowed by default; polls come later",
+            counted(accounts, "account", "accounts")
+        ));
+    }
+    every
+}
+
+pub(super) fn start(
+    client: &Client,
+    store: &Arc<SqliteStore>,
+    accounts: &[AccountId],
+    every: u64,
+    journal: Journal,
+    teller: Teller,
+) -> Polling {
+    let accounts = accounts.iter().cloned();
+    let accounts = accounts.map(|id| PolledAccount::new(id).every(Duration::from_secs(every)));
+    let handler = move |new: NewEntries| keep::entries(journal.clone(), &new);
+    let poller = Poller::transactional(client.statements(), store.clone(), accounts, handler)
+        .with_options(PollerOptions::new().retention(RETENTION));
+    Polling { poller, teller, told: HashMap::new() }
+}
+
+impl Polling {
+    /// Polls until the program shall stop. If it does nothing else, it also ends when every account is stopped.
+    pub(super) async fn run(mut self, shutdown: Shutdown, receives: bool) -> Outcome {
+        let poller = self.poller.clone();
+        let polling = poller.run(shutdown.wanted());
+        let mut polling = std::pin::pin!(polling);
+        loop {
+            tokio::select! {
+                () = &mut polling => {
+                    self.watch();
+                    return Outcome::Fine;
+                }
+                () = tokio::time::sleep(WATCH) => {}
+            }
+            if self.watch() && !receives {
+                return Outcome::Findings;
+            }
+        }
+    }
+
+    /// Tells what is new of the accounts. True if every one is stopped.
+    fn watch(&mut self) -> bool {
+        let statuses = self.poller.status();
+        for status in &statuses {
+            let told = self.told.entry(status.account.clone()).or_default();
+            for event in news(status, told) {
+                self.teller.tell(event);
+            }
+        }
+        statuses.iter().all(|status| matches!(status.state, AccountState::Stopped(_)))
+    }
+}
+
+/// What was not told yet of an account.
+fn news(status: &AccountStatus, told: &mut Told) -> Vec<Event> {
+    let mut events = Vec::new();
+    if let Some(failure) = &status.last_failure
+        && told.failure != Some(failure.at)
+    {
+        told.failure = Some(failure.at);
+        let trouble = of_statement(status, failure.at, "retrying", &failure.error, Some(failure.retry_at));
+        events.push(match &*failure.error {
+            StatementError::Token(_) => Event::Token(trouble),
+            _ => Event::Account(trouble),
+        });
+    }
+    match &status.state {
+        AccountState::Stopped(error) if !told.stopped => {
+            told.stopped = true;
+            let at = SystemClock.now();
+            events.push(Event::Account(match &**error {
+                PollError::Statement(error) => of_statement(status, at, "stopped", error, None),
+                other => Trouble {
+                    error: Some(other.kind().to_owned()),
+                    detail: Some(causes(other)),
+                    ..trouble(status, at, "stopped", None)
+                },
+            }));
+        }
+        AccountState::Waiting { until, reason: WaitReason::RateLimit, .. } if told.waits_until != Some(*until) => {
+            told.waits_until = Some(*until);
+            let detail = Some("the limit of statement calls allows none before".to_owned());
+            let trouble = trouble(status, SystemClock.now(), "waiting", Some(*until));
+            events.push(Event::Account(Trouble { error: Some("held back".to_owned()), detail, ..trouble }));
+        }
+        _ => {}
+    }
+    events
+}
+
+fn trouble(status: &AccountStatus, at: Timestamp, state: &str, until: Option<Timestamp>) -> Trouble {
+    Trouble {
+        at,
+        account: status.account.to_string(),
+        state: state.to_owned(),
+        error: None,
+        detail: None,
+        status: None,
+        code: None,
+        request_key: None,
+        until,
+    }
+}
+
+fn of_statement(
+    status: &AccountStatus,
+    at: Timestamp,
+    state: &str,
+    error: &StatementError,
+    until: Option<Timestamp>,
+) -> Trouble {
+    let (failure, kind, http, code) = match error {
+        StatementError::Token(error) => (token_failure(error), error.kind(), error.status(), None),
+        error => {
+            (statement_failure(error), error.kind(), error.status(), error.code().map(|code| code.as_str().to_owned()))
+        }
+    };
+    let detail = match failure {
+        Failure::Refused(line) | Failure::Unable(line) => Some(line),
+        Failure::Closed => None,
+    };
+    Trouble {
+        error: Some(kind.to_owned()),
+        detail,
+        status: http,
+        code,
+        request_key: error.request_key(),
+        ..trouble(status, at, state, until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_keeps_within_the_calls_of_an_hour_unless_another_is_given() {
+        for (given, accounts, expected) in
+            [(None, 0, 600), (None, 1, 600), (None, 4, 600), (None, 5, 720), (None, 10, 1440), (Some(7), 10, 7)]
+        {
+            assert_eq!(interval(given, accounts), expected, "{given:?} {accounts}");
+        }
+    }
+}

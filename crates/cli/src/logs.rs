@@ -1,0 +1,42 @@
+//! The log of the commands that run until they are stopped: on standard error, without colours.
+
+use clap::ValueEnum;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Level {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+impl Level {
+    fn filter(self) -> LevelFilter {
+        match self {
+            Self::Off => LevelFilter::OFF,
+            Self::Error => LevelFilter::ERROR,
+            Self::Warn => LevelFilter::WARN,
+            Self::Info => LevelFilter::INFO,
+            Self::Debug => LevelFilter::DEBUG,
+        }
+    }
+}
+
+/// Starts the log. Of the modules that are `printed`, only errors are logged below the level `info`, because the
+/// command prints the rest itself.
+pub(crate) fn start(level: Level, printed: &[&str]) {
+    let mut targets = Targets::new().with_default(level.filter());
+    if level.filter() < LevelFilter::INFO {
+        let errors = level.filter().min(LevelFilter::ERROR);
+        targets = targets.with_targets(printed.iter().map(|target| (*target, errors)));
+    }
+    let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr).with_filter(targets);
+    // A second log in one process would be a fault of this program; the first one stays.
+    let _ = tracing_subscriber::registry().with(layer).try_init();
+}

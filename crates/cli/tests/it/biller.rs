@@ -1,0 +1,384 @@
+//! The biller as a process: against a bank on loopback, with messages that the tests deliver.
+
+use crate::world::{KEYS, RECEIVER_KEY, World};
+use crate::{Run, command};
+use bankrail::client::TlsRoots;
+use bankrail::http::tls::client_config;
+use bankrail::jose::SigningKey;
+use bankrail::secured_payload::{Sealer, SecuredPayload};
+use bankrail::webhook::Message;
+use bankrail_testing::{Booking, Endpoint, FakeBank, Fault, Webhook};
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// A test that waits longer has failed.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A running biller that prints JSON.
+struct Biller {
+    child: Child,
+    lines: Receiver<String>,
+    /// The base address of its receivers.
+    url: String,
+}
+
+impl Biller {
+    fn start(world: &World, further: &[&str]) -> Self {
+        let mut biller = Self::spawn(world, &[&["--json"], further].concat());
+        let started = biller.next();
+        assert_eq!(started["event"], "started");
+        biller.url = started["listen"].as_str().unwrap_or_default().to_owned();
+        biller
+    }
+
+    fn spawn(world: &World, further: &[&str]) -> Self {
+        let mut command = command();
+        command.args(["biller", "--connection", &world.connection()]).args(further);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (send, lines) = channel();
+        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        Self { child, lines, url: String::new() }
+    }
+
+    fn line(&self) -> String {
+        self.lines.recv_timeout(LONG).expect("a line is printed")
+    }
+
+    fn next(&self) -> Value {
+        serde_json::from_str(&self.line()).unwrap()
+    }
+
+    /// The next event of this kind. The others are left out.
+    fn until(&self, event: &str) -> Value {
+        loop {
+            let next = self.next();
+            if next["event"] == event {
+                return next;
+            }
+        }
+    }
+
+    /// What is still printed until it ends.
+    fn rest(&self) -> Vec<Value> {
+        let mut rest = Vec::new();
+        loop {
+            match self.lines.recv_timeout(LONG) {
+                // A line that a kill has cut is none.
+                Ok(line) => rest.extend(serde_json::from_str::<Value>(&line)),
+                Err(RecvTimeoutError::Disconnected) => return rest,
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end"),
+            }
+        }
+    }
+
+    /// Kills it, and returns what it had printed.
+    fn kill(mut self) -> Vec<Value> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.rest()
+    }
+
+    /// Sends `SIGTERM`, and returns its end and what it still printed.
+    fn stop(self) -> (Run, Vec<Value>) {
+        let killed = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let rest = self.rest();
+        (self.end(), rest)
+    }
+
+    fn end(mut self) -> Run {
+        let status = self.child.wait().unwrap().code().unwrap();
+        let mut err = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        Run { status, out: String::new(), err }
+    }
+}
+
+/// Delivers messages to a biller, over TLS.
+struct Sender<'a> {
+    world: &'a World,
+    http: reqwest::Client,
+    url: String,
+}
+
+impl<'a> Sender<'a> {
+    fn new(world: &'a World, biller: &Biller) -> Self {
+        let certificate = fs::read(world.folder.path("receiver.pem")).unwrap();
+        let tls = client_config(Some(&TlsRoots::OnlyPem(certificate))).unwrap();
+        let http = reqwest::Client::builder().tls_backend_preconfigured(tls).no_proxy().build().unwrap();
+        Self { world, http, url: biller.url.clone() }
+    }
+
+    /// A delivery that is right, but perhaps for its signature and its API key. `None`: no answer.
+    async fn send(&self, webhook: &Webhook, signing: &SigningKey, api_key: &str) -> Option<u16> {
+        let sealer = Sealer::new(signing.clone(), KEYS.decryption.encryption_key());
+        let body = SecuredPayload::new(sealer.seal(&webhook.message.to_json()).unwrap()).to_json();
+        let url = format!("{}{}", self.url, webhook.message.kind().default_path());
+        let mut request = self.http.post(url).header("apikey", api_key).header("content-type", "application/json");
+        for (name, value) in webhook.headers.unwrap().pairs() {
+            request = request.header(name, value);
+        }
+        request.body(body).send().await.ok().map(|answer| answer.status().as_u16())
+    }
+
+    fn deliver(&self, webhook: &Webhook) -> u16 {
+        self.world.runtime.block_on(self.send(webhook, &KEYS.provider, RECEIVER_KEY)).unwrap()
+    }
+}
+
+/// A payment with the number in its name, that is settled.
+fn settled(world: &World) -> Webhook {
+    world.bank.payment().settled()
+}
+
+#[test]
+fn each_message_duplicate_conflict_and_refusal_is_printed() {
+    let world = World::new();
+    let biller = Biller::start(&world, &["--no-poll"]);
+    let sender = Sender::new(&world, &biller);
+    let mut mandate = world.bank.mandate();
+
+    assert_eq!(sender.deliver(&mandate.created()), 200);
+    let created = biller.next();
+    assert_eq!((&created["event"], &created["kind"]), (&json!("message"), &json!("mandate_outcome")));
+    assert_eq!(created["state"], "mandate_created");
+    assert_eq!(created["about"], json!([format!("mandate:{}", mandate.id())]));
+    assert_eq!(sender.deliver(&mandate.confirmed_by_payer()), 200);
+    let confirmed = biller.next();
+    assert_eq!((&confirmed["state"], &confirmed["effect"]), (&json!("mandate_active"), &json!("advanced")));
+    assert_eq!(confirmed["message"]["trigger"], "MCRC");
+    assert_eq!((&created["number"], &confirmed["number"]), (&json!(1), &json!(2)));
+    assert_eq!(sender.deliver(&mandate.queried()), 200);
+    let query = biller.next();
+    assert_eq!((&query["kind"], &query["state"]), (&json!("query"), &Value::Null));
+    assert!(query["findings"].as_array().unwrap().is_empty(), "{query}");
+
+    let payment = settled(&world);
+    assert_eq!(sender.deliver(&payment), 200);
+    let paid = biller.next();
+    assert_eq!(paid["state"], "payment_settled");
+    assert_eq!(paid["message_id"], payment.headers.unwrap().message_id.to_string());
+    assert_eq!(sender.deliver(&payment), 200);
+    let duplicate = biller.next();
+    assert_eq!((&duplicate["event"], &duplicate["entry"]), (&json!("duplicate"), &paid["entry"]));
+    assert_eq!(duplicate["handled"], true);
+
+    let mut other = payment.clone();
+    let Message::PaymentOutcome(outcome) = &mut other.message else { panic!("a payment") };
+    outcome.clearing_system_reference = Some("ANOTHER".parse().unwrap());
+    assert_eq!(sender.deliver(&other), 200);
+    let conflict = biller.next();
+    assert_eq!((&conflict["event"], &conflict["with"]), (&json!("conflict"), &paid["entry"]));
+
+    let refused = |webhook: &Webhook, signing: &SigningKey, key: &str| {
+        let status = world.runtime.block_on(sender.send(webhook, signing, key)).unwrap();
+        let refusal = biller.next();
+        assert_eq!((&refusal["event"], refusal["status"].as_u64()), (&json!("refusal"), Some(u64::from(status))));
+        (status, refusal["stage"].as_str().unwrap().to_owned())
+    };
+    let next = settled(&world);
+    assert_eq!(refused(&next, &KEYS.provider, "another"), (401, "api_key".to_owned()));
+    assert_eq!(refused(&next, &KEYS.stranger, RECEIVER_KEY), (400, "decrypt_or_verify".to_owned()));
+    let mut headers = next.clone();
+    headers.headers.as_mut().unwrap().request_key = None;
+    assert_eq!(refused(&headers, &KEYS.provider, RECEIVER_KEY), (400, "headers".to_owned()));
+    let wrong = sender.http.post(format!("{}/elsewhere", sender.url)).send();
+    assert_eq!(world.runtime.block_on(wrong).unwrap().status().as_u16(), 404);
+    assert_eq!(biller.next()["stage"], "path");
+
+    let (run, rest) = biller.stop();
+    assert_eq!((run.status, run.err.as_str(), rest.len()), (0, "", 0), "{rest:?}");
+}
+
+#[test]
+fn entries_are_printed_once_over_restarts_and_one_token_is_enough() {
+    let world = World::new();
+    let account = world.bank.account();
+    world.bank.book(&account, &Booking::new("25.00 AUD").narrative("rent 👍").party("JANE").reference("R1"));
+    // Two that are alike are both real.
+    world.bank.book(&account, &Booking::new("-4.50 AUD").without_reference());
+    world.bank.book(&account, &Booking::new("-4.50 AUD").without_reference());
+    let poll = ["--no-receive", "--poll", "1"];
+    let biller = Biller::start(&world, &poll);
+    let first: Vec<Value> = (0..3).map(|_| biller.until("entry")).collect();
+    let amounts: Vec<&str> = first.iter().map(|entry| entry["amount"].as_str().unwrap()).collect();
+    assert_eq!(amounts, ["+25.00", "-4.50", "-4.50"]);
+    assert_eq!(first[0]["narrative"], "rent 👍");
+    assert_eq!((&first[0]["account"], &first[0]["counterparty"]), (&json!(FakeBank::ACCOUNT), &json!("JANE")));
+    let reference = json!({ "name": "AcctSvcrRef", "value": "R1" });
+    assert!(first[0]["references"].as_array().unwrap().contains(&reference), "{}", first[0]);
+    let (run, rest) = biller.stop();
+    assert_eq!((run.status, rest.len()), (0, 0), "{}{rest:?}", run.err);
+
+    world.bank.book(&account, &Booking::new("7.00 AUD").reference("R4"));
+    let biller = Biller::start(&world, &poll);
+    let fourth = biller.until("entry");
+    assert_eq!((&fourth["amount"], &fourth["number"]), (&json!("+7.00"), &json!(4)));
+    let rest = biller.kill();
+    assert!(rest.iter().all(|event| event["event"] != "entry"), "{rest:?}");
+    let ids: BTreeSet<&str> = first.iter().chain([&fourth]).map(|entry| entry["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 4);
+    // The second one found the token of the first.
+    let tokens = world.bank.calls().iter().filter(|call| call.endpoint == Endpoint::Token).count();
+    assert_eq!(tokens, 1);
+
+    let data = world.folder.path("biller");
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&data), 0o700);
+    for file in fs::read_dir(&data).unwrap() {
+        let file = file.unwrap().path();
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[test]
+fn a_kill_loses_and_doubles_nothing() {
+    let world = World::new();
+    let account = world.bank.account();
+    let payments: Vec<Webhook> = (0..40).map(|_| settled(&world)).collect();
+    let sent: BTreeSet<String> =
+        payments.iter().map(|payment| payment.headers.unwrap().message_id.to_string()).collect();
+    for _ in 0..30 {
+        world.bank.book(&account, &Booking::new("1.00 AUD"));
+    }
+    let mut events = Vec::new();
+    for acknowledged in [0, 5, 15] {
+        let biller = Biller::start(&world, &[]);
+        let sender = Sender::new(&world, &biller);
+        // Killed in the middle of the deliveries.
+        world.runtime.block_on(async {
+            let all = payments.iter().map(|payment| sender.send(payment, &KEYS.provider, RECEIVER_KEY));
+            let all: FuturesUnordered<_> = all.collect();
+            let statuses: Vec<_> = all.take(acknowledged).collect().await;
+            assert_eq!(statuses, vec![Some(200); acknowledged]);
+        });
+        events.extend(biller.kill());
+    }
+    let biller = Biller::start(&world, &[]);
+    let sender = Sender::new(&world, &biller);
+    payments.iter().for_each(|payment| assert_eq!(sender.deliver(payment), 200));
+    // All are acknowledged now, so all are printed, by this run or an earlier one.
+    let complete = |events: &[Value]| {
+        let of = |event: &str, id: &str| {
+            let all = events.iter().filter(|value| value["event"] == event);
+            all.map(|value| value[id].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+        };
+        of("message", "message_id") == sent && of("entry", "id").len() == 30
+    };
+    while !complete(&events) {
+        events.push(biller.next());
+    }
+    let (run, rest) = biller.stop();
+    assert_eq!(run.status, 0, "{}", run.err);
+    events.extend(rest);
+    // What has one number is one event. Without those that were printed again, each is there once.
+    let mut numbered: BTreeMap<u64, Value> = BTreeMap::new();
+    for event in events.into_iter().filter(|event| event["number"].is_number()) {
+        let number = event["number"].as_u64().unwrap();
+        let known = numbered.entry(number).or_insert_with(|| event.clone());
+        assert_eq!(*known, event);
+    }
+    let count = |event: &str| numbered.values().filter(|value| value["event"] == event).count();
+    assert_eq!((count("message"), count("entry"), numbered.len()), (40, 30, 70));
+}
+
+#[test]
+fn accounts_that_stop_and_tokens_that_are_refused_are_told() {
+    let world = World::new();
+    let biller = Biller::start(&world, &["--no-receive", "--account", "000000000000000"]);
+    let stopped = biller.next();
+    assert_eq!((&stopped["event"], &stopped["state"]), (&json!("account"), &json!("stopped")));
+    assert_eq!((&stopped["code"], &stopped["account"]), (&json!("EC20001"), &json!("000000000000000")));
+    assert!(stopped["request_key"].is_string() && stopped["detail"].as_str().unwrap().contains("not found"));
+    // It is all there was to do.
+    assert_eq!(biller.rest(), [] as [Value; 0]);
+    assert_eq!(biller.end().status, 1);
+
+    world.bank.fail(Endpoint::Statement, Fault::Status(500));
+    world.folder.file("signing.pem", KEYS.stranger.to_pkcs8_pem().as_bytes());
+    let data = crate::text(&world.folder.path("other"));
+    let biller = Biller::start(&world, &["--no-receive", "--data", &data]);
+    let refused = biller.next();
+    assert_eq!((&refused["event"], &refused["status"]), (&json!("token"), &json!(401)));
+    assert!(refused["until"].is_string() && refused["request_key"].is_string(), "{refused}");
+    assert!(refused["detail"].as_str().unwrap().contains("signing key"), "{refused}");
+    drop(biller.kill());
+
+    world.folder.file("signing.pem", KEYS.customer.to_pkcs8_pem().as_bytes());
+    let biller = Biller::start(&world, &["--no-receive", "--data", &data]);
+    let retrying = biller.next();
+    assert_eq!((&retrying["event"], &retrying["state"]), (&json!("account"), &json!("retrying")));
+    assert_eq!(retrying["status"], 500);
+    biller.kill();
+}
+
+#[test]
+fn a_second_biller_and_a_taken_port_are_said() {
+    let world = World::new();
+    let biller = Biller::start(&world, &["--no-poll"]);
+    let line = world.run(&["biller"], &[]).failed(2);
+    assert!(line.contains("another bankrail biller uses this folder") && line.contains("--data"), "{line}");
+    let taken = biller.url.strip_prefix("https://").unwrap();
+    let other = crate::text(&world.folder.path("other"));
+    let line = world.run(&["biller"], &["--data", &other, "--listen", taken]).failed(2);
+    let port = taken.rsplit(':').next().unwrap();
+    assert!(line.contains(&format!("the port {port} is taken")) && line.contains("--listen"), "{line}");
+    biller.kill();
+    // The lock is gone with the process.
+    Biller::start(&world, &["--no-poll"]).kill();
+
+    fs::write(world.folder.path("biller").join("token-cache.key"), "nonsense").unwrap();
+    let line = world.run(&["biller"], &[]).failed(2);
+    assert!(line.contains("token-cache.key") && line.contains("remove it"), "{line}");
+    let line = world.run(&["biller"], &["--no-poll", "--no-receive"]).failed(2);
+    assert!(line.contains("nothing to do"), "{line}");
+}
+
+#[test]
+fn people_read_one_line_for_each_event() {
+    let world = World::new();
+    world.bank.book(&world.bank.account(), &Booking::new("25.00 AUD").narrative("up\u{202e}side").party("JANE"));
+    let biller = Biller::spawn(&world, &[]);
+    let mut begin = Vec::new();
+    while begin.last().is_none_or(|line: &String| !line.starts_with("Ctrl-C")) {
+        begin.push(biller.line());
+    }
+    assert!(begin[0].starts_with("receivers  https://127.0.0.1:"), "{begin:?}");
+    assert!(begin.iter().any(|line| line.contains("POST /payto/mpirs/outcomes")), "{begin:?}");
+    assert!(begin.iter().any(|line| line.contains("1 account, every 600 s")), "{begin:?}");
+    let entry = biller.line();
+    assert!(entry.contains("UTC  entry      ") && entry.contains("+25.00 AUD"), "{entry}");
+    assert!(entry.contains("JANE") && entry.contains("up\\u{202e}side"), "{entry:?}");
+    assert!(!entry.contains(['\u{202e}', '\u{1b}']), "{entry:?}");
+    let (run, _) = biller.stop();
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+}
+
+#[test]
+fn a_reader_that_has_enough_ends_it_quietly() {
+    let world = World::new();
+    let mut child = command()
+        .args(["biller", "--json", "--no-receive", "--poll", "1", "--connection", &world.connection()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("started"), "{line}");
+    // The pipe is closed now, and the next event finds it so.
+    world.bank.book(&world.bank.account(), &Booking::new("1.00 AUD"));
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert!(err.lines().count() == 1 && err.contains("polls come later"), "{err}");
+}
