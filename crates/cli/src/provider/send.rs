@@ -8,7 +8,7 @@ use crate::message::{self, KINDS};
 use crate::output::{Output, Style};
 use crate::text::shown;
 use bankrail::jose::random_bytes;
-use bankrail::mailbox::{EndpointId, EntryId, Outbox, OutboxState};
+use bankrail::mailbox::{EndpointId, Outbox, OutboxState};
 use bankrail::testing::MandateStory;
 use bankrail::values::{Clock as _, StoreError, SystemClock};
 use bankrail::webhook::{DeliveryHeaders, Message, MessageKind};
@@ -153,8 +153,13 @@ async fn deliver(
                 Err(format!("message {id}: {text}; it stays in the outbox"))
             });
         }
-        if let Some(why) = held(id, endpoint, outbox, folders).await.map_err(failed)? {
-            return Ok(Err(format!("message {id}: stored, and waits: {why}")));
+        if let Some(why) = held(endpoint, outbox, folders).await.map_err(failed)? {
+            // What holds the endpoint may be the answer to this very message: it is leased until that is recorded.
+            let leased = outbox.summary(id).await.map_err(failed)?.and_then(|summary| summary.leased_until);
+            let under_way = leased.is_some_and(|until| SystemClock.now() < until) && folders.is_in_use();
+            if !under_way && outbox.deliveries(id).await.map_err(failed)?.is_empty() {
+                return Ok(Err(format!("message {id}: stored, and waits: {why}")));
+            }
         }
         if Instant::now() >= end {
             return Ok(Err(format!("message {id}: stored, and not delivered within {} s", wait.as_secs())));
@@ -164,12 +169,7 @@ async fn deliver(
 }
 
 /// Why nothing is delivered to the endpoint now, if that is so.
-async fn held(
-    id: EntryId,
-    endpoint: &EndpointId,
-    outbox: &impl Outbox,
-    folders: &Folders,
-) -> Result<Option<String>, StoreError> {
+async fn held(endpoint: &EndpointId, outbox: &impl Outbox, folders: &Folders) -> Result<Option<String>, StoreError> {
     if !folders.is_in_use() {
         return Ok(Some("no provider runs on this data; bankrail provider delivers it".to_owned()));
     }
@@ -177,11 +177,9 @@ async fn held(
         let words = words::stopped(stopped);
         return Ok(Some(format!("{words}; bankrail provider outbox resume goes on")));
     }
-    let now = SystemClock.now();
     let circuits = outbox.circuits().await?;
     let circuit = circuits.iter().find(|circuit| circuit.endpoint == *endpoint).map(|found| found.circuit);
-    let leased = outbox.summary(id).await?.is_some_and(|summary| summary.leased_until.is_some());
-    let until = circuit.filter(|circuit| circuit.is_held(now) && !leased).and_then(|circuit| circuit.held_until());
+    let until = circuit.filter(|circuit| circuit.is_held(SystemClock.now())).and_then(|circuit| circuit.held_until());
     Ok(until.map(|until| {
         let until = crate::clock::instant(until);
         format!("the endpoint failed before and is left alone until {until}; bankrail provider outbox resume goes on")
