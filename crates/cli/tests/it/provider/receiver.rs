@@ -6,8 +6,8 @@ use axum::http::StatusCode;
 use bankrail::http::serve::{Server, server_config};
 use std::future::pending;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
 /// A listener on loopback, and its port.
@@ -22,6 +22,7 @@ pub(super) async fn listener() -> (TcpListener, u16) {
 pub(super) struct Receiver {
     status: Arc<AtomicU16>,
     got: Arc<AtomicUsize>,
+    last: Arc<Mutex<String>>,
 }
 
 impl Receiver {
@@ -33,9 +34,10 @@ impl Receiver {
     }
 
     pub(super) fn start_with(listener: TcpListener, chain: &[u8], key: &[u8]) -> Self {
-        let receiver = Self { status: Arc::new(AtomicU16::new(200)), got: Arc::default() };
+        let receiver = Self { status: Arc::new(AtomicU16::new(200)), got: Arc::default(), last: Arc::default() };
         let state = receiver.clone();
-        let answer = move || {
+        let answer = move |body: String| {
+            *state.last.lock().unwrap() = body;
             state.got.fetch_add(1, Ordering::SeqCst);
             let status = StatusCode::from_u16(state.status.load(Ordering::SeqCst)).unwrap();
             let body = r#"{"id":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","status":"RCVD"}"#;
@@ -50,6 +52,11 @@ impl Receiver {
     /// Answers with this status from now on; 200 has the acknowledgement.
     pub(super) fn answer(&self, status: u16) {
         self.status.store(status, Ordering::SeqCst);
+    }
+
+    /// The body of the last message.
+    pub(super) fn last(&self) -> String {
+        self.last.lock().unwrap().clone()
     }
 
     pub(super) fn got(&self) -> usize {

@@ -135,3 +135,32 @@ async fn a_story_is_told_in_its_order_and_a_message_waits_for_its_provider() {
     let line = bank.run(["send", "democustomer", &broken]).failed(1);
     assert!(line.contains("broken.json") && line.contains("bankrail message check"), "{line}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_provider_signs_with_the_new_key_and_receivers_know_both() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    let (listener, port) = listener().await;
+    let receiver = Receiver::start(listener, &data);
+    let bank = bank_for(port, &data);
+    let home = data.join("demo/democustomer");
+    let decryption = text(&home.join("decryption.pem"));
+    let opens = |keys: &std::path::Path, body: &str| {
+        let run = crate::run(["payload", "open", "--decrypt", &decryption, "--verify", &text(keys), body]);
+        run.status == 0 && run.out.contains("\"case_id\"")
+    };
+    let sent = || {
+        bank.run(["send", "democustomer", "--kind", "query"]).fine();
+        folder.file("body.json", receiver.last())
+    };
+    let body = sent();
+    assert!(opens(&data.join("signing.pub.pem"), &body));
+    bank.run(["keys", "rotate"]).fine();
+    assert!(!opens(&data.join("signing.pub.pem"), &body), "the file has the new key");
+    assert!(opens(&home.join("provider.jwks.json"), &body), "the set still has the one before");
+    let end = std::time::Instant::now() + PATIENCE;
+    while !opens(&data.join("signing.pub.pem"), &sent()) {
+        assert!(std::time::Instant::now() < end, "the provider still signs with the old key");
+    }
+    assert!(opens(&home.join("provider.jwks.json"), &sent()));
+}
