@@ -11,7 +11,6 @@ mod failure;
 mod input;
 mod keys;
 mod logging;
-mod logs;
 mod message;
 mod output;
 mod payload;
@@ -109,7 +108,7 @@ enum Command {
         bankrail provider --limits off --lenient-clients\n  \
         bankrail provider --fault token-500:0.1 --fault statement-slow:20% --seed 7\n  \
         bankrail provider --deliver-to https://localhost:9000/hooks --encrypt-to my.pub.pem --roots my-ca.pem")]
-    Provider(provider::Provider),
+    Provider(Box<provider::Provider>),
     /// Judge other implementations by the clauses of the specification
     #[command(subcommand)]
     Conformance(conformance::Command),

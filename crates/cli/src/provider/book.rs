@@ -84,16 +84,17 @@ pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> 
     let amount = parse_decimal(amount).map_err(|error| failed(&error))?;
     let day = book.day.unwrap_or_else(|| SystemClock.now().date());
     let mut booking = Booking::new(book.kind, Money::new(amount, balance.currency()), day);
-    let texts: [(&Option<String>, fn(Booking, String) -> Booking); 4] = [
-        (&book.reference, |booking, text| booking.reference(text)),
-        (&book.narrative, |booking, text| booking.narrative(text)),
-        (&book.counterparty, |booking, text| booking.counterparty(text)),
-        (&book.virtual_account, |booking, text| booking.virtual_account(text)),
-    ];
-    for (text, set) in texts {
-        if let Some(text) = text {
-            booking = set(booking, text.clone());
-        }
+    if let Some(text) = &book.reference {
+        booking = booking.reference(text);
+    }
+    if let Some(text) = &book.narrative {
+        booking = booking.narrative(text);
+    }
+    if let Some(name) = &book.counterparty {
+        booking = booking.counterparty(name);
+    }
+    if let Some(number) = &book.virtual_account {
+        booking = booking.virtual_account(number);
     }
     if book.reversal {
         booking = booking.reversal();

@@ -62,7 +62,7 @@ fn fill(folder: &Path) -> Result<(), Failure> {
     let server = authority.certificate()?;
     let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
     let public = signing.verifying_key();
-    let keys = key_set(&[public.clone()]);
+    let keys = key_set(std::slice::from_ref(&public));
     let cursor = random_bytes::<32>().map_err(|error| no_key(&error))?;
     let database = folder.join("provider.sqlite");
     for customer in DemoCustomer::ALL {

@@ -2,7 +2,7 @@
 
 use super::folder::read;
 use crate::failure::{Failure, causes};
-use bankrail::rate_limit::{CallType, Limits, Policy, Window, WindowError};
+use bankrail::rate_limit::{CallType, Limits, Policy, Window};
 use bankrail::service::customers::LimitOverride;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -78,13 +78,12 @@ impl Wanted {
 impl Row {
     fn set(&self, limits: &mut Limits) -> Result<(), String> {
         let call_type: CallType = self.call_type.parse().map_err(|error| causes(&error))?;
-        let units: [(Option<u32>, fn(u32) -> Result<Window, WindowError>); 3] = [
-            (self.per_hour, Window::per_hour),
-            (self.per_minute, Window::per_minute),
-            (self.per_second, Window::per_second),
+        let windows = [
+            self.per_hour.map(Window::per_hour),
+            self.per_minute.map(Window::per_minute),
+            self.per_second.map(Window::per_second),
         ];
-        let windows = units.into_iter().filter_map(|(most, window)| most.map(window)).collect::<Result<Vec<_>, _>>();
-        let windows = windows.map_err(|error| causes(&error))?;
+        let windows = windows.into_iter().flatten().collect::<Result<Vec<_>, _>>().map_err(|error| causes(&error))?;
         let limit = match (self.unlimited, windows.is_empty()) {
             (true, true) => LimitOverride::unlimited(call_type),
             (true, false) => return Err("expected unlimited alone, found a limit too".to_owned()),

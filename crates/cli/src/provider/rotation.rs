@@ -11,7 +11,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// A JWK set of public keys with their thumbprints as names, as a file.
 pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
-    let keys: Vec<String> = keys.iter().map(|key| key.clone().with_kid(&key.thumbprint()).to_jwk()).collect();
+    let keys: Vec<String> = keys.iter().map(|key| key.clone().with_kid(key.thumbprint()).to_jwk()).collect();
     format!("{{\"keys\":[{}]}}\n", keys.join(","))
 }
 

@@ -81,8 +81,8 @@ impl DemoCustomer {
         };
         let (public, encryption) = (signing.verifying_key(), decryption.encryption_key());
         let keys = [
-            public.clone().with_kid(&public.thumbprint()).to_jwk(),
-            encryption.clone().with_kid(&encryption.thumbprint()).to_jwk(),
+            public.clone().with_kid(public.thumbprint()).to_jwk(),
+            encryption.clone().with_kid(encryption.thumbprint()).to_jwk(),
         ];
         let plain = Zeroizing::new;
         let files = vec![
