@@ -11,7 +11,7 @@ mod receive;
 use crate::asynchronous::block_on;
 use crate::connection::Connection;
 use crate::failure::{Failure, Outcome, causes};
-use crate::logs;
+use crate::logging;
 use crate::output::Output;
 use bankrail::client::{Client, ClientOptions};
 use bankrail::http::serve::Shutdown;
@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
     listen: Option<SocketAddr>,
     /// What is logged to standard error
     #[arg(long, value_enum, default_value = "warn", value_name = "LEVEL")]
-    log: logs::Level,
+    log: logging::Level,
 }
 
 impl Arguments {
@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
             "pass --account ID, or a connection with accounts or receivers",
         ));
     }
-    logs::start(arguments.log, &PRINTED);
+    logging::start(arguments.log, &PRINTED);
     block_on(serve(arguments, &connection, accounts, output))
 }
 

@@ -81,6 +81,9 @@ pub(crate) struct Receiving {
     pub(crate) provider_keys: PathBuf,
 }
 
+/// The environment variable of the API key.
+pub(crate) const API_KEY: &str = "BANKRAIL_API_KEY";
+
 impl Connection {
     /// Reads the file, or `connection.toml` in the folder of this name. Paths in it become relative to the working
     /// folder.
@@ -155,6 +158,14 @@ pub(crate) fn given_secret(given: &str, name: &str) -> Result<Zeroizing<String>,
     match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
         Some(line) => Ok(Zeroizing::new(line.to_owned())),
         None => Err(Failure::unable(format_args!("{file}: expected {name}, found nothing"), "write it to the file")),
+    }
+}
+
+/// The API key of `--api-key`, or that of the environment variable `BANKRAIL_API_KEY`.
+pub(crate) fn given_api_key(option: Option<&str>) -> Result<Option<Zeroizing<String>>, Failure> {
+    match option {
+        Some(given) => given_secret(given, "an API key").map(Some),
+        None => Ok(std::env::var(API_KEY).ok().filter(|key| !key.is_empty()).map(Zeroizing::new)),
     }
 }
 

@@ -1,17 +1,48 @@
-//! The log of the commands that keep running, on standard error.
+//! The log of the commands that run until they are stopped, on standard error.
 
+use clap::ValueEnum;
 use std::io::IsTerminal as _;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::fmt;
-use tracing_subscriber::prelude::*;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Writes warnings and errors to standard error, or what `RUST_LOG` says. Colours are for terminals without NO_COLOR.
-pub(crate) fn start() {
+/// What is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Level {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+impl Level {
+    fn filter(self) -> LevelFilter {
+        match self {
+            Self::Off => LevelFilter::OFF,
+            Self::Error => LevelFilter::ERROR,
+            Self::Warn => LevelFilter::WARN,
+            Self::Info => LevelFilter::INFO,
+            Self::Debug => LevelFilter::DEBUG,
+        }
+    }
+}
+
+/// Starts the log: what `RUST_LOG` says, and without it what is of this level. Of the modules that are `printed`, only
+/// errors are logged below the level `info`, because the command prints the rest itself. Colours are for terminals
+/// without `NO_COLOR`.
+pub(crate) fn start(level: Level, printed: &[&str]) {
     let asked = std::env::var("RUST_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
-    let wanted = asked.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
+    let targets = asked.unwrap_or_else(|| {
+        let targets = Targets::new().with_default(level.filter());
+        let errors = level.filter().min(LevelFilter::ERROR);
+        let quiet = printed.iter().filter(|_| level.filter() < LevelFilter::INFO);
+        targets.with_targets(quiet.map(|target| (*target, errors)))
+    });
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colors = std::io::stderr().is_terminal() && !plain;
-    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(colors);
-    // An error says that somebody else has started a log.
-    let _ = tracing_subscriber::registry().with(lines).with(wanted).try_init();
+    let layer = tracing_subscriber::fmt::layer().with_ansi(colors).with_writer(std::io::stderr).with_filter(targets);
+    // A second log in one process would be a fault of this program; the first one stays.
+    let _ = tracing_subscriber::registry().with(layer).try_init();
 }

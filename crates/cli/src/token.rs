@@ -2,16 +2,13 @@
 
 use crate::asynchronous::block_on;
 use crate::clock::instant;
-use crate::connection::{Connection, given_secret, token_failure};
+use crate::connection::{API_KEY, Connection, given_api_key, token_failure};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use bankrail::client::{ClientOptions, Pacing, Token};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
-
-/// The variable that may hold the API key.
-const API_KEY: &str = "BANKRAIL_API_KEY";
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -43,7 +40,7 @@ pub(crate) struct Arguments {
     /// The name of the key, for the assertion's header; by default that of a JWK
     #[arg(long)]
     kid: Option<String>,
-    /// The API key, or @ and a file whose first line it is; by default that of the connection, or BANKRAIL_API_KEY
+    /// The API key, or @ and a file whose first line it is; by default BANKRAIL_API_KEY, or that of the connection
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
     /// The header of the API key, by default apikey
@@ -63,8 +60,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// What the file says, and over it what the options say.
     fn connection(&self) -> Result<Connection, Failure> {
-        let given = self.api_key.as_deref().map(|key| given_secret(key, "an API key")).transpose()?;
-        let given = given.map(|key| key.to_string());
+        let given = given_api_key(self.api_key.as_deref())?.map(|key| key.to_string());
         let mut connection = match (&self.connection, &self.token_url, &self.customer, &self.key) {
             (Some(path), ..) => Connection::read(path)?,
             (None, Some(token_url), Some(customer), Some(key)) => Connection {
@@ -73,7 +69,7 @@ impl Arguments {
                 token_url: None,
                 audience: None,
                 customer: customer.clone(),
-                api_key: given.clone().or_else(|| std::env::var(API_KEY).ok()).ok_or_else(no_api_key)?,
+                api_key: given.clone().ok_or_else(no_api_key)?,
                 api_key_header: None,
                 scopes: Vec::new(),
                 signing_key: key.clone(),

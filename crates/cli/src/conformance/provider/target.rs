@@ -1,7 +1,7 @@
 //! Whom to judge, and as whom: out of the options and the connection files.
 
 use super::Provider;
-use crate::connection::Connection;
+use crate::connection::{Connection, given_api_key};
 use crate::failure::Failure;
 use crate::input;
 use bankrail::client_assertion::token::names;
@@ -132,16 +132,10 @@ fn address(text: &str) -> Result<Url, Failure> {
 
 /// The API key of `--api-key`, of the environment, or of the connection.
 fn api_key(arguments: &Provider, connection: Option<&Connection>) -> Result<Zeroizing<String>, Failure> {
-    if let Some(given) = &arguments.api_key {
-        return match given.strip_prefix('@') {
-            Some(file) => Ok(Zeroizing::new(input::read_text(file, MOST)?.trim().to_owned())),
-            None => Ok(Zeroizing::new(given.clone())),
-        };
-    }
-    let found = std::env::var("BANKRAIL_API_KEY").ok().filter(|key| !key.is_empty());
-    let found = found.or_else(|| connection.map(|connection| connection.api_key.clone()));
+    let found = given_api_key(arguments.api_key.as_deref())?;
+    let found = found.or_else(|| connection.map(|connection| Zeroizing::new(connection.api_key.clone())));
     let next = "--api-key @FILE, BANKRAIL_API_KEY or --connection has it";
-    Ok(Zeroizing::new(needed(found, "an API key", next)?))
+    needed(found, "an API key", next)
 }
 
 fn needed<T>(found: Option<T>, what: &str, next: &str) -> Result<T, Failure> {

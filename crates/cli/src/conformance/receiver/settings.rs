@@ -3,6 +3,7 @@
 use super::Receiver;
 use super::delivery::Target;
 use super::forge::Forge;
+use crate::connection::given_api_key;
 use crate::failure::{Failure, causes};
 use crate::input;
 use crate::keys::file;
@@ -69,12 +70,9 @@ impl Settings {
                 setting.clone_from(argument);
             }
         }
-        let given = match arguments.api_key.as_deref().map(|key| (key, key.strip_prefix('@'))) {
-            Some((_, Some(file))) => Some(input::read_text(file, MOST)?.trim().to_owned()),
-            Some((key, None)) => Some(key.to_owned()),
-            None => std::env::var("BANKRAIL_API_KEY").ok().filter(|key| !key.is_empty()),
-        };
-        settings.api_key = given.or(settings.api_key);
+        if let Some(key) = given_api_key(arguments.api_key.as_deref())? {
+            settings.api_key = Some(key.to_string());
+        }
         Ok(settings)
     }
 
