@@ -1,8 +1,8 @@
 //! `bankrail conformance`: judges other implementations by the specification.
 
 mod only;
-mod receiver;
 mod provider;
+mod receiver;
 mod report;
 mod row;
 

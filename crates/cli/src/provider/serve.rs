@@ -95,7 +95,8 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         .map_err(|error| Failure::unable(format_args!("webhooks: {}", causes(&error)), "check --roots"))?;
     // `send` stores messages in another process.
     let options = DispatcherOptions::new().longest_idle(IDLE).unknown_endpoint_pause(Duration::from_secs(5));
-    let dispatcher = Dispatcher::new(Arc::clone(&outbox), endpoints, Arc::new(transport), Arc::new(SystemClock), options);
+    let dispatcher =
+        Dispatcher::new(Arc::clone(&outbox), endpoints, Arc::new(transport), Arc::new(SystemClock), options);
     let dispatcher = dispatcher.map_err(|error| demo::no_key(&error))?;
 
     let listener = listen(arguments.listen, "--listen").await?;

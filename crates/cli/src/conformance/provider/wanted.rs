@@ -25,8 +25,7 @@ impl Wanted {
 
     /// True if there is a row of this id.
     pub(super) fn has(&self, id: &str) -> bool {
-        only::wants(&self.only, id)
-            && self.rest.as_ref().is_none_or(|rest| rest.iter().any(|(found, _)| found == id))
+        only::wants(&self.only, id) && self.rest.as_ref().is_none_or(|rest| rest.iter().any(|(found, _)| found == id))
     }
 
     /// True for this row.
