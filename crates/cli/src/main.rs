@@ -100,8 +100,8 @@ enum Command {
     /// reason.
     #[command(after_help = "Limits in a file:\n  \
         [[limits]]\n  \
-        call_type = \"token\"       # as bankrail provider's customers have them\n  \
-        per_hour = 100             # per_hour, per_minute, per_second; or unlimited = true\n\n\
+        call_type = \"token\"   # or statement\n  \
+        per_hour = 100        # per_minute, per_second too; or unlimited = true\n\n\
         Exit status: 0 after Ctrl-C or SIGTERM, 2 if the provider cannot start.\n\n\
         Examples:\n  \
         bankrail provider\n  \
