@@ -1,8 +1,9 @@
 // A provider whose page is looked at.
 "use strict";
 
-const { spawn } = require("node:child_process");
+const { execFileSync, spawn } = require("node:child_process");
 const https = require("node:https");
+const path = require("node:path");
 const { until } = require("./browser.js");
 
 /** Starts `bankrail provider` with demo customers in a new folder. */
@@ -28,6 +29,11 @@ async function startProvider(program, data) {
     return {
       link: found(/(http:\/\/\S+\/\?token=\S+)/),
       refuse: () => refusedCall(token),
+      /** Gives a command as the page shows it. */
+      run(command) {
+        const env = { ...process.env, PATH: path.dirname(program) + ":" + process.env.PATH };
+        return execFileSync("sh", ["-c", command], { env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+      },
       async stop() {
         child.kill("SIGINT");
         if ((await ended) !== 0) throw new Error("the provider ended with " + code + ": " + said);

@@ -20,6 +20,7 @@ async function check(browser, provider, shots) {
   await callsAppear(tab, provider, shots);
   await linksLead(tab);
   await commandsAreCopied(browser, tab, origin);
+  if (provider.run) await commandsDoWhatTheySay(tab, origin, provider);
   await keyboard(tab, origin);
   await withoutScript(tab, origin);
   assert.deepEqual(tab.complaints, []);
@@ -126,6 +127,43 @@ async function commandsAreCopied(browser, tab, origin) {
   await tab.click(".command + button");
   // Headless browsers may have no clipboard; the command is selected then.
   await until("the command is copied", async () => /^(Copied|Selected)$/.test(await tab.text(".command + button")));
+}
+
+/** What is shown can be given to a shell as it is, and the page shows what has come of it. */
+async function commandsDoWhatTheySay(tab, origin, provider) {
+  const command = async (does) => {
+    const commands = await tab.value(`Array.from(document.querySelectorAll(".commands > div"), (command) =>
+      [command.querySelector("dt").textContent, command.querySelector("code").textContent])`);
+    const found = commands.find(([name]) => name.startsWith(does));
+    assert.ok(found, does + ": " + commands);
+    return provider.run(found[1]);
+  };
+  await tab.open(origin + "/accounts");
+  await tab.loads(() => tab.click("tbody th a"));
+  const entries = Number(await tab.text(".facts > div:nth-last-child(3) dd"));
+  await command("Book an entry");
+  await tab.reload();
+  assert.equal(Number(await tab.text(".facts > div:nth-last-child(3) dd")), entries + 1);
+  assert.match(await tab.text("tbody tr"), /\+25\.00/);
+
+  await tab.open(origin + "/endpoints");
+  await command("Stop deliveries");
+  await tab.reload();
+  assert.equal(await tab.text(".cards .badge"), "stopped");
+  await tab.open(origin + "/");
+  assert.match(await tab.text(".concerns"), /Nothing is delivered to the endpoint/);
+  await command("Resume deliveries");
+  await tab.reload();
+  assert.equal(await tab.count(".concerns"), 0);
+
+  await tab.open(origin + "/customers");
+  await tab.loads(() => tab.click("tbody th a"));
+  const keys = await tab.count(".when");
+  assert.match(await command("Give it a new API key"), /\S/);
+  await until("the new API key is in force", async () => {
+    await tab.reload();
+    return (await tab.count(".when")) > keys;
+  });
 }
 
 async function keyboard(tab, origin) {

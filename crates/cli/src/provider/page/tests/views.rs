@@ -1,8 +1,9 @@
 //! What each view says.
 
 use super::world::{World, call};
+use bankrail::mailbox::Circuit;
 use bankrail::service::{Booking, BookingKind, RegisteredAccount};
-use bankrail::values::Currency;
+use bankrail::values::{Currency, Timestamp};
 
 /// All of them are in the page.
 fn has(page: &str, expected: &[&str]) {
@@ -165,6 +166,21 @@ async fn endpoints_have_their_condition_and_commands() {
         ],
     );
     assert_eq!(world.page("/endpoints?after=acme").await.matches("<li>\n<h2>").count(), 1);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_keeps_failing_says_until_when_it_is_left_alone() {
+    let world = World::new().await;
+    world.enqueue("acme").await;
+    has(&world.page("/outbox").await, &["data-label=\"Next\" class=\"when\">now</td>"]);
+    let until = Timestamp::parse("2099-01-02T03:04:05.000Z").unwrap();
+    let circuit = Circuit { openings: 1, open_until: Some(until), rests_until: None };
+    world.outbox.hold_endpoint(&"acme".parse().unwrap(), circuit).await.unwrap();
+    has(
+        &world.page("/outbox").await,
+        &["data-label=\"Next\" class=\"when\"><time datetime=\"2099-01-02T03:04:05.000Z\""],
+    );
+    has(&world.page("/endpoints").await, &["paused</span> until <time datetime=\"2099-01-02", "they kept failing"]);
 }
 
 #[tokio::test]
