@@ -146,6 +146,9 @@ impl<'a> Scanner<'a> {
             }
             let (_, rest) = self.rest.split_at_checked(blank).unwrap_or_default();
             self.rest = rest;
+            if !rest.starts_with("<!") {
+                return;
+            }
             match comment(rest).filter(|(comment, _)| comment.len() <= self.most) {
                 Some((_, after)) => self.rest = after,
                 None => return,
@@ -202,18 +205,32 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// How many bytes of white space come first. Indenting is spaces, so eight of them are passed at a time.
+/// One in each byte of a word.
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+
+/// How many bytes of white space come first, eight looked at in one step. XML allows no other bytes up to the space.
 #[inline]
 fn blank_length(bytes: &[u8]) -> usize {
-    let mut length = 0;
-    loop {
-        let rest = bytes.get(length..).unwrap_or_default();
-        match rest {
-            _ if rest.starts_with(b"        ") => length += 8,
-            [b' ' | b'\t' | b'\r' | b'\n', ..] => length += 1,
-            _ => return length,
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        // Marks the bytes above the space: no sum is carried into the next byte.
+        let above = (word & (ONES * 0x7F)) + ONES * (0x7F - 0x20);
+        let marks = (above | word) & (ONES << 7);
+        if marks != 0 {
+            return at + first(marks);
         }
+        at += 8;
     }
+    let tail = bytes.get(at..).unwrap_or_default();
+    at + tail.iter().position(|b| *b > b' ').unwrap_or(tail.len())
+}
+
+/// The place of the first byte whose highest bit is set.
+#[inline]
+fn first(marks: u64) -> usize {
+    usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default()
 }
 
 /// The comment that a text begins with, and what follows it; `None` where it may not be well-formed.
@@ -242,7 +259,6 @@ fn decode(mut raw: &str, text: &mut String) -> Result<(), Odd> {
 /// How many bytes precede the first `<`, `>`, `&` or carriage return, eight looked at in one step.
 #[inline]
 fn plain_length(bytes: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
     // Marks the bytes that are zero: the lowest mark is right, those above it may be false.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
     let (words, _) = bytes.as_chunks::<8>();
@@ -254,7 +270,7 @@ fn plain_length(bytes: &[u8]) -> usize {
             | zeros(word ^ (ONES * u64::from(b'&')))
             | zeros(word ^ (ONES * u64::from(b'\r')));
         if marks != 0 {
-            return at + usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default();
+            return at + first(marks);
         }
         at += 8;
     }
@@ -265,6 +281,19 @@ fn plain_length(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gap_ends_where_something_else_begins() {
+        for length in 0..40 {
+            for end in ['!', '<', '\u{7f}', '\u{80}', '\u{a0}', 'é', '👍'] {
+                for blank in [" ", "\t", "\n", "\r\n", "\n\t \r"] {
+                    let gap: String = blank.chars().cycle().take(length).collect();
+                    assert_eq!(blank_length(format!("{gap}{end}  x  ").as_bytes()), length);
+                    assert_eq!(blank_length(gap.as_bytes()), length);
+                }
+            }
+        }
+    }
 
     #[test]
     fn plain_text_ends_where_something_else_begins() {

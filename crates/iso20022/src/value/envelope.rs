@@ -8,6 +8,7 @@ use crate::node::Node;
 use crate::output::Output;
 use crate::read::{Cursor, Halt, ReadLimits, Tokens, is_one_element, refused_envelope};
 use crate::scan::{Odd, Scanner};
+use crate::xml::forbidden;
 
 /// Supplementary data, verbatim: one element of any namespace.
 ///
@@ -69,7 +70,9 @@ impl Node for Envelope {
         if to.only_missing() {
             return;
         }
-        if !is_one_element(&self.0) {
+        if let Some(found) = forbidden(&self.0) {
+            to.report(FindingKind::Character { found });
+        } else if !is_one_element(&self.0) {
             to.report(FindingKind::Envelope);
         } else if let Some(refused) = refused_envelope(&self.0, ReadLimits::default(), to.shape()) {
             to.report(refused);
