@@ -37,7 +37,7 @@ impl<T: Tokens> Cursor<T> {
         parse: impl FnOnce(&str, Option<String>) -> Result<V, Unreadable>,
     ) -> Result<V, Halt> {
         let found = self.events.attributes.iter().position(|attribute| attribute.name == "Ccy");
-        let currency = found.map(|index| self.events.attributes.remove(index).value);
+        let currency = found.map(|index| self.events.attributes.remove(index).value.into_owned());
         self.begin()?;
         if currency.is_none() {
             self.report(FindingKind::MissingCurrency);

@@ -3,12 +3,13 @@
 use super::attributes::{self, malformed};
 use super::error::ReadErrorKind;
 use crate::finding::shown;
+use std::borrow::Cow;
 
 /// Checks `version`, `encoding` and `standalone`, in this order; the text is the part after `xml`.
 pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
     let mut found = Vec::new();
     attributes::parse(text, usize::MAX, &mut found)?;
-    let mut rest = found.iter().map(|attribute| (attribute.name.as_str(), attribute.value.as_str())).peekable();
+    let mut rest = found.iter().map(|attribute| (&*attribute.name, &*attribute.value)).peekable();
     if rest.next_if(|(name, value)| *name == "version" && is_version(value)).is_none() {
         return Err(malformed("expected version 1.0 first in the XML declaration"));
     }
@@ -21,7 +22,7 @@ pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
 }
 
 /// The encoding that the declaration at the beginning of a document states, if it is there.
-pub(crate) fn declared_encoding(head: &str) -> Option<String> {
+pub(crate) fn declared_encoding(head: &str) -> Option<Cow<'_, str>> {
     let declaration = head.strip_prefix("<?xml")?.split_once("?>")?.0;
     let mut found = Vec::new();
     attributes::parse(declaration, usize::MAX, &mut found).ok()?;

@@ -382,11 +382,13 @@ fn single(name: &str) -> Option<&'static encoding_rs::Encoding> {
 pub(crate) fn forbidden(text: &[u8]) -> Option<(usize, u32)> {
     const CHUNK: usize = 1024;
     let mut base = 0;
+    let mut has_lines = false;
     for chunk in text.chunks(CHUNK) {
-        // Without branches, so that the compiler tests many bytes in one step. Line ends are told apart only where
-        // there are any.
-        let mut suspect = chunk.iter().fold(false, |any, b| any | (*b < 0x20) | (*b == 0xEF));
+        // Without branches, so that the compiler tests many bytes in one step. Line ends are told apart only in a text
+        // that has any.
+        let mut suspect = has_lines || chunk.iter().fold(false, |any, b| any | (*b < 0x20) | (*b == 0xEF));
         if suspect {
+            has_lines = true;
             suspect = chunk.iter().fold(false, |any, b| {
                 any | ((*b < 0x20) & (*b != b'\n') & (*b != b'\r') & (*b != b'\t')) | (*b == 0xEF)
             });

@@ -23,7 +23,7 @@ pub(crate) struct Events<T> {
     /// The last start tag.
     pub(crate) tag: StartTag,
     /// Its attributes, declarations left out.
-    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) attributes: Vec<Attribute<'static>>,
     /// White space at the beginning of the text being gathered; it counts only if other text follows.
     blank: String,
     /// It was an empty element: its end comes next.
@@ -146,41 +146,41 @@ impl<T: Tokens> Events<T> {
     }
 
     pub(crate) fn open_attributes(&mut self) -> Result<(), Halt> {
-        let limits = self.limits;
+        match self.take_attributes() {
+            Ok(()) => Ok(()),
+            Err(kind) => Err(self.halt(kind)),
+        }
+    }
+
+    /// Binds what the last start tag declares, and keeps its other attributes.
+    fn take_attributes(&mut self) -> Result<(), ReadErrorKind> {
         // The source bounds the length of a tag that is read in pieces; a tag in memory is bounded here.
-        if self.tag.as_str().len() > limits.token_bytes {
-            return Err(self.halt(token_limit(&limits)));
+        if self.tag.as_str().len() > self.limits.token_bytes {
+            return Err(token_limit(&self.limits));
         }
-        let mut found = std::mem::take(&mut self.attributes);
-        if let Err(kind) = attributes::parse(self.tag.attributes(), limits.attributes, &mut found) {
-            return Err(self.halt(kind));
-        }
+        let mut found = Vec::new();
+        attributes::parse(self.tag.attributes(), self.limits.attributes, &mut found)?;
         for attribute in &found {
             if let Some(prefix) = attribute.declared_prefix() {
                 if let Some(detail) = refused_binding(prefix, &attribute.value) {
-                    return Err(self.halt(malformed(detail)));
+                    return Err(malformed(detail));
                 }
                 self.namespaces.bind(prefix, &attribute.value, self.depth);
             }
         }
         found.retain(|attribute| attribute.declared_prefix().is_none());
         let mut expanded: Vec<(&str, &str)> = Vec::new();
-        let mut wrong = None;
         for attribute in &found {
-            let Some((prefix, local)) = attribute.name.split_once(':') else { continue };
-            let Some(namespace) = self.namespaces.get(prefix) else {
-                wrong = Some(undeclared(prefix));
-                break;
-            };
-            expanded.push((namespace, local));
+            if let Some((prefix, local)) = attribute.name.split_once(':') {
+                expanded.push((self.namespaces.get(prefix).ok_or_else(|| undeclared(prefix))?, local));
+            }
         }
-        if expanded.len() > 1 && wrong.is_none() {
-            wrong = repeated(expanded).map(|(_, local)| stands_twice(local));
+        if expanded.len() > 1
+            && let Some((_, local)) = repeated(expanded)
+        {
+            return Err(stands_twice(local));
         }
-        if let Some(kind) = wrong {
-            return Err(self.halt(kind));
-        }
-        self.attributes = found;
+        self.attributes.extend(found.into_iter().map(Attribute::into_owned));
         Ok(())
     }
 
