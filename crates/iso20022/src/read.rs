@@ -25,6 +25,7 @@ mod without;
 
 pub(crate) use attributes::resolve;
 pub(crate) use capture::is_one_element;
+pub(crate) use cursor::Child;
 pub use cursor::{Cursor, Shape};
 pub(crate) use decode::{Decoded, plain_text};
 pub use error::{LimitKind, ReadError, ReadErrorKind};

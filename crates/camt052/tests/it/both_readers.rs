@@ -203,22 +203,26 @@ fn report(entries: &str) -> String {
 #[test]
 fn the_fast_reader_takes_what_this_crate_writes() {
     let xml = report(&ENTRY.repeat(50));
+    // The header, three parts of the report, the entries.
+    const ALL: usize = 1 + 3 + 50;
     for (xml, form) in [(xml.clone(), "compact"), (xml.replace("><", ">\n  <"), "indented")] {
-        assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0), "{form}");
+        assert_eq!(assert_same(&xml, ReadOptions::default()), (ALL, 0), "{form}");
     }
     for root in 0..5 {
         let xml = prefixed(&xml, root);
-        assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0), "{root}");
-        // An element without the prefix, perhaps unknown, is read over events and does not affect its neighbours.
+        assert_eq!(assert_same(&xml, ReadOptions::default()), (ALL, 0), "{root}");
+        // An element without the prefix is read over events and does not affect its neighbours. Where it is not
+        // unknown, two of its children are read fast.
+        let read = if root == 2 { ALL - 1 + 2 } else { ALL - 1 };
         let mixed = xml.replacen("<p:Ntry>", "<Ntry>", 1).replacen("</p:Ntry>", "</Ntry>", 1);
-        assert_eq!(assert_same(&mixed, ReadOptions::default()).0, 51, "{root}");
+        assert_eq!(assert_same(&mixed, ReadOptions::default()).0, read, "{root}");
     }
     let narrative = "<AddtlNtryInf>a &lt; b <![CDATA[&& ]] > c]]> &gt; d &#13;\r\n</AddtlNtryInf></Ntry>";
     let xml = report(&ENTRY.replace("</Ntry>", narrative).repeat(50));
-    assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0));
+    assert_eq!(assert_same(&xml, ReadOptions::default()), (ALL, 0));
     for odd in ["<![CDATA[BO]]>OK", "<!-- </p:Ntry> -->BOOK<!-- -->"] {
         let xml = prefixed(&report(&ENTRY.repeat(50)), 0).replace("BOOK", odd).replace("<p:Sts>", "<!-- - --><p:Sts>");
-        assert_eq!(assert_same(&xml, ReadOptions::default()), (52, 0));
+        assert_eq!(assert_same(&xml, ReadOptions::default()), (ALL, 0));
     }
 }
 
@@ -234,13 +238,14 @@ fn an_entry_that_ends_in_a_later_piece_is_waited_for() {
     // An end in memory, however it is spelled, is not waited for.
     let odd = report(&ENTRY.repeat(2_000).replace("</Ntry>", "</Ntry >"));
     let (outcome, scanned, _) = in_pieces(&odd, 1 << 20, ReadOptions::default(), true);
-    assert!(outcome.is_ok() && scanned == 2);
+    assert!(outcome.is_ok() && scanned == 4 + 2 * 2_000);
     // The reader does not wait for an end that is too far away.
     let long = ENTRY.replace("</Ntry>", &format!("<AddtlNtryInf>{}</AddtlNtryInf></Ntry>", "x".repeat(2 * AHEAD)));
     let long = report(&(ENTRY.repeat(2) + &long + ENTRY));
     let (outcome, scanned, declined) = in_pieces(&long, 1 << 20, ReadOptions::default(), true);
     assert!(outcome.is_ok());
-    assert_eq!((scanned, declined), (5, 2));
+    // All but the long entry and its narrative, and two of its children.
+    assert_eq!((scanned, declined), (4 + 3 + 2, 2));
 }
 
 #[test]
@@ -249,18 +254,18 @@ fn an_odd_entry_does_not_spoil_its_neighbours() {
         (ENTRY.replace("BOOK", "<![CDATA[BO]]>OK<![CDATA[]]>"), 0),
         (ENTRY.replace("BOOK", "MINE"), 2),
         (ENTRY.replace("AUD", "EUR"), 0),
-        (ENTRY.replace("<Sts>", "<Sts a=\"b\">"), 2),
+        (ENTRY.replace("<Sts>", "<Sts a=\"b\">"), 1),
         (ENTRY.replace("<Sts>", "<!-- --> <!--x-y>--><Sts>"), 0),
         (ENTRY.replace("BOOK", "BO<!-- -->OK"), 0),
-        (ENTRY.replace("<Sts>", "<?p i?><Sts>"), 2),
-        (ENTRY.replace("<Sts>", "<Sts >"), 2),
-        (ENTRY.replace("<Sts>BOOK</Sts>", "").replace("<Amt", "<Sts>BOOK</Sts><Amt"), 2),
+        (ENTRY.replace("<Sts>", "<?p i?><Sts>"), 1),
+        (ENTRY.replace("<Sts>", "<Sts >"), 1),
+        (ENTRY.replace("<Sts>BOOK</Sts>", "").replace("<Amt", "<Sts>BOOK</Sts><Amt"), 1),
         (ENTRY.replace("Ntry>", "x:Ntry>").replace("<x:Ntry", "<x:Ntry xmlns:x=\"urn:x\""), 0),
     ] {
         let xml = report(&format!("{}{odd}{}", ENTRY.repeat(10), ENTRY.repeat(10)));
         let (scanned, found) = assert_same(&xml, ReadOptions::default());
         assert_eq!(found, declined, "{odd}");
-        assert!(scanned >= 21, "{scanned} {odd}");
+        assert!(scanned >= 24, "{scanned} {odd}");
     }
 }
 
@@ -315,7 +320,7 @@ fn what_is_wrong_beyond_the_schema_is_reported_by_the_fast_reader() {
         // Text in a comment or CDATA is not a tag and has no prefix.
         let xml = xml.replace("Btch><", "Btch><!-- <p:x> --><").replace("BOOK", "<![CDATA[BOO]]>K");
         let (taken, declined) = assert_same(&xml, ReadOptions::default());
-        assert_eq!((taken, declined), (7, 0), "{xml}");
+        assert_eq!((taken, declined), (9, 0), "{xml}");
         let findings = Document::parse(&xml).unwrap().findings;
         assert_eq!(findings.len(), expected, "{findings:#?}");
         for finding in &findings {

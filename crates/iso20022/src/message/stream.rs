@@ -4,7 +4,7 @@ use super::Message;
 use crate::field::Field;
 use crate::finding::Finding;
 use crate::node::{Node, Record};
-use crate::read::{Cursor, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Sequence, StreamTokens};
+use crate::read::{Child, Cursor, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Sequence, StreamTokens};
 use std::fmt;
 use std::io::BufRead;
 
@@ -111,8 +111,11 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// Within the message, up to the start tag of a group.
     fn message(&mut self) -> Result<Option<Part<M>>, Halt> {
         let cursor = &mut self.cursor;
-        let Some(index) = cursor.child(M::FIELDS, &mut self.message_at)? else {
-            return self.message_end().map(Some);
+        cursor.read_ahead::<M>(&mut self.message, &mut self.message_at, M::SHAPE.group)?;
+        let index = match cursor.child(M::FIELDS, &mut self.message_at)? {
+            Child::Field(index) => index,
+            Child::Unknown => return Ok(None),
+            Child::End => return self.message_end().map(Some),
         };
         if !is(M::FIELDS, index, M::SHAPE.group) {
             M::take(&mut self.message, index, cursor)?;
@@ -145,16 +148,25 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
                 }
             };
         }
-        if started
-            && is(fields, self.group_at, M::SHAPE.unit)
-            && let Ok(unit) = cursor.scan_element(M::UNIT, self.units)
-        {
-            self.units += 1;
-            return Ok(Some(Part::Unit(Box::new(unit))));
+        let next = cursor.read_ahead::<M::Group>(&mut self.group, &mut self.group_at, M::SHAPE.unit)?;
+        if let Some((index, ahead)) = next.filter(|(index, _)| is(fields, *index, M::SHAPE.unit)) {
+            if !started {
+                self.state = State::Group { started: true, unit: false };
+                return self.group_start().map(Some);
+            }
+            if let Ok(unit) = cursor.scan_element(M::UNIT, Some(self.units), ahead) {
+                self.group_at = index;
+                self.units += 1;
+                return Ok(Some(Part::Unit(Box::new(unit))));
+            }
         }
-        let Some(index) = cursor.child(fields, &mut self.group_at)? else {
-            self.state = State::GroupEnds;
-            return if started { Ok(None) } else { self.group_start().map(Some) };
+        let index = match cursor.child(fields, &mut self.group_at)? {
+            Child::Field(index) => index,
+            Child::Unknown => return Ok(None),
+            Child::End => {
+                self.state = State::GroupEnds;
+                return if started { Ok(None) } else { self.group_start().map(Some) };
+            }
         };
         if !is(fields, index, M::SHAPE.unit) {
             M::Group::take(&mut self.group, index, cursor)?;
@@ -169,7 +181,8 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
 
     /// What has been read of a group so far; what is missing although the schema demands it is reported at its end.
     fn group_start(&mut self) -> Result<Part<M>, Halt> {
-        let open = if self.state == State::GroupEnds { None } else { self.cursor.path.pop() };
+        let unit = matches!(self.state, State::Group { unit: true, .. });
+        let open = if unit { self.cursor.path.pop() } else { None };
         // What is handed out now is handed out again at the end.
         let held = self.cursor.events.held - self.held;
         self.cursor.hold(usize::try_from(held).unwrap_or(usize::MAX))?;

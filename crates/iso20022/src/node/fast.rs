@@ -1,14 +1,15 @@
-//! Where the cursor calls the fast reader: for elements in the message or in a group.
+//! Where the cursor calls the fast reader: before each element of a sequence.
 //!
-//! The fast reader takes an element whole or not at all, and only if it is as the writer writes it. The element may
-//! break rules beyond the schema: the fast reader notes the place and the checker reports the rule, so that both
-//! readers report the same.
+//! The fast reader takes an element whole or not at all, and only if it is as the writer writes it. Any other element is
+//! read over events, and the fast reader is asked again for each of its children. The element may break rules beyond
+//! the schema: the fast reader notes the place and the checker reports the rule, so that both readers report the same.
 
+use super::record::Record;
 use crate::check::Checker;
-use crate::field::Tag;
+use crate::field::{Field, Tag};
 use crate::finding::Finding;
 use crate::node::Node;
-use crate::read::{Cursor, Mark, Step, Tokens, ends_name, strip};
+use crate::read::{Cursor, Halt, Mark, Step, Tokens, ends_name, strip};
 use crate::scan::{Odd, Scanner};
 
 /// How many bytes are read ahead to bring the end of an element into memory.
@@ -16,10 +17,10 @@ const AHEAD: usize = 64 * 1024;
 /// No tag of a schema has more bytes.
 const TAG: usize = 64;
 
-/// The text before the name of the next element.
-#[derive(Clone, Copy)]
-struct Next {
-    /// Bytes of white space.
+/// An element of a sequence that comes next, with a start tag as the writer writes it: the text before its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead {
+    /// Bytes of white space and comments.
     gap: usize,
     /// Bytes of the prefix with its colon; none without a prefix.
     prefix: usize,
@@ -37,84 +38,76 @@ struct Extent {
 }
 
 impl<T: Tokens> Cursor<T> {
-    /// The content of the sequence whose start tag has just been read, up to its end tag, if it is as the writer writes
-    /// it, perhaps under a prefix. Otherwise nothing has been read.
-    pub(super) fn scan_content<N: Node>(&mut self) -> Option<N> {
-        let name = self.path.last()?.name;
-        let tag = &self.events.tag;
-        let bare = tag.attributes().is_empty() && tag.local_name() == name && !self.events.empty;
-        if !bare || !self.shape.is_scanned(self.path.len() - 1, name) || !self.may_scan(tag.prefix()) {
+    /// Reads elements of a sequence into their places as long as they follow as the writer writes them, from the field
+    /// `at` on. Elements of the name `handed_out` are left. Returns the next field, if its start tag is so written.
+    pub(crate) fn read_ahead<R: Record>(
+        &mut self,
+        slots: &mut R::Slots,
+        at: &mut usize,
+        handed_out: &str,
+    ) -> Result<Option<(usize, Ahead)>, Halt> {
+        loop {
+            let next = self.field_ahead(R::FIELDS, *at);
+            match next {
+                Some((index, ahead))
+                    if R::FIELDS.get(index).is_some_and(|field| field.wire != handed_out)
+                        && R::take_ahead(slots, index, ahead, self)? =>
+                {
+                    *at = index;
+                }
+                _ => return Ok(next),
+            }
+        }
+    }
+
+    /// The field, from `at` on, whose element is next, if the start tag is as the writer writes it, perhaps under a
+    /// prefix. Groups are left, because what is in them is counted apart.
+    fn field_ahead(&self, fields: &[Field], at: usize) -> Option<(usize, Ahead)> {
+        if self.events.empty {
             return None;
         }
+        let ahead = self.events.tokens.ahead();
+        let mut scanner = Scanner::new(ahead, &self.events.limits, 0);
+        scanner.gap();
+        let named = scanner.rest().strip_prefix('<')?;
+        let gap = ahead.len() - scanner.rest().len();
+        let find = |named: &str| {
+            let begins = |field: &Field| named.strip_prefix(field.wire).is_some_and(|rest| rest.starts_with('>'));
+            let found = fields.get(at..)?.iter().position(begins)? + at;
+            (!self.shape.is_group(self.path.len(), fields.get(found)?.wire)).then_some(found)
+        };
+        if let Some(index) = find(named) {
+            return self.may_scan(None).then_some((index, Ahead { gap, prefix: 0 }));
+        }
+        let prefix = self.events.namespaces.our_prefix(named)?;
+        let index = find(named.get(prefix.len() + 1..)?)?;
+        self.may_scan(Some(prefix)).then_some((index, Ahead { gap, prefix: prefix.len() + 1 }))
+    }
+
+    /// The next element, if all of it is as the writer writes it. Otherwise nothing has been read. `number` is its
+    /// number among those of its name, from 0, if the schema allows several.
+    pub(crate) fn scan_element<N: Node>(
+        &mut self,
+        tag: &'static Tag,
+        number: Option<usize>,
+        ahead: Ahead,
+    ) -> Result<N, Odd> {
         let mut plain = std::mem::take(&mut self.plain);
         let mut extent = Extent::default();
-        let node = self.content_ahead(name, &mut plain, &mut extent);
+        let mut node = self.element_ahead::<N>(tag, ahead, &mut plain, &mut extent);
+        if node.is_err() && self.end_comes(tag, ahead) {
+            node = self.element_ahead(tag, ahead, &mut plain, &mut extent);
+        }
         self.plain = plain;
-        let findings = self.accept(&node, &mut extent, self.events.elements, || self.path.text());
-        let findings = self.count(findings)?;
-        self.events.elements += extent.elements;
-        self.pass_over(&extent, findings);
-        node.ok()
-    }
-
-    fn content_ahead<N: Node>(&self, name: &str, plain: &mut String, extent: &mut Extent) -> Result<N, Odd> {
-        let ahead = self.events.tokens.ahead();
-        let prefix = self.events.tag.name().strip_suffix(name).ok_or(Odd)?;
-        let stripped = if prefix.is_empty() { 0 } else { strip(ahead, prefix, name, plain).ok_or(Odd)? };
-        let text = if prefix.is_empty() { ahead } else { plain };
-        let mut scanner = Scanner::new(text, &self.events.limits, self.free());
-        let node = N::scan(&mut scanner)?;
-        scanner.check_held(0)?;
-        let end = scanner.rest().strip_prefix("</").and_then(|rest| rest.strip_prefix(name)).ok_or(Odd)?;
-        let bytes = match stripped {
-            0 if end.starts_with('>') => text.len() - scanner.rest().len(),
-            1.. if end == ">" => stripped - prefix.len() - scanner.rest().len(),
-            _ => return Err(Odd),
+        let accepted = match &node {
+            Ok(node) => self.accept(tag, number, ahead, &mut extent, &|checker| node.check(checker)),
+            Err(Odd) => Err(Odd),
         };
-        *extent = Extent {
-            elements: scanner.elements()?,
-            bytes,
-            held: scanner.held(),
-            doubts: doubts(&scanner, text, prefix.len()),
-        };
-        Ok(node)
-    }
-
-    /// The next element of a group, if it is a `tag` as the writer writes it, perhaps under a prefix. Otherwise nothing
-    /// has been read.
-    pub(crate) fn scan_element<N: Node>(&mut self, tag: &'static Tag, index: usize) -> Result<N, Odd> {
-        let next = self.next_ahead(tag).ok_or(Odd)?;
-        // A unit is counted by itself, but its tag has to be within what the group may have.
-        let unit = tag.wire == self.shape.unit;
-        let used = self.events.elements;
-        if unit && used >= self.events.limits.entry_elements {
+        if accepted.is_err() {
+            self.fast.declined += 1;
             return Err(Odd);
         }
-        let mut plain = std::mem::take(&mut self.plain);
-        let mut extent = Extent::default();
-        let mut node = self.element_ahead::<N>(tag, next, &mut plain, &mut extent);
-        if node.is_err() && self.end_comes(tag, next) {
-            node = self.element_ahead(tag, next, &mut plain, &mut extent);
-        }
-        self.plain = plain;
-        let mut step =
-            Step { name: tag.wire, index, repeats: true, mark: Mark::default(), last: None, extras: 0, outer: None };
-        let place = || {
-            let mut path = self.path.text();
-            step.append_to(&mut path);
-            path
-        };
-        let findings = self.accept(&node, &mut extent, if unit { 0 } else { used }, place);
-        let findings = self.count(findings).ok_or(Odd)?;
-        self.events.elements = if unit { used } else { used + extent.elements };
-        if self.is_in_group() {
-            self.events.tokens.forget();
-        }
-        self.events.tokens.skip(next.gap);
-        step.mark = self.events.tokens.mark();
-        step.extras = self.keeper.count();
-        self.pass_over(&extent, findings);
-        self.path.push(step);
+        self.fast.taken += 1;
         if let Ok(node) = &node {
             node.settle(self);
         }
@@ -122,53 +115,37 @@ impl<T: Tokens> Cursor<T> {
         node
     }
 
-    /// `None` when something else is next, or what scanning does not watch is in the way.
-    fn next_ahead(&self, tag: &'static Tag) -> Option<Next> {
-        if !self.shape.is_in_group(self.path.len()) || self.events.empty {
-            return None;
-        }
-        let ahead = self.events.tokens.ahead();
-        let mut scanner = Scanner::new(ahead, &self.events.limits, 0);
-        scanner.gap();
-        let text = scanner.rest();
-        let gap = ahead.len() - text.len();
-        if text.starts_with(tag.open) {
-            return self.may_scan(None).then_some(Next { gap, prefix: 0 });
-        }
-        let named = text.strip_prefix('<')?;
-        let prefix = self.events.namespaces.our_prefix(named)?;
-        let rest = named.get(prefix.len() + 1..)?.strip_prefix(tag.wire)?;
-        (rest.starts_with('>') && self.may_scan(Some(prefix))).then_some(Next { gap, prefix: prefix.len() + 1 })
-    }
-
     fn element_ahead<N: Node>(
         &self,
         tag: &'static Tag,
-        next: Next,
+        ahead: Ahead,
         plain: &mut String,
         extent: &mut Extent,
     ) -> Result<N, Odd> {
-        let ahead = self.events.tokens.ahead().get(next.gap..).ok_or(Odd)?;
-        let prefix = ahead.get(1..=next.prefix).ok_or(Odd)?;
-        let stripped = if prefix.is_empty() { 0 } else { strip(ahead, prefix, tag.wire, plain).ok_or(Odd)? };
-        let text = if prefix.is_empty() { ahead } else { plain };
+        let (text, stripped) = self.text_ahead(tag, ahead, plain)?;
         let mut scanner = Scanner::new(text, &self.events.limits, self.free());
         let node = scanner.bare_element(tag);
         if node.is_ok() {
-            scanner.check_held(0)?;
-            let bytes = match stripped {
-                0 => text.len() - scanner.rest().len(),
-                1.. if scanner.rest().is_empty() => stripped,
-                _ => return Err(Odd),
-            };
-            *extent = Extent {
-                elements: scanner.elements()?,
-                bytes,
-                held: scanner.held(),
-                doubts: doubts(&scanner, text, prefix.len()),
-            };
+            extent.measure(&scanner, text, stripped, ahead.prefix)?;
         }
         node
+    }
+
+    /// The text from the start tag on, stripped of the prefix if there is one, and how many bytes the element then had
+    /// with it.
+    fn text_ahead<'p>(
+        &'p self,
+        tag: &'static Tag,
+        ahead: Ahead,
+        plain: &'p mut String,
+    ) -> Result<(&'p str, Option<usize>), Odd> {
+        let text = self.events.tokens.ahead().get(ahead.gap..).ok_or(Odd)?;
+        if ahead.prefix == 0 {
+            return Ok((text, None));
+        }
+        let prefix = text.get(1..=ahead.prefix).ok_or(Odd)?;
+        let bytes = strip(text, prefix, tag.wire, plain).ok_or(Odd)?;
+        Ok((plain, Some(bytes)))
     }
 
     /// Bytes of memory that may still be taken.
@@ -179,7 +156,7 @@ impl<T: Tokens> Cursor<T> {
 
     /// Reads on until the end of the next element is in memory, when it was not; false when it was, or is too far away.
     #[cold]
-    fn end_comes(&mut self, tag: &'static Tag, next: Next) -> bool {
+    fn end_comes(&mut self, tag: &'static Tag, next: Ahead) -> bool {
         let tokens = &mut self.events.tokens;
         let prefix = tokens.ahead().get(next.gap + 1..=next.gap + next.prefix).unwrap_or_default();
         let end = format!("</{prefix}{}", tag.wire);
@@ -204,40 +181,39 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// What breaks a rule beyond the schema in a scanned element, named by the checker; `None` when the element was odd
-    /// or has too many elements after `before`, or when the checker does not agree on how much there is to report.
-    fn accept<N: Node>(
-        &self,
-        scanned: &Result<N, Odd>,
+    /// Passes over a scanned element, which becomes the current one, and reports what breaks a rule beyond the schema in
+    /// it, as the checker names it. `Odd` when the element has too many elements in it, or when the checker does not
+    /// agree on how much there is to report; then nothing is read.
+    fn accept(
+        &mut self,
+        tag: &'static Tag,
+        number: Option<usize>,
+        ahead: Ahead,
         extent: &mut Extent,
-        before: usize,
-        path: impl FnOnce() -> String,
-    ) -> Option<Vec<Finding>> {
-        let node = scanned.as_ref().ok()?;
-        if before.saturating_add(extent.elements) > self.events.limits.entry_elements {
-            return None;
+        check: &dyn Fn(&mut Checker),
+    ) -> Result<(), Odd> {
+        // A unit is counted by itself, but its tag has to be within what the group may have.
+        let most = self.events.limits.entry_elements;
+        let used = self.events.elements;
+        let unit = self.shape.is_unit(self.path.len(), tag.wire);
+        let before = if unit { 0 } else { used };
+        if before.saturating_add(extent.elements) > most || (unit && used >= most) {
+            return Err(Odd);
         }
-        if extent.doubts.is_empty() {
-            return Some(Vec::new());
+        let (index, repeats) = (number.unwrap_or_default(), number.is_some());
+        let mut step =
+            Step { name: tag.wire, index, repeats, mark: Mark::default(), last: None, extras: 0, outer: None };
+        let findings =
+            if extent.doubts.is_empty() { Vec::new() } else { self.named(&extent.doubts, &step, check).ok_or(Odd)? };
+        if !unit {
+            self.events.elements += extent.elements;
         }
-        let mut checker = Checker::within(self.shape, path());
-        node.check(&mut checker);
-        let findings = checker.into_findings();
-        (findings.len() == extent.doubts.len()).then_some(findings)
-    }
-
-    #[inline]
-    fn count<F>(&mut self, findings: Option<F>) -> Option<F> {
-        match findings {
-            Some(_) => self.fast.taken += 1,
-            None => self.fast.declined += 1,
+        if self.is_outer() {
+            self.events.tokens.forget();
         }
-        findings
-    }
-
-    /// Passes over what was scanned and reports what was found in it.
-    #[inline]
-    fn pass_over(&mut self, extent: &Extent, findings: Vec<Finding>) {
+        self.events.tokens.skip(ahead.gap);
+        step.mark = self.events.tokens.mark();
+        step.extras = self.keeper.count();
         if findings.is_empty() {
             self.events.tokens.skip(extent.bytes);
         } else {
@@ -245,6 +221,20 @@ impl<T: Tokens> Cursor<T> {
         }
         self.events.mark = self.events.tokens.mark();
         self.events.held += u64::try_from(extent.held).unwrap_or_default();
+        self.path.push(step);
+        Ok(())
+    }
+
+    /// What breaks a rule beyond the schema in a scanned element, named by the checker; `None` when it does not agree on
+    /// how much there is to report.
+    #[cold]
+    fn named(&self, doubts: &[usize], step: &Step, check: &dyn Fn(&mut Checker)) -> Option<Vec<Finding>> {
+        let mut path = self.path.text();
+        step.append_to(&mut path);
+        let mut checker = Checker::within(self.shape, path);
+        check(&mut checker);
+        let findings = checker.into_findings();
+        (findings.len() == doubts.len()).then_some(findings)
     }
 
     #[cold]
@@ -271,11 +261,37 @@ impl<T: Tokens> Cursor<T> {
     fn may_scan(&self, prefix: Option<&str>) -> bool {
         let limits = &self.events.limits;
         let namespaces = &self.events.namespaces;
+        // A document that is judged within another has elements around it.
+        let depth = self.shape.depth + self.events.depth.saturating_sub(self.path.len());
         let (ours, longest) = match prefix {
             None => (namespaces.default_is_ours(), TAG),
             Some(prefix) => (namespaces.is_ours(prefix) == Some(true), TAG + prefix.len()),
         };
-        self.fast.on && limits.depth >= self.shape.depth && limits.token_bytes >= longest && ours
+        self.fast.on && limits.depth >= depth && limits.token_bytes >= longest && ours
+    }
+}
+
+impl Extent {
+    /// That of the element before the end of what a scanner has read of a text. `stripped` is the length that the text
+    /// had before it was stripped of a prefix of so many bytes.
+    fn measure(
+        &mut self,
+        scanner: &Scanner<'_>,
+        text: &str,
+        stripped: Option<usize>,
+        prefix: usize,
+    ) -> Result<(), Odd> {
+        scanner.check_held(0)?;
+        let left = scanner.rest().len();
+        self.bytes = match stripped {
+            None => text.len() - left,
+            Some(bytes) if left == 0 => bytes,
+            Some(_) => return Err(Odd),
+        };
+        self.elements = scanner.elements()?;
+        self.held = scanner.held();
+        self.doubts = doubts(scanner, text, prefix);
+        Ok(())
     }
 }
 

@@ -1,11 +1,12 @@
 //! Sequences, read element by element.
 
 use super::Node;
+use super::fast::Ahead;
 use super::slot::Slot;
 use crate::extra::Extras;
-use crate::field::{Field, MANY, Tag};
+use crate::field::Field;
 use crate::finding::FindingKind;
-use crate::read::{Cursor, Halt, ReadErrorKind, Sequence, Tokens};
+use crate::read::{Child, Cursor, Halt, ReadErrorKind, Sequence, Tokens};
 
 /// A sequence that can be read element by element.
 pub trait Record: Sized {
@@ -15,6 +16,14 @@ pub trait Record: Sized {
     const FIELDS: &'static [Field];
     /// Reads the element whose start tag has just been read.
     fn take<T: Tokens>(slots: &mut Self::Slots, index: usize, from: &mut Cursor<T>) -> Result<(), Halt>;
+    /// Reads the element that comes next into its place, if all of it is as the writer writes it. False when it is not
+    /// or when there is no room; then nothing has been read.
+    fn take_ahead<T: Tokens>(
+        slots: &mut Self::Slots,
+        index: usize,
+        ahead: Ahead,
+        from: &mut Cursor<T>,
+    ) -> Result<bool, Halt>;
     /// Checks that the mandatory elements are there.
     fn finish<T: Tokens>(slots: Self::Slots, from: &mut Cursor<T>) -> Result<Self, Halt>;
     /// The parts beyond the schema.
@@ -26,18 +35,16 @@ pub trait Record: Sized {
 impl<T: Tokens> Cursor<T> {
     /// Reads a sequence.
     pub fn record<R: Record + Node>(&mut self) -> Result<R, Halt> {
-        if let Some(record) = self.scan_content::<R>() {
-            // What follows is the end tag.
-            self.next_start()?;
-            record.settle(self);
-            self.leave();
-            return Ok(record);
-        }
         let outer = self.enter_record()?;
         let mut slots = R::Slots::default();
         let mut at = 0;
-        while let Some(index) = self.child(R::FIELDS, &mut at)? {
-            R::take(&mut slots, index, self)?;
+        loop {
+            self.read_ahead::<R>(&mut slots, &mut at, "")?;
+            match self.child(R::FIELDS, &mut at)? {
+                Child::Field(index) => R::take(&mut slots, index, self)?,
+                Child::Unknown => {}
+                Child::End => break,
+            }
         }
         let record = R::finish(slots, self)?;
         record.settle(self);
@@ -61,7 +68,7 @@ impl<T: Tokens> Cursor<T> {
     /// Reads one more occurrence of an element into its place. `may_miss` is true for one that tolerant reading may
     /// miss.
     #[inline]
-    pub fn take<S: Slot>(&mut self, slot: &mut S, field: Field, tag: &'static Tag, may_miss: bool) -> Result<(), Halt> {
+    pub fn take<S: Slot>(&mut self, slot: &mut S, field: Field, may_miss: bool) -> Result<(), Halt> {
         let count = slot.count();
         if slot.is_full() {
             self.path.late = None;
@@ -73,14 +80,10 @@ impl<T: Tokens> Cursor<T> {
                 self.report(FindingKind::Repeated { name: field.wire, max: field.max });
             }
         }
-        let in_order = self.path.late.is_none();
         self.report_if_late();
         let place = self.place();
         if let Err(halt) = slot.fill(self) {
             self.do_without(halt, place, may_miss)?;
-        }
-        if in_order && field.max == MANY {
-            slot.fill_ahead(tag, self)?;
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! The places for the occurrences of one element while a sequence is read.
 
 use super::Node;
-use crate::field::Tag;
+use super::fast::Ahead;
+use crate::field::{Field, Tag};
 use crate::read::{Cursor, Halt, Tokens};
 
 /// The place for the occurrences of one element.
@@ -12,10 +13,15 @@ pub trait Slot {
     fn is_full(&self) -> bool;
     /// Reads one more.
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt>;
-    /// Reads further ones as long as they follow as the writer writes them.
-    fn fill_ahead<T: Tokens>(&mut self, _: &'static Tag, _: &mut Cursor<T>) -> Result<(), Halt> {
-        Ok(())
-    }
+    /// Reads the one that comes next if all of it is as the writer writes it. False when it is not or when the schema
+    /// has no more; then nothing has been read.
+    fn fill_ahead<T: Tokens>(
+        &mut self,
+        field: Field,
+        tag: &'static Tag,
+        ahead: Ahead,
+        from: &mut Cursor<T>,
+    ) -> Result<bool, Halt>;
 }
 
 impl<N: Node> Slot for Option<N> {
@@ -30,6 +36,20 @@ impl<N: Node> Slot for Option<N> {
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
         *self = Some(N::read(from)?);
         Ok(())
+    }
+
+    fn fill_ahead<T: Tokens>(
+        &mut self,
+        _: Field,
+        tag: &'static Tag,
+        ahead: Ahead,
+        from: &mut Cursor<T>,
+    ) -> Result<bool, Halt> {
+        if self.is_some() {
+            return Ok(false);
+        }
+        *self = from.scan_element(tag, None, ahead).ok();
+        Ok(self.is_some())
     }
 }
 
@@ -48,11 +68,19 @@ impl<N: Node> Slot for Vec<N> {
         Ok(())
     }
 
-    fn fill_ahead<T: Tokens>(&mut self, tag: &'static Tag, from: &mut Cursor<T>) -> Result<(), Halt> {
-        while let Ok(item) = from.scan_element(tag, self.len()) {
-            from.make_room(self)?;
-            self.push(item);
+    fn fill_ahead<T: Tokens>(
+        &mut self,
+        field: Field,
+        tag: &'static Tag,
+        ahead: Ahead,
+        from: &mut Cursor<T>,
+    ) -> Result<bool, Halt> {
+        if u32::try_from(self.len()).unwrap_or(u32::MAX) >= field.max {
+            return Ok(false);
         }
-        Ok(())
+        let Ok(item) = from.scan_element(tag, Some(self.len()), ahead) else { return Ok(false) };
+        from.make_room(self)?;
+        self.push(item);
+        Ok(true)
     }
 }

@@ -58,17 +58,6 @@ impl Shape {
     pub(crate) fn is_unit(&self, around: usize, name: &str) -> bool {
         around == AROUND + 1 && name == self.unit
     }
-
-    /// True for an element that the fast reader takes whole: one in the message that is not a group, and one in a
-    /// group. `around` is the number of elements around it.
-    pub(crate) fn is_scanned(&self, around: usize, name: &str) -> bool {
-        (around == AROUND && name != self.group) || around == AROUND + 1
-    }
-
-    /// True when so many elements are open in a group.
-    pub(crate) fn is_in_group(&self, open: usize) -> bool {
-        open == AROUND + 1
-    }
 }
 
 /// The fast reader's switch and counts, for tests.
@@ -79,6 +68,17 @@ pub(crate) struct Fast {
     pub(crate) taken: usize,
     /// Elements that it left to the reader over events.
     pub(crate) declined: usize,
+}
+
+/// What came next in a sequence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Child {
+    /// The start tag of an element of the schema: its index among the fields.
+    Field(usize),
+    /// An element beyond the schema, which has been kept.
+    Unknown,
+    /// The end tag.
+    End,
 }
 
 /// Reads the content of a message's element.
@@ -109,7 +109,7 @@ impl<T: Tokens> Cursor<T> {
         Self {
             shape,
             events: Events::new(tokens, options.limits, shape.namespace),
-            path: Path::new(),
+            path: Path::default(),
             findings: Findings::new(options),
             keeper: Keeper::new(options.limits.kept_bytes),
             memory: Memory::default(),
@@ -138,55 +138,55 @@ impl<T: Tokens> Cursor<T> {
         self.path.set_index(index);
     }
 
-    /// The next child of a sequence: its index among the fields. At the end tag `None`.
-    pub(crate) fn child(&mut self, fields: &'static [Field], at: &mut usize) -> Result<Option<usize>, Halt> {
-        let found = self.next_child(
+    /// The next child of a sequence.
+    pub(crate) fn child(&mut self, fields: &'static [Field], at: &mut usize) -> Result<Child, Halt> {
+        let child = self.next_child(
             |name| {
                 let ahead = fields.get(*at..).unwrap_or_default().iter().position(|field| field.wire == name);
                 ahead.map(|index| index + *at).or_else(|| fields.iter().position(|field| field.wire == name))
             },
             fields,
         )?;
-        if let Some(index) = found {
+        if let Child::Field(index) = child {
             if index < *at {
                 self.path.late = fields.get(*at).map(|field| field.wire);
             } else {
                 *at = index;
             }
         }
-        Ok(found)
+        Ok(child)
     }
 
     /// The next alternative of a choice: its index. At the end tag `None`.
     pub fn alternative(&mut self, fields: &'static [Field]) -> Result<Option<usize>, Halt> {
-        self.next_child(|name| fields.iter().position(|field| field.wire == name), fields)
-    }
-
-    #[inline]
-    fn next_child(
-        &mut self,
-        find: impl Fn(&str) -> Option<usize>,
-        fields: &'static [Field],
-    ) -> Result<Option<usize>, Halt> {
         loop {
-            if !self.next_start()? {
-                return Ok(None);
-            }
-            let found = if self.events.seems_ours()? { find(self.events.tag.local_name()) } else { None };
-            match found.and_then(|index| Some((index, fields.get(index)?))) {
-                Some((index, field)) => {
-                    self.events.refuse_nil()?;
-                    self.push(field.wire);
-                    return Ok(Some(index));
-                }
-                None => self.keep_unknown()?,
+            match self.next_child(|name| fields.iter().position(|field| field.wire == name), fields)? {
+                Child::Field(index) => return Ok(Some(index)),
+                Child::Unknown => {}
+                Child::End => return Ok(None),
             }
         }
     }
 
-    /// True when what comes next is a child of a group.
-    pub(crate) fn is_in_group(&self) -> bool {
-        self.shape.is_in_group(self.path.len()) && self.path.name_at(AROUND) == self.shape.group
+    #[inline]
+    fn next_child(&mut self, find: impl Fn(&str) -> Option<usize>, fields: &'static [Field]) -> Result<Child, Halt> {
+        if !self.next_start()? {
+            return Ok(Child::End);
+        }
+        let found = if self.events.seems_ours()? { find(self.events.tag.local_name()) } else { None };
+        let Some((index, field)) = found.and_then(|index| Some((index, fields.get(index)?))) else {
+            self.keep_unknown()?;
+            return Ok(Child::Unknown);
+        };
+        self.events.refuse_nil()?;
+        self.push(field.wire);
+        Ok(Child::Field(index))
+    }
+
+    /// True when what comes next is a child of the message or of a group, or stands around the message.
+    pub(crate) fn is_outer(&self) -> bool {
+        let open = self.path.len();
+        open <= AROUND || (open == AROUND + 1 && self.path.name_at(AROUND) == self.shape.group)
     }
 
     /// Reads on to the next start tag within element-only content; false at the end tag.
@@ -197,7 +197,7 @@ impl<T: Tokens> Cursor<T> {
         }
         self.events.begin_text(&mut self.text);
         // A child of the message or of a group may have to be kept as it stands.
-        let outer = self.path.len() <= AROUND || self.is_in_group();
+        let outer = self.is_outer();
         loop {
             if outer {
                 self.events.tokens.remember();
@@ -291,8 +291,10 @@ impl<T: Tokens> Cursor<T> {
     /// Reports something about the current element.
     #[cold]
     pub(crate) fn report(&mut self, kind: FindingKind) {
-        let path = self.path.text();
-        self.report_at(kind, path, self.here());
+        if self.findings.make_room(&kind) {
+            let position = self.events.position(self.here());
+            self.found(kind, self.path.text(), position);
+        }
     }
 
     #[cold]

@@ -47,10 +47,6 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    pub(crate) fn new() -> Self {
-        Self { steps: Vec::with_capacity(16), late: None }
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.steps.len()
     }
@@ -107,7 +103,9 @@ impl Path {
 
     /// The path as findings and errors have it.
     pub(crate) fn text(&self) -> String {
-        let mut path = String::new();
+        // A number has seldom more than four digits.
+        let length = self.steps.iter().map(|step| 1 + step.name.len() + if step.repeats { 6 } else { 0 }).sum();
+        let mut path = String::with_capacity(length);
         for step in &self.steps {
             step.append_to(&mut path);
         }

@@ -47,19 +47,23 @@ pub struct TextTokens<'a> {
     text: &'a str,
     reader: Reader<&'a [u8]>,
     byte_order_mark: usize,
-    /// Line and column at every `STRIDE`th byte, as far as a place has been asked for.
+    /// Line and column at every `STRIDE`th byte but the first, as far as a place has been asked for.
     places: Vec<(u64, u64)>,
+    /// The last place that was asked for, because several findings may be about one element.
+    last: Option<Position>,
 }
 
 /// Line and column are kept for one place in so many bytes; from there they are counted.
 const STRIDE: usize = 4 * 1024;
+/// Line and column of the first byte.
+const BEGINNING: (u64, u64) = (1, 1);
 
 impl<'a> TextTokens<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         let mut reader = Reader::from_str(text);
         configure(&mut reader);
         let byte_order_mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { text, reader, byte_order_mark, places: vec![(1, 1)] }
+        Self { text, reader, byte_order_mark, places: Vec::new(), last: None }
     }
 }
 
@@ -79,17 +83,23 @@ impl Tokens for TextTokens<'_> {
     }
 
     fn position(&mut self, mark: Mark) -> Position {
+        let offset = mark.text + count(self.byte_order_mark);
+        if let Some(last) = self.last.filter(|last| last.offset == offset) {
+            return last;
+        }
         let text = self.text.as_bytes().get(self.byte_order_mark..).unwrap_or_default();
         let end = usize::try_from(mark.text).unwrap_or(usize::MAX).min(text.len());
         let stride = end / STRIDE;
-        while let Some(last) = self.places.last().filter(|_| self.places.len() <= stride) {
-            let start = (self.places.len() - 1) * STRIDE;
-            let next = moved(*last, text.get(start..start + STRIDE).unwrap_or_default());
-            self.places.push(next);
+        while self.places.len() < stride {
+            let start = self.places.len() * STRIDE;
+            let before = self.places.last().copied().unwrap_or(BEGINNING);
+            self.places.push(moved(before, text.get(start..start + STRIDE).unwrap_or_default()));
         }
-        let known = self.places.get(stride).copied().unwrap_or((1, 1));
+        let known = stride.checked_sub(1).and_then(|last| self.places.get(last)).copied().unwrap_or(BEGINNING);
         let (line, column) = moved(known, text.get(stride * STRIDE..end).unwrap_or_default());
-        Position { line, column, offset: mark.text + count(self.byte_order_mark) }
+        let position = Position { line, column, offset };
+        self.last = Some(position);
+        position
     }
 
     #[inline]

@@ -125,9 +125,22 @@ macro_rules! record {
                     match index {
                         $(_ if index == Index::$name as usize => from.take(
                             &mut slots.$name, $crate::__private::Field { wire: $wire, min: $min, max: $max },
-                            $crate::__tag!($wire), !matches!(stringify!($kind).as_bytes(), b"one"),
+                            !matches!(stringify!($kind).as_bytes(), b"one"),
                         ),)*
                         _ => Ok(()),
+                    }
+                }
+
+                fn take_ahead<T: $crate::__private::Tokens>(
+                    slots: &mut Slots, index: usize, ahead: $crate::__private::Ahead,
+                    from: &mut $crate::__private::Cursor<T>,
+                ) -> Result<bool, $crate::__private::Halt> {
+                    match index {
+                        $(_ if index == Index::$name as usize => $crate::__private::Slot::fill_ahead(
+                            &mut slots.$name, $crate::__private::Field { wire: $wire, min: $min, max: $max },
+                            $crate::__tag!($wire), ahead, from,
+                        ),)*
+                        _ => Ok(false),
                     }
                 }
 
