@@ -69,6 +69,7 @@ struct Following {
     last: u64,
     ready: VecDeque<Event>,
     until: Instant,
+    ended: bool,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -82,7 +83,8 @@ impl Following {
         let last = seen.map_or(newest, |seen| if seen > newest { 0 } else { seen });
         let ready = VecDeque::from([Event::default().retry(RETRY).comment("calls as they come")]);
         let until = Instant::now() + LONGEST;
-        let mut following = Self { calls: calls.clone(), later, filter, last, ready, until, _permit: permit };
+        let mut following =
+            Self { calls: calls.clone(), later, filter, last, ready, until, ended: false, _permit: permit };
         following.catch_up();
         following
     }
@@ -93,9 +95,16 @@ impl Following {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
+            if self.ended {
+                return None;
+            }
             let received = tokio::select! {
                 received = self.later.recv() => received,
-                () = sleep_until(self.until) => return None,
+                // The calls that the filter left out were seen too: the browser comes back after them.
+                () = sleep_until(self.until) => {
+                    self.ended = true;
+                    return Some(Event::default().id(self.last.to_string()));
+                }
             };
             match received {
                 Ok(call) if call.number <= self.last => {}
@@ -147,6 +156,7 @@ mod tests {
         assert!(following.until > Instant::now() + LONGEST / 2);
         assert!(following.next().await.is_some(), "how long the browser waits");
         following.until = Instant::now();
+        assert!(following.next().await.is_some(), "the place to go on from");
         assert!(following.next().await.is_none());
         drop(following);
         assert_eq!(streams.available_permits(), 1);
