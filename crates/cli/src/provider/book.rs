@@ -49,17 +49,15 @@ pub(super) struct Book {
     csv: Option<String>,
 }
 
+/// The most bytes of a CSV file.
+const MOST: usize = 256 << 20;
+
 pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
     let ledger = SqliteLedger::new(folders.store()?);
     if let Some(path) = &book.csv {
-        let loaded = match path.as_str() {
-            input::STANDARD => ledger.load_csv(std::io::stdin()).await,
-            path => {
-                let file = std::fs::File::open(path).map_err(|error| input::unreadable(path, &error))?;
-                ledger.load_csv(file).await
-            }
-        };
-        let loaded = loaded.map_err(|error| {
+        // Whole first: the ledger is locked while it takes rows, and a pipe may be slow.
+        let rows = input::read(path, MOST)?;
+        let loaded = ledger.load_csv(std::io::Cursor::new(rows)).await.map_err(|error| {
             let what = format!("{}: {}", input::name(path), causes(&error));
             Failure::refused(what, "nothing was booked; correct the file")
         })?;

@@ -31,8 +31,17 @@ pub(super) fn make(folders: &Folders) -> Result<(), Failure> {
     // A link keeps pointing to the folder.
     let place = fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
     let place = place.map_err(|error| unusable(folder, &error))?;
+    if std::env::current_dir().is_ok_and(|here| here.starts_with(&place)) {
+        // It would be replaced, and whoever is in it would be nowhere.
+        return Err(Failure::unable(
+            format_args!("{}: expected another folder than the one this command runs in", folder.display()),
+            "name one that does not exist yet with --data",
+        ));
+    }
     let mut name = place.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".partial-{}", std::process::id()));
+    // A process has the same number in each container.
+    let random = random_bytes::<8>().map(u64::from_be_bytes).map_err(|error| no_key(&error))?;
+    name.push(format!(".partial-{random:016x}"));
     let partial = Partial(place.with_file_name(name));
     make_folder(&partial.0)?;
     fill(&partial.0)?;

@@ -26,9 +26,10 @@ impl Folders {
         Self { data, config: config.map(Path::to_owned) }
     }
 
-    /// True without a configuration: customers, accounts and keys are made up.
+    /// True if customers, accounts and keys are made up: without a configuration, unless the folder of the data has
+    /// customers of its own.
     pub(super) fn is_demo(&self) -> bool {
-        self.config.is_none()
+        self.config.is_none() && (self.data.join("demo").is_dir() || !self.data.join("customers").is_dir())
     }
 
     /// The folder of the data.

@@ -77,8 +77,8 @@ fn published(folders: &Folders, in_use: &SigningKey) -> Result<Vec<VerifyingKey>
     let keys = file::verifying(&path.to_string_lossy()).map_err(Failure::into_unable)?;
     let mut keys = keys.keys().to_vec();
     let used = in_use.verifying_key();
-    if keys.iter().all(|key| key.thumbprint() != used.thumbprint()) {
-        keys.insert(0, used);
-    }
+    // First, so that a rotation keeps it, whatever else is in the set.
+    keys.retain(|key| key.thumbprint() != used.thumbprint());
+    keys.insert(0, used);
     Ok(keys)
 }

@@ -5,6 +5,7 @@ use bankrail::jose::{CurrentKey, EncryptionKey, SigningKey, VerifyingKey};
 use bankrail::secured_payload::Sealer;
 use bankrail::service::delivery::{CpuPool, SealFuture, SealPayload};
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// How often it is looked whether the key was replaced.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -32,14 +33,17 @@ impl SealPayload for CurrentSealer {
 /// Uses each key that takes the place of the one in the file, for ever.
 pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
     let path = folders.config("signing.pem");
-    let mut seen = std::fs::read(&path).ok();
+    let read = || std::fs::read(&path).ok().map(Zeroizing::new);
+    // The key in use was read earlier: the first look compares with it, not with the file.
+    let mut seen = None;
     loop {
         tokio::time::sleep(PAUSE).await;
-        let found = std::fs::read(&path).ok();
+        let found = read();
         if found == seen {
             continue;
         }
         match folders.signing_key() {
+            Ok(key) if key.kid() == current.get().kid() => {}
             Ok(key) => {
                 tracing::info!(kid = key.kid(), "webhooks are signed with another key from now on");
                 current.replace(key);

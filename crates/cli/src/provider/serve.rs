@@ -165,12 +165,12 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let stop = shutdown.clone().wanted();
     let delivering = tokio::spawn(async move { delivering.run(stop).await });
     print_refusals(news, shutdown, output).await?;
-    output.line("stopping")?;
-    output.flush()?;
+    // The reader of a pipe ends with the same Ctrl-C: what was accepted is finished nevertheless.
+    let said = output.line("stopping").and_then(|()| Ok(output.flush()?));
     // Both end within bounds of their own, unless they panicked.
     let (server, delivering) = (server.await, delivering.await);
     match server.and(delivering) {
-        Ok(()) => Ok(Outcome::Fine),
+        Ok(()) => said.map(|()| Outcome::Fine),
         Err(error) => Err(Failure::unable(format_args!("the provider failed: {error}"), "report it")),
     }
 }

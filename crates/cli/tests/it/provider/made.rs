@@ -168,3 +168,27 @@ fn a_reader_that_has_enough_ends_the_provider_quietly() {
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
     assert_eq!((status.code(), err.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn the_working_folder_is_not_replaced() {
+    let folder = Folder::new();
+    let here = folder.path("here");
+    fs::create_dir(&here).unwrap();
+    let done = command().args(["provider", "--data", "."]).current_dir(&here).output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.code() == Some(2) && told.contains("expected another folder"), "{told}");
+    assert!(fs::read_dir(&here).unwrap().next().is_none());
+}
+
+#[test]
+fn a_folder_with_customers_of_its_own_gets_no_test_accounts() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    fs::remove_dir_all(data.join("demo")).unwrap();
+    let before = act(&data, ["customers", "list"]).fine();
+    let authority = text(&data.join("ca.pem"));
+    let bank = Bank::start(&data, &["--roots", &authority]);
+    assert!(!bank.first.iter().any(|line| line.contains("connection.toml")), "{:?}", bank.first);
+    drop(bank);
+    assert_eq!(act(&data, ["customers", "list"]).fine(), before);
+}
