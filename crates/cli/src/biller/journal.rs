@@ -6,6 +6,7 @@ use super::folder::failed;
 use super::line;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::text::shown;
 use bankrail::stores::sqlite::{SqliteStore, Transaction, rusqlite};
 use bankrail::values::{Clock as _, SystemClock};
 use serde::Serialize;
@@ -78,6 +79,11 @@ pub(super) struct Teller {
 }
 
 impl Teller {
+    /// False while an event may be omitted: an account has at most two at once.
+    pub(super) fn has_room(&self) -> bool {
+        self.events.capacity() > 1
+    }
+
     /// Passes an event on, or counts it if too many wait.
     pub(super) fn tell(&self, event: Event) {
         if self.events.try_send(event).is_err() {
@@ -186,6 +192,7 @@ impl Printer {
             Some(number) => serde_json::to_string(&Numbered { number, event }),
             None => serde_json::to_string(event),
         };
-        output.line(text.expect("an event is JSON"))
+        let text = text.expect("an event is JSON");
+        if output.is_terminal() { output.line(shown(&text)) } else { output.line(text) }
     }
 }

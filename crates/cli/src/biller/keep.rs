@@ -59,7 +59,7 @@ fn keep<M: WebhookMessage + Into<Message> + 'static>(
                 state: kept.as_ref().map(|kept| kept.state().to_string()),
                 complete: kept.as_ref().map(|kept| kept.history.is_complete()),
                 findings,
-                message: content(&message)?,
+                message: content(&message),
             };
             journal.write(transaction, &Event::Message(Box::new(event)))
         })))
@@ -78,7 +78,7 @@ fn conflict(journal: Journal, received: Delivery<Conflict>) -> Work {
             entry: id.get(),
             with: with.get(),
             about: HistoryId::of(&message).iter().map(ToString::to_string).collect(),
-            message: content(&message)?,
+            message: content(&message),
         };
         journal.write(transaction, &Event::Conflict(Box::new(event)))
     })
@@ -113,8 +113,10 @@ pub(super) fn entries(journal: Journal, new: &NewEntries) -> impl Future<Output 
     ready(Ok(Work::new(move |transaction| events.iter().try_for_each(|event| journal.write(transaction, event)))))
 }
 
-fn content(message: &Message) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice(&message.to_json())
+/// The message as JSON; as its text, if an unknown member of it has a number that no `f64` holds.
+fn content(message: &Message) -> Value {
+    let json = message.to_json();
+    serde_json::from_slice(&json).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&json).into_owned()))
 }
 
 /// A stable name of what a message did to its history.

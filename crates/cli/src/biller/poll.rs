@@ -96,13 +96,15 @@ impl Polling {
     /// Tells what is new of the accounts. True if every one is stopped.
     fn watch(&mut self) -> bool {
         let statuses = self.poller.status();
-        for status in &statuses {
+        // An account that there is no room for is told of at a later look.
+        for status in statuses.iter().take_while(|_| self.teller.has_room()) {
             let told = self.told.entry(status.account.clone()).or_default();
             for event in news(status, told) {
                 self.teller.tell(event);
             }
         }
-        statuses.iter().all(|status| matches!(status.state, AccountState::Stopped(_)))
+        let told = |id| self.told.get(id).is_some_and(|told| told.stopped);
+        statuses.iter().all(|status| matches!(status.state, AccountState::Stopped(_)) && told(&status.account))
     }
 }
 

@@ -95,10 +95,9 @@ pub(crate) fn statement_failure(error: &StatementError) -> Failure {
             format_args!("{}{key}", causes(error)),
             "check that the customer has the scope of statements, and the API key",
         ),
-        StatementError::TooManyCalls { retry_at, .. } => Failure::refused(
-            format_args!("the provider counted too many statement calls{key}"),
-            format_args!("{}, or pass --wait", until(*retry_at)),
-        ),
+        StatementError::TooManyCalls { retry_at, .. } => {
+            Failure::refused(format_args!("the provider counted too many statement calls{key}"), until(*retry_at))
+        }
         StatementError::HeldBack { retry_at, .. } => {
             Failure::refused("the limit of statement calls allows none now", until(*retry_at))
         }

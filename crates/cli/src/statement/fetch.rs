@@ -8,7 +8,7 @@ use crate::connection::{Connection, given_secret, statement_failure};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Destination, Output};
 use crate::progress;
-use crate::text::{counted, shown_lines};
+use crate::text::{counted, shown, shown_lines};
 use bankrail::camt052::WriteOptions;
 use bankrail::client::{Client, ClientOptions, Pacing, Pages, StatementError, StatementPage};
 use bankrail::client_assertion::token::AccessToken;
@@ -20,6 +20,9 @@ use std::time::Duration;
 
 /// How long a token that is given is taken to be valid: longer than a walk, which it outlives if the provider takes it.
 const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
+
+/// The most pages of a walk. They are more than an hour's calls, which `--wait` waits for.
+const MOST_PAGES: usize = 1000;
 
 pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<Outcome, Failure> {
     let connection = Connection::read(&arguments.connection)?;
@@ -43,7 +46,7 @@ fn given_token(given: &str) -> Result<AccessToken, Failure> {
 async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {
     let mut request = StatementRequest::new(&arguments.account);
     request.include_narrative = arguments.narrative;
-    let mut pages = client.statements().pages(request);
+    let mut pages = client.statements().pages(request).max_pages(MOST_PAGES);
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
     let (mut kept, mut entries, mut findings, mut number) = (Vec::new(), 0, 0, 0);
     while let Some(page) = next(&mut pages, arguments.wait).await? {
@@ -52,7 +55,9 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
         findings += page.received.findings.len() + page.document_findings.len();
         progress::show(&format!("{}, {}", counted(number, "page", "pages"), counted(entries, "entry", "entries")));
         if arguments.json {
-            writeln!(to, "{}", line(&page.received))?;
+            let line = line(&page.received);
+            let line = if to.is_terminal() { shown(&line) } else { line.as_str().into() };
+            writeln!(to, "{line}")?;
         } else {
             kept.push(page);
         }
@@ -94,7 +99,10 @@ async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Fa
             Err(error) => error,
         };
         let Some(until) = error.retry_at().filter(|_| wait && is_limit(&error)) else {
-            return Err(statement_failure(&error));
+            return Err(match statement_failure(&error) {
+                Failure::Refused(line) if is_limit(&error) => Failure::Refused(format!("{line}, or pass --wait")),
+                failure => failure,
+            });
         };
         crate::log(format_args!("a limit is reached: waits until {}", instant(until)));
         // A moment more, because clocks differ.
