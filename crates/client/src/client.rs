@@ -16,7 +16,10 @@ use bankrail_jose::remote::RemoteSigner;
 use bankrail_jose::{CurrentKey, SigningKey};
 use bankrail_rate_limit::{CallType, MemoryCounters, Pacer, PacerOptions, Policy};
 use bankrail_values::{SecretString, excerpt};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST,
+    TE, TRANSFER_ENCODING, UPGRADE,
+};
 use http::{HeaderName, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
@@ -158,9 +161,25 @@ impl Client {
     }
 }
 
-/// The header of the API key: any but those that a call has anyway.
+/// Headers that a call, or the connection under it, has anyway.
+const RESERVED: [HeaderName; 12] = [
+    ACCEPT,
+    ACCEPT_ENCODING,
+    AUTHORIZATION,
+    CONNECTION,
+    CONTENT_ENCODING,
+    CONTENT_LENGTH,
+    CONTENT_TYPE,
+    EXPECT,
+    HOST,
+    TE,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// The header of the API key: any but the reserved ones.
 fn api_key_header(name: &str) -> Result<HeaderName, ClientOptionsError> {
-    let header = HeaderName::try_from(name).ok().filter(|name| ![ACCEPT, AUTHORIZATION, CONTENT_TYPE].contains(name));
+    let header = HeaderName::try_from(name).ok().filter(|name| !RESERVED.contains(name));
     header.ok_or_else(|| ClientOptionsError::ApiKeyHeader { found: excerpt(name) })
 }
 

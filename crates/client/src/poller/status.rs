@@ -22,7 +22,8 @@ pub struct AccountStatus {
     pub last_poll: Option<Timestamp>,
     /// When a full walk of it was last completed, as far as this poller knows.
     pub last_full_walk: Option<Timestamp>,
-    /// The last call for its statement that failed, also if a later one succeeded.
+    /// The last call for its statement that failed and was to be made again, also if a later one succeeded. A failure
+    /// for good is in [`AccountState::Stopped`].
     pub last_failure: Option<CallFailure>,
 }
 

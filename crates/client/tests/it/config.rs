@@ -38,7 +38,7 @@ fn unusable_credentials_and_options_are_refused() {
         assert!(matches!(refused(key, loopback()), ClientOptionsError::ApiKey), "{key:?}");
     }
     assert!(matches!(refused("k", loopback().audience("two words")), ClientOptionsError::Audience(_)));
-    for name in ["", "two words", "a:b", "Authorization"] {
+    for name in ["", "two words", "a:b", "Authorization", "Host", "content-length", "TE"] {
         let refused = refused("k", loopback().api_key_header(name));
         assert!(matches!(refused, ClientOptionsError::ApiKeyHeader { .. }), "{name:?}: {refused}");
     }
