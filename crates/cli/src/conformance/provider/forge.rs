@@ -20,25 +20,22 @@ pub(super) struct Keys {
     own: Raw,
     own_public_pem: String,
     nobody: Raw,
-    other: Option<Raw>,
 }
 
 /// A key that signs whatever it is given, with any algorithm that it can.
 struct Raw(Arc<dyn rustls::sign::SigningKey>);
 
 impl Keys {
-    /// Reads the keys of both customers, and makes the key of nobody.
+    /// Reads the customer's key, and makes the key of nobody.
     pub(super) fn read(target: &Target) -> Result<Self, Failure> {
         let own = private(&target.key)?;
         let nobody = SigningKey::generate(RsaSize::Rsa2048)
             .and_then(|key| PrivateKey::from_pem(&key.to_pkcs8_pem()))
             .map_err(|error| Failure::unable(causes(&error), "try again"))?;
-        let other = target.other.as_ref().map(|other| Raw::of(&private(&other.key)?, &other.key)).transpose()?;
         Ok(Self {
             own: Raw::of(&own, &target.key)?,
             own_public_pem: own.public_key().to_spki_pem(),
             nobody: Raw::of(&nobody, "a new key")?,
-            other,
         })
     }
 }
@@ -74,8 +71,6 @@ pub(super) enum Signed {
     Rs256,
     /// By a key that nobody has registered.
     ByNobody,
-    /// By the second customer's key.
-    ByOther,
     Ps256,
     /// The customer's public key as the shared secret.
     Hs256,
@@ -118,7 +113,6 @@ impl Assertion {
         let signature = match self.signed {
             Signed::Rs256 => rs256(&keys.own)?,
             Signed::ByNobody => rs256(&keys.nobody)?,
-            Signed::ByOther => rs256(keys.other.as_ref().unwrap_or(&keys.nobody))?,
             Signed::Ps256 => keys.own.sign(SignatureScheme::RSA_PSS_SHA256, &text)?,
             Signed::Hs256 => {
                 let mac = Hmac::<Sha256>::new_from_slice(keys.own_public_pem.as_bytes());

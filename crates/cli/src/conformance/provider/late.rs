@@ -70,7 +70,10 @@ pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), Failure> {
     if !judge.wants(id) {
         return Ok(());
     }
-    let other = judge.target.scopes.iter().find(|scope| !scope.contains("STATEMENT")).cloned();
+    let of_statements = |scope: &str| scope.to_ascii_uppercase().contains("STATEMENT");
+    // Names of scopes are the provider's: what another is for shows only beside one that is of statements.
+    let known = judge.target.scopes.iter().any(|scope| of_statements(scope));
+    let other = judge.target.scopes.iter().find(|scope| known && !of_statements(scope)).cloned();
     let (Some(scope), Some(account)) = (other, judge.target.accounts.first().cloned()) else {
         let why = "no scope of the customer is of something else; --scope names one";
         judge.row(id, title, Verdict::NotSeen(why.to_owned()));
@@ -145,9 +148,13 @@ pub(super) async fn limits(judge: &mut Judge, wanted: bool) -> Result<(), Failur
     let (id, title) = STATEMENT_LIMIT;
     if judge.wants(id) {
         let token = bearer_of(judge).await?;
-        let account = judge.target.accounts.first().cloned().unwrap_or_default();
-        let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
-        let verdict = until_refused(judge, Endpoint::Statement, STATEMENTS, &mut |_| Ok(call.clone())).await?;
+        let verdict = if judge.bearer.as_ref().is_some_and(|bearer| bearer.until > Instant::now()) {
+            let account = judge.target.accounts.first().cloned().unwrap_or_default();
+            let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
+            until_refused(judge, Endpoint::Statement, STATEMENTS, &mut |_| Ok(call.clone())).await?
+        } else {
+            Verdict::NotRun("there is no valid access token".to_owned())
+        };
         judge.row(id, title, verdict);
     }
     let (id, title) = TOKEN_LIMIT;

@@ -100,11 +100,20 @@ async fn walk(judge: &mut Judge, request: &Value, first: Option<&Statement>) -> 
         }
         let page = match ask(judge, &request).await? {
             Ok(page) => page,
+            // The first request with a cursor: what its member is called is left open.
+            Err(Verdict::Failed(_)) if walk.pages == 1 => {
+                walk.end = Err(Verdict::NotSeen("the provider does not answer a request with cursor".to_owned()));
+                return Ok(walk);
+            }
             Err(verdict) => {
                 walk.end = Err(verdict);
                 return Ok(walk);
             }
         };
+        if walk.pages == 1 && page.more && page.cursor == next && entries(&page) == walk.found {
+            walk.end = Err(Verdict::NotSeen("the provider does not go on with the member cursor".to_owned()));
+            return Ok(walk);
+        }
         walk.pages += 1;
         walk.found.extend(entries(&page));
         next = match (page.more, page.cursor) {

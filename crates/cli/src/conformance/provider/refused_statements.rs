@@ -92,7 +92,7 @@ async fn somebody_else(judge: &mut Judge, token: &str, right: &Call) {
             ask(judge, "S19.11", account_title, call).await;
         }
         None => {
-            let why = "the second connection has no account".to_owned();
+            let why = "the second connection has no account of its own".to_owned();
             judge.row("S19.11", account_title, Verdict::NotSeen(why));
         }
     }

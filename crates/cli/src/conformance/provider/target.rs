@@ -36,7 +36,7 @@ pub(super) struct Target {
 pub(super) struct Other {
     pub(super) customer: String,
     pub(super) api_key: Zeroizing<String>,
-    pub(super) key: String,
+    /// An account that only the other has.
     pub(super) account: Option<String>,
 }
 
@@ -83,6 +83,8 @@ impl Target {
             Some(file) => TlsRoots::OnlyPem(input::read(&name(&file), MOST)?.to_vec()),
             None => TlsRoots::Platform,
         };
+        let other = arguments.second_connection.as_deref().map(Connection::read).transpose()?;
+        let other = other.map(|other| Other::new(other, &accounts));
         Ok(Self {
             statement_url: below("/accounts/v2.0/statement"),
             audience: audience.unwrap_or_else(|| token_url.to_string()),
@@ -99,18 +101,18 @@ impl Target {
             scopes,
             accounts,
             roots,
-            other: arguments.second_connection.as_deref().map(Connection::read).transpose()?.map(Other::new),
+            other,
         })
     }
 }
 
 impl Other {
-    fn new(connection: Connection) -> Self {
+    fn new(connection: Connection, accounts: &[String]) -> Self {
         Self {
-            key: name(&connection.signing_key),
             customer: connection.customer,
             api_key: Zeroizing::new(connection.api_key),
-            account: connection.accounts.into_iter().next(),
+            // One that both have is nobody else's.
+            account: connection.accounts.into_iter().find(|account| !accounts.contains(account)),
         }
     }
 }

@@ -38,24 +38,23 @@ async fn request(judge: &mut Judge, scope: &str) -> Result<Got, Failure> {
 /// [`Failure::Unable`] if the provider cannot be reached.
 pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), Failure> {
     let scope = judge.target.scopes.join(" ");
-    let got = request(judge, &scope).await?;
-    let (answer, not_run) = match got {
-        Got::Answer(answer) => (Some(answer), None),
+    let answer = match request(judge, &scope).await? {
+        Got::Answer(answer) => answer,
         Got::Nothing(why) => {
             let what = format!("{}: {why}", judge.target.token_url);
             return Err(Failure::unable(what, "check the address, and the certificates with --roots"));
         }
-        Got::NotRun(why) => (None, Some(why)),
+        // A report without the rows of statements would have no rest to judge later.
+        Got::NotRun(why) => {
+            return Err(Failure::unable(format_args!("no access token: {why}"), "run it again an hour later"));
+        }
     };
-    let all = |found: &dyn Fn(&Answer) -> Verdict| match (&answer, &not_run) {
-        (Some(answer), _) => found(answer),
-        (None, why) => Verdict::NotRun(why.clone().unwrap_or_default()),
-    };
+    let all = |found: &dyn Fn(&Answer) -> Verdict| found(&answer);
     let verdict = all(&|answer| status_of(answer, &[200]));
     judge.row("S20.13", "a right token request is answered 200", verdict);
     let url = judge.target.token_url.clone();
     judge.row("S20.2", "the path is /v1.0/auth", all(&|answer| path_of(answer, &url, "/v1.0/auth")));
-    if answer.as_ref().is_some_and(|answer| answer.status != 200) {
+    if answer.status != 200 {
         // Nothing else can be said about an answer that is not the one.
         return Ok(());
     }
@@ -80,9 +79,7 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), Failure> {
     if judge.target.scopes.len() > 1 {
         judge.row("S20.9", "several scopes are separated by a space", all(&|_| Verdict::Passed));
     }
-    if let Some(answer) = &answer {
-        judge.bearer = bearer(answer);
-    }
+    judge.bearer = bearer(&answer);
     Ok(())
 }
 

@@ -98,6 +98,10 @@ impl Wire {
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .no_proxy()
+            // Each call is paid for, and is sent once.
+            .retry(reqwest::retry::never())
+            // A provider may close a connection that is not in use at any time, which would look like its fault.
+            .pool_max_idle_per_host(0)
             .timeout(TIMEOUT)
             .user_agent(concat!("bankrail-conformance/", env!("CARGO_PKG_VERSION")));
         Ok(Self(http.build().map_err(|error| failed(&error.without_url()))?))
