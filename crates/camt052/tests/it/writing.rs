@@ -1,7 +1,7 @@
 //! Guarantees of writing besides the round trip.
 
 use crate::findings::document;
-use bankrail_camt052::{AccountId, Document, Envelope, WriteError, WriteOptions};
+use bankrail_camt052::{AccountId, Document, Envelope, FindingKind, WriteError, WriteOptions};
 
 #[test]
 fn indented_and_compact_are_the_same_document() {
@@ -71,4 +71,11 @@ fn what_would_not_be_read_back_is_refused() {
     let mut empty = read.clone();
     empty.supplementary_data[0].envelope = Envelope::from_unchecked_xml("");
     assert!(empty.to_xml().is_ok(), "tolerant, as reading is");
+    // What XML cannot carry is not taken for white space.
+    for xml in ["<a xmlns=\"urn:a\">\u{1}</a>", "<Document>\u{1}<BkToCstmrAcctRpt/></Document>"] {
+        empty.supplementary_data[0].envelope = Envelope::from_unchecked_xml(xml);
+        assert!(matches!(empty.to_xml(), Err(WriteError::Unfaithful { .. })));
+        let found = empty.check();
+        assert!(found.iter().any(|finding| finding.kind == FindingKind::Character { found: '\u{1}' }), "{found:?}");
+    }
 }

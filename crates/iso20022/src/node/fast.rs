@@ -1,4 +1,4 @@
-//! Where the cursor calls the fast reader: before each element of a sequence.
+//! Where the cursor calls the fast reader: before each element of a sequence, except for groups.
 //!
 //! The fast reader takes an element whole or not at all, and only if it is as the writer writes it. Any other element is
 //! read over events, and the fast reader is asked again for each of its children. The element may break rules beyond

@@ -30,7 +30,7 @@ pub trait Tokens {
     fn ahead(&self) -> &str;
     /// Reads more of it into memory; false when there is no more.
     fn more(&mut self) -> bool;
-    /// Skips so many bytes of it: whole elements, or the content of one.
+    /// Skips so many bytes of it: what stands before an element, and the element, perhaps in several steps.
     fn skip(&mut self, bytes: usize);
     /// What follows may be asked for again, until this is said the next time.
     fn remember(&mut self);
