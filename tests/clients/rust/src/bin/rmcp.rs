@@ -31,7 +31,7 @@ async fn token(customer: &Arc<Customer>, case: &str) -> Result<String, Failure> 
         signing_algorithm: JwtSigningAlgorithm::RS256,
         token_endpoint_audience: (case == "wrong aud").then(|| WRONG_AUDIENCE.to_owned()),
         scopes,
-        resource: None,
+        resource: Some(base.to_owned()),
     };
     manager.validate_client_credentials_metadata(&config)?;
     manager.configure_client_credentials(&config)?;
