@@ -1,11 +1,11 @@
-"""A foreign customer: Authlib gets a token from a running sandbox and asks for a statement with it.
+"""A foreign customer: Authlib gets a token from `bankrail provider` and asks for every statement with it.
 
-`customer.py FILE`: FILE is the customer.json that `sandbox serve` writes.
+`customer.py FILE`: FILE is the connection.toml that `bankrail provider` writes for a demo customer.
 """
 
-import json
 import pathlib
 import sys
+import tomllib
 import uuid
 import xml.etree.ElementTree as ElementTree
 
@@ -13,16 +13,17 @@ from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc7523 import PrivateKeyJWT
 
 path = pathlib.Path(sys.argv[1])
-customer = json.loads(path.read_text())
+customer = tomllib.loads(path.read_text())
+statement_url = f"{customer['base_url']}/accounts/v2.0/statement"
 session = OAuth2Session(
-    customer["customer_code"],
-    (path.parent / customer["assertion_key"]).read_text(),
+    customer["customer"],
+    (path.parent / customer["signing_key"]).read_text(),
     token_endpoint_auth_method=PrivateKeyJWT(customer["audience"]),
-    scope=customer["scope"],
+    scope=" ".join(customer["scopes"]),
 )
 session.trust_env = False  # an authority of the environment would replace the one below
-session.verify = str(path.parent / customer["ca"])
-session.headers["apikey"] = customer["api_key"]
+session.verify = str(path.parent / customer["roots"])
+session.headers[customer["api_key_header"]] = customer["api_key"]
 
 token = session.fetch_token(customer["token_url"], grant_type="client_credentials")
 assert token["token_type"] == "Bearer" and token["expires_in"] == 3600, token
@@ -30,7 +31,7 @@ assert str(uuid.UUID(token["access_token"])) == token["access_token"]
 
 seen = 0
 for account in customer["accounts"]:
-    answer = session.post(customer["statement_url"], json={"accountId": account, "includeNarrative": True})
+    answer = session.post(statement_url, json={"accountId": account, "includeNarrative": True})
     assert answer.status_code == 200, answer.text
     body = answer.json()
     assert body["accountId"] == account and body["extract"] == "intraday"
@@ -41,6 +42,6 @@ for account in customer["accounts"]:
     seen += 1
 assert seen == 10, seen
 
-answer = session.post(customer["statement_url"], json={"accountId": "0" * 15})
+answer = session.post(statement_url, json={"accountId": "0" * 15})
 assert answer.json()["error"]["statusCode"] == "EC20001", answer.text
 print(f"a token and {seen} statements")

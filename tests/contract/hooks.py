@@ -1,7 +1,8 @@
 """What schemathesis cannot make up: a customer's API key, signed assertions, tokens, accounts and cursors.
 
-`CUSTOMER_FILE` names the customer.json that `sandbox serve` writes, `COUNTS_FILE` the file for the number of answers by
-status. Values that break the document stay as they are, so that they are refused.
+`CUSTOMER_FILE` names what a demo customer of `bankrail provider` needs, as tests/clients/provider.py writes it,
+`COUNTS_FILE` the file for the number of answers by status. Values that break the document stay as they are, so that
+they are refused.
 """
 
 import atexit
