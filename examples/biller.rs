@@ -1,6 +1,7 @@
-//! A biller: `biller FOLDER ACCOUNT...`, with the folder of `sandbox serve`. It imports each new entry of the accounts
-//! once, receives the bank's webhooks on port 9443, keeps the histories of mandates and payments, and prints each
-//! change, until Ctrl-C. All it knows is in `biller.sqlite`, so that it may be killed at any time and started again.
+//! A biller: `biller FOLDER ACCOUNT...`, with a folder that `bankrail provider` makes for a demo customer. Its file
+//! `connection.toml` says what the biller and its bank have arranged. The biller imports each new entry of the accounts
+//! once, receives the bank's webhooks, keeps the histories of mandates and payments, and prints each change, until
+//! Ctrl-C. All it knows is in `biller.sqlite`, so that it may be killed at any time and started again.
 
 use bankrail::client::receivers::keys::KeyFolder;
 use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
@@ -14,45 +15,47 @@ use bankrail::stores::sqlite::{SqliteHistories, SqliteStore, Work};
 use bankrail::values::StoreError;
 use bankrail::webhook::history::Histories as _;
 use bankrail::webhook::{MandateActionOutcome, MandateNotification, Message, PaymentOutcome, QueryNotification};
-use serde_json::Value;
 use std::error::Error;
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use toml::{Table, Value};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("usage: biller FOLDER ACCOUNT...")?);
     let file = |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"));
-    let bank: Value = serde_json::from_str(&file("customer.json")?)?;
-    let text = |name: &str| bank.get(name).and_then(Value::as_str).ok_or_else(|| format!("customer.json: no {name}"));
+    let bank = connection(&file("connection.toml")?)?;
+    let text = |name: &str| member(&bank, name).ok_or_else(|| format!("connection.toml: no {name}"));
     let store = Arc::new(SqliteStore::open(folder.join("biller.sqlite"))?);
     let table = "CREATE TABLE IF NOT EXISTS imported (id BLOB, amount TEXT)";
     store.transaction(|sql| sql.connection().execute_batch(table)).await?;
 
-    let key = SigningKey::from_pem(&file("customer-assertion.pem")?)?;
-    let credentials = Credentials::new(text("customer_code")?.parse()?, key, text("api_key")?);
-    let secret = TokenCacheSecret::from_base64(file("token-cache.key")?.trim())?;
+    let key = SigningKey::from_pem(&file(text("signing_key")?)?)?;
+    let credentials = Credentials::new(text("customer")?.parse()?, key, text("api_key")?);
+    let secret = token_secret(&folder)?;
     let options = ClientOptions::new().audience(text("audience")?).counters(store.clone());
-    let options = options.tls_roots(TlsRoots::OnlyPem(file("ca.pem")?.into())).token_cache(store.clone(), secret);
+    let options = options.tls_roots(TlsRoots::OnlyPem(file(text("roots")?)?.into())).token_cache(store.clone(), secret);
     let client = Client::new(credentials, text("base_url")?, options)?;
     let accounts: Result<Vec<_>, _> = std::env::args().skip(2).map(|id| id.parse().map(PolledAccount::new)).collect();
     let poller = Poller::transactional(client.statements(), store.clone(), accounts?, import);
 
-    let (bank_keys, unusable) = KeyFolder::open(folder.join("bank-keys"))?;
+    let (bank_keys, unusable) = KeyFolder::open(folder.join(text("receivers.provider_keys")?))?;
     unusable.iter().for_each(|key| eprintln!("{key}"));
-    let opener = Opener::new(DecryptionKey::from_pem(&file("customer-decryption.pem")?)?, bank_keys.keys());
+    let key = DecryptionKey::from_pem(&file(text("receivers.decryption_key")?)?)?;
+    let opener = Opener::new(key, bank_keys.keys()).with_options(OpenOptions::customer());
     let options = ReceiversOptions::new().sender_keys(Arc::new(bank_keys));
-    let receivers =
-        Receivers::new(opener.with_options(OpenOptions::customer()), "receiver-key", Arc::new(store.inbox()), options)?;
+    let receivers = Receivers::new(opener, text("receivers.api_key")?, Arc::new(store.inbox()), options)?;
     let handlers = Handlers::new()
         .transactional(keep::<MandateActionOutcome>)
         .transactional(keep::<MandateNotification>)
         .transactional(keep::<PaymentOutcome>)
         .transactional(keep::<QueryNotification>);
-    let tls = server_config(file("server.pem")?.as_bytes(), file("server-key.pem")?.as_bytes())?;
-    let server = Server::new(TcpListener::bind("127.0.0.1:9443").await?, tls, receivers.router());
+    let (chain, key) = (file(text("receivers.certificate")?)?, file(text("receivers.certificate_key")?)?);
+    let tls = server_config(chain.as_bytes(), key.as_bytes())?;
+    let server = Server::new(TcpListener::bind(text("receivers.listen")?).await?, tls, receivers.router());
 
     let shutdown = Shutdown::on_signal()?;
     let [one, two, three] = [0; 3].map(|_| shutdown.clone().wanted());
@@ -61,6 +64,32 @@ async fn main() -> Result<(), Box<dyn Error>> {
         _ = all => Ok(()),
         Err(error) = print_changes(store.histories()) => Err(error.into()),
     }
+}
+
+/// What the biller and its bank have arranged. An error does not quote it, because it holds secrets.
+fn connection(text: &str) -> Result<Value, String> {
+    let table: Table =
+        text.parse().map_err(|error: toml::de::Error| format!("connection.toml: {}", error.message()))?;
+    Ok(Value::Table(table))
+}
+
+/// The text of a member, such as `receivers.listen`.
+fn member<'a>(connection: &'a Value, name: &str) -> Option<&'a str> {
+    name.split('.').try_fold(connection, |table, name| table.get(name))?.as_str()
+}
+
+/// The secret that seals the token in the store. It is made once, and readable by its owner alone.
+fn token_secret(folder: &Path) -> Result<TokenCacheSecret, Box<dyn Error>> {
+    let file = folder.join("token-cache.key");
+    if !file.exists() {
+        let mut secret = [0; TokenCacheSecret::LEN];
+        getrandom::fill(&mut secret)?;
+        let mut whole = tempfile::NamedTempFile::new_in(folder)?;
+        whole.write_all(&secret)?;
+        whole.persist(&file)?;
+    }
+    let secret = std::fs::read(file)?.try_into().map_err(|_| "token-cache.key: expected 32 bytes")?;
+    Ok(TokenCacheSecret::from_bytes(secret))
 }
 
 /// Imports the new entries in the transaction that records them.

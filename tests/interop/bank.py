@@ -1,8 +1,8 @@
 """A bank that shares no code with this project:
 `bank.py FOLDER [--port N] [--quirks all|none|NAME,...] [--faults NAME,...] [--seed N]`.
 
-It makes in FOLDER what `sandbox serve` makes there, so that the same programs run against it, and serves tokens and
-statements over HTTPS until Ctrl-C. Assertions are verified by joserfc, reports are written here.
+It makes in FOLDER what `bankrail provider` makes for a demo customer, so that the same programs run against it, and
+serves tokens and statements over HTTPS until Ctrl-C. Assertions are verified by joserfc, reports are written here.
 
 Quirks are what published samples and live services do beside the specification. A client must live with each:
 
@@ -25,7 +25,6 @@ import hmac
 import http.server
 import ipaddress
 import json
-import os
 import pathlib
 import random
 import re
@@ -58,6 +57,16 @@ UNKNOWN_ACCOUNT = "000000000000000"
 OTHER_CUSTOMER = "OTHERCUSTOMER"
 OTHER_ACCOUNT = "999001500100201"
 BANK_KID = "interop-1"
+# Where and how the customer receives webhooks, for its `connection.toml`.
+RECEIVERS = """
+[receivers]
+listen = "127.0.0.1:9443"
+certificate = "server.pem"
+certificate_key = "server-key.pem"
+api_key = "receiver-key"
+decryption_key = "customer-decryption.pem"
+provider_keys = "bank-keys"
+"""
 JSON_TYPES = ("application/json", "application/json;charset=UTF-8", "Application/JSON; charset=utf-8")
 
 WORDS = ("rent", "unit 4", "<thanks & regards>", "meter 77", "👍👨‍👩‍👧", "Công ty", "“quoted”", "新年快樂", "a/b")
@@ -626,8 +635,6 @@ class Bank:
         self.write("server.pem", certificate("localhost", own, "Interop CA", authority))
         self.write("server-key.pem", private_pem(own))
         self.api_key, self.other_api_key = str(uuid.uuid4()), str(uuid.uuid4())
-        self.write("api-key", self.api_key.encode())
-        self.write("token-cache.key", base64.b64encode(os.urandom(32)))
 
     def write(self, name, content):
         path = self.folder / name
@@ -668,22 +675,9 @@ class Bank:
         self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         base_url = f"https://localhost:{self.server.server_address[1]}"
-        customer = {
-            "customer_code": CUSTOMER,
-            "api_key": self.api_key,
-            "assertion_key": "customer-assertion.pem",
-            "audience": AUDIENCE,
-            "ca": "ca.pem",
-            "bank_keys": "bank-keys",
-            "base_url": base_url,
-            "token_url": f"{base_url}/v1.0/auth",
-            "statement_url": f"{base_url}/accounts/v2.0/statement",
-            "scope": SCOPE,
-            "accounts": list(self.accounts),
-        }
-        self.write("customer.json", json.dumps(customer, indent=2).encode())
-        self.write("connection.toml", connection(base_url, CUSTOMER, self.api_key, list(self.accounts), "").encode())
-        other = connection(base_url, OTHER_CUSTOMER, self.other_api_key, list(self.others), "../")
+        own = connection(base_url, CUSTOMER, self.api_key, list(self.accounts)) + RECEIVERS
+        self.write("connection.toml", own.encode())
+        other = connection(base_url, OTHER_CUSTOMER, self.other_api_key, list(self.others), folder="../")
         self.write("other/connection.toml", other.encode())
         return base_url
 
@@ -723,9 +717,9 @@ class Bank:
         call.wfile.write(content)
 
 
-def connection(base_url, customer, api_key, accounts, folder):
-    """What a customer needs, in the form that the program reads."""
-    values = {"base_url": base_url, "audience": AUDIENCE, "customer": customer, "api_key": api_key, "scopes": [SCOPE]}
+def connection(base_url, customer, api_key, accounts, audience=AUDIENCE, folder=""):
+    """What a customer needs, in the form that the programs read."""
+    values = {"base_url": base_url, "audience": audience, "customer": customer, "api_key": api_key, "scopes": [SCOPE]}
     values |= {"signing_key": f"{folder}customer-assertion.pem", "roots": f"{folder}ca.pem", "accounts": accounts}
     return "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items())
 

@@ -41,13 +41,8 @@ class World:
     def make_files(self, limits):
         # The keys and certificates that a foreign bank makes for the same programs.
         files = self.files = keys.Bank(self.folder, seed=0)
-        customer = {
-            "customer_code": CUSTOMER,
-            "api_key": files.api_key,
-            "audience": self.url,
-            "base_url": self.url,
-        }
-        files.write("customer.json", json.dumps(customer).encode())
+        connection = keys.connection(self.url, CUSTOMER, files.api_key, ACCOUNTS, audience=self.url)
+        files.write("connection.toml", (connection + keys.RECEIVERS).encode())
         files.write("signing.pem", (self.folder / "provider-signing.pem").read_bytes())
         files.write("cursor.key", os.urandom(32))
         for name in ("customer-assertion", "customer-decryption"):
