@@ -3,44 +3,24 @@
 use crate::tls::Certificates;
 use bankrail::http::serve;
 use std::error::Error;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
+use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-
-/// A listener on 127.0.0.1; port 0 lets the system choose one.
-pub(crate) fn listen(port: u16) -> Result<TcpListener, Box<dyn Error>> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
-}
-
-/// `https://localhost:PORT`.
-pub(crate) fn base_url(address: SocketAddr) -> String {
-    format!("https://localhost:{}", address.port())
-}
 
 /// A running HTTPS server.
 #[derive(Debug)]
 pub(crate) struct Server {
-    pub(crate) address: SocketAddr,
+    address: SocketAddr,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
 impl Server {
-    /// Serves `router` on 127.0.0.1; port 0 lets the system choose one.
-    pub(crate) fn start(router: axum::Router, certificates: &Certificates, port: u16) -> Result<Self, Box<dyn Error>> {
-        Self::start_on(listen(port)?, router, certificates)
-    }
-
-    /// Serves `router` on a listener.
-    pub(crate) fn start_on(
-        listener: TcpListener,
-        router: axum::Router,
-        certificates: &Certificates,
-    ) -> Result<Self, Box<dyn Error>> {
+    /// Serves `router` on 127.0.0.1, at a port that the system chooses.
+    pub(crate) async fn start(router: axum::Router, certificates: &Certificates) -> Result<Self, Box<dyn Error>> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let listener = tokio::net::TcpListener::from_std(listener)?;
         let server = serve::Server::new(listener, certificates.server_config()?, router);
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(server.run(async {
@@ -52,7 +32,7 @@ impl Server {
 
     /// `https://localhost:PORT`.
     pub(crate) fn base_url(&self) -> String {
-        base_url(self.address)
+        format!("https://localhost:{}", self.address.port())
     }
 
     /// Lets requests in progress finish.

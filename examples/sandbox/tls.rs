@@ -1,8 +1,7 @@
-//! A certificate authority and a server certificate for loopback, made at start or read back.
+//! A certificate authority and a server certificate for loopback, made at start.
 
 use bankrail::http::serve::{CertificateError, server_config};
 use std::error::Error;
-use std::path::Path;
 
 /// The sandbox's certificate authority, the only one that its customer trusts, and the server certificate that it
 /// issued.
@@ -30,23 +29,6 @@ impl Certificates {
         server.use_authority_key_identifier_extension = true;
         let server = server.signed_by(&key, &authority)?;
         Ok(Self { authority_pem: authority.pem(), chain_pem: server.pem(), key_pem: key.serialize_pem() })
-    }
-
-    /// Reads the three files from `folder`, or makes them and writes them there.
-    pub(crate) fn in_folder(folder: &Path) -> Result<Self, Box<dyn Error>> {
-        let [authority, chain, key] = ["ca.pem", "server.pem", "server-key.pem"].map(|name| folder.join(name));
-        if authority.exists() && chain.exists() && key.exists() {
-            return Ok(Self {
-                authority_pem: std::fs::read_to_string(authority)?,
-                chain_pem: std::fs::read_to_string(chain)?,
-                key_pem: std::fs::read_to_string(key)?,
-            });
-        }
-        let made = Self::generate()?;
-        super::files::write_private(&key, &made.key_pem)?;
-        std::fs::write(chain, &made.chain_pem)?;
-        std::fs::write(authority, &made.authority_pem)?;
-        Ok(made)
     }
 
     /// The server's TLS configuration.

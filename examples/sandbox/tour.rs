@@ -35,7 +35,7 @@ pub(crate) struct Sandbox {
 /// Runs every step. The first step that fails ends the run with an error that names it.
 pub(crate) async fn run() -> Result<(), Box<dyn Error>> {
     println!("starting both sides with new keys and certificates");
-    let (sandbox, server) = start().map_err(|error| format!("the start failed: {error}"))?;
+    let (sandbox, server) = start().await.map_err(|error| format!("the start failed: {error}"))?;
     println!("provider at {}\n", sandbox.base_url);
 
     println!("== 1. an access token");
@@ -72,7 +72,7 @@ pub(crate) fn expect(holds: bool, expected: &str) -> Result<(), Box<dyn Error>> 
     if holds { Ok(()) } else { Err(format!("expected {expected}").into()) }
 }
 
-fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
+async fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let keys = Keys::generate()?;
     let certificates = Certificates::generate()?;
     // The sandbox's clock is set to the current time and then stands still, so that no hour ends between two steps.
@@ -84,7 +84,7 @@ fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let options = ProviderOptions::new().clock(clock.clone()).report_time_zone("Australia/Sydney");
     let verifier = Verifier::new(audience.clone());
     let provider = Provider::new(bank.clone(), bank, store.clone(), store, verifier, options)?;
-    let server = Server::start(provider.router(), &certificates, 0)?;
+    let server = Server::start(provider.router(), &certificates).await?;
     let base_url = server.base_url();
     let credentials = Credentials::new(CUSTOMER.parse()?, keys.assertion.clone(), API_KEY);
     let roots = TlsRoots::OnlyPem(certificates.authority_pem.clone().into_bytes());

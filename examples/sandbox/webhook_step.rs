@@ -37,7 +37,7 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let options = ReceiversOptions::new().clock(sandbox.clock.clone());
     let receivers = Receivers::new(opener, RECEIVER_KEY, inbox, options)?;
     let worker = receivers.worker(handlers(&seen));
-    let server = Server::start(receivers.router(), &sandbox.certificates, 0)?;
+    let server = Server::start(receivers.router(), &sandbox.certificates).await?;
     println!("receivers at   {}", server.base_url());
 
     let outbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("outbox.sqlite"))?.outbox());
@@ -69,7 +69,7 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
 }
 
 /// One message of each kind other than the payment outcome.
-pub(crate) fn others() -> Result<[Message; 3], Box<dyn Error>> {
+fn others() -> Result<[Message; 3], Box<dyn Error>> {
     use bankrail::webhook::{ActionStatus, ActionType};
     let notification = samples::mandate_notification(&Trigger::CreationConfirmed).ok_or("expected a sample")?;
     Ok([
@@ -80,7 +80,7 @@ pub(crate) fn others() -> Result<[Message; 3], Box<dyn Error>> {
 }
 
 /// Enqueues one message and makes its delivery.
-pub(crate) async fn deliver(
+async fn deliver(
     provider: &Dispatcher,
     outbox: &dyn Outbox,
     message: &Message,
