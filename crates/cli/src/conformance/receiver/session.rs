@@ -145,25 +145,7 @@ impl Session {
         title: impl Into<String>,
         deliveries: &[Delivery],
     ) -> Result<(), Failure> {
-        if !self.wants(id) {
-            return Ok(());
-        }
-        let begin = Instant::now();
-        let verdict = match self.obstacle(deliveries) {
-            Some(why) => Verdict::NotRun(why),
-            None => {
-                let mut faults = Vec::new();
-                for delivery in deliveries {
-                    let heard = self.send(delivery).await;
-                    if !self.is_acknowledged(delivery.kind, &heard) {
-                        faults.push(format!("for {} {}", delivery.what, heard.describe()));
-                    }
-                }
-                all_of("the acknowledgement", &faults, deliveries.len())
-            }
-        };
-        self.push(id, title.into(), verdict, begin);
-        Ok(())
+        self.each(id, title.into(), deliveries, true).await
     }
 
     /// A row that passes if none of these deliveries is acknowledged, and the receiver has survived them.
@@ -173,36 +155,45 @@ impl Session {
         title: impl Into<String>,
         deliveries: &[Delivery],
     ) -> Result<(), Failure> {
+        self.each(id, title.into(), deliveries, false).await
+    }
+
+    /// A row that passes if each of these deliveries is acknowledged, or none is.
+    async fn each(
+        &mut self,
+        id: &'static str,
+        title: String,
+        deliveries: &[Delivery],
+        acknowledged: bool,
+    ) -> Result<(), Failure> {
         if !self.wants(id) {
             return Ok(());
         }
         let begin = Instant::now();
-        let verdict = match self.obstacle(deliveries) {
-            Some(why) => Verdict::NotRun(why),
-            None => {
-                let mut faults = Vec::new();
-                for delivery in deliveries {
-                    let heard = self.send(delivery).await;
-                    match &heard {
-                        Heard::Nothing(why) => {
-                            if let Some(found) = self.is_down(delivery.kind).await? {
-                                faults.push(format!(
-                                    "for {} no answer ({why}), and for a good message after it {found}",
-                                    delivery.what
-                                ));
-                                break;
-                            }
-                        }
-                        heard if self.is_acknowledged(delivery.kind, heard) => {
-                            faults.push(format!("for {} {}", delivery.what, heard.describe()));
-                        }
-                        Heard::Answer(_) => {}
+        if let Some(why) = self.obstacle(deliveries) {
+            self.push(id, title, Verdict::NotRun(why), begin);
+            return Ok(());
+        }
+        let mut faults = Vec::new();
+        for delivery in deliveries {
+            let heard = self.send(delivery).await;
+            match &heard {
+                // Refused it may be by silence, as long as the receiver lives.
+                Heard::Nothing(why) if !acknowledged => {
+                    if let Some(found) = self.is_down(delivery.kind).await? {
+                        let what = &delivery.what;
+                        faults.push(format!("for {what} no answer ({why}), and for a good message after it {found}"));
+                        break;
                     }
                 }
-                all_of("no acknowledgement", &faults, deliveries.len())
+                heard if self.is_acknowledged(delivery.kind, heard) != acknowledged => {
+                    faults.push(format!("for {} {}", delivery.what, heard.describe()));
+                }
+                _ => {}
             }
-        };
-        self.push(id, title.into(), verdict, begin);
+        }
+        let expected = if acknowledged { "the acknowledgement" } else { "no acknowledgement" };
+        self.push(id, title, all_of(expected, &faults, deliveries.len()), begin);
         Ok(())
     }
 
