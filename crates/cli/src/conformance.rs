@@ -24,8 +24,8 @@ pub(crate) enum Command {
     /// acknowledges it. Where a receiver differs there from what is sensible, that is "noted", and fails with --strict.
     /// "not run": the row depends on another that failed, or on a receiver whose address was not given.
     #[command(
-        after_help = "The file of --config is TOML. Names of files in it are relative to its folder, and arguments come \
-        before what is in it. Keys in it do not stand in the list of processes:\n\n  \
+        after_help = "The file of --config is TOML. Names of files in it are relative to its folder, and arguments \
+        come before what is in it. Keys in it do not stand in the list of processes:\n\n  \
         url = \"https://localhost:9443\"         # the paths of the receivers are below it\n  \
         # query = \"https://…\"                  # or that of one: outcome, notification, payment, query\n  \
         sign = \"keys/signing.pem\"              # the provider's private key\n  \

@@ -71,8 +71,8 @@
 //!
 //! `SqliteStore::histories` then finds them by id, lists them by state, and tells of changes.
 //!
-//! The sender learns no reason of a refusal. The operator finds it in the log, and [`ReceiversOptions::observe`] tells a
-//! program what became of each delivery, with the stage that it did not pass.
+//! The sender learns no reason of a refusal. The operator finds it in the log, and [`ReceiversOptions::observe`] tells
+//! a program what became of each delivery, with the stage that it did not pass.
 //!
 //! Handled messages are kept so that a duplicate is recognised. They are kept for ever, unless
 //! [`ReceiversOptions::retention`] or a retention of the inbox is set, or the caller runs

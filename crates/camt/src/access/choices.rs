@@ -56,9 +56,9 @@ impl IssuedId {
 }
 
 code_or_proprietary! {
-    AccountScheme AccountType BalanceSubType BalanceTypeCode ChargeType ClearingSystem CreditorReferenceCode DiscountType
-    DocumentLineCode FinancialScheme GarnishmentCode InputChannel InterestType OrganisationScheme PersonScheme Purpose
-    ReferredDocumentCode ReportingSource ReturnReason SecurityIdSource TaxAmountType
+    AccountScheme AccountType BalanceSubType BalanceTypeCode ChargeType ClearingSystem CreditorReferenceCode
+    DiscountType DocumentLineCode FinancialScheme GarnishmentCode InputChannel InterestType OrganisationScheme
+    PersonScheme Purpose ReferredDocumentCode ReportingSource ReturnReason SecurityIdSource TaxAmountType
 }
 
 impl AccountId {

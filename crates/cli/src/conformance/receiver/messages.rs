@@ -1,5 +1,5 @@
-//! Messages as JSON, after SPEC.md's tables. They are made by hand and not by the library's types, so that they can also
-//! be what no type allows.
+//! Messages as JSON, after SPEC.md's tables. They are made by hand and not by the library's types, so that they can be
+//! what no type allows.
 
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock};
 use bankrail::webhook::MessageKind;
