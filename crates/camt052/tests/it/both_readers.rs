@@ -331,3 +331,24 @@ fn what_is_wrong_beyond_the_schema_is_reported_by_the_fast_reader() {
         }
     }
 }
+
+#[test]
+fn a_long_tag_is_refused_before_an_element_that_is_read_fast() {
+    let options = ReadOptions::default().limits(ReadLimits::default().token_bytes(100));
+    let entry = ENTRY.replace("<BkTxCd/>", "<BkTxCd></BkTxCd>");
+    let end = format!("</Sts{}>", " ".repeat(200));
+    let unknown = format!("</Sts><{}/>", "x".repeat(200));
+    for odd in [end, unknown] {
+        let xml = report(&entry.replace("</Sts>", &odd));
+        assert_same(&xml, options);
+        assert!(in_memory(&xml, options, true).0.is_err(), "{odd}");
+    }
+}
+
+#[test]
+fn the_entry_without_memory_is_the_same_in_both_readers() {
+    for per_byte in [0, 1, 2] {
+        let options = ReadOptions::default().limits(ReadLimits::default().memory_per_byte(per_byte));
+        assert_same(&report(&ENTRY.repeat(1_000)), options);
+    }
+}

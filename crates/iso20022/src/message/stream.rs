@@ -111,7 +111,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// Within the message, up to the start tag of a group.
     fn message(&mut self) -> Result<Option<Part<M>>, Halt> {
         let cursor = &mut self.cursor;
-        cursor.read_ahead::<M>(&mut self.message, &mut self.message_at, M::SHAPE.group)?;
+        cursor.read_ahead::<M>(&mut self.message, &mut self.message_at, "")?;
         let index = match cursor.child(M::FIELDS, &mut self.message_at)? {
             Child::Field(index) => index,
             Child::Unknown => return Ok(None),

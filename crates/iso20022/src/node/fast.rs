@@ -1,8 +1,9 @@
 //! Where the cursor calls the fast reader: before each element of a sequence, except for groups.
 //!
 //! The fast reader takes an element whole or not at all, and only if it is as the writer writes it. Any other element is
-//! read over events, and the fast reader is asked again for each of its children. The element may break rules beyond
-//! the schema: the fast reader notes the place and the checker reports the rule, so that both readers report the same.
+//! read over events; if it is a sequence, the fast reader is asked again for each of its children. The element may
+//! break rules beyond the schema: the fast reader notes the place and the checker reports the rule, so that both readers
+//! report the same.
 
 use super::record::Record;
 use crate::check::Checker;
@@ -17,7 +18,7 @@ const AHEAD: usize = 64 * 1024;
 /// No tag of a schema has more bytes.
 const TAG: usize = 64;
 
-/// An element of a sequence that comes next, with a start tag as the writer writes it: the text before its name.
+/// The bytes before the name of the next element of a sequence, whose start tag is as the writer writes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     /// Bytes of white space and comments.
@@ -39,13 +40,15 @@ struct Extent {
 
 impl<T: Tokens> Cursor<T> {
     /// Reads elements of a sequence into their places as long as they follow as the writer writes them, from the field
-    /// `at` on. Elements of the name `handed_out` are left. Returns the next field, if its start tag is so written.
+    /// `at` on. Elements of the name `handed_out`, empty for none, are left. Returns the next field, if its start tag is so written.
     pub(crate) fn read_ahead<R: Record>(
         &mut self,
         slots: &mut R::Slots,
         at: &mut usize,
         handed_out: &str,
     ) -> Result<Option<(usize, Ahead)>, Halt> {
+        // The length of the last tag is judged now: who passes over an element forgets where that tag began.
+        self.events.advance()?;
         loop {
             let next = self.field_ahead(R::FIELDS, *at);
             match next {
@@ -100,7 +103,7 @@ impl<T: Tokens> Cursor<T> {
         }
         self.plain = plain;
         let accepted = match &node {
-            Ok(node) => self.accept(tag, number, ahead, &mut extent, &|checker| node.check(checker)),
+            Ok(node) => self.accept(tag, number, ahead, &extent, &|checker| node.check(checker)),
             Err(Odd) => Err(Odd),
         };
         if accepted.is_err() {
@@ -156,16 +159,16 @@ impl<T: Tokens> Cursor<T> {
 
     /// Reads on until the end of the next element is in memory, when it was not; false when it was, or is too far away.
     #[cold]
-    fn end_comes(&mut self, tag: &'static Tag, next: Ahead) -> bool {
+    fn end_comes(&mut self, tag: &'static Tag, ahead: Ahead) -> bool {
         let tokens = &mut self.events.tokens;
-        let prefix = tokens.ahead().get(next.gap + 1..=next.gap + next.prefix).unwrap_or_default();
+        let prefix = tokens.ahead().get(ahead.gap + 1..=ahead.gap + ahead.prefix).unwrap_or_default();
         let end = format!("</{prefix}{}", tag.wire);
         let mut searched = 0;
         let mut came = false;
         loop {
-            let ahead = tokens.ahead().as_bytes();
-            let rest = ahead.get(searched..).unwrap_or_default();
-            if ahead.len() > AHEAD {
+            let text = tokens.ahead().as_bytes();
+            let rest = text.get(searched..).unwrap_or_default();
+            if text.len() > AHEAD {
                 return false;
             }
             // Any spelling of the end tag will do, so that the bytes after it are not searched again for the next
@@ -173,7 +176,7 @@ impl<T: Tokens> Cursor<T> {
             if memchr::memmem::find_iter(rest, &end).any(|at| rest.get(at + end.len()).is_some_and(|b| ends_name(*b))) {
                 return came;
             }
-            searched = ahead.len().saturating_sub(end.len());
+            searched = text.len().saturating_sub(end.len());
             came = tokens.more();
             if !came {
                 return false;
@@ -189,7 +192,7 @@ impl<T: Tokens> Cursor<T> {
         tag: &'static Tag,
         number: Option<usize>,
         ahead: Ahead,
-        extent: &mut Extent,
+        extent: &Extent,
         check: &dyn Fn(&mut Checker),
     ) -> Result<(), Odd> {
         // A unit is counted by itself, but its tag has to be within what the group may have.

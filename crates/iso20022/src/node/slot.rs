@@ -75,11 +75,13 @@ impl<N: Node> Slot for Vec<N> {
         ahead: Ahead,
         from: &mut Cursor<T>,
     ) -> Result<bool, Halt> {
-        if u32::try_from(self.len()).unwrap_or(u32::MAX) >= field.max {
+        let full = u32::try_from(self.len()).unwrap_or(u32::MAX) >= field.max;
+        // Without room, the reader over events says at which element.
+        if full || !from.has_room(self) {
             return Ok(false);
         }
-        let Ok(item) = from.scan_element(tag, Some(self.len()), ahead) else { return Ok(false) };
         from.make_room(self)?;
+        let Ok(item) = from.scan_element(tag, Some(self.len()), ahead) else { return Ok(false) };
         self.push(item);
         Ok(true)
     }

@@ -362,6 +362,17 @@ impl<T: Tokens> Cursor<T> {
         self.events.hold(bytes)
     }
 
+    /// True when there is room for one more element in a list, or the memory for it may be taken.
+    #[inline]
+    pub(crate) fn has_room<V>(&self, items: &Vec<V>) -> bool {
+        let before = items.capacity();
+        if items.len() < before {
+            return true;
+        }
+        let bytes = (before + growth(before)).saturating_mul(size_of::<V>());
+        self.events.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX)) <= self.events.may_hold()
+    }
+
     /// Makes room for one more element in a list.
     #[inline]
     pub(crate) fn make_room<V>(&mut self, items: &mut Vec<V>) -> Result<(), Halt> {

@@ -83,14 +83,20 @@ impl<T: Tokens> Events<T> {
         self.advance()?;
         match self.tokens.next() {
             Ok(Event::Start(tag)) => {
+                let bytes = "<>".len() + tag.len();
                 self.tag.set(&tag);
-                Ok(Token::Start { empty: false })
+                self.bound(bytes).map(|()| Token::Start { empty: false })
             }
             Ok(Event::Empty(tag)) => {
+                let bytes = "</>".len() + tag.len();
                 self.tag.set(&tag);
-                Ok(Token::Start { empty: true })
+                self.bound(bytes).map(|()| Token::Start { empty: true })
             }
-            Ok(Event::End(_)) => Ok(Token::End),
+            Ok(Event::End(_)) => {
+                // The event has the name without the white space after it.
+                let bytes = self.tokens.offset() - self.mark.text;
+                self.bound(usize::try_from(bytes).unwrap_or(usize::MAX)).map(|()| Token::End)
+            }
             Ok(Event::Text(data)) if elements_only && text.is_empty() && is_blank(&data) => {
                 // More than a text may have is not gathered, but enough to be refused with what follows.
                 if self.blank.len() <= self.limits.text_bytes {
@@ -112,6 +118,12 @@ impl<T: Tokens> Events<T> {
                 Ok(Token::Content)
             }
         }
+    }
+
+    /// The source bounds what it reads in pieces; what is in memory is bounded here.
+    #[inline]
+    fn bound(&mut self, bytes: usize) -> Result<(), Halt> {
+        if bytes > self.limits.token_bytes { Err(self.halt(token_limit(&self.limits))) } else { Ok(()) }
     }
 
     /// An event begins.
@@ -154,10 +166,6 @@ impl<T: Tokens> Events<T> {
 
     /// Binds what the last start tag declares, and keeps its other attributes.
     fn take_attributes(&mut self) -> Result<(), ReadErrorKind> {
-        // The source bounds the length of a tag that is read in pieces; a tag in memory is bounded here.
-        if self.tag.as_str().len() > self.limits.token_bytes {
-            return Err(token_limit(&self.limits));
-        }
         let mut found = Vec::new();
         attributes::parse(self.tag.attributes(), self.limits.attributes, &mut found)?;
         for attribute in &found {

@@ -20,6 +20,8 @@ pub struct Mark {
 pub trait Tokens {
     /// The place before the next event.
     fn mark(&mut self) -> Mark;
+    /// The bytes of the text before it.
+    fn offset(&self) -> u64;
     /// The next event.
     fn next(&mut self) -> Result<Event<'_>, quick_xml::Error>;
     /// The error of the input and its place, if the last event failed because of the input.
@@ -70,7 +72,12 @@ impl<'a> TextTokens<'a> {
 impl Tokens for TextTokens<'_> {
     #[inline]
     fn mark(&mut self) -> Mark {
-        Mark { text: self.reader.buffer_position(), known: None }
+        Mark { text: self.offset(), known: None }
+    }
+
+    #[inline]
+    fn offset(&self) -> u64 {
+        self.reader.buffer_position()
     }
 
     #[inline]
@@ -149,10 +156,14 @@ impl<R: BufRead> StreamTokens<R> {
 
 impl<R: BufRead> Tokens for StreamTokens<R> {
     fn mark(&mut self) -> Mark {
-        let text = self.reader.buffer_position();
+        let text = self.offset();
         let source = self.reader.get_mut();
         source.begin_token();
         Mark { text, known: Some(source.position()) }
+    }
+
+    fn offset(&self) -> u64 {
+        self.reader.buffer_position()
     }
 
     fn next(&mut self) -> Result<Event<'_>, quick_xml::Error> {
