@@ -154,14 +154,9 @@ pub struct OutboxSummary {
 }
 
 impl OutboxSummary {
-    /// The summary of an entry, without its body.
+    /// The summary of an entry that is neither leased nor finished nor dropped. An engine sets those fields.
     #[must_use]
-    pub fn of(
-        entry: &OutboxEntry,
-        leased_until: Option<Timestamp>,
-        finished_at: Option<Timestamp>,
-        dropped: Option<Intervention>,
-    ) -> Self {
+    pub fn of(entry: &OutboxEntry) -> Self {
         let OutboxEntry { id, message, state, enqueued_at, due, deliveries, .. } = entry;
         Self {
             id: *id,
@@ -172,9 +167,9 @@ impl OutboxSummary {
             enqueued_at: *enqueued_at,
             due: *due,
             deliveries: *deliveries,
-            leased_until,
-            finished_at,
-            dropped,
+            leased_until: None,
+            finished_at: None,
+            dropped: None,
         }
     }
 }

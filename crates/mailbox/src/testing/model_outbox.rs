@@ -34,8 +34,12 @@ struct Stored {
 
 impl Stored {
     fn summary(&self) -> OutboxSummary {
-        let leased_until = self.lease.map(|lease| lease.until);
-        OutboxSummary::of(&self.entry, leased_until, self.finished_at, self.dropped.clone())
+        OutboxSummary {
+            leased_until: self.lease.map(|lease| lease.until),
+            finished_at: self.finished_at,
+            dropped: self.dropped.clone(),
+            ..OutboxSummary::of(&self.entry)
+        }
     }
 
     fn finish(&mut self, state: OutboxState, now: Timestamp) {

@@ -10,8 +10,12 @@ use std::ops::Bound;
 
 impl Stored {
     pub(super) fn summary(&self) -> OutboxSummary {
-        let leased_until = self.lease.map(|lease| lease.until);
-        OutboxSummary::of(&self.entry, leased_until, self.finished, self.dropped.clone())
+        OutboxSummary {
+            leased_until: self.lease.map(|lease| lease.until),
+            finished_at: self.finished,
+            dropped: self.dropped.clone(),
+            ..OutboxSummary::of(&self.entry)
+        }
     }
 
     fn is_asked_for(&self, query: &OutboxQuery) -> bool {
