@@ -94,7 +94,7 @@ fn count(call_type: CallType, answer: &Result<Answer, CheckError>) {
         Ok(Answer::Unchecked { .. }) => "unchecked",
         Err(_) => "unreachable",
     };
-    let call_type = call_type.to_string();
+    let call_type = call_type.as_str();
     metrics::counter!("bankrail_limit_decisions_total", "call_type" => call_type, "decision" => decision).increment(1);
 }
 
