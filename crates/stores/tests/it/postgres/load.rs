@@ -99,29 +99,28 @@ impl Counted {
         let tables = observer.query(tables, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
         let counted = Self { config, observer, tables };
         // It would look at buffers, too.
-        counted.for_each_table("ALTER TABLE $ SET (autovacuum_enabled = off)").await;
+        counted.for_each_table(&counted.observer, "ALTER TABLE $ SET (autovacuum_enabled = off)").await;
         counted
     }
 
-    /// The buffers that `work` looks at. Its connection is closed before they are read, which makes them complete.
+    /// The buffers that `work` looks at.
     async fn buffers<T>(&self, work: impl AsyncFnOnce(&PostgresStore) -> T) -> (i64, T) {
-        // What the planner knows decides how it goes about. Old versions of rows are not among it.
-        self.for_each_table("ANALYZE $").await;
-        let before = self.total().await;
+        // What the planner knows decides how it goes about. Old versions of rows are not among it. A session counts what
+        // it looked at a second later, or when it ends.
         let config = format!("{} application_name='{}'", self.config, self.name());
+        let analyst = client(&config).await;
+        self.for_each_table(&analyst, "ANALYZE $").await;
+        drop(analyst);
+        let before = self.total().await;
         let store = PostgresOptions::new().connections(1).connect(&config, NoTls).await.unwrap();
         let answer = work(&store).await;
         drop(store);
-        let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1";
-        while self.observer.query_one(open, &[&self.name()]).await.unwrap().get::<_, i64>(0) > 0 {
-            tokio::task::yield_now().await;
-        }
         (self.total().await - before, answer)
     }
 
-    async fn for_each_table(&self, sql: &str) {
+    async fn for_each_table(&self, client: &Client, sql: &str) {
         for table in &self.tables {
-            self.observer.batch_execute(&sql.replace('$', table)).await.unwrap();
+            client.batch_execute(&sql.replace('$', table)).await.unwrap();
         }
     }
 
@@ -129,7 +128,12 @@ impl Counted {
         self.config.rsplit('=').next().unwrap().trim_end_matches('\'')
     }
 
+    /// The buffers that sessions looked at, as soon as all but the observer's have ended.
     async fn total(&self) -> i64 {
+        let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1";
+        while self.observer.query_one(open, &[&self.name()]).await.unwrap().get::<_, i64>(0) > 0 {
+            tokio::task::yield_now().await;
+        }
         self.observer.batch_execute("SELECT pg_stat_clear_snapshot()").await.unwrap();
         let sql = "SELECT coalesce(sum(heap_blks_hit + heap_blks_read + coalesce(idx_blks_hit + idx_blks_read, 0)), 0)
             ::bigint FROM pg_statio_user_tables WHERE schemaname = current_schema()";
