@@ -132,14 +132,15 @@ async fn read_and_store<I: Inbox + ?Sized>(
 }
 
 fn not_opened(kind: MessageKind, message_id: HyphenatedUuid, unopened: &Unopened) -> Refusal {
-    let (stage, reason, encryption_kid) = (unopened.stage(), unopened.reason(), unopened.kid.as_deref());
-    let observed = DeliveryStage::of(unopened.error.kind());
+    let (stage, reason, encryption_kid) =
+        (DeliveryStage::of(unopened.error.kind()), unopened.reason(), unopened.kid.as_deref());
+    let name = stage.as_str();
     if unopened.error.kind() == OpenErrorKind::Unavailable {
-        tracing::error!(%kind, %message_id, encryption_kid, stage, reason, "the decryption key is not available");
-        return Refusal::failed(observed, reason);
+        tracing::error!(%kind, %message_id, encryption_kid, stage = name, reason, "the decryption key is not available");
+        return Refusal::failed(stage, reason);
     }
-    tracing::warn!(%kind, %message_id, encryption_kid, stage, reason, "delivery that was not opened");
-    Refusal::refused(observed, reason)
+    tracing::warn!(%kind, %message_id, encryption_kid, stage = name, reason, "delivery that was not opened");
+    Refusal::refused(stage, reason)
 }
 
 /// Why a message is refused, without what was found in it.

@@ -80,7 +80,7 @@ pub enum DeliveryStage {
     ContentType,
     /// The body: within its bounds and its time.
     Body,
-    /// The headers of the specification.
+    /// The headers of the specification. An address or headers that are too long count here too, and are judged first.
     Headers,
     /// The member `secured_payload`.
     Envelope,

@@ -3,7 +3,7 @@
 use bankrail_http::CpuPool;
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::DEFAULT_TIME_OUT;
-use bankrail_secured_payload::{Malformed, OpenError, OpenErrorKind, Opened, Opener, unverified_kid};
+use bankrail_secured_payload::{Malformed, OpenError, Opened, Opener, unverified_kid};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -26,23 +26,6 @@ pub(super) struct Unopened {
 }
 
 impl Unopened {
-    /// The step that failed, for the log. Decryption and signature are one step, because who learns which of the two
-    /// failed can decrypt messages of others (RFC 7516 section 11.5).
-    pub(super) fn stage(&self) -> &'static str {
-        match self.error.kind() {
-            OpenErrorKind::Malformed => "form",
-            OpenErrorKind::UnsupportedHeader => "header",
-            OpenErrorKind::NoKey => "choice of the decryption key",
-            OpenErrorKind::Rejected => "decryption or signature",
-            OpenErrorKind::NoSigningKey => "choice of the verifying key",
-            OpenErrorKind::OtherRecipient => "recipient",
-            OpenErrorKind::OtherType => "signed header",
-            OpenErrorKind::PayloadInvalid => "JSON",
-            OpenErrorKind::Unavailable => "decryption key",
-            _ => "other",
-        }
-    }
-
     /// The reason for the log, without the text of any header but a `kid`.
     pub(super) fn reason(&self) -> String {
         match &self.error {

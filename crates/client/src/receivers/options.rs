@@ -113,8 +113,9 @@ impl ReceiversOptions {
         self
     }
 
-    /// How long the address and the headers of a request to the router may be: 414 and 431 without a body. The server
-    /// must allow more, so that it does not answer by itself. Default: [`HeadBounds::default`].
+    /// How long the address and the headers of a request to the router may be; longer ones are answered 414 and 431
+    /// without a body. The server must allow more, so that it does not answer by itself. Default:
+    /// [`HeadBounds::default`].
     #[must_use]
     pub fn head_bounds(mut self, bounds: HeadBounds) -> Self {
         self.head_bounds = bounds;
@@ -171,7 +172,7 @@ impl ReceiversOptions {
     }
 
     /// A function that is told what became of each delivery, after it was judged and stored and before it is answered.
-    /// For the operator: nothing of it may reach the sender. It must not block. Default: none; the log has the same.
+    /// For the operator: nothing of it may reach the sender. It must not block. Default: none; the log has each refusal too.
     ///
     /// It is not told of a delivery whose sender hung up before.
     #[must_use]

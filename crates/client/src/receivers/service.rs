@@ -120,6 +120,7 @@ struct Unread {
 fn check<I: ?Sized>(kind: MessageKind, shared: &Shared<I>, head: &Parts) -> Result<(), Unread> {
     let unread = |status, sender, stage, reason| Err(Unread { status, sender, stage, reason });
     if head.method != Method::POST {
+        tracing::warn!(%kind, "delivery with another method");
         let reason = "expected the method POST, found another";
         return unread(StatusCode::METHOD_NOT_ALLOWED, Sender::Unknown, DeliveryStage::Method, reason);
     }

@@ -128,3 +128,16 @@ async fn deliveries_and_the_state_of_the_inbox_are_counted() {
         ],
     );
 }
+
+#[cfg(feature = "jwks-url")]
+#[tokio::test(flavor = "current_thread")]
+async fn requests_for_keys_are_counted_the_first_one_too() {
+    use bankrail_client::receivers::keys::{JwksUrl, JwksUrlOptions};
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let options = JwksUrlOptions::new().danger_allow_http_on_loopback();
+    // Nobody listens there.
+    JwksUrl::fetch("http://127.0.0.1:1/keys", options).await.unwrap_err();
+    assert_counted(&counted(&snapshotter), &[("bankrail_key_fetches_total{outcome=failed}", 1.0)]);
+}

@@ -235,21 +235,9 @@ async fn the_log_names_the_keys_of_a_delivery_that_was_not_opened() {
     };
     let stranger = SigningKey::generate(RsaSize::Rsa2048).unwrap();
     for (signed_by, encrypted_to, stage, keys, reason) in [
-        (
-            "another",
-            "ours",
-            "choice of the verifying key",
-            "encryption_kid=\"\\\"ours\\\"\"",
-            "found the kid \\\"another\\\"",
-        ),
-        (
-            "theirs",
-            "lost",
-            "choice of the decryption key",
-            "encryption_kid=\"\\\"lost\\\"\"",
-            "none of 1 keys has the token's kid",
-        ),
-        ("theirs", "ours", "decryption or signature", "encryption_kid=\"\\\"ours\\\"\"", "the message was rejected"),
+        ("another", "ours", "verifying_key", "encryption_kid=\"\\\"ours\\\"\"", "found the kid \\\"another\\\""),
+        ("theirs", "lost", "decryption_key", "encryption_kid=\"\\\"lost\\\"\"", "none of 1 keys has the token's kid"),
+        ("theirs", "ours", "decrypt_or_verify", "encryption_kid=\"\\\"ours\\\"\"", "the message was rejected"),
     ] {
         let log = Log::start();
         let signing = stranger.clone().with_kid(signed_by);

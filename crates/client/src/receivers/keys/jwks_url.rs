@@ -92,9 +92,12 @@ impl JwksUrl {
             HttpClientError::Tls(error) => JwksUrlError::Tls(error),
             HttpClientError::Http(error) => JwksUrlError::Http(error),
         })?;
-        let fetched = get(&http, &url, &options, None).await?;
-        let keys = KeySet::new(fetched.keys.unwrap_or_default()).map_err(JwksUrlError::KeySet)?;
-        measure::keys_fetched("fetched");
+        let fetched = get(&http, &url, &options, None).await.and_then(|mut fetched| {
+            let keys = KeySet::new(fetched.keys.take().unwrap_or_default()).map_err(JwksUrlError::KeySet)?;
+            Ok((keys, fetched))
+        });
+        measure::keys_fetched(if fetched.is_ok() { "fetched" } else { "failed" });
+        let (keys, fetched) = fetched?;
         let now = Instant::now();
         let state = Mutex::new(State { etag: fetched.etag, tried: now, read: now, expires: now + fetched.fresh_for });
         Ok(Self(Arc::new(Inner { url, http, options, keys, state })))
