@@ -9,7 +9,7 @@ mod poll;
 mod receive;
 
 use crate::asynchronous::block_on;
-use crate::connection::Connection;
+use crate::connection::{Connection, Receiving};
 use crate::failure::{Failure, Outcome, causes};
 use crate::logging;
 use crate::output::Output;
@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
     #[arg(long = "account", value_name = "ID", value_parser = |text: &str| AccountId::parse(text))]
     accounts: Vec<AccountId>,
     /// Poll no account
-    #[arg(long, conflicts_with = "accounts")]
+    #[arg(long, conflicts_with_all = ["accounts", "poll"])]
     no_poll: bool,
     /// Receive no webhooks
     #[arg(long, conflicts_with = "listen")]
@@ -117,6 +117,12 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
     let connection = Connection::read(&arguments.connection)?;
     let accounts = arguments.accounts(&connection)?;
     let receiving = connection.receivers.as_ref().filter(|_| !arguments.no_receive);
+    if arguments.listen.is_some() && receiving.is_none() {
+        return Err(Failure::unable(
+            "--listen: expected a connection with receivers, found one without",
+            "add [receivers] to the connection, or leave --listen out",
+        ));
+    }
     if accounts.is_empty() && receiving.is_none() {
         return Err(Failure::unable(
             "there is nothing to do: no account is polled and nothing is received",
@@ -124,12 +130,13 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
         ));
     }
     logging::start(arguments.log, &PRINTED);
-    block_on(serve(arguments, &connection, accounts, output))
+    block_on(serve(arguments, &connection, receiving, accounts, output))
 }
 
 async fn serve(
     arguments: &Arguments,
     connection: &Connection,
+    receiving: Option<&Receiving>,
     accounts: Vec<AccountId>,
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
@@ -140,7 +147,6 @@ async fn serve(
     let journal = Journal::open((*store).clone()).await?;
     let (teller, mut printer) = Printer::new(journal.clone(), arguments.json);
 
-    let receiving = connection.receivers.as_ref().filter(|_| !arguments.no_receive);
     let receiving = match receiving {
         Some(receivers) => {
             Some(receive::start(receivers, arguments.listen, &store, journal.clone(), teller.clone()).await?)
@@ -156,7 +162,7 @@ async fn serve(
     let every = poll::interval(arguments.poll, accounts.len());
     let polling = client.as_ref().map(|client| poll::start(client, &store, &accounts, every, journal, teller));
 
-    let counts = store.inbox().counts().await.map_err(|error| folder.failed(&error))?;
+    let counts = store.inbox().counts().await.map_err(|error| folder::failed(&error))?;
     let started = Started {
         at: SystemClock.now(),
         data: folder.path().display().to_string(),

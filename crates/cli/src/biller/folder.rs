@@ -67,11 +67,6 @@ impl Folder {
             Failure::unable(format_args!("{}: {error}", file.display()), next)
         })
     }
-
-    /// The database failed.
-    pub(super) fn failed(&self, error: &dyn std::error::Error) -> Failure {
-        failed(error)
-    }
 }
 
 /// The database failed.

@@ -81,7 +81,7 @@ fn print_started(started: &super::event::Started, output: &mut Output) -> Result
         }
     }
     if let Some(seconds) = started.poll_seconds {
-        let accounts = counted(u64::try_from(started.accounts).unwrap_or(u64::MAX), "account", "accounts");
+        let accounts = counted(started.accounts, "account", "accounts");
         output.line(format_args!("polls      {accounts}, every {seconds} s"))?;
     }
     output.line(format_args!("data       {}", shown(&started.data)))?;

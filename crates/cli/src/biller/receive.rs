@@ -39,7 +39,7 @@ pub(super) struct Ready {
     address: SocketAddr,
 }
 
-/// The paths of the receivers, with their kinds.
+/// The paths of the receivers.
 pub(super) fn paths() -> Vec<String> {
     MessageKind::ALL.iter().map(|kind| kind.default_path().to_owned()).collect()
 }

@@ -12,11 +12,11 @@ pub(crate) fn token_failure(error: &TokenError) -> Failure {
     let key = key_text(error.request_key());
     match error {
         TokenError::Refused { status, code, description, .. } => {
-            let code = code.as_ref().map_or_else(String::new, |code| format!(", {code}"));
+            let code_text = code.as_ref().map_or_else(String::new, |code| format!(", {code}"));
             let described = description.as_ref().map_or_else(String::new, |text| format!(": {text}"));
             Failure::refused(
-                format_args!("the token endpoint refused with status {status}{code}{described}{key}"),
-                after_refusal(error),
+                format_args!("the token endpoint refused with status {status}{code_text}{described}{key}"),
+                after_refusal(*status, code.as_ref(), description.as_deref()),
             )
         }
         TokenError::TooManyCalls { retry_at, .. } => {
@@ -41,14 +41,13 @@ pub(crate) fn token_failure(error: &TokenError) -> Failure {
 }
 
 /// What to do about a refusal. The code names the kind of fault; some providers also describe it.
-fn after_refusal(error: &TokenError) -> String {
-    let TokenError::Refused { status, code, description, .. } = error else { return String::new() };
-    let says = description.as_deref().unwrap_or_default().to_ascii_lowercase();
+fn after_refusal(status: u16, code: Option<&TokenErrorCode>, description: Option<&str>) -> String {
+    let says = description.unwrap_or_default().to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| says.contains(word));
     if says(&["api key", "apikey", "api-key"]) {
         return "check the API key and the name of its header".to_owned();
     }
-    if *code == Some(TokenErrorCode::InvalidScope) {
+    if code == Some(&TokenErrorCode::InvalidScope) {
         return "ask for a scope that the customer has".to_owned();
     }
     if says(&["expired", "clock", "future", "too old", "too early"]) {
@@ -60,7 +59,7 @@ fn after_refusal(error: &TokenError) -> String {
     if says(&["signature", "unknown key", "kid"]) {
         return "check that the provider has the public half of the signing key: bankrail keys show FILE".to_owned();
     }
-    if *status == 401 {
+    if status == 401 {
         // Whatever is wrong, a provider that keeps to the rules does not say.
         return format!(
             "check API key, customer code, audience, signing key and clock ({} here); bankrail assertion explain \
@@ -119,9 +118,19 @@ pub(crate) fn statement_failure(error: &StatementError) -> Failure {
 /// An endpoint without an answer: what stands in the way, and how to remove it.
 fn unreached(endpoint: &str, error: &ExchangeError) -> Failure {
     let text = causes(error);
+    let next = after_silence(&text);
+    Failure::unable(format_args!("the {endpoint} was not reached: {text}"), next)
+}
+
+/// What to do about an endpoint that was not reached, by the words of TLS and sockets.
+fn after_silence(text: &str) -> &'static str {
     let lower = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let next = if says(&["unknownissuer", "unknown issuer", "certificate", "selfsigned"]) {
+    if says(&["not valid for name", "notvalidforname"]) {
+        "call the provider by a name that is in its certificate"
+    } else if says(&["certificate expired", "not valid yet", "notvalidyet"]) {
+        "check the clock of this machine, and ask the provider for its certificate"
+    } else if says(&["unknownissuer", "unknown issuer", "certificate", "selfsigned"]) {
         "give the certificate authority of the provider (--roots, or roots in connection.toml)"
     } else if says(&["refused"]) {
         "check that the provider runs, and its address and port"
@@ -131,8 +140,7 @@ fn unreached(endpoint: &str, error: &ExchangeError) -> Failure {
         "check that the address is one of https"
     } else {
         "check the address and the network, and try again"
-    };
-    Failure::unable(format_args!("the {endpoint} was not reached: {text}"), next)
+    }
 }
 
 /// `, request key K`.
@@ -146,4 +154,21 @@ fn until(at: Timestamp) -> String {
 
 fn now() -> String {
     instant(SystemClock.now())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fault_of_a_certificate_has_its_own_remedy() {
+        for (text, expected) in [
+            ("invalid peer certificate: UnknownIssuer", "certificate authority"),
+            ("invalid peer certificate: certificate not valid for name \"127.0.0.1\"", "by a name"),
+            ("invalid peer certificate: certificate expired: verification time 2 (UNIX)", "clock"),
+            ("invalid peer certificate: certificate not valid yet: verification time 2 (UNIX)", "clock"),
+        ] {
+            assert!(after_silence(text).contains(expected), "{text}: {}", after_silence(text));
+        }
+    }
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::io::Write as _;
 use std::time::Duration;
 
-/// How long a token that is given is taken to be valid: longer than a walk, which it outlives if the provider takes it.
+/// How long a token that is given is used, unless the provider refuses it before. Then another one is asked for.
 const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 
 /// The most pages of a walk. They are more than an hour's calls, which `--wait` waits for.

@@ -129,7 +129,7 @@ impl Merged {
         })?;
         to.write_all(b"\n")?;
         to.finish()?;
-        let kept = counted(u64::try_from(kept).unwrap_or(u64::MAX), "entry", "entries");
+        let kept = counted(kept, "entry", "entries");
         crate::log(format_args!("{kept} written, {left_out} left out as written before"));
         Ok(())
     }

@@ -341,6 +341,11 @@ fn a_second_biller_and_a_taken_port_are_said() {
     assert!(line.contains("token-cache.key") && line.contains("remove it"), "{line}");
     let line = world.run(&["biller"], &["--no-poll", "--no-receive"]).failed(2);
     assert!(line.contains("nothing to do"), "{line}");
+    let connection = fs::read_to_string(world.connection()).unwrap();
+    let (before, _) = connection.split_once("\n[receivers]").unwrap();
+    fs::write(world.folder.path("connection.toml"), before).unwrap();
+    let line = world.run(&["biller"], &["--listen", "127.0.0.1:0"]).failed(2);
+    assert!(line.contains("--listen: expected a connection with receivers"), "{line}");
 }
 
 #[test]
