@@ -202,6 +202,17 @@ fn what_the_budget_did_not_last_for_is_judged_by_a_later_run() {
 }
 
 #[test]
+fn calls_are_kept_back_only_for_rows_that_are_asked_for() {
+    let world = World::new(unlimited());
+    // The account in VND is the fourth.
+    let (status, rows) = world.rows(&["--only", "S19.26", "--budget", "statements=5"]);
+    assert_eq!((status, with_verdict(&rows, "passed")), (0, vec!["S19.26"]), "{rows:#?}");
+    // With one row that needs a call, one account fewer is asked.
+    let (status, rows) = world.rows(&["--only", "S19.26", "--only", "S19.17", "--budget", "statements=5"]);
+    assert_eq!((status, with_verdict(&rows, "passed")), (0, vec!["S19.17", "S19.26"]), "{rows:#?}");
+}
+
+#[test]
 fn limits_are_met_when_they_are_asked_for() {
     let world = World::new(ProviderOptions::new());
     let budget = "tokens=3,statements=3,tokens-per-second=1000";

@@ -10,8 +10,26 @@ use crate::failure::Failure;
 use bankrail::values::json::JsonValue;
 use serde_json::{Value, json};
 
-/// The calls that are kept for what comes after the right statements.
-const KEPT: usize = 20;
+/// The rows with calls of their own after the right statements, and the calls that they need together.
+const LATER: [(&[&str], usize); 16] = [
+    (&["S19.29", "S5", "S24.1"], 1),
+    (&["S19.6"], 1),
+    (&["S2.6"], 1),
+    (&["S19.7"], 1),
+    (&["S22.1"], 1),
+    (&["S19.11"], 1),
+    (&["S22.2"], 1),
+    (&["S19.10"], 2),
+    (&["S19.22"], 1),
+    (&["S19.4"], 1),
+    (&["S19.1"], 1),
+    (&["S19.14"], 1),
+    (&["S19.15", "S19.17"], 1),
+    // Three short pages, and the whole statement once more.
+    (&["S4.15", "S6.24"], 4),
+    (&["S22.10"], 1),
+    (&["S22.6"], 1),
+];
 
 /// A statement that was asked for.
 pub(super) struct Statement {
@@ -52,7 +70,8 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, Failure> {
         return Ok(Statements { found: Vec::new(), left_out: 0, unseen });
     }
     let accounts = judge.target.accounts.clone();
-    let most = judge.left(Endpoint::Statement).saturating_sub(KEPT).clamp(1, accounts.len());
+    let kept: usize = LATER.iter().filter(|(rows, _)| judge.wants_any(rows)).map(|(_, calls)| calls).sum();
+    let most = judge.left(Endpoint::Statement).saturating_sub(kept).clamp(1, accounts.len());
     let mut checks = Checks::new(&ROWS);
     let mut found = Vec::new();
     let mut first = None;
