@@ -2,6 +2,7 @@
 
 use super::body;
 use super::judge::{Endpoint, Got, Judge, differs};
+use super::refused_statements::refused;
 use super::token::{bearer, bearer_of, form};
 use super::wire::Call;
 use crate::conformance::row::Verdict;
@@ -95,13 +96,7 @@ pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), Failure> {
     };
     let call = Call::statement(&judge.target, &token.token, &json!({ "accountId": account }));
     let got = judge.call(Endpoint::Statement, call).await;
-    judge.row_of(id, title, got, |answer| {
-        if answer.status == 200 && body::object(&answer.body).is_ok_and(|members| members.get("payload").is_some()) {
-            Verdict::Failed("expected a refusal, found a statement".to_owned())
-        } else {
-            Verdict::Passed
-        }
-    });
+    judge.row_of(id, title, got, refused);
     Ok(())
 }
 
@@ -124,13 +119,7 @@ pub(super) async fn end_of_token(judge: &mut Judge) -> Result<(), Failure> {
     let account = judge.target.accounts.first().cloned().unwrap_or_default();
     let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
     let got = judge.call(Endpoint::Statement, call).await;
-    judge.row_of(id, title, got, |answer| {
-        if answer.status == 200 {
-            Verdict::Failed("expected a refusal, found a statement".to_owned())
-        } else {
-            Verdict::Passed
-        }
-    });
+    judge.row_of(id, title, got, refused);
     Ok(())
 }
 

@@ -18,7 +18,7 @@ const FIFTEEN_ZEROS: &str = "000000000000000";
 const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
 
 /// Passed if the answer has no statement and the service did not fail.
-fn refused(answer: &Answer) -> Verdict {
+pub(super) fn refused(answer: &Answer) -> Verdict {
     if is_error(answer) {
         Verdict::Passed
     } else if (500..=599).contains(&answer.status) && answer.status != 501 {
