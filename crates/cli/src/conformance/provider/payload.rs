@@ -30,22 +30,22 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     let mut empty = Checks::new(&summary::EMPTY_ROWS);
     let mut entries = Checks::new(&entries::ROWS);
     let mut refs = Checks::new(&entries::OPTIONAL_ROWS);
-    for (number, statement) in statements.found.iter().enumerate() {
-        let place = format!("statement {}", number + 1);
-        by_schema(statement, &place, &mut schema);
+    for statement in &statements.found {
+        let place = statement.place.as_str();
+        by_schema(statement, &mut schema);
         let Ok(document) = roxmltree::Document::parse(&statement.payload) else { continue };
         let root = document.root_element();
-        names(root, &place, &mut schema);
+        names(root, place, &mut schema);
         let Some(message) = child(root, "BkToCstmrAcctRpt") else { continue };
-        head::check(message, statement, &place, &mut head);
+        head::check(message, statement, &mut head);
         let Some(report) = child(message, "Rpt") else { continue };
         let sums = summary::Sums::of(report);
         if sums.entries == 0 && !statement.more {
-            summary::check_empty(report, &place, &mut empty);
+            summary::check_empty(report, place, &mut empty);
         } else {
-            summary::check(report, &sums, statement.more, &place, &mut summary);
+            summary::check(report, &sums, statement.more, place, &mut summary);
         }
-        entries::check(report, &place, &mut entries, &mut refs);
+        entries::check(report, place, &mut entries, &mut refs);
     }
     let shown = |reason: &str| match &statements.unseen {
         not_run @ Verdict::NotRun(_) => not_run.clone(),
@@ -61,7 +61,7 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
 }
 
 /// The library's strict reader, which refuses whatever the schema does not allow.
-fn by_schema(statement: &Statement, place: &str, checks: &mut Checks) {
+fn by_schema(statement: &Statement, checks: &mut Checks) {
     let options = ReadOptions::default().mode(Mode::Strict);
     let found = match Document::read_with(statement.payload.as_bytes(), &options) {
         Ok(_) => Found::Right,
@@ -71,7 +71,7 @@ fn by_schema(statement: &Statement, place: &str, checks: &mut Checks) {
             _ => Found::Wrong(error.to_string()),
         },
     };
-    checks.enter("S2.1", place, found);
+    checks.enter("S2.1", &statement.place, found);
 }
 
 fn names(root: Node<'_, '_>, place: &str, checks: &mut Checks) {

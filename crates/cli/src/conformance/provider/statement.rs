@@ -33,6 +33,8 @@ const LATER: [(&[&str], usize); 16] = [
 
 /// A statement that was asked for.
 pub(super) struct Statement {
+    /// What it is called in rows, such as `statement 2`; empty for one that was asked for later.
+    pub(super) place: String,
     pub(super) account: String,
     pub(super) payload: String,
     pub(super) request_key: Option<String>,
@@ -177,7 +179,8 @@ fn read(answer: &Answer, account: &str, place: &str, checks: &mut Checks) -> Opt
         roxmltree::Document::parse(&xml).map(drop).map_err(|error| format!("expected one XML document, found: {error}"))
     });
     checks.enter("S4.8", place, Found::of(one_document));
-    Some(Statement { account: account.to_owned(), payload: payload.ok()?, request_key: key.ok(), cursor, more })
+    let (place, account) = (place.to_owned(), account.to_owned());
+    Some(Statement { place, account, payload: payload.ok()?, request_key: key.ok(), cursor, more })
 }
 
 fn sort_order(members: &Members<'_>, place: &str, checks: &mut Checks) {

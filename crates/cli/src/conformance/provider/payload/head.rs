@@ -23,8 +23,8 @@ pub(super) const ROWS: [(&str, &str); 13] = [
     ("S6.18", "Rpt/Bal/Dt/Dt is YYYY-MM-DD"),
 ];
 
-pub(super) fn check(message: Node<'_, '_>, statement: &Statement, place: &str, checks: &mut Checks) {
-    let mut enter = |id: &str, found: Found| checks.enter(id, place, found);
+pub(super) fn check(message: Node<'_, '_>, statement: &Statement, checks: &mut Checks) {
+    let mut enter = |id: &str, found: Found| checks.enter(id, &statement.place, found);
     let at = |path: &str| text(message, path);
     let hex = |found: Option<&str>| Found::when(found.is_some_and(is_hex32), "32 hexadecimal characters", found);
     let message_id = at("GrpHdr/MsgId");
