@@ -9,7 +9,7 @@ use super::checks::{Checks, Found};
 use super::judge::Judge;
 use super::statement::{Statement, Statements};
 use crate::conformance::row::Verdict;
-use bankrail::camt052::{Document, Mode, NAMESPACE, ReadErrorKind, ReadOptions};
+use bankrail::camt052::{Document, FindingKind, Mode, NAMESPACE, ReadError, ReadErrorKind, ReadOptions};
 use bankrail::values::excerpt;
 use roxmltree::Node;
 use xml::child;
@@ -68,10 +68,27 @@ fn by_schema(statement: &Statement, checks: &mut Checks) {
         Err(error) => match error.kind() {
             // A row of its own says so.
             ReadErrorKind::WrongNamespace { .. } | ReadErrorKind::WrongRoot { .. } => return,
-            _ => Found::Wrong(error.to_string()),
+            _ => Found::Wrong(without_text(&error)),
         },
     };
     checks.enter("S2.1", &statement.place, found);
+}
+
+/// The error without what it quotes of the payload, which may be a name or the number of an account.
+fn without_text(error: &ReadError) -> String {
+    let expected = match error.kind() {
+        ReadErrorKind::Refused(FindingKind::UnexpectedText { .. }) => "elements only".to_owned(),
+        ReadErrorKind::Refused(FindingKind::UnknownCode { known, .. }) => format!("one of {}", known.join(" ")),
+        ReadErrorKind::Refused(FindingKind::EnvelopeDocument { .. }) => "a valid document".to_owned(),
+        ReadErrorKind::Unreadable { expected, .. }
+        | ReadErrorKind::Refused(
+            FindingKind::Pattern { expected, .. }
+            | FindingKind::Unreadable { expected, .. }
+            | FindingKind::EnvelopeType { expected, .. },
+        ) => (*expected).to_owned(),
+        _ => return error.to_string(),
+    };
+    format!("expected {expected} at {} ({}), found another text", error.path(), error.position())
 }
 
 fn names(root: Node<'_, '_>, place: &str, checks: &mut Checks) {
@@ -83,4 +100,34 @@ fn names(root: Node<'_, '_>, place: &str, checks: &mut Checks) {
         None => Found::Wrong("expected BkToCstmrAcctRpt in the root, found none".to_owned()),
     };
     checks.enter("S6.2", place, found);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_schema_quote_no_text_of_the_payload() {
+        const ACCOUNT: &str = "<Acct><Id><Othr><Id>1</Id></Othr></Id></Acct>";
+        let made = "<CreDtTm>2026-11-22T10:00:00Z</CreDtTm>";
+        let options = ReadOptions::default().mode(Mode::Strict);
+        let read = |part: &str| {
+            let message = format!("<GrpHdr><MsgId>1</MsgId>{made}</GrpHdr><Rpt><Id>1</Id>{made}{part}</Rpt>");
+            let xml =
+                format!("<Document xmlns=\"{NAMESPACE}\"><BkToCstmrAcctRpt>{message}</BkToCstmrAcctRpt></Document>");
+            Document::read_with(xml.as_bytes(), &options)
+        };
+        read(ACCOUNT).unwrap();
+        for (part, expected) in [
+            (format!("{ACCOUNT}JANE DOE"), "expected elements only at /Document/BkToCstmrAcctRpt/Rpt[1] (line 1, "),
+            ("<Acct><Id><IBAN>JANE DOE</IBAN></Id></Acct>".to_owned(), "/Rpt[1]/Acct/Id/IBAN (line 1, "),
+            (format!("<FrToDt><FrDtTm>JANE DOE</FrDtTm></FrToDt>{ACCOUNT}"), "/Rpt[1]/FrToDt/FrDtTm (line 1, "),
+            (format!("<CpyDplctInd>JANE DOE</CpyDplctInd>{ACCOUNT}"), "expected one of CODU COPY DUPL at "),
+        ] {
+            let error = read(&part).unwrap_err();
+            let line = without_text(&error);
+            assert!(error.to_string().contains("JANE DOE") && !line.contains("JANE"), "{error}\n{line}");
+            assert!(line.contains(expected) && line.ends_with(", found another text"), "{line}");
+        }
+    }
 }
