@@ -19,7 +19,7 @@ mod wanted;
 mod wire;
 
 use super::only;
-use super::report::Report;
+use super::report::{Printing, Report};
 use crate::asynchronous::block_on;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -86,32 +86,15 @@ pub(crate) struct Provider {
     /// Send requests beyond the budget until the provider refuses them, last; the customer is locked out for an hour
     #[arg(long)]
     limits: bool,
-    /// End with 0 although rows were not run
-    #[arg(long)]
-    allow_not_run: bool,
-    /// Write a JUnit XML file too; - for standard output, in place of the table
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
-    /// Print JSON in place of the table
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    printing: Printing,
 }
 
 pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, Failure> {
     let wanted = Wanted::new(&arguments.only, arguments.rest_of.as_deref())?;
     let target = Target::read(arguments)?;
     let report = block_on(judge_all(target, wanted, arguments))?;
-    if let Some(path) = &arguments.junit {
-        report.junit(path, output)?;
-    }
-    // Standard output is for one of them.
-    let is_taken = arguments.junit.as_ref().is_some_and(|path| path.as_os_str() == "-");
-    if !is_taken && arguments.json {
-        report.print_json(output)?;
-    } else if !is_taken {
-        report.print(output)?;
-    }
-    let outcome = report.outcome(arguments.allow_not_run);
+    let outcome = report.finish(&arguments.printing, output)?;
     if outcome == Outcome::NotRun {
         crate::log("not every row was run; keep the report of --json and pass it to --rest-of an hour later");
     }

@@ -14,7 +14,7 @@ mod settings;
 use self::session::Session;
 use self::settings::Settings;
 use super::only;
-use super::report::Report;
+use super::report::{Printing, Report};
 use crate::asynchronous::block_on;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -74,15 +74,8 @@ pub(crate) struct Receiver {
     /// Let rows beyond SPEC.md fail too
     #[arg(long)]
     strict: bool,
-    /// End with 0 although rows were not run, as those of a receiver that there is not
-    #[arg(long)]
-    allow_not_run: bool,
-    /// Print one JSON object instead of the table
-    #[arg(long)]
-    json: bool,
-    /// Write JUnit XML to this file
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    printing: Printing,
 }
 
 pub(super) fn run(arguments: &Receiver, output: &mut Output) -> Result<Outcome, Failure> {
@@ -98,13 +91,5 @@ pub(super) fn run(arguments: &Receiver, output: &mut Output) -> Result<Outcome, 
         Ok(session.finish())
     })?;
     rows.into_iter().for_each(|row| report.push(row));
-    if let Some(path) = &arguments.junit {
-        report.junit(path, output)?;
-    }
-    if arguments.json {
-        report.print_json(output)?;
-    } else {
-        report.print(output)?;
-    }
-    Ok(report.outcome(arguments.allow_not_run))
+    report.finish(&arguments.printing, output)
 }

@@ -6,7 +6,21 @@ use crate::output::{Destination, Output, Style};
 use crate::text::{counted, pad_right, shown};
 use serde_json::json;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// How a report is given, and what its exit status is of.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Printing {
+    /// End with 0 although rows were not run
+    #[arg(long)]
+    allow_not_run: bool,
+    /// Write a JUnit XML file too; - for standard output, in place of the table
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Print one JSON object in place of the table
+    #[arg(long)]
+    json: bool,
+}
 
 /// The rows of one judgement.
 #[derive(Debug)]
@@ -32,8 +46,29 @@ impl Report {
         rows
     }
 
+    /// Writes the report, and says how the command ends.
+    ///
+    /// # Errors
+    /// [`Failure::Unable`] if there is no row.
+    pub(crate) fn finish(&self, printing: &Printing, output: &mut Output) -> Result<Outcome, Failure> {
+        if self.rows.is_empty() {
+            return Err(Failure::unable("expected rows to judge, found none", "correct --only or --rest-of"));
+        }
+        if let Some(path) = &printing.junit {
+            self.junit(path, output)?;
+        }
+        // Standard output is for one of them.
+        let is_taken = printing.junit.as_ref().is_some_and(|path| path.as_os_str() == "-");
+        if !is_taken && printing.json {
+            self.print_json(output)?;
+        } else if !is_taken {
+            self.print(output)?;
+        }
+        Ok(self.outcome(printing.allow_not_run))
+    }
+
     /// Prints a line for each row under its heading, and how many there are of each verdict.
-    pub(crate) fn print(&self, output: &mut Output) -> Result<(), Failure> {
+    fn print(&self, output: &mut Output) -> Result<(), Failure> {
         let mut heading = "";
         for row in self.sorted() {
             if row.heading != heading {
@@ -68,7 +103,7 @@ impl Report {
     }
 
     /// Prints one JSON object.
-    pub(crate) fn print_json(&self, output: &mut Output) -> Result<(), Failure> {
+    fn print_json(&self, output: &mut Output) -> Result<(), Failure> {
         let rows: Vec<_> = self
             .sorted()
             .into_iter()
@@ -88,7 +123,7 @@ impl Report {
     }
 
     /// Writes a JUnit XML file: a suite for each heading, a case for each row. What was not seen or not run is skipped.
-    pub(crate) fn junit(&self, path: &Path, output: &mut Output) -> Result<(), Failure> {
+    fn junit(&self, path: &Path, output: &mut Output) -> Result<(), Failure> {
         use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
         let mut report = Report::new(format!("bankrail conformance {}", self.subject));
         let rows = self.sorted();
@@ -121,8 +156,8 @@ impl Report {
         to.finish()
     }
 
-    /// Findings if a row failed; otherwise [`Outcome::NotRun`] if the budget did not last for all.
-    pub(crate) fn outcome(&self, allow_not_run: bool) -> Outcome {
+    /// Findings if a row failed; otherwise [`Outcome::NotRun`] if one was not run and that is not allowed.
+    fn outcome(&self, allow_not_run: bool) -> Outcome {
         if self.rows.iter().any(|row| matches!(row.verdict, Verdict::Failed(_))) {
             Outcome::Findings
         } else if !allow_not_run && self.rows.iter().any(|row| matches!(row.verdict, Verdict::NotRun(_))) {
@@ -167,7 +202,6 @@ mod tests {
             (vec![Verdict::Passed, noted, not_seen], Outcome::Fine, Outcome::Fine),
             (vec![Verdict::Passed, not_run.clone()], Outcome::NotRun, Outcome::Fine),
             (vec![not_run, failed], Outcome::Findings, Outcome::Findings),
-            (vec![], Outcome::Fine, Outcome::Fine),
         ] {
             let report = report(&verdicts);
             assert_eq!((report.outcome(false), report.outcome(true)), (expected, allowed), "{verdicts:?}");

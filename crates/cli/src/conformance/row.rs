@@ -27,7 +27,7 @@ pub(crate) enum Verdict {
     Noted(String),
     /// There is nothing to see it by: what would be needed.
     NotSeen(String),
-    /// The budget did not last for it.
+    /// It was not judged, and why: the budget, a row that it depends on, or an address that was not given.
     NotRun(String),
 }
 

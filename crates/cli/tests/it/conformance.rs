@@ -213,6 +213,17 @@ fn calls_are_kept_back_only_for_rows_that_are_asked_for() {
 }
 
 #[test]
+fn a_judgement_of_nothing_ends_with_2() {
+    let world = World::new(unlimited());
+    let rest = r#"{"rows":[{"id":"S8.3","title":"another","verdict":"not run"}]}"#;
+    let rest = world.folder.file("rest.json", rest);
+    for arguments in [["--only", "S99"], ["--rest-of", &rest]] {
+        let line = world.judge(&arguments).failed(2);
+        assert!(line.contains("expected rows to judge, found none; correct --only or --rest-of"), "{line}");
+    }
+}
+
+#[test]
 fn limits_are_met_when_they_are_asked_for() {
     let world = World::new(ProviderOptions::new());
     let budget = "tokens=3,statements=3,tokens-per-second=1000";

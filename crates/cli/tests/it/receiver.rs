@@ -100,6 +100,20 @@ fn our_receivers_pass_every_row_also_those_beyond_the_specification() {
 }
 
 #[test]
+fn junit_to_standard_output_stands_alone_and_a_judgement_of_nothing_ends_with_2() {
+    let served = ours();
+    let settings = settings("alone.toml", &served.url);
+    for more in [&["--junit", "-"][..], &["--junit", "-", "--json"]] {
+        let xml = judge(&settings, &[&["--only", "S21.4"], more].concat()).fine();
+        roxmltree::Document::parse(&xml).unwrap();
+    }
+    for only in ["S8", "S99"] {
+        let line = judge(&settings, &["--only", only]).failed(2);
+        assert!(line.contains("expected rows to judge, found none; correct --only"), "{line}");
+    }
+}
+
+#[test]
 fn a_receiver_that_takes_everything_fails_in_the_rows_about_what_must_be_refused() {
     let acknowledge = || async {
         let body = r#"{"id":"7","status":"RCVD"}"#;
