@@ -6,9 +6,12 @@ mod receiver;
 mod report;
 mod row;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, causes};
+use crate::input;
 use crate::output::Output;
+use bankrail::http::tls::{TlsRoots, client_config};
 use clap::Subcommand;
+use reqwest::Url;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -84,3 +87,43 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
         Command::Provider(arguments) => provider::run(arguments, output),
     }
 }
+
+/// An address to call (Specification: "Authentication", rule 5).
+///
+/// # Errors
+/// [`Failure::Unable`] without the address, which may have a password in it.
+fn address(text: &str) -> Result<Url, Failure> {
+    let url = Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.has_host());
+    url.filter(|url| url.username().is_empty() && url.password().is_none()).ok_or_else(|| {
+        Failure::unable(
+            "expected an address that begins with https:// and names no user, found another",
+            "give one such as https://bank.example",
+        )
+    })
+}
+
+/// A client that sends each request once, as it is. It trusts the certificate authorities in a PEM file, or else those
+/// of the system.
+fn http(roots: Option<&str>) -> Result<reqwest::ClientBuilder, Failure> {
+    let trusted = match roots {
+        Some(path) => TlsRoots::OnlyPem(input::read(path, MOST_ROOTS)?.to_vec()),
+        None => TlsRoots::Platform,
+    };
+    let tls = client_config(Some(&trusted)).map_err(|error| {
+        let name = roots.map_or("the authorities of the system", input::name);
+        Failure::unable(format_args!("{name}: {}", causes(&error)), "pass certificates as PEM with --roots")
+    })?;
+    Ok(reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .https_only(true)
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .no_proxy()
+        .retry(reqwest::retry::never())
+        // A server may close a connection that is not in use at any time, which would look like its fault.
+        .pool_max_idle_per_host(0)
+        .user_agent(concat!("bankrail-conformance/", env!("CARGO_PKG_VERSION"))))
+}
+
+/// The bytes of a file of certificates that are read.
+const MOST_ROOTS: usize = 1 << 20;

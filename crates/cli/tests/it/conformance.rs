@@ -271,8 +271,10 @@ fn arguments_that_lead_nowhere_end_with_2() {
     // Nobody is there.
     let line = judge(&["https://localhost:1", "--connection", &first]).failed(2);
     assert!(line.contains("https://localhost:1/v1.0/auth") && line.contains("check the address"), "{line}");
-    let line = judge(&["http://localhost:1", "--connection", &first]).failed(2);
-    assert!(line.contains("expected an address with https"), "{line}");
+    for url in ["http://localhost:1", "https://user:password@localhost:1", "localhost"] {
+        let line = judge(&[url, "--connection", &first]).failed(2);
+        assert!(line.contains("expected an address that begins with https://") && !line.contains(url), "{line}");
+    }
     let line = judge(&["https://localhost:1"]).failed(2);
     assert!(line.contains("expected an account, found none; --account"), "{line}");
     let line = judge(&["--account", "1"]).failed(2);

@@ -171,7 +171,10 @@ fn receivers_that_do_not_answer_and_wrong_settings_end_with_2() {
     assert!(!line.contains("receiver-key"), "{line}");
 
     let wrong = |more: &[&str]| judge(&settings("wrong.toml", &url), more).failed(2);
-    assert!(wrong(&["http://localhost:1"]).contains("begins with https://"));
+    for url in ["http://localhost:1", "https://user:password@localhost:1"] {
+        let line = wrong(&[url]);
+        assert!(line.contains("expected an address that begins with https://") && !line.contains(url), "{line}");
+    }
     assert!(wrong(&["--api-key-header", "a b"]).contains("--api-key-header: expected the name of a header"));
     assert!(wrong(&["--sign", &text(&FILES.folder.path("none.pem"))]).contains("cannot be read"));
     let line = run(["conformance", "receiver", "https://localhost:1"]).failed(2);

@@ -1,18 +1,14 @@
 //! Whom to judge, and as whom: out of the options and the connection files.
 
 use super::Provider;
+use crate::conformance::address;
 use crate::connection::{Connection, given_api_key};
 use crate::failure::Failure;
-use crate::input;
 use bankrail::client_assertion::token::names;
-use bankrail::http::tls::TlsRoots;
 use reqwest::Url;
 use reqwest::header::HeaderName;
 use std::path::Path;
 use zeroize::Zeroizing;
-
-/// The bytes of a file of certificates, or of one with an API key, that are read.
-const MOST: usize = 1 << 20;
 
 /// A provider, and a customer of it.
 pub(super) struct Target {
@@ -27,7 +23,8 @@ pub(super) struct Target {
     pub(super) kid: Option<String>,
     pub(super) scopes: Vec<String>,
     pub(super) accounts: Vec<String>,
-    pub(super) roots: TlsRoots,
+    /// The file of certificate authorities.
+    pub(super) roots: Option<String>,
     /// Somebody else, if there is a second connection.
     pub(super) other: Option<Other>,
 }
@@ -79,10 +76,6 @@ impl Target {
             return Err(missing("an account", "--account names one whose statements may be asked for"));
         }
         let roots = arguments.roots.clone().or_else(|| connection.and_then(|connection| connection.roots.clone()));
-        let roots = match roots {
-            Some(file) => TlsRoots::OnlyPem(input::read(&name(&file), MOST)?.to_vec()),
-            None => TlsRoots::Platform,
-        };
         let other = arguments.second_connection.as_deref().map(Connection::read).transpose()?;
         let other = other.map(|other| Other::new(other, &accounts));
         Ok(Self {
@@ -100,7 +93,7 @@ impl Target {
             kid,
             scopes,
             accounts,
-            roots,
+            roots: roots.as_deref().map(name),
             other,
         })
     }
@@ -115,21 +108,6 @@ impl Other {
             account: connection.accounts.into_iter().find(|account| !accounts.contains(account)),
         }
     }
-}
-
-/// An HTTPS address.
-fn address(text: &str) -> Result<Url, Failure> {
-    let found = || bankrail::values::excerpt(text);
-    let url = Url::parse(text).ok().filter(Url::has_host);
-    let url = url.ok_or_else(|| {
-        Failure::unable(format_args!("expected an address, found {}", found()), "such as https://bank.example")
-    })?;
-    if url.scheme() != "https" {
-        // Specification: "Authentication", 5.
-        let what = format_args!("expected an address with https, found {}", found()).to_string();
-        return Err(Failure::unable(what, "an API key is never sent over another protocol"));
-    }
-    Ok(url)
 }
 
 /// The API key of `--api-key`, of the environment, or of the connection.

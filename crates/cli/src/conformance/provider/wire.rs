@@ -1,8 +1,8 @@
 //! Calls as they are, without a client that would put anything right.
 
 use super::target::Target;
+use crate::conformance::http;
 use crate::failure::{Failure, causes};
-use bankrail::http::tls::client_config;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
 use reqwest::{Method, Url};
 use std::time::Duration;
@@ -88,23 +88,8 @@ pub(super) struct Wire(reqwest::Client);
 
 impl Wire {
     pub(super) fn new(target: &Target) -> Result<Self, Failure> {
-        let failed = |error: &dyn std::error::Error| {
-            Failure::unable(format_args!("certificates: {}", causes(error)), "--roots names a PEM file of them")
-        };
-        let tls = client_config(Some(&target.roots)).map_err(|error| failed(&error))?;
-        let http = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .https_only(true)
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            .no_proxy()
-            // Each call is paid for, and is sent once.
-            .retry(reqwest::retry::never())
-            // A provider may close a connection that is not in use at any time, which would look like its fault.
-            .pool_max_idle_per_host(0)
-            .timeout(TIMEOUT)
-            .user_agent(concat!("bankrail-conformance/", env!("CARGO_PKG_VERSION")));
-        Ok(Self(http.build().map_err(|error| failed(&error.without_url()))?))
+        let client = http(target.roots.as_deref())?.timeout(TIMEOUT).build();
+        Ok(Self(client.map_err(|error| Failure::unable(causes(&error), "try again"))?))
     }
 
     /// Sends a call once.

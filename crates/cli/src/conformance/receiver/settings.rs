@@ -3,21 +3,20 @@
 use super::Receiver;
 use super::delivery::Target;
 use super::forge::Forge;
+use crate::conformance::{address, http};
 use crate::connection::given_api_key;
 use crate::failure::{Failure, causes};
 use crate::input;
 use crate::keys::file;
-use bankrail::http::tls::{TlsRoots, client_config};
 use bankrail::jose::SigningKey;
 use bankrail::secured_payload::Sealer;
 use bankrail::values::excerpt;
 use bankrail::webhook::MessageKind;
 use http::{HeaderName, HeaderValue};
-use reqwest::Url;
 use serde::Deserialize;
 use std::path::Path;
 
-/// The bytes of a file of settings or of certificates that are read.
+/// The bytes of a file of settings that are read.
 const MOST: usize = 1 << 20;
 
 /// The settings, after the arguments were put over those of the file.
@@ -108,7 +107,7 @@ impl Settings {
 
     pub(super) fn target(&self) -> Result<Target, Failure> {
         let mut addresses = [const { None }; MessageKind::ALL.len()];
-        for (kind, address) in MessageKind::ALL.into_iter().zip(&mut addresses) {
+        for (kind, found) in MessageKind::ALL.into_iter().zip(&mut addresses) {
             let own = match kind {
                 MessageKind::MandateOutcome => &self.outcome,
                 MessageKind::MandateNotification => &self.notification,
@@ -117,7 +116,7 @@ impl Settings {
             };
             let below =
                 || self.url.as_ref().map(|base| format!("{}{}", base.trim_end_matches('/'), kind.default_path()));
-            *address = own.clone().or_else(below).map(|text| parse(&text)).transpose()?;
+            *found = own.clone().or_else(below).map(|text| address(&text)).transpose()?;
         }
         if addresses.iter().all(Option::is_none) {
             let what = "expected the address of a receiver, found none";
@@ -126,28 +125,9 @@ impl Settings {
                 "name the address that the four are below, or pass --outcome and others",
             ));
         }
-        Ok(Target::new(addresses, self.client()?, self.api_key()?))
-    }
-
-    fn client(&self) -> Result<reqwest::Client, Failure> {
-        let roots = match &self.roots {
-            Some(path) => TlsRoots::OnlyPem(input::read(path, MOST)?.to_vec()),
-            None => TlsRoots::Platform,
-        };
-        let tls = client_config(Some(&roots)).map_err(|error| {
-            let name = self.roots.as_deref().map_or("the authorities of the system", input::name);
-            Failure::unable(format_args!("{name}: {}", causes(&error)), "pass certificates as PEM with --roots")
-        })?;
-        reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .referer(false)
-            .retry(reqwest::retry::never())
-            // A receiver may close a connection that is not in use at any time, which would look like its fault.
-            .pool_max_idle_per_host(0)
-            .build()
-            .map_err(|error| Failure::unable(causes(&error), "try again"))
+        let client = http(self.roots.as_deref())?.build();
+        let client = client.map_err(|error| Failure::unable(causes(&error), "try again"))?;
+        Ok(Target::new(addresses, client, self.api_key()?))
     }
 
     fn api_key(&self) -> Result<Option<(HeaderName, HeaderValue)>, Failure> {
@@ -186,16 +166,4 @@ fn required<'a>(value: Option<&'a str>, name: &str, what: &str) -> Result<&'a st
             "pass it, or a file that has it by --config",
         )
     })
-}
-
-/// The address of a receiver (Specification: "Authentication", rule 5).
-fn parse(text: &str) -> Result<Url, Failure> {
-    Url::parse(text)
-        .ok()
-        .filter(|url| url.scheme() == "https" && url.has_host())
-        .filter(|url| url.username().is_empty() && url.password().is_none())
-        .ok_or_else(|| {
-            let what = format!("expected an address that begins with https://, found {}", excerpt(text));
-            Failure::unable(what, "serve the receivers over TLS")
-        })
 }
