@@ -5,6 +5,7 @@ mod provider;
 mod receiver;
 mod report;
 mod row;
+mod signature;
 
 use crate::failure::{Failure, Outcome, causes};
 use crate::input;

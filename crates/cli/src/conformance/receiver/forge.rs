@@ -1,20 +1,17 @@
 //! Sealed messages that the library refuses to make: other algorithms, other keys, wrong parts.
 
+use crate::conformance::signature::{failed, mac, pair, rsa};
 use crate::failure::Failure;
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::cipher::{AES_128, AES_192, AES_256, EncryptionContext, PaddedBlockEncryptingKey, UnboundCipherKey};
 use aws_lc_rs::hmac::{self, HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
 use aws_lc_rs::iv::FixedLength;
-use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{
     OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, Pkcs1PublicEncryptingKey, PublicEncryptingKey,
 };
-use aws_lc_rs::signature::{
-    RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256, RsaEncoding, RsaKeyPair,
-};
-use bankrail::jose::{EncryptionKey, PrivateKey, PublicKey, RsaSize, SigningKey, base64url};
+use aws_lc_rs::signature::RsaKeyPair;
+use bankrail::jose::{EncryptionKey, PublicKey, RsaSize, SigningKey, base64url};
 use serde_json::{Value, json};
-use std::fmt::Display;
 
 /// Keys, and what can be made with them.
 pub(super) struct Forge {
@@ -176,32 +173,6 @@ pub(super) fn random(length: usize) -> Result<Vec<u8>, Failure> {
     let mut bytes = vec![0; length];
     getrandom::fill(&mut bytes).map_err(failed)?;
     Ok(bytes)
-}
-
-fn pair(key: &SigningKey) -> Result<RsaKeyPair, Failure> {
-    let key = PrivateKey::from_pem(&key.to_pkcs8_pem()).map_err(failed)?;
-    RsaKeyPair::from_pkcs8(&key.to_pkcs8_der()).map_err(failed)
-}
-
-/// The signature of the algorithm that the header names; RS256 under any other name.
-fn rsa(pair: &RsaKeyPair, alg: &str, signed: &[u8]) -> Result<Vec<u8>, Failure> {
-    let encoding: &'static dyn RsaEncoding = match alg {
-        "PS256" => &RSA_PSS_SHA256,
-        "RS384" => &RSA_PKCS1_SHA384,
-        "RS512" => &RSA_PKCS1_SHA512,
-        _ => &RSA_PKCS1_SHA256,
-    };
-    let mut signature = vec![0; pair.public_modulus_len()];
-    pair.sign(encoding, &SystemRandom::new(), signed, &mut signature).map_err(failed)?;
-    Ok(signature)
-}
-
-fn mac(key: &[u8], signed: &[u8]) -> Vec<u8> {
-    hmac::sign(&hmac::Key::new(HMAC_SHA256, key), signed).as_ref().to_vec()
-}
-
-fn failed(error: impl Display) -> Failure {
-    Failure::unable(format_args!("a message could not be made: {error}"), "check the keys")
 }
 
 #[cfg(test)]
