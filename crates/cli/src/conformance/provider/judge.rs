@@ -8,6 +8,7 @@ use super::wire::{Answer, Call, Wire};
 use crate::conformance::report::Report;
 use crate::conformance::row::{Row, Verdict};
 use crate::failure::Failure;
+use bankrail::http::names::REQUEST_KEY;
 use bankrail::values::excerpt;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -188,7 +189,7 @@ impl Judge {
         if is_post && answer.status != 429 {
             match endpoint {
                 Endpoint::Token => {
-                    self.token_request_keys.push(answer.header("x-requestkey").map(str::to_owned));
+                    self.token_request_keys.push(answer.header(REQUEST_KEY.as_str()).map(str::to_owned));
                 }
                 Endpoint::Statement => {
                     self.statement_request_keys.extend(super::body::text_member(&answer.body, "requestKey"));

@@ -7,6 +7,7 @@ use super::token::bearer_of;
 use super::wire::{Answer, Call};
 use crate::conformance::row::Verdict;
 use crate::failure::Failure;
+use bankrail::http::names::REQUEST_KEY;
 use bankrail::values::json::JsonValue;
 use serde_json::{Value, json};
 
@@ -160,7 +161,7 @@ fn read(answer: &Answer, account: &str, place: &str, checks: &mut Checks) -> Opt
     if let Ok(key) = &key {
         let lower = key.bytes().all(|byte| !byte.is_ascii_uppercase());
         checks.enter("S4.10", place, Found::when(lower, "lower case", Some(key)));
-        let header = answer.header("x-requestkey");
+        let header = answer.header(REQUEST_KEY.as_str());
         let found = if header == Some(key) {
             Found::Right
         } else {

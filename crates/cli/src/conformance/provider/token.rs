@@ -6,19 +6,18 @@ use super::judge::{Bearer, Endpoint, Got, Judge, path_of, status_of};
 use super::wire::{Answer, Call};
 use crate::conformance::row::Verdict;
 use crate::failure::Failure;
+use bankrail::client_assertion::token::TokenRequest;
+use bankrail::http::names::REQUEST_KEY;
 use bankrail::values::excerpt;
 use bankrail::values::json::JsonValue;
 use std::time::Duration;
 use tokio::time::Instant;
 
-const GRANT: &str = "client_credentials";
-const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-
 /// The four fields.
 pub(super) fn form(judge: &Judge, assertion: &Assertion, scope: &str) -> Result<Vec<(&'static str, String)>, Failure> {
     Ok(vec![
-        ("grant_type", GRANT.to_owned()),
-        ("client_assertion_type", ASSERTION_TYPE.to_owned()),
+        ("grant_type", TokenRequest::GRANT_TYPE.to_owned()),
+        ("client_assertion_type", TokenRequest::ASSERTION_TYPE.to_owned()),
         ("scope", scope.to_owned()),
         ("client_assertion", assertion.write(&judge.keys)?),
     ])
@@ -64,7 +63,7 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), Failure> {
     };
     let verdict = all(&|answer| three_members(&answer.body).map_or_else(Verdict::Failed, |()| Verdict::Passed));
     judge.row("S20.15", "the answer is JSON with expires_in, token_type and access_token", verdict);
-    let verdict = all(&|answer| match answer.header("x-requestkey") {
+    let verdict = all(&|answer| match answer.header(REQUEST_KEY.as_str()) {
         Some(found) => body::guid("X-RequestKey", found).map_or_else(Verdict::Failed, |_| Verdict::Passed),
         None => Verdict::Failed("expected the header X-RequestKey once, found none or several".to_owned()),
     });

@@ -3,6 +3,7 @@
 use super::target::Target;
 use crate::conformance::http;
 use crate::failure::{Failure, causes};
+use bankrail::client_assertion::token::FORM_CONTENT_TYPE;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
 use reqwest::{Method, Url};
 use std::time::Duration;
@@ -38,9 +39,9 @@ impl Call {
     pub(super) fn token(target: &Target, form: &[(&str, String)]) -> Self {
         let headers = vec![
             (target.api_key_header.clone(), target.api_key.to_string()),
-            (CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned()),
+            (CONTENT_TYPE, FORM_CONTENT_TYPE.to_owned()),
         ];
-        let body = encode(form).into_bytes();
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish().into_bytes();
         Self { method: Method::POST, url: target.token_url.clone(), headers, body }
     }
 
@@ -112,37 +113,5 @@ impl Wire {
         }
         let (status, headers) = (response.status().as_u16(), std::mem::take(response.headers_mut()));
         Ok(Answer { status, headers, body })
-    }
-}
-
-/// A form (application/x-www-form-urlencoded).
-fn encode(form: &[(&str, String)]) -> String {
-    let mut out = String::new();
-    for (name, value) in form {
-        if !out.is_empty() {
-            out.push('&');
-        }
-        out.push_str(name);
-        out.push('=');
-        for byte in value.bytes() {
-            match byte {
-                b' ' => out.push('+'),
-                b'*' | b'-' | b'.' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => out.push(char::from(byte)),
-                byte => out.push_str(&format!("%{byte:02X}")),
-            }
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_form_is_encoded() {
-        let form = [("scope", "A.B c".to_owned()), ("x", "é&=+:".to_owned())];
-        assert_eq!(encode(&form), "scope=A.B+c&x=%C3%A9%26%3D%2B%3A");
-        assert_eq!(encode(&[]), "");
     }
 }
