@@ -9,19 +9,18 @@ mod refusal;
 pub(crate) use refusal::{statement_failure, token_failure};
 
 use crate::failure::Failure;
+use crate::input;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// The bytes of a file that are read.
-const MOST: u64 = 64 * 1024;
+const MOST: usize = 64 * 1024;
 
-/// What to do about a file that cannot be read.
+/// What to do about a file that is not there.
 const NEXT: &str = "name the file connection.toml or its folder; bankrail provider prints where it has written one";
 
 /// What a customer and its provider have arranged. Files are named relative to the folder of this one.
@@ -83,13 +82,9 @@ impl Connection {
     /// folder.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let path = Self::file(path);
-        let text = text(&path).map_err(|error| Failure::unable(format_args!("{}: {error}", path.display()), NEXT))?;
-        let mut connection: Self = toml::from_str(&text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
-            let what = format!("{}: line {line}: {}", path.display(), error.message());
-            Failure::unable(what, "correct the file")
-        })?;
+        path.metadata().map_err(|error| Failure::unable(format_args!("{}: {error}", path.display()), NEXT))?;
+        let text = input::read_text(&path.to_string_lossy(), MOST).map_err(Failure::into_unable)?;
+        let mut connection: Self = input::parse_toml(&path, &text, "correct the file")?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let place = |file: &mut PathBuf| *file = folder.join(&*file);
         place(&mut connection.signing_key);
@@ -127,16 +122,6 @@ impl fmt::Debug for Receiving {
     }
 }
 
-fn text(path: &Path) -> io::Result<Zeroizing<String>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(4096));
-    File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MOST {
-        return Err(io::Error::other(format!("expected at most {MOST} bytes, found more")));
-    }
-    let text = std::str::from_utf8(&bytes).map_err(|_| io::Error::other("expected UTF-8, found other bytes"))?;
-    Ok(Zeroizing::new(text.to_owned()))
-}
-
 /// Reads a secret. The error for a value of another type does not quote it.
 fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     match toml::Value::deserialize(from)? {
@@ -148,7 +133,7 @@ fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
 /// A secret of the command line: the text itself, or the first line of the file after an `@`.
 pub(crate) fn given_secret(given: &str, name: &str) -> Result<Zeroizing<String>, Failure> {
     let Some(file) = given.strip_prefix('@') else { return Ok(Zeroizing::new(given.to_owned())) };
-    let text = crate::input::read_text(file, 4096)?;
+    let text = input::read_text(file, 4096)?;
     match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
         Some(line) => Ok(Zeroizing::new(line.to_owned())),
         None => Err(Failure::unable(format_args!("{file}: expected {name}, found nothing"), "write it to the file")),

@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use crate::progress::Progress;
+use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::path::Path;
 use zeroize::Zeroizing;
 
 /// The name that stands for standard input.
@@ -61,6 +63,17 @@ pub(crate) fn read_text(path: &str, most: usize) -> Result<Zeroizing<String>, Fa
     }
 }
 
+/// Parses the TOML text of a file; `next` says what to do about one that is wrong. An error names the line and leaves
+/// out its text, which may be a secret.
+pub(crate) fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str, next: &'static str) -> Result<T, Failure> {
+    toml::from_str(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let path = path.to_string_lossy();
+        Failure::unable(format_args!("{}: line {line}: {}", name(&path), error.message()), next)
+    })
+}
+
 /// The name of an input for people.
 pub(crate) fn name(path: &str) -> &str {
     if path == STANDARD { "standard input" } else { path }
@@ -74,4 +87,24 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
         _ => "check the file",
     };
     Failure::unable(format_args!("{}: cannot be read: {error}", name(path)), next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_toml_names_the_line_and_quotes_nothing() {
+        for (text, line) in
+            [("a = 1\n\nsecret = hidden\n", 3), ("secret = \"hidden", 1), ("a = 1\na = \"hidden\"\n", 2)]
+        {
+            let error = parse_toml::<toml::Table>(Path::new("a/file.toml"), text, "correct it").unwrap_err();
+            let error = error.into_parts().0.unwrap();
+            assert!(error.starts_with(&format!("a/file.toml: line {line}: ")), "{error}");
+            assert!(error.ends_with("; correct it") && error.lines().count() == 1, "{error}");
+            assert!(!error.contains("hidden"), "{error}");
+        }
+        let error = parse_toml::<toml::Table>(Path::new(STANDARD), "a", "correct it").unwrap_err();
+        assert!(error.into_parts().0.unwrap().starts_with("standard input: line 1: "));
+    }
 }

@@ -1,12 +1,18 @@
 //! `--limits`: those of the specification, none, or those of a file.
 
-use super::folder::read;
 use crate::failure::{Failure, causes};
+use crate::input;
 use bankrail::rate_limit::{CallType, Limits, Policy, Window};
 use bankrail::service::customers::LimitOverride;
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
+
+/// The bytes of a file that are read.
+const MOST: usize = 64 * 1024;
+
+/// What to do about a file that is wrong.
+const NEXT: &str = "bankrail provider --help shows an example";
 
 /// What `--limits` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,15 +65,13 @@ impl Wanted {
                 }
             }
             Self::File(path) => {
-                let text = String::from_utf8_lossy(&read(path)?).into_owned();
-                let file: File = toml::from_str(&text).map_err(|error| {
-                    let start = error.span().map_or(0, |span| span.start);
-                    let line = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
-                    refused(path, format_args!("line {line}: {}", error.message()))
-                })?;
-                for (at, row) in file.limits.iter().enumerate() {
-                    let place = |what: String| refused(path, format_args!("limit {}: {what}", at + 1));
-                    row.set(&mut limits).map_err(place)?;
+                let name = path.to_string_lossy();
+                let text = input::read_text(&name, MOST).map_err(Failure::into_unable)?;
+                let file: File = input::parse_toml(path, &text, NEXT)?;
+                for (number, row) in (1..).zip(&file.limits) {
+                    row.set(&mut limits).map_err(|what| {
+                        Failure::unable(format_args!("{}: limit {number}: {what}", input::name(&name)), NEXT)
+                    })?;
                 }
             }
         }
@@ -95,15 +99,11 @@ impl Row {
     }
 }
 
-fn refused(path: &Path, what: impl std::fmt::Display) -> Failure {
-    Failure::unable(format_args!("{}: {what}", path.display()), "bankrail provider --help shows an example")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<Limits, String> {
+    fn of(text: impl AsRef<[u8]>) -> Result<Limits, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         Wanted::File(file.path().to_owned()).limits().map_err(|failure| format!("{failure:?}"))
@@ -136,5 +136,10 @@ mod tests {
             let error = of(text).unwrap_err();
             assert!(error.contains(expected), "{error}");
         }
+        let error = of(b"# \xff").unwrap_err();
+        assert!(error.contains("expected UTF-8"), "{error}");
+        let missing = Wanted::File("/nowhere/limits.toml".into()).limits().unwrap_err();
+        let missing = missing.into_parts().0.unwrap();
+        assert!(missing.starts_with("/nowhere/limits.toml: ") && missing.contains("check the name"), "{missing}");
     }
 }

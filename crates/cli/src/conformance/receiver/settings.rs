@@ -79,12 +79,8 @@ impl Settings {
     fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.to_string_lossy();
         let text = input::read_text(&name, MOST)?;
-        let mut settings: Self = toml::from_str(&text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
-            let what = format!("{name}: line {line}: {}", error.message());
-            Failure::unable(what, "bankrail conformance receiver --help shows such a file")
-        })?;
+        let next = "bankrail conformance receiver --help shows such a file";
+        let mut settings: Self = input::parse_toml(path, &text, next)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         for file in [&mut settings.sign, &mut settings.sign_4096, &mut settings.encrypt_to, &mut settings.roots] {
             *file = file.take().map(|name| folder.join(name).to_string_lossy().into_owned());

@@ -4,6 +4,7 @@ use super::super::folder::{Folders, damaged, read};
 use super::super::sample_calls;
 use crate::connection::Connection;
 use crate::failure::Failure;
+use crate::input;
 use crate::keys::write::{Secrecy, write};
 use std::fmt::Write as _;
 use std::fs;
@@ -27,13 +28,8 @@ pub(crate) fn connections(folders: &Folders) -> Result<Vec<(PathBuf, Connection)
 
 fn parse(path: &Path) -> Result<Connection, Failure> {
     let bytes = Zeroizing::new(read(path)?);
-    let text = Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned());
-    toml::from_str(&text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        let line = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
-        let what = format!("{}: line {line}: {}", path.display(), error.message());
-        Failure::unable(what, "correct the file, or restore it")
-    })
+    let text = std::str::from_utf8(&bytes).map_err(|error| damaged(path, &error))?;
+    input::parse_toml(path, text, "correct the file, or restore it")
 }
 
 /// Writes the address of the provider into the demo customers' files, and their sample calls.

@@ -4,9 +4,10 @@ use super::super::fault::Fault;
 use super::super::folder::{Folders, damaged, read};
 use super::super::limits::Wanted;
 use crate::failure::{Failure, causes};
+use crate::input;
 use bankrail::client_assertion::token::ScopeSet;
 use bankrail::client_assertion::{Audience, VerifierOptions};
-use bankrail::http::tls::client_config;
+use bankrail::http::tls::{TlsError, client_config};
 use bankrail::service::CursorSecret;
 use bankrail::service::customers::CustomerBook;
 use bankrail::service::delivery::TlsRoots;
@@ -14,6 +15,9 @@ use clap::Args;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+
+/// The bytes of a file of certificate authorities that are read.
+const MOST_ROOTS: usize = 4 << 20;
 
 #[derive(Args, Debug)]
 pub(in crate::provider) struct Arguments {
@@ -124,15 +128,27 @@ pub(super) fn scopes(book: &CustomerBook) -> Option<ScopeSet> {
 
 /// The certificate authorities of receivers.
 pub(super) fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots, Failure> {
-    let own = folders.is_demo().then(|| folders.config("ca.pem"));
-    let mut pem = Vec::new();
-    for path in own.iter().chain(&arguments.roots) {
-        let found = read(path)?;
-        client_config(Some(&TlsRoots::OnlyPem(found.clone()))).map_err(|error| damaged(path, &error))?;
-        pem.extend(found);
-        pem.push(b'\n');
+    let mut all = Vec::new();
+    if folders.is_demo() {
+        let path = folders.config("ca.pem");
+        add_roots(&read(&path)?, &mut all).map_err(|error| damaged(&path, &error))?;
     }
-    Ok(if pem.is_empty() { TlsRoots::Platform } else { TlsRoots::OnlyPem(pem) })
+    if let Some(path) = &arguments.roots {
+        let path = path.to_string_lossy();
+        add_roots(&input::read(&path, MOST_ROOTS)?, &mut all).map_err(|error| {
+            let what = format!("{}: {}", input::name(&path), causes(&error));
+            Failure::unable(what, "pass certificates as PEM with --roots")
+        })?;
+    }
+    Ok(if all.is_empty() { TlsRoots::Platform } else { TlsRoots::OnlyPem(all) })
+}
+
+/// Adds authorities to all, if they are usable.
+fn add_roots(pem: &[u8], all: &mut Vec<u8>) -> Result<(), TlsError> {
+    client_config(Some(&TlsRoots::OnlyPem(pem.to_vec())))?;
+    all.extend_from_slice(pem);
+    all.push(b'\n');
+    Ok(())
 }
 
 #[cfg(test)]

@@ -58,8 +58,22 @@ async fn limits_are_the_specifications_a_files_or_none() {
         refused += usize::from(customer.token_with(customer.text("audience")).await.status == 429);
     }
     assert!(refused > 0, "ten tokens an hour");
-    let run = Bank::try_start(&Folder::new().path("data"), &["--limits", &file.replace("limits", "none")]);
-    assert!(run.err().unwrap().failed(2).contains("none.toml"));
+}
+
+#[test]
+fn a_file_of_an_option_that_cannot_be_used_is_named_with_what_to_do() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    let (missing, other) = (text(&folder.path("none.toml")), folder.file("other.toml", "\n= 1"));
+    for (option, file, expected) in [
+        ("--limits", &missing, "check the name"),
+        ("--limits", &other, "line 2: "),
+        ("--roots", &missing, "check the name"),
+        ("--roots", &other, "expected at least one certificate as PEM, found none; pass certificates"),
+    ] {
+        let line = Bank::try_start(&data, &[option, file]).err().unwrap().failed(2);
+        assert!(line.contains(&format!("{file}: ")) && line.contains(expected), "{line}");
+    }
 }
 
 #[tokio::test]
