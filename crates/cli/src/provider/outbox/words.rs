@@ -45,7 +45,7 @@ pub(in crate::provider) fn stopped(stopped: &StoppedEndpoint) -> String {
 }
 
 /// Who, and why.
-pub(super) fn intervention(intervention: &Intervention) -> String {
+pub(in crate::provider) fn intervention(intervention: &Intervention) -> String {
     let (by, why) = (shown(intervention.by.as_ref()), shown(intervention.reason.as_ref()));
     if why.is_empty() { by.into_owned() } else { format!("{by}: {why}") }
 }

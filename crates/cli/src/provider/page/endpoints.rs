@@ -5,6 +5,7 @@ use super::error::PageError;
 use super::layout::{Head, Paging, ROWS, Section, html};
 use super::text::{When, encoded, shown};
 use super::{Page, Shared};
+use crate::provider::outbox::words::intervention;
 use crate::text::counted;
 use askama::Template;
 use axum::extract::{Query, State};
@@ -35,7 +36,7 @@ enum Condition {
     /// They are. If there are failures, so many one after the other.
     Well { failures: u32 },
     /// Not until an operator resumes it.
-    Stopped { since: When, why: String },
+    Stopped { since: When, by: String },
     /// Not before a time, because it kept failing.
     Paused { until: When },
     /// Not before a time, because it asked for it.
@@ -91,9 +92,8 @@ impl EndpointRow {
 
 fn condition(known: &Known) -> Condition {
     if let Some(stopped) = &known.stopped {
-        let by = &stopped.intervention;
-        let why = format!("by {}: {}", shown(by.by.as_str()), shown(by.reason.as_str()));
-        return Condition::Stopped { since: When::new(stopped.since), why };
+        let by = shown(&intervention(&stopped.intervention));
+        return Condition::Stopped { since: When::new(stopped.since), by };
     }
     match known.snapshot.as_ref().map(|endpoint| endpoint.circuit) {
         Some(CircuitState::Open { until }) => Condition::Paused { until: When::new(until) },

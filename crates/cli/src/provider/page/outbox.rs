@@ -8,6 +8,7 @@ use super::error::PageError;
 use super::layout::{Head, NavLink, Paging, ROWS, Section, html};
 use super::text::{When, encoded, shown, took};
 use super::{Page, Shared};
+use crate::provider::outbox::words::intervention;
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
@@ -108,6 +109,7 @@ struct EntryRow {
     last: Option<String>,
     next: Next,
     finished: Option<When>,
+    /// By whom, and why.
     dropped: Option<String>,
     resend: Option<Command>,
 }
@@ -121,7 +123,6 @@ impl EntryRow {
         now: Timestamp,
     ) -> Self {
         let resend = (entry.state == OutboxState::DeadLetter).then(|| Commands::new(shared).resend_entry(entry.id));
-        let dropped = entry.dropped.as_ref();
         Self {
             number: entry.id.get(),
             enqueued: When::new(entry.enqueued_at),
@@ -135,7 +136,7 @@ impl EntryRow {
             last: deliveries.last().map(ended),
             next: endpoints.next(&entry, now),
             finished: entry.finished_at.map(When::new),
-            dropped: dropped.map(|by| format!("by {}: {}", shown(by.by.as_str()), shown(by.reason.as_str()))),
+            dropped: entry.dropped.as_ref().map(|by| shown(&intervention(by))),
             resend,
         }
     }

@@ -6,6 +6,7 @@ use super::command::{Command, Commands};
 use super::error::PageError;
 use super::layout::{Head, Section, html};
 use super::text::{When, encoded, shown};
+use crate::provider::outbox::words::intervention;
 use crate::text::counted;
 use askama::Template;
 use axum::extract::State;
@@ -83,10 +84,9 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         });
     }
     concerns.extend(snapshot.stopped.iter().take(MOST_CONCERNS).map(|stopped| {
-        let (name, by) = (stopped.endpoint.as_str(), &stopped.intervention);
-        let (who, why) = (shown(by.by.as_str()), shown(by.reason.as_str()));
+        let (name, by) = (stopped.endpoint.as_str(), shown(&intervention(&stopped.intervention)));
         Concern {
-            what: format!("Nothing is delivered to the endpoint {}: stopped by {who}: {why}", shown(name)),
+            what: format!("Nothing is delivered to the endpoint {}: stopped by {by}", shown(name)),
             href: Some(format!("/outbox?endpoint={}", encoded(name))),
             commands: vec![make.resume(name)],
         }

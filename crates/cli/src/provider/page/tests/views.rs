@@ -1,9 +1,9 @@
 //! What each view says.
 
 use super::world::{World, call};
-use bankrail::mailbox::Circuit;
+use bankrail::mailbox::{Circuit, Intervention};
 use bankrail::service::{Booking, BookingKind, RegisteredAccount};
-use bankrail::values::{Currency, Timestamp};
+use bankrail::values::{Clock as _, Currency, SystemClock, Timestamp};
 
 /// All of them are in the page.
 fn has(page: &str, expected: &[&str]) {
@@ -127,7 +127,7 @@ async fn messages_have_their_states_and_commands() {
     );
     has(&world.page("/outbox/2").await, &["delivered</span> since", "outbox show 2</code>"]);
     assert!(!world.page("/outbox/2").await.contains("outbox drop"));
-    has(&world.page("/outbox/5").await, &["by dispatcher: no such endpoint"]);
+    has(&world.page("/outbox/5").await, &["by <bdi>dispatcher: no such endpoint</bdi>"]);
     let rows = |page: &str| page.matches("data-label=\"Number\"").count();
     for (address, expected) in [
         ("/outbox", 5),
@@ -166,6 +166,19 @@ async fn endpoints_have_their_condition_and_commands() {
         ],
     );
     assert_eq!(world.page("/endpoints?after=acme").await.matches("<li>\n<h2>").count(), 1);
+}
+
+#[tokio::test]
+async fn who_gave_no_reason_is_named_alone() {
+    let world = World::new().await;
+    let by = Intervention { by: "root".parse().unwrap(), reason: "".parse().unwrap() };
+    world.outbox.stop_endpoint(&"acme".parse().unwrap(), &by, SystemClock.now()).await.unwrap();
+    let entry = world.enqueue("acme").await;
+    world.outbox.drop_entry(entry, &by, SystemClock.now()).await.unwrap();
+    has(&world.page("/").await, &["Nothing is delivered to the endpoint acme: stopped by root</a>"]);
+    for address in ["/endpoints", &format!("/outbox/{entry}")] {
+        has(&world.page(address).await, &["by <bdi>root</bdi>"]);
+    }
 }
 
 #[tokio::test]
