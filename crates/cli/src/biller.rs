@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
             "pass --account ID, or a connection with accounts or receivers",
         ));
     }
-    logging::start(arguments.log, &PRINTED);
+    logging::start(arguments.log, &PRINTED, output.log_colors());
     block_on(serve(arguments, &connection, receiving, accounts, output))
 }
 

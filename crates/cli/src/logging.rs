@@ -1,7 +1,6 @@
 //! The log of the commands that run until they are stopped, on standard error.
 
 use clap::ValueEnum;
-use std::io::IsTerminal as _;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
@@ -30,9 +29,8 @@ impl Level {
 }
 
 /// Starts the log: what `RUST_LOG` says, and without it what is of this level. Of the modules that are `printed`, only
-/// errors are logged below the level `info`, because the command prints the rest itself. Colours are for terminals
-/// without `NO_COLOR`.
-pub(crate) fn start(level: Level, printed: &[&str]) {
+/// errors are logged below the level `info`, because the command prints the rest itself.
+pub(crate) fn start(level: Level, printed: &[&str], colors: bool) {
     let asked = std::env::var("RUST_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
     let targets = asked.unwrap_or_else(|| {
         let targets = Targets::new().with_default(level.filter());
@@ -40,8 +38,6 @@ pub(crate) fn start(level: Level, printed: &[&str]) {
         let quiet = printed.iter().filter(|_| level.filter() < LevelFilter::INFO);
         targets.with_targets(quiet.map(|target| (*target, errors)))
     });
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let colors = std::io::stderr().is_terminal() && !plain;
     let layer = tracing_subscriber::fmt::layer().with_ansi(colors).with_writer(std::io::stderr).with_filter(targets);
     // A second log in one process would be a fault of this program; the first one stays.
     let _ = tracing_subscriber::registry().with(layer).try_init();

@@ -41,7 +41,7 @@ use std::process::ExitCode;
         Each command has examples: bankrail COMMAND --help"
 )]
 struct Program {
-    /// When to use colours: auto, always or never; auto is on terminals without NO_COLOR
+    /// When to use colours: auto, always or never; auto is on terminals without NO_COLOR and TERM=dumb
     #[arg(
         long,
         global = true,

@@ -18,10 +18,23 @@ pub(crate) enum Color {
     Never,
 }
 
+impl Color {
+    /// True if what is printed is in colours, to a terminal or elsewhere.
+    fn is_on(self, terminal: bool) -> bool {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => terminal && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
+        }
+    }
+}
+
 /// Where a command prints.
 pub(crate) struct Output {
     writer: Box<dyn Write>,
     colors: bool,
+    log_colors: bool,
     terminal: bool,
 }
 
@@ -30,19 +43,19 @@ impl Output {
     pub(crate) fn standard(color: Color) -> Self {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let colors = match color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => terminal && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
-        };
         // A person sees each line at once, beside what is printed to standard error.
         let writer: Box<dyn Write> = if terminal {
             Box::new(LineWriter::new(stdout))
         } else {
             Box::new(BufWriter::with_capacity(1 << 16, stdout))
         };
-        Self { writer, colors, terminal }
+        let log_colors = color.is_on(io::stderr().is_terminal());
+        Self { writer, colors: color.is_on(terminal), log_colors, terminal }
+    }
+
+    /// True if the log on standard error is in colours.
+    pub(crate) fn log_colors(&self) -> bool {
+        self.log_colors
     }
 
     /// True when a person reads along.

@@ -52,7 +52,7 @@ const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Serves until Ctrl-C or SIGTERM.
 pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
-    logging::start(logging::Level::Warn, &[]);
+    logging::start(logging::Level::Warn, &[], output.log_colors());
     let shutdown = Shutdown::on_signal()
         .map_err(|error| Failure::unable(format_args!("signals cannot be received: {error}"), "try again"))?;
     if folders.is_demo() {

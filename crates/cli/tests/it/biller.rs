@@ -369,6 +369,19 @@ fn people_read_one_line_for_each_event() {
 }
 
 #[test]
+fn the_log_is_in_colours_on_request_and_not_in_a_file() {
+    let world = World::new();
+    for (color, expected) in [("auto", false), ("never", false), ("always", true)] {
+        let biller = Biller::start(&world, &["--no-poll", "--log", "info", "--color", color]);
+        assert_eq!(Sender::new(&world, &biller).deliver(&settled(&world)), 200);
+        assert_eq!(biller.next()["event"], "message");
+        let (run, _) = biller.stop();
+        assert!(run.status == 0 && run.err.contains("delivery stored"), "{}", run.err);
+        assert_eq!(run.err.contains('\u{1b}'), expected, "{color}: {}", run.err);
+    }
+}
+
+#[test]
 fn a_reader_that_has_enough_ends_it_quietly() {
     let world = World::new();
     let mut child = command()

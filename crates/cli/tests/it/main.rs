@@ -55,7 +55,7 @@ impl Run {
 
 fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bankrail"));
-    command.env("TZ", "UTC").env_remove("NO_COLOR");
+    command.env("TZ", "UTC").env_remove("NO_COLOR").env_remove("RUST_LOG");
     command
 }
 
