@@ -4,21 +4,21 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
-/// How a command that was carried out ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a command that was carried out ended. The more there is to look at, the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// Nothing is wrong: exit status 0.
     Fine,
-    /// What was looked at has findings: exit status 1.
-    Findings,
     /// Nothing that was judged is wrong, and not everything was judged: exit status 3.
     NotRun,
+    /// What was looked at has findings: exit status 1.
+    Findings,
 }
 
 impl Outcome {
-    /// [`Outcome::Findings`] if either has findings.
+    /// Of both: [`Outcome::Findings`] if either has findings, otherwise [`Outcome::NotRun`] if either was not judged.
     pub(crate) fn and(self, other: Self) -> Self {
-        if self == Self::Fine { other } else { self }
+        self.max(other)
     }
 
     /// [`Outcome::Findings`] if there are any.
@@ -102,4 +102,24 @@ pub(crate) fn causes(error: &dyn std::error::Error) -> String {
         cause = next.source();
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_weigh_more_than_what_was_not_run() {
+        use Outcome::{Findings, Fine, NotRun};
+        for (one, other, expected) in [
+            (Fine, Fine, Fine),
+            (Fine, NotRun, NotRun),
+            (Fine, Findings, Findings),
+            (NotRun, NotRun, NotRun),
+            (NotRun, Findings, Findings),
+            (Findings, Findings, Findings),
+        ] {
+            assert_eq!((one.and(other), other.and(one)), (expected, expected));
+        }
+    }
 }
