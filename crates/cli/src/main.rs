@@ -28,7 +28,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Look into account reports, client assertions, sealed messages, webhook messages and keys; get tokens and statements;
-/// receive webhooks.
+/// receive webhooks; be a bank to test with; judge implementations of both sides.
 #[derive(Debug, Parser)]
 #[command(
     name = "bankrail",
@@ -58,7 +58,7 @@ struct Program {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show, check, convert and merge account reports (camt.052.001.06)
+    /// Fetch, show, check, convert and merge account reports (camt.052.001.06)
     #[command(subcommand)]
     Statement(statement::Command),
     /// Make and explain client assertions (RFC 7523)

@@ -66,8 +66,8 @@ enum Command {
     Outbox(outbox::Command),
     /// Deliver messages to a registered endpoint, and say what came back
     ///
-    /// A running provider delivers them; without one they wait. A message that is not delivered at once is tried again
-    /// on the schedule, and never goes to another endpoint.
+    /// A running provider delivers them; without one they wait. After a delivery that failed, the message is delivered
+    /// again on the schedule, and never to another endpoint.
     #[command(
         after_help = "Exit status: 0 if each message was delivered, or stored with --wait 0; 1 if one was not; 2 for \
         a file that cannot be read and an endpoint that nobody has.\n\n\

@@ -182,8 +182,8 @@ fn rotate(rotate: &Rotate, folders: &Folders, output: &mut Output) -> Result<Out
     told.map(|_| Outcome::Fine)
 }
 
-/// Registers an endpoint of the first demo customer at this address, unless there is one. Each address is an endpoint
-/// of its own, so that no message for one is ever delivered to another.
+/// Registers an endpoint of the first demo customer at this address. One that is there already gets these keys. Each
+/// address is an endpoint of its own, so that no message for one is ever delivered to another.
 pub(super) fn deliver_to(folders: &Folders, url: &str, encrypt_to: Option<&str>) -> Result<(), Failure> {
     let url = EndpointUrl::parse(url)
         .map_err(|error| Failure::unable(format_args!("--deliver-to: {}", causes(&error)), "pass an https URL"))?;

@@ -45,7 +45,6 @@ pub(crate) struct PageData {
     pub(crate) dispatcher: Dispatcher,
     /// The address of the provider.
     pub(crate) issuer: String,
-    /// The folder that the commands name.
     /// The folder of its data, and that of its configuration if this is another one: the commands name them.
     pub(crate) data: PathBuf,
     pub(crate) config: Option<PathBuf>,

@@ -28,13 +28,13 @@ pub(in crate::provider) fn delivery(record: &DeliveryRecord) -> String {
     format!("{status}{what}, after {} ms", record.duration.as_millis())
 }
 
-/// How often a message was tried, and what is next.
+/// How many deliveries of a message there were, and when the next one is due.
 pub(super) fn when(summary: &OutboxSummary) -> String {
-    let tried = counted(summary.deliveries, "delivery", "deliveries");
+    let deliveries = counted(summary.deliveries, "delivery", "deliveries");
     match (summary.state, summary.finished_at) {
-        (OutboxState::Pending, _) => format!("{tried}, due {}", instant(summary.due)),
-        (_, Some(at)) => format!("{tried}, since {}", instant(at)),
-        (_, None) => tried,
+        (OutboxState::Pending, _) => format!("{deliveries}, due {}", instant(summary.due)),
+        (_, Some(at)) => format!("{deliveries}, since {}", instant(at)),
+        (_, None) => deliveries,
     }
 }
 
