@@ -1,7 +1,8 @@
 //! The commands that act on the data of a provider that runs.
 
-use super::bank::{Bank, copy_of_data};
+use super::bank::{Bank, Customer, PATIENCE, copy_of_data};
 use crate::{Folder, run, text};
+use std::time::{Duration, Instant};
 
 #[tokio::test]
 async fn what_is_booked_is_in_the_next_statement() {
@@ -60,15 +61,20 @@ async fn a_customer_is_added_and_gets_a_new_api_key_while_the_provider_runs() {
     assert_ne!(before.text("api_key"), after.text("api_key"));
     assert!(out.contains(after.text("api_key")), "{out}");
     // In force within a second; the one before is valid beside it.
-    while after.token_with(after.text("audience")).await.status != 200 {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
+    answers(&after, 200).await;
     before.token().await;
     bank.run(["customers", "rotate", "DEMOCUSTOMER", "--overlap", "0"]).fine();
-    while before.token_with(before.text("audience")).await.status != 401 {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
+    answers(&before, 401).await;
     assert!(bank.line("api_key").contains("unknown customer"), "the reason is printed");
+}
+
+/// Asks for tokens until the answer has this status.
+async fn answers(customer: &Customer, status: u16) {
+    let end = Instant::now() + PATIENCE;
+    while customer.token_with(customer.text("audience")).await.status != status {
+        assert!(Instant::now() < end, "no token request is answered {status}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 #[test]
