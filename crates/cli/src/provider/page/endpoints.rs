@@ -37,9 +37,9 @@ enum Condition {
     Well { failures: u32 },
     /// Not until an operator resumes it.
     Stopped { since: When, by: String },
-    /// Not before a time, because it kept failing.
-    Paused { until: When },
-    /// Not before a time, because it asked for it.
+    /// Not before a time, because they kept failing.
+    LeftAlone { until: When },
+    /// Not before a time, because the endpoint asked for it.
     Resting { until: When },
     /// One, to see whether it is well again.
     Trial,
@@ -96,7 +96,7 @@ fn condition(known: &Known) -> Condition {
         return Condition::Stopped { since: When::new(stopped.since), by };
     }
     match known.snapshot.as_ref().map(|endpoint| endpoint.circuit) {
-        Some(CircuitState::Open { until }) => Condition::Paused { until: When::new(until) },
+        Some(CircuitState::Open { until }) => Condition::LeftAlone { until: When::new(until) },
         Some(CircuitState::Resting { until }) => Condition::Resting { until: When::new(until) },
         Some(CircuitState::Trial) => Condition::Trial,
         Some(CircuitState::Closed { failures }) => Condition::Well { failures },

@@ -193,7 +193,8 @@ async fn an_endpoint_that_keeps_failing_says_until_when_it_is_left_alone() {
         &world.page("/outbox").await,
         &["data-label=\"Next\" class=\"when\"><time datetime=\"2099-01-02T03:04:05.000Z\""],
     );
-    has(&world.page("/endpoints").await, &["paused</span> until <time datetime=\"2099-01-02", "they kept failing"]);
+    let (badge, why) = ("left alone</span> until <time datetime=\"2099-01-02", "because deliveries kept failing");
+    has(&world.page("/endpoints").await, &[badge, why]);
 }
 
 #[tokio::test]
