@@ -11,6 +11,7 @@ use bankrail::mailbox::{
     DropOutcome, EndpointId, EntryId, Intervention, Outbox, OutboxQuery, OutboxState, OutboxSummary,
 };
 use bankrail::values::{Clock as _, StoreError, SystemClock};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
@@ -41,15 +42,19 @@ pub(super) enum Command {
     Resume(Resume),
 }
 
-const STATES: [&str; 4] = ["pending", "delivered", "dead_letter", "dropped"];
+/// The name of a state.
+fn state() -> impl TypedValueParser<Value = OutboxState> {
+    let names = PossibleValuesParser::new(OutboxState::ALL.iter().map(|state| state.as_str()));
+    names.try_map(|name| OutboxState::from_name(&name).ok_or("expected the name of a state"))
+}
 
 #[derive(Args, Debug)]
 pub(super) struct List {
     /// Messages to this endpoint alone
     endpoint: Option<EndpointId>,
     /// Messages in this state alone
-    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(STATES))]
-    state: Option<String>,
+    #[arg(long, value_parser = state())]
+    state: Option<OutboxState>,
     /// At most so many, the first ones after --after
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
@@ -162,7 +167,7 @@ async fn list(arguments: &List, outbox: &impl Outbox, output: &mut Output) -> Re
     if let Some(endpoint) = &arguments.endpoint {
         query = query.endpoint(endpoint.clone());
     }
-    if let Some(state) = arguments.state.as_deref().and_then(OutboxState::from_name) {
+    if let Some(state) = arguments.state {
         query = query.state(state);
     }
     if let Some(id) = arguments.after {
