@@ -10,7 +10,7 @@ use bankrail::client_assertion::{Audience, VerifierOptions};
 use bankrail::http::tls::{TlsError, client_config};
 use bankrail::service::CursorSecret;
 use bankrail::service::customers::CustomerBook;
-use bankrail::service::delivery::TlsRoots;
+use bankrail::service::delivery::{EndpointUrl, TlsRoots};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -37,8 +37,8 @@ pub(in crate::provider) struct Arguments {
     #[arg(long)]
     pub(super) lenient_clients: bool,
     /// Register another endpoint of the first demo customer at this address, and keep it
-    #[arg(long, value_name = "URL", conflicts_with = "config")]
-    pub(super) deliver_to: Option<String>,
+    #[arg(long, value_name = "URL", conflicts_with = "config", value_parser = |text: &str| EndpointUrl::parse(text))]
+    pub(super) deliver_to: Option<EndpointUrl>,
     /// Encrypt what is sent to the endpoint of --deliver-to for this public key; by default the demo customer's own
     #[arg(long, value_name = "PUB", requires = "deliver_to")]
     pub(super) encrypt_to: Option<String>,

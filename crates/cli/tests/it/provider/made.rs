@@ -190,5 +190,7 @@ fn a_folder_with_customers_of_its_own_gets_no_test_accounts() {
     let bank = Bank::start(&data, &["--roots", &authority]);
     assert!(!bank.first.iter().any(|line| line.contains("connection.toml")), "{:?}", bank.first);
     drop(bank);
+    let line = Bank::try_start(&data, &["--deliver-to", "https://localhost:1"]).err().unwrap().failed(2);
+    assert!(line.contains("--deliver-to: expected a demo customer, found none"), "{line}");
     assert_eq!(act(&data, ["customers", "list"]).fine(), before);
 }
