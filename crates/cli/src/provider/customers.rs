@@ -159,15 +159,12 @@ fn rotate(rotate: &Rotate, folders: &Folders, output: &mut Output) -> Result<Out
     let end = now.saturating_add(HOUR.saturating_mul(rotate.overlap));
     let api_key = new_api_key()?;
     let path = files::change(folders, &rotate.code, |record| {
-        record.api_keys.retain(|key| key.valid_until().is_none_or(|until| now < until));
         for key in &mut record.api_keys {
             if key.valid_until().is_none_or(|until| end < until) {
                 *key = key.clone().expires(end);
             }
         }
-        if rotate.overlap == 0 {
-            record.api_keys.clear();
-        }
+        record.api_keys.retain(|key| key.valid_until().is_some_and(|until| now < until));
         record.api_keys.push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
         Ok(())
     })?;
