@@ -145,7 +145,7 @@ fn main() -> ExitCode {
             let _ = output.flush();
             let (line, status) = failure.into_parts();
             if let Some(line) = line {
-                log(text::shown(&line));
+                log(line);
             }
             status
         }

@@ -169,8 +169,8 @@ fn left_out(name: &str, entry: &Entry, by_reference: bool) {
         Some(reference) => format!("the reference {reference}"),
         None => "the same content".to_owned(),
     };
-    let line = format!("{name}: left out {amount} of {}: {why} was there before", date(entry.booking_date.as_ref()));
-    crate::log(shown(&line));
+    let day = date(entry.booking_date.as_ref());
+    crate::log(format_args!("{name}: left out {amount} of {day}: {why} was there before"));
 }
 
 /// Of each kind the newest balance, of opening balances the oldest, in the order of the documents.
