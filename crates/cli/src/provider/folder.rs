@@ -3,7 +3,7 @@
 use crate::failure::{Failure, causes};
 use crate::keys::file;
 use bankrail::jose::SigningKey;
-use bankrail::service::customers::{CustomerFolder, CustomerFolderOptions};
+use bankrail::service::customers::{CustomerFolder, CustomerFolderOptions, CustomersError};
 use bankrail::stores::sqlite::SqliteStore;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -74,13 +74,7 @@ impl Folders {
     /// The customers.
     pub(super) fn customers(&self) -> Result<CustomerFolder, Failure> {
         let folder = CustomerFolderOptions::new().interval(INTERVAL).open(self.config("customers"));
-        folder.map_err(|error| {
-            // One line: the first fault, which names its file.
-            let more = error.faults.len().saturating_sub(1) + error.more;
-            let more = if more == 0 { String::new() } else { format!(", and {more} more") };
-            let first = error.faults.first().map(causes_of_fault).unwrap_or_default();
-            Failure::unable(format_args!("{first}{more}"), "correct the file")
-        })
+        folder.map_err(|error| Failure::unable(first_fault(&error), "correct the file"))
     }
 
     /// The key that signs webhooks, named by its thumbprint.
@@ -122,8 +116,12 @@ impl Folders {
     }
 }
 
-fn causes_of_fault(fault: &bankrail::service::customers::CustomerFault) -> String {
-    causes(fault)
+/// The first fault of the customers' files, which names its file, and how many more there are: one line.
+pub(super) fn first_fault(error: &CustomersError) -> String {
+    let more = error.faults.len().saturating_sub(1).saturating_add(error.more);
+    let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+    let first = error.faults.first().map(|fault| causes(fault)).unwrap_or_default();
+    format!("{first}{more}")
 }
 
 fn open_lock(path: &Path) -> std::io::Result<File> {

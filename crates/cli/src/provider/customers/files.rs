@@ -1,6 +1,6 @@
 //! Changes of the customers' files. Each is validated with all others before it is written.
 
-use super::super::folder::{Folders, damaged, read};
+use super::super::folder::{Folders, damaged, first_fault, read};
 use crate::failure::Failure;
 use crate::keys::write::{Secrecy, write};
 use bankrail::client_assertion::CustomerCode;
@@ -72,6 +72,5 @@ fn file_of(folders: &Folders, code: &CustomerCode) -> Result<PathBuf, Failure> {
 }
 
 fn refused(error: &CustomersError) -> Failure {
-    let first = error.faults.first().map(ToString::to_string).unwrap_or_default();
-    Failure::refused(first, "nothing was changed")
+    Failure::refused(first_fault(error), "nothing was changed")
 }
