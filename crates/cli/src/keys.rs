@@ -136,6 +136,11 @@ pub(crate) struct Jwks {
     encrypt: Vec<String>,
 }
 
+/// A JWK set of these keys in JSON (RFC 7517 section 5).
+pub(crate) fn jwk_set(jwks: &[String]) -> String {
+    format!(r#"{{"keys":[{}]}}"#, jwks.join(","))
+}
+
 pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
         Command::Generate(arguments) => generate::run(arguments, output),

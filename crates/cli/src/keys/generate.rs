@@ -1,7 +1,7 @@
 //! `bankrail keys generate`.
 
 use super::write::{Secrecy, make_folder, write};
-use super::{Generate, Only};
+use super::{Generate, Only, jwk_set};
 use crate::failure::{Failure, Outcome, causes};
 use crate::output::Output;
 use bankrail::jose::{DecryptionKey, KeyError, RsaSize, SigningKey};
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Generate, output: &mut Output) -> Result<Outcome, 
         lines.push(format!("decryption key, 2048 bits, thumbprint {kid}"));
         jwks.push(public.with_kid(&kid).to_jwk());
     }
-    add("jwks.json", format!("{{\"keys\":[{}]}}\n", jwks.join(",")).as_bytes(), Secrecy::Public);
+    add("jwks.json", format!("{}\n", jwk_set(&jwks)).as_bytes(), Secrecy::Public);
     make_folder(&arguments.folder)?;
     let each: Vec<(&Path, &[u8], Secrecy)> =
         files.iter().map(|(path, bytes, secrecy)| (path.as_path(), bytes.as_slice(), *secrecy)).collect();

@@ -1,6 +1,7 @@
 //! What keys are: `show`, `thumbprint`, `jwks`.
 
 use super::file::{self, Material};
+use super::jwk_set;
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output::{Output, Style};
@@ -93,7 +94,7 @@ pub(super) fn jwks(sign: &[String], encrypt: &[String], output: &mut Output) -> 
         add(path, &kid, key.with_kid(&kid).to_jwk())?;
     }
     let keys: Vec<String> = keys.into_iter().map(|(_, jwk)| jwk).collect();
-    let set = format!(r#"{{"keys":[{}]}}"#, keys.join(","));
+    let set = jwk_set(&keys);
     if output.is_terminal() {
         output.line(shown(&set))?
     } else {

@@ -1,6 +1,7 @@
 //! The key that signs webhooks, and its replacement while the provider runs.
 
 use super::folder::Folders;
+use crate::keys::jwk_set;
 use bankrail::jose::{CurrentKey, EncryptionKey, SigningKey, VerifyingKey};
 use bankrail::secured_payload::Sealer;
 use bankrail::service::delivery::{CpuPool, SealFuture, SealPayload};
@@ -13,7 +14,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// A JWK set of public keys with their thumbprints as names, as a file.
 pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
     let keys: Vec<String> = keys.iter().map(|key| key.clone().with_kid(key.thumbprint()).to_jwk()).collect();
-    format!("{{\"keys\":[{}]}}\n", keys.join(","))
+    format!("{}\n", jwk_set(&keys))
 }
 
 /// Seals for one receiver, with the signing key that is in use.

@@ -5,6 +5,7 @@ use super::connection::to_toml;
 use super::{new_api_key, no_key};
 use crate::connection::{Connection, Receiving};
 use crate::failure::{Failure, causes};
+use crate::keys::jwk_set;
 use crate::keys::write::Secrecy;
 use bankrail::client_assertion::token::names;
 use bankrail::jose::{DecryptionKey, KeySet, RsaSize, SigningKey};
@@ -89,7 +90,7 @@ impl DemoCustomer {
             ("connection.toml", to_toml(&connection), Secrecy::Private),
             ("signing.pem", signing.to_pkcs8_pem(), Secrecy::Private),
             ("signing.pub.pem", plain(public.to_spki_pem()), Secrecy::Public),
-            ("signing.jwks.json", plain(format!("{{\"keys\":[{}]}}\n", keys.join(","))), Secrecy::Public),
+            ("signing.jwks.json", plain(format!("{}\n", jwk_set(&keys))), Secrecy::Public),
             ("decryption.pem", decryption.to_pkcs8_pem(), Secrecy::Private),
             ("encryption.pub.pem", plain(encryption.to_spki_pem()), Secrecy::Public),
             ("receiver.pem", plain(receiver.chain_pem), Secrecy::Public),
