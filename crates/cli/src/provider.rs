@@ -38,7 +38,7 @@ pub(crate) struct Provider {
     #[arg(long, global = true, value_name = "FOLDER")]
     config: Option<PathBuf>,
     #[command(flatten)]
-    serve: serve::Arguments,
+    serve: serve::Given,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -82,8 +82,14 @@ enum Command {
 pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, Failure> {
     let folders = Folders::of(arguments.data.as_deref(), arguments.config.as_deref());
     let Some(command) = &arguments.command else {
-        return block_on(serve::run(&arguments.serve, &folders, output));
+        return block_on(serve::run(&arguments.serve.arguments, &folders, output));
     };
+    if let Some(option) = &arguments.serve.option {
+        return Err(Failure::unable(
+            format_args!("{option}: expected with serving alone, found with a command"),
+            "leave it out, or pass it to bankrail provider without a command",
+        ));
+    }
     folders.check()?;
     match command {
         Command::Book(book) => block_on(book::run(book, &folders, output)),

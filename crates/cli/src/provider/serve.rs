@@ -2,9 +2,10 @@
 
 mod announce;
 mod front;
+mod given;
 mod settings;
 
-pub(super) use settings::Arguments;
+pub(super) use given::Given;
 
 use super::calls::{Call, Calls};
 use super::fault::Faults;
@@ -34,7 +35,7 @@ use bankrail::service::{Provider, ProviderOptions, SqliteLedger};
 use bankrail::values::HyphenatedUuid;
 use bankrail::values::SystemClock;
 use front::Front;
-use settings::{audience, cursor_secret, default_issuer, roots, scopes, verifier_options};
+use settings::{Arguments, audience, cursor_secret, default_issuer, roots, scopes, verifier_options};
 use std::future::pending;
 use std::io::Write as _;
 use std::net::SocketAddr;

@@ -151,6 +151,17 @@ fn the_commands_need_data_and_say_so() {
 }
 
 #[test]
+fn options_of_serving_are_refused_beside_a_command() {
+    let folder = Folder::new();
+    let command = ["customers", "list"];
+    for given in [&["--limits", "off"][..], &["--lenient-clients"], &["--listen", "127.0.0.1:8443"], &["--seed", "0"]] {
+        let line = act(&folder.path("nothing"), given.iter().chain(&command)).failed(2);
+        let expected = format!("{}: expected with serving alone, found with a command; leave it out", given[0]);
+        assert!(line.contains(&expected), "{line}");
+    }
+}
+
+#[test]
 fn a_reader_that_has_enough_ends_the_provider_quietly() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);

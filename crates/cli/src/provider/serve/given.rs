@@ -1,0 +1,42 @@
+//! Which options of serving were given.
+
+use super::settings::Arguments;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+
+/// The options of serving. Beside a command they would mean nothing, so that it is known whether there is one.
+#[derive(Debug)]
+pub(in crate::provider) struct Given {
+    pub(in crate::provider) arguments: Arguments,
+    /// One that was given, such as `--limits`.
+    pub(in crate::provider) option: Option<String>,
+}
+
+impl FromArgMatches for Given {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { arguments: Arguments::from_arg_matches(matches)?, option: option(matches) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for Given {
+    fn augment_args(command: Command) -> Command {
+        Arguments::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Arguments::augment_args(command)
+    }
+}
+
+/// The first option of the command line that has a value of its own, even if that is the default.
+fn option(matches: &ArgMatches) -> Option<String> {
+    let all = Arguments::augment_args(Command::new("provider"));
+    let is_given = |option: &&Arg| matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let name = all.get_arguments().find(is_given)?.get_long()?;
+    Some(format!("--{name}"))
+}
