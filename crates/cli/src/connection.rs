@@ -122,8 +122,8 @@ impl fmt::Debug for Receiving {
     }
 }
 
-/// Reads a secret. The error for a value of another type does not quote it.
-fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+/// Reads an API key. The error for a value of another type does not quote it.
+pub(crate) fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     match toml::Value::deserialize(from)? {
         toml::Value::String(text) => Ok(text),
         _ => Err(D::Error::custom("expected an API key in quotation marks")),

@@ -64,7 +64,8 @@ pub(crate) fn read_text(path: &str, most: usize) -> Result<Zeroizing<String>, Fa
 }
 
 /// Parses the TOML text of a file; `next` says what to do about one that is wrong. An error names the line and leaves
-/// out its text, which may be a secret.
+/// out its text, which may be a secret. Serde quotes the value of a member of another type: a member that is a secret
+/// is read by a function of its own.
 pub(crate) fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str, next: &'static str) -> Result<T, Failure> {
     toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();

@@ -4,7 +4,7 @@ use super::Receiver;
 use super::delivery::Target;
 use super::forge::Forge;
 use crate::conformance::{address, http};
-use crate::connection::given_api_key;
+use crate::connection::{self, given_api_key};
 use crate::failure::{Failure, causes};
 use crate::input;
 use crate::keys::file;
@@ -13,7 +13,7 @@ use bankrail::secured_payload::Sealer;
 use bankrail::values::excerpt;
 use bankrail::webhook::MessageKind;
 use http::{HeaderName, HeaderValue};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::path::Path;
 
 /// The bytes of a file of settings that are read.
@@ -35,6 +35,7 @@ pub(super) struct Settings {
     encrypt_to: Option<String>,
     encrypt_kid: Option<String>,
     roots: Option<String>,
+    #[serde(default, deserialize_with = "secret")]
     api_key: Option<String>,
     api_key_header: Option<String>,
 }
@@ -144,6 +145,10 @@ impl Settings {
     }
 }
 
+fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    connection::secret(from).map(Some)
+}
+
 fn large(path: &str, kid: Option<&str>) -> Result<SigningKey, Failure> {
     let key = file::signing(path, kid)?;
     match key.verifying_key().public_key().bits() {
@@ -162,4 +167,25 @@ fn required<'a>(value: Option<&'a str>, name: &str, what: &str) -> Result<&'a st
             "pass it, or a file that has it by --config",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_file_and_line_and_no_secret() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let read = |text: &str| {
+            std::fs::write(file.path(), text).unwrap();
+            Settings::read(file.path())
+        };
+        assert_eq!(read("api_key = \"12345678\"").unwrap().api_key.as_deref(), Some("12345678"));
+        assert_eq!(read("url = \"https://a\"").unwrap().api_key, None);
+        for value in ["12345678", "[12345678]", "12345678 x"] {
+            let line = read(&format!("url = \"https://a\"\napi_key = {value}\n")).unwrap_err().into_parts().0.unwrap();
+            assert!(line.starts_with(&format!("{}: line 2: ", file.path().display())), "{line}");
+            assert!(!line.contains("12345678"), "{line}");
+        }
+    }
 }
