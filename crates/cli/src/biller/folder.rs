@@ -2,13 +2,13 @@
 
 use crate::failure::{Failure, causes};
 use crate::input;
-use crate::keys::write::{Secrecy, make_folder, write};
+use crate::keys::write::{Secrecy, make_folder, open_lock, write};
 use crate::output::unwritable;
 use bankrail::client::TokenCacheSecret;
 use bankrail::stores::sqlite::SqliteStore;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
@@ -23,11 +23,7 @@ impl Folder {
     pub(super) fn open(path: PathBuf) -> Result<Self, Failure> {
         make_folder(&path)?;
         let file = path.join("biller.lock");
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let lock = options.open(&file).map_err(|error| unwritable(&file, &error))?;
+        let lock = open_lock(&file).map_err(|error| unwritable(&file, &error))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path, _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(Failure::unable(

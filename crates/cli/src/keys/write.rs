@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::unwritable;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -55,6 +55,15 @@ fn exists(path: &Path) -> Failure {
         format_args!("{}: exists, and nothing was written", path.display()),
         "choose another name, or pass --force to overwrite it",
     )
+}
+
+/// Opens a file to lock, and makes it for its owner alone if it does not exist.
+pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// Makes a folder that its owner alone can use, with those it lies in.

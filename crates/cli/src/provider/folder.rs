@@ -2,10 +2,11 @@
 
 use crate::failure::{Failure, causes};
 use crate::keys::file;
+use crate::keys::write::open_lock;
 use bankrail::jose::SigningKey;
 use bankrail::service::customers::{CustomerFolder, CustomerFolderOptions, CustomersError};
 use bankrail::stores::sqlite::SqliteStore;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -122,14 +123,6 @@ pub(super) fn first_fault(error: &CustomersError) -> String {
     let more = if more == 0 { String::new() } else { format!(", and {more} more") };
     let first = error.faults.first().map(|fault| causes(fault)).unwrap_or_default();
     format!("{first}{more}")
-}
-
-fn open_lock(path: &Path) -> std::io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 /// Reads a file whole.
