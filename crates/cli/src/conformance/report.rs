@@ -8,7 +8,7 @@ use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// How a report is given, and what its exit status is of.
+/// How a report is printed, and whether it may be incomplete.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Printing {
     /// End with 0 although rows were not run

@@ -136,7 +136,10 @@ fn not_opened(kind: MessageKind, message_id: HyphenatedUuid, unopened: &Unopened
         (DeliveryStage::of(unopened.error.kind()), unopened.reason(), unopened.kid.as_deref());
     let name = stage.as_str();
     if unopened.error.kind() == OpenErrorKind::Unavailable {
-        tracing::error!(%kind, %message_id, encryption_kid, stage = name, reason, "the decryption key is not available");
+        tracing::error!(
+            %kind, %message_id, encryption_kid, stage = name, reason,
+            "the decryption key is not available"
+        );
         return Refusal::failed(stage, reason);
     }
     tracing::warn!(%kind, %message_id, encryption_kid, stage = name, reason, "delivery that was not opened");

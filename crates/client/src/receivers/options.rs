@@ -172,7 +172,8 @@ impl ReceiversOptions {
     }
 
     /// A function that is told what became of each delivery, after it was judged and stored and before it is answered.
-    /// For the operator: nothing of it may reach the sender. It must not block. Default: none; the log has each refusal too.
+    /// For the operator: nothing of it may reach the sender. It must not block. Default: none; the log has each refusal
+    /// too.
     ///
     /// It is not told of a delivery whose sender hung up before.
     #[must_use]

@@ -2,8 +2,8 @@
 //!
 //! The fast reader takes an element whole or not at all, and only if it is as the writer writes it. Any other element is
 //! read over events; if it is a sequence, the fast reader is asked again for each of its children. The element may
-//! break rules beyond the schema: the fast reader notes the place and the checker reports the rule, so that both readers
-//! report the same.
+//! break rules beyond the schema: the fast reader notes the place and the checker reports the rule, so that both
+//! readers report the same.
 
 use super::record::Record;
 use crate::check::Checker;
@@ -40,14 +40,15 @@ struct Extent {
 
 impl<T: Tokens> Cursor<T> {
     /// Reads elements of a sequence into their places as long as they follow as the writer writes them, from the field
-    /// `at` on. Elements of the name `handed_out`, empty for none, are left. Returns the next field, if its start tag is so written.
+    /// `at` on. Elements of the name `handed_out`, empty for none, are left. Returns the next field, if its start tag
+    /// is so written.
     pub(crate) fn read_ahead<R: Record>(
         &mut self,
         slots: &mut R::Slots,
         at: &mut usize,
         handed_out: &str,
     ) -> Result<Option<(usize, Ahead)>, Halt> {
-        // The length of the last tag is judged now: who passes over an element forgets where that tag began.
+        // What was read last is bounded now: who passes over an element forgets where that began.
         self.events.advance()?;
         loop {
             let next = self.field_ahead(R::FIELDS, *at);

@@ -105,8 +105,8 @@ impl Counted {
 
     /// The buffers that `work` looks at.
     async fn buffers<T>(&self, work: impl AsyncFnOnce(&PostgresStore) -> T) -> (i64, T) {
-        // What the planner knows decides how it goes about. Old versions of rows are not among it. A session counts what
-        // it looked at a second later, or when it ends.
+        // What the planner knows decides how it goes about. Old versions of rows are not among it. A session counts
+        // what it looked at a second later, or when it ends.
         let config = format!("{} application_name='{}'", self.config, self.name());
         let analyst = client(&config).await;
         self.for_each_table(&analyst, "ANALYZE $").await;
