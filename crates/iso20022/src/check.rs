@@ -59,10 +59,12 @@ impl Checker {
         !self.only_missing && (self.memory.is_some() || !self.path.is_empty())
     }
 
+    #[inline]
     pub(crate) fn enter(&mut self, field: Field, index: usize) {
         self.path.push((field, index));
     }
 
+    #[inline]
     pub(crate) fn leave(&mut self) {
         self.path.pop();
     }
@@ -72,9 +74,10 @@ impl Checker {
         self.report(FindingKind::Missing { name: field.wire.to_owned() });
     }
 
-    /// The current element, of a number from 0, stands once too often.
-    pub(crate) fn repeated(&mut self, field: Field, index: usize) {
-        if u32::try_from(index).unwrap_or(u32::MAX) >= field.max && !self.only_missing {
+    /// The current element stands once too often.
+    #[cold]
+    pub(crate) fn repeated(&mut self, field: Field) {
+        if !self.only_missing {
             self.report(FindingKind::Repeated { name: field.wire, max: field.max });
         }
     }

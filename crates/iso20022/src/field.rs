@@ -11,6 +11,14 @@ pub struct Field {
     pub max: u32,
 }
 
+impl Field {
+    /// True unless the element of a number from 0 stands once too often.
+    #[inline]
+    pub(crate) fn allows(&self, index: usize) -> bool {
+        u32::try_from(index).unwrap_or(u32::MAX) < self.max
+    }
+}
+
 /// No upper bound.
 pub const MANY: u32 = u32::MAX;
 

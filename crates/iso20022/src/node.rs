@@ -49,6 +49,12 @@ pub trait Node: Sized {
     /// Reports the findings.
     fn check(&self, to: &mut Checker);
 
+    /// True for a value without children that has no finding. A checker need not enter its element.
+    #[inline]
+    fn is_sound_leaf(&self) -> bool {
+        false
+    }
+
     /// True when a name is that of this type in the schema, or of the type that a path of elements leads to from here.
     fn is_type(below: &[&str], name: &str) -> bool;
 }
@@ -123,8 +129,14 @@ macro_rules! __simple_nodes {
                 true
             }
 
+            #[cold]
             fn check(&self, to: &mut $crate::__private::Checker) {
                 $crate::__private::check_simple(self, to);
+            }
+
+            #[inline]
+            fn is_sound_leaf(&self) -> bool {
+                $crate::__private::is_sound(self)
             }
 
             fn is_type(below: &[&str], name: &str) -> bool {
@@ -164,7 +176,13 @@ fn write_simple_kept<S: Simple>(value: &S, tag: &'static Tag, out: &mut Output<'
     out.close_leaf(tag);
 }
 
-/// Checks a simple value.
+/// True for a simple value without findings.
+#[inline]
+pub fn is_sound<S: Simple>(value: &S) -> bool {
+    value.fault().is_none() && value.forbidden().is_none() && value.doubt().is_none()
+}
+
+/// Reports the findings of a simple value.
 pub fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
     if to.only_missing() {
         return;
@@ -214,6 +232,11 @@ impl<N: Node> Node for Box<N> {
 
     fn check(&self, to: &mut Checker) {
         (**self).check(to);
+    }
+
+    #[inline]
+    fn is_sound_leaf(&self) -> bool {
+        (**self).is_sound_leaf()
     }
 
     fn is_type(below: &[&str], name: &str) -> bool {

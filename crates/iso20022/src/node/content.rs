@@ -78,15 +78,29 @@ pub fn is_plain_field<C: Content>(content: &C, min: u32) -> bool {
     (min == 0 || !items.is_empty()) && items.iter().all(Node::is_plain)
 }
 
-/// Checks the occurrences of one element and how many there are, as reading reports it.
+/// Checks the occurrences of one element and how many there are, as reading reports it. Inlined, because most elements
+/// of a sequence do not occur.
+#[inline(always)]
 pub fn check_field<C: Content>(content: &C, field: Field, to: &mut Checker) {
     let items = content.items();
-    if items.is_empty() && field.min > 0 {
+    if !items.is_empty() {
+        check_items(items, field, to);
+    } else if field.min > 0 {
         to.missing(field);
     }
+}
+
+#[inline]
+fn check_items<N: Node>(items: &[N], field: Field, to: &mut Checker) {
     for (index, item) in items.iter().enumerate() {
+        let allowed = field.allows(index);
+        if allowed && item.is_sound_leaf() {
+            continue;
+        }
         to.enter(field, index);
-        to.repeated(field, index);
+        if !allowed {
+            to.repeated(field);
+        }
         item.check(to);
         to.leave();
     }

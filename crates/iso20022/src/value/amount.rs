@@ -170,6 +170,11 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
         self.currency.is_some()
     }
 
+    #[inline]
+    fn is_sound_leaf(&self) -> bool {
+        self.fault().is_none() && self.currency.as_ref().is_some_and(|currency| currency.fault().is_none())
+    }
+
     fn is_type(below: &[&str], name: &str) -> bool {
         let own = match FRACTION {
             13 => name == "ActiveOrHistoricCurrencyAnd13DecimalAmount",

@@ -187,11 +187,14 @@ fn itoa(number: u64) -> CompactString {
 }
 
 /// The fault of a text whose length in code points is out of bounds.
+#[inline]
 pub(crate) fn length_fault(text: &str, min: usize, max: usize) -> Option<Fault> {
     // A code point has one to four bytes, so the length in bytes is an upper bound.
-    if text.len() <= max && !text.is_empty() && min <= 1 {
-        return None;
-    }
+    if text.len() <= max && !text.is_empty() && min <= 1 { None } else { counted_fault(text, min, max) }
+}
+
+#[cold]
+fn counted_fault(text: &str, min: usize, max: usize) -> Option<Fault> {
     let length = text.chars().count();
     (length < min || length > max).then_some(Fault::Length { min, max, length })
 }
