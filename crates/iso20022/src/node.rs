@@ -114,7 +114,7 @@ macro_rules! __simple_nodes {
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             fn write(
                 &self,
                 tag: &'static $crate::__private::Tag,
@@ -154,8 +154,8 @@ pub fn is_field_type<N: Node>(stated: &[&str], below: &[&str], name: &str) -> bo
     }
 }
 
-/// Writes a simple value with its tags.
-#[inline]
+/// Writes a simple value with its tags. Inlined, so that they are constants.
+#[inline(always)]
 pub fn write_simple<S: Simple>(value: &S, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
     if kept.is_empty() {
         out.open_leaf(tag);

@@ -190,8 +190,8 @@ impl<'a> Output<'a> {
         self.text.push_str(if self.json { "\\\"" } else { "\"" });
     }
 
-    /// Character data.
-    #[inline]
+    /// Character data. Not inlined, because what writes an element is, for every element.
+    #[inline(never)]
     pub fn text(&mut self, text: &str) {
         self.escape(text, false);
     }
