@@ -258,15 +258,3 @@ fn joined(mut texts: Vec<Cow<'_, str>>) -> String {
     texts.retain(|text| !text.is_empty() && seen.insert(text.clone()));
     texts.join("\n")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_debit_of_nothing_has_no_sign() {
-        let signed = |value, scale| Direction::Debit.apply(Decimal::new(value, scale)).map(|signed| signed.to_string());
-        assert_eq!(signed(0, 2).as_deref(), Some("0.00"));
-        assert_eq!(signed(5, 2).as_deref(), Some("-0.05"));
-    }
-}

@@ -1,7 +1,11 @@
 //! What users of reports ask for: words, balances.
 
 use crate::findings::document;
-use bankrail_camt052::{BalanceCode, Document, Report};
+use bankrail_camt052::{
+    AccountId, AvailabilityDate, BalanceCode, BalanceSubType, BalanceTypeCode, ChargeType, Date, DateOrDateTime,
+    DateOrDateTimePeriod, DatePeriod, DateTime, Document, InstrumentQuantity, IssuedId, OtherAccountId, PlainDecimal,
+    PriceType, PriceValue, PriceValueType, Rate, RateType, Report, Text,
+};
 
 fn report(before: &str, entries: &str) -> Report {
     let parsed = Document::parse(document(before, entries)).unwrap_or_else(|error| panic!("{error}"));
@@ -117,5 +121,48 @@ fn the_header_of_a_stream_is_known_as_soon_as_it_has_been_read() {
             }
         }
         assert_eq!(found, known);
+    }
+}
+
+#[test]
+fn choices_print_what_they_hold() {
+    let day: Date = "2021-07-29".parse().unwrap();
+    let at: DateTime = "2021-07-29T10:00:00Z".parse().unwrap();
+    for (printed, expected) in [
+        (BalanceTypeCode::Code(BalanceCode::ClosingBooked).to_string(), "CLBD"),
+        (BalanceTypeCode::Proprietary("own".into()).to_string(), "own"),
+        (BalanceTypeCode::Unknown.to_string(), "unknown"),
+        (AccountId::Iban("DE89370400440532013000".into()).to_string(), "DE89370400440532013000"),
+        (AccountId::Other(OtherAccountId::new("1".into())).to_string(), "1"),
+        (AccountId::Unknown.to_string(), "unknown"),
+        (DateOrDateTime::Date(day).to_string(), "2021-07-29"),
+        (DateOrDateTime::DateTime(at.clone()).to_string(), "2021-07-29T10:00:00Z"),
+        (AvailabilityDate::Days("+1".into()).to_string(), "+1 days"),
+        (RateType::Percentage(Rate::parse("1.50").unwrap()).to_string(), "1.50 %"),
+        (ChargeType::Code("COMM".into()).to_string(), "COMM"),
+        (ChargeType::Proprietary(IssuedId::new("own".into())).to_string(), "own"),
+        (DateOrDateTimePeriod::Date(DatePeriod::new(day, day)).to_string(), "2021-07-29/2021-07-29"),
+        (InstrumentQuantity::Unit(PlainDecimal::parse("2.50").unwrap()).to_string(), "2.50 units"),
+        (PriceType::Kind(PriceValueType::Discount).to_string(), "DISC"),
+        (PriceType::Yielded(true).to_string(), "yield"),
+        (PriceValue::Rate(Rate::parse("1.50").unwrap()).to_string(), "1.50 %"),
+    ] {
+        assert_eq!(printed, expected);
+    }
+    assert_eq!(BalanceTypeCode::Code(BalanceCode::ClosingBooked).code(), Some("CLBD"));
+    assert_eq!(BalanceTypeCode::Code(BalanceCode::ClosingBooked).proprietary(), None);
+    assert_eq!(BalanceSubType::Proprietary("Current".into()).proprietary(), Some("Current"));
+    assert_eq!(DateOrDateTime::DateTime(at.clone()).date().map(|date| date.day()), Some(29));
+    assert_eq!(DateOrDateTime::DateTime(at.clone()).date_time(), Some(&at));
+    assert_eq!(DateOrDateTime::Date(day).date_time(), None);
+    assert_eq!(AccountId::Other(OtherAccountId::new("1".into())).other().map(Text::as_str), Some("1"));
+    assert_eq!(AvailabilityDate::Actual(day).actual(), Some(day));
+}
+
+#[test]
+fn a_debit_of_nothing_has_no_sign() {
+    for (amount, signed) in [("0.00", "0.00"), ("0.05", "-0.05")] {
+        let report = report("", &entry(amount, "BOOK", "DBIT", ""));
+        assert_eq!(report.entries[0].signed_amount().unwrap().to_string(), signed);
     }
 }

@@ -51,6 +51,16 @@ fn assert_refused(xml: &str, kind: &FindingKind) {
 }
 
 #[test]
+fn entries_whose_sum_is_out_of_range_are_counted() {
+    let summary = "<TxsSummry><TtlNtries><NbOfNtries>3</NbOfNtries><Sum>1</Sum></TtlNtries></TxsSummry>";
+    let entries = ENTRY.replace("5.00", &"9".repeat(28)).repeat(9);
+    let mut found = findings(&document(summary, &entries));
+    found.retain(|finding| !finding.kind.is_schema());
+    let expected = Disagreement::EntryCount { part: Part::All, stated: 3, counted: 9 };
+    assert_eq!(found.into_iter().map(|finding| finding.kind).collect::<Vec<_>>(), [expected.into()]);
+}
+
+#[test]
 fn counts_and_sums_of_the_summary() {
     let summary = "<TxsSummry><TtlNtries><NbOfNtries>3</NbOfNtries><Sum>11.00</Sum><TtlNetNtry><Amt>9.00</Amt>\
         <CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry></TtlNtries><TtlCdtNtries><NbOfNtries>1</NbOfNtries><Sum>5.0</Sum>\
