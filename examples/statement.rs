@@ -4,8 +4,10 @@
 //! `cargo run --example statement -- FILE`, with `-` for standard input. The exit status is 1 if the document cannot be
 //! read.
 
+mod report;
+
+use crate::report::print_document;
 use bankrail::camt052::{Document, ReadOptions};
-use bankrail_examples::print_document;
 use std::error::Error;
 use std::io::{self, BufReader, Write};
 use std::process::ExitCode;

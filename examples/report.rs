@@ -1,6 +1,4 @@
-//! What the example programs share: printing an account report.
-
-#![forbid(unsafe_code)]
+//! What the programs `statement` and `sandbox` share: printing an account report.
 
 use bankrail::camt052::{AccountId, Balance, CountAndSum, Direction, Document, Entry, Line, Report};
 use std::io::{self, Write};
@@ -9,7 +7,7 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// An error of `out`.
-pub fn print_document(document: &Document, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn print_document(document: &Document, out: &mut impl Write) -> io::Result<()> {
     for report in &document.reports {
         print_report(report, out)?;
     }

@@ -7,16 +7,16 @@
 
 use axum::Router;
 use axum::http::HeaderMap;
-use bankrail::jose::{DecryptionKey, RsaSize, SigningKey};
-use bankrail::mailbox::EndpointId;
-use bankrail::secured_payload::Sealer;
-use bankrail::service::delivery::{
+use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
+use bankrail_mailbox::EndpointId;
+use bankrail_secured_payload::Sealer;
+use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions,
 };
-use bankrail::stores::sqlite::SqliteStore;
-use bankrail::values::{HyphenatedUuid, SystemClock};
-use bankrail::webhook::sender::OriginalRequest;
-use bankrail::webhook::{Acknowledgement, DeliveryHeaders, Message, TransactionStatus, samples};
+use bankrail_stores::sqlite::SqliteStore;
+use bankrail_values::{HyphenatedUuid, SystemClock};
+use bankrail_webhook::sender::OriginalRequest;
+use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, TransactionStatus, samples};
 use std::collections::HashMap;
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};

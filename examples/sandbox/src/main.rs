@@ -7,6 +7,8 @@ mod bank;
 mod delivery;
 mod keys;
 mod limits_step;
+#[path = "../../report.rs"]
+mod report;
 mod server;
 mod statement_step;
 mod tls;
@@ -14,26 +16,35 @@ mod token_step;
 mod tour;
 mod webhook_step;
 
-use clap::Parser;
 use std::process::ExitCode;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt;
 use tracing_subscriber::prelude::*;
 
-/// A guided tour of both sides of the service on this machine
-///
-/// A provider and its customer talk over HTTPS on loopback, step by step: an access token, statements, webhooks and the
-/// rate limit. Each step prints what was asked and answered. The exit status is 0 only if all did what the
-/// specification says.
-#[derive(Debug, Parser)]
-#[command(after_help = "A provider that stays up for other programs:\n  \
-    cargo run -p bankrail-cli -- provider\n\
-    `bankrail provider send` delivers webhooks, and `bankrail biller` receives them.")]
-struct Arguments {}
+const HELP: &str = "\
+A guided tour of both sides of the service on this machine
+
+A provider and its customer talk over HTTPS on loopback, step by step: an access token, statements, webhooks and the
+rate limit. Each step prints what was asked and answered. The exit status is 0 only if all did what the
+specification says. There are no options.
+
+A provider that stays up for other programs:
+  cargo run -p bankrail-cli -- provider
+`bankrail provider send` delivers webhooks, and `bankrail biller` receives them.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments {} = Arguments::parse();
+    match std::env::args().nth(1).as_deref() {
+        None => {}
+        Some("-h" | "--help") => {
+            println!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        Some(_) => {
+            eprintln!("{HELP}");
+            return ExitCode::from(2);
+        }
+    }
     let wanted = std::env::var("RUST_LOG").ok().and_then(|text| text.parse::<Targets>().ok()).unwrap_or_default();
     tracing_subscriber::registry().with(fmt::layer().with_writer(std::io::stderr)).with(wanted).init();
     if rustls::crypto::aws_lc_rs::default_provider().install_default().is_err() {

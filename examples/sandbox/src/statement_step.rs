@@ -1,6 +1,7 @@
 //! Step 2: a statement of every test account.
 
 use crate::bank::{balance_of, entries};
+use crate::report::print_document;
 use crate::tour::{Sandbox, expect};
 use bankrail::camt052::{Direction, Document};
 use bankrail::client::{StatementError, StatementPage};
@@ -8,7 +9,6 @@ use bankrail::statement::{AccountId, AccountKind, EntryChannel, MaxEntries, Seen
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::testing::TestAccount;
 use bankrail::values::{Clock as _, Date, Decimal};
-use bankrail_examples::print_document;
 use std::error::Error;
 
 /// The entries of a page of the account that shows paging.
