@@ -16,6 +16,8 @@ pub struct Checker {
     start: String,
     path: Vec<(Field, usize)>,
     only_missing: bool,
+    /// Markup was met that only reading the document again can judge.
+    met_markup: bool,
     /// The memory of the message's rules; `None` for a part of a document.
     memory: Option<Memory>,
 }
@@ -27,12 +29,12 @@ impl Checker {
         push_step(&mut start, shape.document, None);
         push_step(&mut start, shape.root_name(), None);
         let memory = Some(Memory::default());
-        Self { shape, findings: Vec::new(), start, path: Vec::new(), only_missing: false, memory }
+        Self { shape, findings: Vec::new(), start, path: Vec::new(), only_missing: false, met_markup: false, memory }
     }
 
     /// For the element at a path. Of the rules beyond the schema only those within it are asked.
     pub(crate) fn within(shape: &'static Shape, start: String) -> Self {
-        Self { shape, findings: Vec::new(), start, path: Vec::new(), only_missing: false, memory: None }
+        Self { start, memory: None, ..Self::new(shape) }
     }
 
     /// Reports nothing but mandatory parts that are missing.
@@ -43,6 +45,16 @@ impl Checker {
 
     pub(crate) fn into_findings(self) -> Vec<Finding> {
         self.findings
+    }
+
+    /// True when nothing has been found, and nothing met that only reading the document again can judge.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.findings.is_empty() && !self.met_markup
+    }
+
+    /// Markup was met that only reading the document again can judge.
+    pub(crate) fn meet_markup(&mut self) {
+        self.met_markup = true;
     }
 
     pub(crate) fn shape(&self) -> &'static Shape {
@@ -93,11 +105,17 @@ impl Checker {
         }
     }
 
-    /// The parts kept in a model that no document can hold; of any other, reading tells more.
+    /// The parts kept beyond the schema.
+    #[inline]
     pub fn extras(&mut self, extras: &Extras) {
-        if self.only_missing {
-            return;
+        if !extras.is_empty() && !self.only_missing {
+            self.beyond_schema(extras);
         }
+    }
+
+    /// Of a model that no document can hold; of any other, reading tells more.
+    #[cold]
+    fn beyond_schema(&mut self, extras: &Extras) {
         for extra in extras.parts() {
             self.report(match &extra.part {
                 ExtraPart::Xml(xml) => FindingKind::UnknownElement { name: shown(element_name(xml)) },

@@ -136,10 +136,14 @@ impl ReportBuilder {
         E: TryInto<Entry>,
         BuildError: From<E::Error>,
     {
-        let entries = entries.into_iter();
-        // Entries are large, and growing the list moves them.
-        self.entries.reserve(entries.size_hint().0);
-        entries.for_each(|entry| self.push(entry));
+        // Entries are large: those of a list are changed in their place, and it becomes the report's.
+        match entries.into_iter().map(E::try_into).collect::<Result<Vec<_>, _>>() {
+            Ok(entries) if self.entries.is_empty() => self.entries = entries,
+            Ok(entries) => self.entries.extend(entries),
+            Err(error) => {
+                self.failed.get_or_insert(error.into());
+            }
+        }
         self
     }
 

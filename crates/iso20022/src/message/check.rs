@@ -11,14 +11,17 @@ use crate::finding::Finding;
 ///   read again.
 /// - A model that no document can hold is walked, too.
 pub fn check<M: Message>(document: &M) -> Vec<Finding> {
-    if !document.is_plain()
+    let checker = walked(document, Checker::new(M::SHAPE));
+    // Whatever only reading can judge is a finding or markup.
+    if !checker.is_clean()
+        && !document.is_plain()
         && let Ok(Ok(again)) = write::read_back(document, true)
         && again.document == *document
     {
         let nowhere = |finding| Finding { position: None, ..finding };
         return again.findings.into_iter().map(nowhere).collect();
     }
-    checked(document, Checker::new(M::SHAPE))
+    checker.into_findings()
 }
 
 /// The first mandatory part that is missing.
@@ -31,7 +34,11 @@ pub(super) fn first_of_schema<M: Message>(document: &M) -> Option<Finding> {
     checked(document, Checker::new(M::SHAPE)).into_iter().find(|finding| finding.kind.is_schema())
 }
 
-fn checked<M: Message>(document: &M, mut checker: Checker) -> Vec<Finding> {
+fn checked<M: Message>(document: &M, checker: Checker) -> Vec<Finding> {
+    walked(document, checker).into_findings()
+}
+
+fn walked<M: Message>(document: &M, mut checker: Checker) -> Checker {
     document.check(&mut checker);
-    checker.into_findings()
+    checker
 }

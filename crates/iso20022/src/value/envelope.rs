@@ -70,6 +70,7 @@ impl Node for Envelope {
         if to.only_missing() {
             return;
         }
+        to.meet_markup();
         if let Some(found) = forbidden(&self.0) {
             to.report(FindingKind::Character { found });
         } else if !is_one_element(&self.0) {
