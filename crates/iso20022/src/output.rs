@@ -190,7 +190,7 @@ impl<'a> Output<'a> {
         self.text.push_str(if self.json { "\\\"" } else { "\"" });
     }
 
-    /// Character data. Not inlined, because what writes an element is, for every element.
+    /// Character data. The functions that write an element are inlined for each of them; this would make them large.
     #[inline(never)]
     pub fn text(&mut self, text: &str) {
         self.escape(text, false);

@@ -6,6 +6,7 @@
 //! - It notes the place of an element that breaks a rule beyond the schema.
 
 use crate::read::{ReadLimits, push_lines, resolve};
+use crate::xml::ONES;
 
 /// Not as the writer writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,9 +205,6 @@ impl<'a> Scanner<'a> {
         }
     }
 }
-
-/// One in each byte of a word.
-const ONES: u64 = u64::from_ne_bytes([1; 8]);
 
 /// How many bytes of white space come first, eight looked at in one step. XML allows no other bytes up to the space.
 #[inline]

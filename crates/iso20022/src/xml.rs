@@ -50,6 +50,9 @@ fn has_suspect(bytes: &[u8]) -> bool {
     words.iter().fold(suspects(*last), |marks, word| marks | suspects(*word)) != 0
 }
 
+/// One in each byte of a word.
+pub(crate) const ONES: u64 = u64::from_ne_bytes([1; 8]);
+
 /// The two forbidden characters that are no control characters start with this byte.
 const SUSPECT: u8 = 0xEF;
 
@@ -57,7 +60,6 @@ const SUSPECT: u8 = 0xEF;
 /// false.
 #[inline]
 fn suspects(word: [u8; 8]) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
     let word = u64::from_le_bytes(word);
     let difference = word ^ (ONES * u64::from(SUSPECT));
     let below = word.wrapping_sub(ONES * u64::from(b' ')) & !word;

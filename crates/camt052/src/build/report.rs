@@ -136,7 +136,7 @@ impl ReportBuilder {
         E: TryInto<Entry>,
         BuildError: From<E::Error>,
     {
-        // Entries are large: those of a list are changed in their place, and it becomes the report's.
+        // Entries are large: the memory of a list of them is used again.
         match entries.into_iter().map(E::try_into).collect::<Result<Vec<_>, _>>() {
             Ok(entries) if self.entries.is_empty() => self.entries = entries,
             Ok(entries) => self.entries.extend(entries),
