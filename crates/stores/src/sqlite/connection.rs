@@ -224,6 +224,9 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // Each piece of work can be undone alone. What that takes is kept in memory and dropped after the piece; in a file
+    // it would be kept until the commit.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     // Content of deleted rows (payloads, names, accounts) is overwritten where that costs no extra page.
     connection.pragma_update(None, "secure_delete", "fast")?;
     // After a burst of writes the next write cuts the log back.
