@@ -12,6 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
             // Checking the model finds what reading found: nothing of the schema, the same of counts and sums.
             let kinds = |findings: Vec<Finding>| findings.into_iter().map(|finding| (finding.kind, finding.path));
             assert!(kinds(strict.document.check()).eq(kinds(strict.findings)));
+            assert_eq!(strict.document.check_schema(), None);
         }
         (Ok(_), Err(error)) => panic!("strict reading accepted what tolerant reading refused: {error:?}"),
         (Err(_), Ok(tolerant)) => assert!(!tolerant.findings.is_empty(), "refused without a finding"),

@@ -7,6 +7,16 @@ use crate::read::Shape;
 use crate::watch::{Memory, Watch};
 use bankrail_values::excerpt;
 
+/// What a walk through a model asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// The schema and the rules beyond it.
+    Everything,
+    Schema,
+    /// Mandatory parts of the schema that are missing.
+    MissingParts,
+}
+
 /// Collects findings while a model is walked.
 #[derive(Debug)]
 pub struct Checker {
@@ -15,7 +25,7 @@ pub struct Checker {
     /// The path of the element that the walk begins at.
     start: String,
     path: Vec<(Field, usize)>,
-    only_missing: bool,
+    asked: Asked,
     /// Markup was met that only reading the document again can judge.
     met_markup: bool,
     /// The memory of the message's rules; `None` for a part of a document.
@@ -24,23 +34,17 @@ pub struct Checker {
 
 impl Checker {
     /// For a whole message.
-    pub(crate) fn new(shape: &'static Shape) -> Self {
+    pub(crate) fn new(shape: &'static Shape, asked: Asked) -> Self {
         let mut start = String::new();
         push_step(&mut start, shape.document, None);
         push_step(&mut start, shape.root_name(), None);
         let memory = Some(Memory::default());
-        Self { shape, findings: Vec::new(), start, path: Vec::new(), only_missing: false, met_markup: false, memory }
+        Self { shape, findings: Vec::new(), start, path: Vec::new(), asked, met_markup: false, memory }
     }
 
     /// For the element at a path. Of the rules beyond the schema only those within it are asked.
     pub(crate) fn within(shape: &'static Shape, start: String) -> Self {
-        Self { start, memory: None, ..Self::new(shape) }
-    }
-
-    /// Reports nothing but mandatory parts that are missing.
-    pub(crate) fn for_missing_parts(mut self) -> Self {
-        self.only_missing = true;
-        self
+        Self { start, memory: None, ..Self::new(shape, Asked::Everything) }
     }
 
     pub(crate) fn into_findings(self) -> Vec<Finding> {
@@ -63,12 +67,12 @@ impl Checker {
 
     /// True when only missing parts are asked for.
     pub(crate) fn only_missing(&self) -> bool {
-        self.only_missing
+        self.asked == Asked::MissingParts
     }
 
     /// True when the rules beyond the schema of the current element are asked for.
     pub fn asks_rules(&self) -> bool {
-        !self.only_missing && (self.memory.is_some() || !self.path.is_empty())
+        self.asked == Asked::Everything && (self.memory.is_some() || !self.path.is_empty())
     }
 
     #[inline]
@@ -89,7 +93,7 @@ impl Checker {
     /// The current element stands once too often.
     #[cold]
     pub(crate) fn repeated(&mut self, field: Field) {
-        if !self.only_missing {
+        if !self.only_missing() {
             self.report(FindingKind::Repeated { name: field.wire, max: field.max });
         }
     }
@@ -100,7 +104,7 @@ impl Checker {
 
     /// A choice without any of its alternatives.
     pub fn no_choice(&mut self, fields: &[Field]) {
-        if !self.only_missing {
+        if !self.only_missing() {
             self.report(FindingKind::Missing { name: alternatives(fields) });
         }
     }
@@ -108,7 +112,7 @@ impl Checker {
     /// The parts kept beyond the schema.
     #[inline]
     pub fn extras(&mut self, extras: &Extras) {
-        if !extras.is_empty() && !self.only_missing {
+        if !extras.is_empty() && !self.only_missing() {
             self.beyond_schema(extras);
         }
     }

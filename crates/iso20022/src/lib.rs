@@ -45,7 +45,7 @@ pub mod __private {
     #[cfg(feature = "arbitrary")]
     pub use crate::invent::{Invent, InventField};
     pub use crate::message::Message;
-    pub use crate::message::check::check;
+    pub use crate::message::check::{check, check_schema};
     pub use crate::message::read::{judge, parse, parse_counting, read, read_counting};
     pub use crate::message::stream::{Part, UnitReader};
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};

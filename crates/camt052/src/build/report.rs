@@ -183,7 +183,7 @@ impl ReportBuilder {
             Some(Box::new(summary_of(&report.entries).ok_or(BuildError::Sum(bankrail_values::MoneyError::Overflow))?));
         let mut document = Document::new(vec![report]);
         document.group_header = Some(header);
-        match document.check().into_iter().find(|finding| finding.kind.is_schema()) {
+        match document.check_schema() {
             Some(finding) => Err(finding.into()),
             None => Ok(document),
         }

@@ -31,6 +31,7 @@ pub(crate) fn assert_checked_as_read(parsed: &Parsed, name: &str) -> bool {
     let checked = parsed.document.check();
     assert_eq!(kinds(&checked), kinds(&read), "{name}\n{written}");
     assert_eq!(checked.iter().any(|finding| finding.kind.is_schema()), refused, "{name}");
+    assert_eq!(parsed.document.check_schema(), checked.into_iter().find(|finding| finding.kind.is_schema()), "{name}");
     match parsed.document.to_xml() {
         Ok(xml) => {
             assert_eq!(xml, written);

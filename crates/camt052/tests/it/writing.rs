@@ -77,5 +77,6 @@ fn what_would_not_be_read_back_is_refused() {
         assert!(matches!(empty.to_xml(), Err(WriteError::Unfaithful { .. })));
         let found = empty.check();
         assert!(found.iter().any(|finding| finding.kind == FindingKind::Character { found: '\u{1}' }), "{found:?}");
+        assert_eq!(empty.check_schema(), found.into_iter().find(|finding| finding.kind.is_schema()));
     }
 }

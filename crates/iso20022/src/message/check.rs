@@ -1,7 +1,7 @@
 //! Checking a document.
 
 use super::{Message, write};
-use crate::check::Checker;
+use crate::check::{Asked, Checker};
 use crate::finding::Finding;
 
 /// Everything that is not as it should be: what strict reading reports of the document as it is written.
@@ -10,7 +10,27 @@ use crate::finding::Finding;
 /// - What stands beside the schema depends on its place, which only reading knows. A document with such parts is
 ///   written and read again, and what reading says is returned, unless no document can hold the model.
 pub fn check<M: Message>(document: &M) -> Vec<Finding> {
-    let checker = walked(document, Checker::new(M::SHAPE));
+    findings(document, Asked::Everything)
+}
+
+/// The first finding of the schema, as [`check`] has it.
+pub fn check_schema<M: Message>(document: &M) -> Option<Finding> {
+    findings(document, Asked::Schema).into_iter().find(|finding| finding.kind.is_schema())
+}
+
+/// The first mandatory part that is missing.
+pub(super) fn first_missing<M: Message>(document: &M) -> Option<Finding> {
+    walked(document, Asked::MissingParts).into_findings().into_iter().next()
+}
+
+/// The first finding of the schema in the model. Parts beyond the schema are judged by reading them back.
+pub(super) fn first_of_schema<M: Message>(document: &M) -> Option<Finding> {
+    let found = walked(document, Asked::Schema).into_findings();
+    found.into_iter().find(|finding| finding.kind.is_schema())
+}
+
+fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
+    let checker = walked(document, asked);
     // Whatever only reading can judge is a finding or markup.
     if !checker.is_clean()
         && !document.is_plain()
@@ -23,18 +43,8 @@ pub fn check<M: Message>(document: &M) -> Vec<Finding> {
     checker.into_findings()
 }
 
-/// The first mandatory part that is missing.
-pub(super) fn first_missing<M: Message>(document: &M) -> Option<Finding> {
-    walked(document, Checker::new(M::SHAPE).for_missing_parts()).into_findings().into_iter().next()
-}
-
-/// The first finding of the schema in the model. Parts beyond the schema are judged by reading them back.
-pub(super) fn first_of_schema<M: Message>(document: &M) -> Option<Finding> {
-    let found = walked(document, Checker::new(M::SHAPE)).into_findings();
-    found.into_iter().find(|finding| finding.kind.is_schema())
-}
-
-fn walked<M: Message>(document: &M, mut checker: Checker) -> Checker {
+fn walked<M: Message>(document: &M, asked: Asked) -> Checker {
+    let mut checker = Checker::new(M::SHAPE, asked);
     document.check(&mut checker);
     checker
 }

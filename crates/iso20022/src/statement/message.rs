@@ -29,8 +29,8 @@
 /// - `stream`: the name of the reader, the name of its items, and those of the variants for the start of a group, a
 ///   unit and the end of a group.
 ///
-/// It makes the document's methods (`parse`, `parse_with`, `read_with`, `check`, `to_xml`, `to_xml_with`, `write_to`,
-/// `write_json_string`, `append_json_content`), the alias `Parsed` and the reader.
+/// It makes the document's methods (`parse`, `parse_with`, `read_with`, `check`, `check_schema`, `to_xml`,
+/// `to_xml_with`, `write_to`, `write_json_string`, `append_json_content`), the alias `Parsed` and the reader.
 #[macro_export]
 macro_rules! message {
     (
@@ -120,6 +120,13 @@ macro_rules! message {
             #[must_use]
             pub fn check(&self) -> Vec<$crate::Finding> {
                 $crate::__private::check(self)
+            }
+
+            /// The first finding of the schema among those of [`check`](Self::check). The rules beyond the schema are
+            /// not asked, which takes less time.
+            #[must_use]
+            pub fn check_schema(&self) -> Option<$crate::Finding> {
+                $crate::__private::check_schema(self)
             }
 
             /// The document as compact XML in UTF-8, with the XML declaration.
