@@ -5,6 +5,7 @@
 //! - It knows no prefixes. They are removed from an element first.
 //! - It notes the place of an element that breaks a rule beyond the schema.
 
+use crate::field::Tag;
 use crate::read::{ReadLimits, push_lines, resolve};
 use crate::xml::ONES;
 
@@ -25,6 +26,8 @@ pub(crate) fn growth(length: usize) -> usize {
 #[derive(Debug)]
 pub struct Scanner<'a> {
     rest: &'a str,
+    /// What follows an element that is written as one tag, while `rest` is the end tag that it might have.
+    behind: Option<&'a str>,
     /// Bytes of the whole text.
     length: usize,
     /// Elements begun.
@@ -49,7 +52,18 @@ impl<'a> Scanner<'a> {
     pub(crate) fn new(rest: &'a str, limits: &ReadLimits, free: usize) -> Self {
         let most = limits.text_bytes.min(limits.token_bytes);
         let each = limits.memory_per_byte;
-        Self { rest, length: rest.len(), elements: 0, most, held: 0, free, each, odd: false, doubts: Vec::new() }
+        Self {
+            rest,
+            behind: None,
+            length: rest.len(),
+            elements: 0,
+            most,
+            held: 0,
+            free,
+            each,
+            odd: false,
+            doubts: Vec::new(),
+        }
     }
 
     /// Counts memory.
@@ -58,17 +72,10 @@ impl<'a> Scanner<'a> {
         self.held += bytes;
     }
 
-    /// Counts memory for a list that has grown from some bytes to more; `Odd` when both together were too much.
+    /// `Odd` when the memory, with so many bytes more, is too much for what was read when so many bytes were left.
     #[inline]
-    pub(crate) fn hold_moved(&mut self, before: usize, after: usize) -> Result<(), Odd> {
-        self.held += after - before;
-        self.check_held(before)
-    }
-
-    /// `Odd` when the memory, with so many bytes more, is too much for what has been read.
-    #[inline]
-    pub(crate) fn check_held(&self, more: usize) -> Result<(), Odd> {
-        let read = self.length - self.rest.len();
+    pub(crate) fn check_held(&self, more: usize, left: usize) -> Result<(), Odd> {
+        let read = self.length - left;
         if self.held + more > self.each.saturating_mul(read).saturating_add(self.free) { Err(Odd) } else { Ok(()) }
     }
 
@@ -102,16 +109,6 @@ impl<'a> Scanner<'a> {
         self.elements += 1;
     }
 
-    /// Takes what has not been read, so that there is nothing more.
-    pub(crate) fn take_rest(&mut self) -> &'a str {
-        std::mem::take(&mut self.rest)
-    }
-
-    /// Puts back what was taken.
-    pub(crate) fn put_back(&mut self, rest: &'a str) {
-        self.rest = rest;
-    }
-
     /// What has not been read.
     #[inline]
     pub(crate) fn rest(&self) -> &'a str {
@@ -130,6 +127,31 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// Passes over the start tag of an element, or over its name if it has an attribute. False when something else is
+    /// next.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, tag: &'static Tag, has_attribute: bool) -> bool {
+        let Some(after) = self.rest.strip_prefix(tag.start) else { return false };
+        let content = if has_attribute { after.starts_with(' ').then_some(after) } else { after.strip_prefix('>') };
+        match content {
+            Some(content) => {
+                self.rest = content;
+                true
+            }
+            None => self.enter_empty(after, tag),
+        }
+    }
+
+    /// Passes over an element that is written as one tag, as if it had an end tag.
+    #[cold]
+    fn enter_empty(&mut self, after: &'a str, tag: &'static Tag) -> bool {
+        self.behind = after.strip_prefix("/>");
+        if self.behind.is_some() {
+            self.rest = tag.close;
+        }
+        self.behind.is_some()
+    }
+
     /// White space and comments before the next tag.
     #[inline(always)]
     pub fn gap(&mut self) {
@@ -140,6 +162,11 @@ impl<'a> Scanner<'a> {
 
     #[inline(never)]
     fn skip_gap(&mut self) {
+        if self.rest.is_empty()
+            && let Some(behind) = self.behind.take()
+        {
+            self.rest = behind;
+        }
         loop {
             let blank = blank_length(self.rest.as_bytes());
             if blank > self.most {

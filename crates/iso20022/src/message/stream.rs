@@ -154,10 +154,12 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
                 self.state = State::Group { started: true, unit: false };
                 return self.group_start().map(Some);
             }
-            if let Ok(unit) = cursor.scan_element(M::UNIT, Some(self.units), ahead) {
+            let mut unit = None;
+            let keep = |read| unit = Some(Box::new(read));
+            if cursor.scan_element(M::UNIT, Some(self.units), ahead, keep).is_ok() {
                 self.group_at = index;
                 self.units += 1;
-                return Ok(Some(Part::Unit(Box::new(unit))));
+                return Ok(unit.map(Part::Unit));
             }
         }
         let index = match cursor.child(fields, &mut self.group_at)? {

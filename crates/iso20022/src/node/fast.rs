@@ -88,21 +88,23 @@ impl<T: Tokens> Cursor<T> {
         self.may_scan(Some(prefix)).then_some((index, Ahead { gap, prefix: prefix.len() + 1 }))
     }
 
-    /// The next element, if all of it is as the writer writes it. Otherwise nothing has been read. `number` is its
-    /// number among those of its name, from 0, if the schema allows several.
+    /// Reads the next element if all of it is as the writer writes it. Otherwise nothing has been read. `number` is its
+    /// number among those of its name, from 0, if the schema allows several. `keep` takes it from where it was read, so
+    /// that it is moved only once.
     pub(crate) fn scan_element<N: Node>(
         &mut self,
         tag: &'static Tag,
         number: Option<usize>,
         ahead: Ahead,
-    ) -> Result<N, Odd> {
+        keep: impl FnOnce(N),
+    ) -> Result<(), Odd> {
         let mut plain = std::mem::take(&mut self.plain);
         let mut extent = Extent::default();
-        let mut node = self.element_ahead::<N>(tag, ahead, &mut plain, &mut extent);
-        if node.is_err() && self.end_comes(tag, ahead) {
-            node = self.element_ahead(tag, ahead, &mut plain, &mut extent);
-        }
+        let node = self.element_ahead::<N>(tag, ahead, &mut plain, &mut extent);
         self.plain = plain;
+        if node.is_err() && self.end_comes(tag, ahead) {
+            return self.scan_element(tag, number, ahead, keep);
+        }
         let accepted = match &node {
             Ok(node) => self.accept(tag, number, ahead, &extent, &|checker| node.check(checker)),
             Err(Odd) => Err(Odd),
@@ -112,13 +114,14 @@ impl<T: Tokens> Cursor<T> {
             return Err(Odd);
         }
         self.fast.taken += 1;
-        if let Ok(node) = &node {
-            node.settle(self);
-        }
+        let node = node?;
+        node.settle(self);
         self.leave();
-        node
+        keep(node);
+        Ok(())
     }
 
+    #[inline(always)]
     fn element_ahead<N: Node>(
         &self,
         tag: &'static Tag,
@@ -285,8 +288,8 @@ impl Extent {
         stripped: Option<usize>,
         prefix: usize,
     ) -> Result<(), Odd> {
-        scanner.check_held(0)?;
         let left = scanner.rest().len();
+        scanner.check_held(0, left)?;
         self.bytes = match stripped {
             None => text.len() - left,
             Some(bytes) if left == 0 => bytes,

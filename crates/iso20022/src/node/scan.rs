@@ -6,26 +6,14 @@ use crate::finding::FindingKind;
 use crate::scan::{Odd, Scanner, growth};
 use crate::watch::{Memory, Watch};
 
-/// Whether an element of some name is next.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
-    Begins,
-    /// Written as one tag.
-    IsEmpty,
-    IsAnother,
-}
-
 // The functions that take a tag are always inlined, so that the tag is a constant and comparing it takes two
-// instructions.
+// instructions. A node is made in one place only, because it has some hundred bytes, and joining two would copy it.
 impl Scanner<'_> {
     /// An element that must be there.
     #[inline(always)]
     pub fn one<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<N, Odd> {
-        match self.next::<N>(tag) {
-            Next::Begins => self.element(tag),
-            Next::IsEmpty => self.empty(tag),
-            Next::IsAnother => Err(Odd),
-        }
+        let left = self.rest().len();
+        if self.enter(tag, N::HAS_ATTRIBUTE) { self.element(tag, left) } else { Err(Odd) }
     }
 
     /// An element that must be there; where it is missing, the reader over events reports it.
@@ -37,62 +25,59 @@ impl Scanner<'_> {
     /// An element that may be there.
     #[inline(always)]
     pub fn maybe<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<Option<N>, Odd> {
-        match self.next::<N>(tag) {
-            Next::Begins => self.element(tag).map(Some),
-            Next::IsEmpty => self.empty(tag).map(Some),
-            Next::IsAnother => Ok(None),
-        }
+        let left = self.rest().len();
+        if self.enter(tag, N::HAS_ATTRIBUTE) { self.element(tag, left).map(Some) } else { Ok(None) }
     }
 
     /// Any number of elements up to `max`.
     #[inline(always)]
     pub fn many<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
-        if self.next::<N>(tag) == Next::IsAnother { Ok(Vec::new()) } else { self.several(tag, max) }
+        let left = self.rest().len();
+        if self.enter(tag, N::HAS_ATTRIBUTE) { self.several(tag, max, left) } else { Ok(Vec::new()) }
     }
 
     /// One or more elements.
     #[inline(always)]
     pub fn some<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
-        if self.next::<N>(tag) == Next::IsAnother { Err(Odd) } else { self.several(tag, max) }
+        let left = self.rest().len();
+        if self.enter(tag, N::HAS_ATTRIBUTE) { self.several(tag, max, left) } else { Err(Odd) }
     }
 
+    /// The elements from the one on that has been entered.
     #[inline(always)]
-    fn several<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
+    fn several<N: Node>(&mut self, tag: &'static Tag, max: u32, mut left: usize) -> Result<Vec<N>, Odd> {
         // Most lists of a transaction have one element.
         let mut items = Vec::with_capacity(1);
         self.hold(size_of::<N>());
         loop {
-            items.push(self.one(tag, max)?);
-            if self.next::<N>(tag) == Next::IsAnother {
+            items.push(self.element(tag, left)?);
+            left = self.rest().len();
+            if !self.enter(tag, N::HAS_ATTRIBUTE) {
                 break;
             }
-            let before = items.capacity();
-            if items.len() == before {
-                items.reserve_exact(growth(before));
-                self.hold_moved(before * size_of::<N>(), items.capacity() * size_of::<N>())?;
-            }
-            self.check_held(0)?;
+            self.make_room(&mut items, left)?;
         }
         let fits = max == MANY || u32::try_from(items.len()).is_ok_and(|count| count <= max);
         if fits { Ok(items) } else { Err(Odd) }
     }
 
-    #[inline(always)]
-    fn next<N: Node>(&self, tag: &'static Tag) -> Next {
-        let Some(after) = self.rest().as_bytes().strip_prefix(tag.start.as_bytes()) else { return Next::IsAnother };
-        match after {
-            [b'>', ..] if !N::HAS_ATTRIBUTE => Next::Begins,
-            [b' ', ..] if N::HAS_ATTRIBUTE => Next::Begins,
-            [b'/', ..] => Next::IsEmpty,
-            _ => Next::IsAnother,
+    /// Makes room for one more, before which so many bytes were left.
+    #[cold]
+    fn make_room<N>(&mut self, items: &mut Vec<N>, left: usize) -> Result<(), Odd> {
+        let before = items.capacity();
+        if items.len() < before {
+            return self.check_held(0, left);
         }
+        items.reserve_exact(growth(before));
+        self.hold((items.capacity() - before) * size_of::<N>());
+        // While a list is moved, it takes memory in both places.
+        self.check_held(before * size_of::<N>(), left)
     }
 
-    /// An element whose start tag is next, and the gap after it.
+    /// The rest of an element that has been entered, before which so many bytes were left, and the gap after it.
     #[inline(always)]
-    fn element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
-        let left = self.rest().len();
-        let node = self.bare_element::<N>(tag);
+    fn element<N: Node>(&mut self, tag: &'static Tag, left: usize) -> Result<N, Odd> {
+        let node = self.content::<N>(tag);
         if let Ok(node) = &node {
             node.settle(&mut Place { scanner: self, left });
             self.gap();
@@ -101,31 +86,21 @@ impl Scanner<'_> {
     }
 
     /// An element, without the gap after it and without its rules beyond the schema.
-    // A node has some hundred bytes, and taking it out of its result would copy it.
     #[inline(always)]
     pub(crate) fn bare_element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
         self.expect(if N::HAS_ATTRIBUTE { tag.start } else { tag.open })?;
+        self.content(tag)
+    }
+
+    /// The content of an element that has been entered, and its end tag.
+    #[inline(always)]
+    fn content<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
         self.begin();
         let node = N::scan(self);
         if node.is_ok() {
             self.expect(tag.close)?;
         }
         node
-    }
-
-    /// An element without content, written as one tag.
-    #[cold]
-    fn empty<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
-        let left = self.rest().len();
-        self.expect(tag.start)?;
-        self.expect("/>")?;
-        self.begin();
-        let rest = self.take_rest();
-        let node = N::scan(self)?;
-        self.put_back(rest);
-        node.settle(&mut Place { scanner: self, left });
-        self.gap();
-        Ok(node)
     }
 
     /// A value of a simple type.

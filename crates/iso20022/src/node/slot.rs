@@ -48,8 +48,7 @@ impl<N: Node> Slot for Option<N> {
         if self.is_some() {
             return Ok(false);
         }
-        *self = from.scan_element(tag, None, ahead).ok();
-        Ok(self.is_some())
+        Ok(from.scan_element(tag, None, ahead, |item| *self = Some(item)).is_ok())
     }
 }
 
@@ -81,8 +80,6 @@ impl<N: Node> Slot for Vec<N> {
             return Ok(false);
         }
         from.make_room(self)?;
-        let Ok(item) = from.scan_element(tag, Some(self.len()), ahead) else { return Ok(false) };
-        self.push(item);
-        Ok(true)
+        Ok(from.scan_element(tag, Some(self.len()), ahead, |item| self.push(item)).is_ok())
     }
 }

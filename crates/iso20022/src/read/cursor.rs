@@ -369,8 +369,22 @@ impl<T: Tokens> Cursor<T> {
         if items.len() < before {
             return true;
         }
-        let bytes = (before + growth(before)).saturating_mul(size_of::<V>());
-        self.events.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX)) <= self.events.may_hold()
+        self.held_with::<V>(before + self.growth::<V>(before)) <= self.events.may_hold()
+    }
+
+    /// How many elements a full list of so many grows by: it doubles where that leaves plenty of the memory that may be
+    /// taken, so that it is seldom moved.
+    #[inline]
+    fn growth<V>(&self, before: usize) -> usize {
+        let plenty = self.held_with::<V>(before * 2) <= self.events.may_hold() / 4;
+        if plenty { before.max(1) } else { growth(before) }
+    }
+
+    /// The bytes of memory taken, with those of a list of so many elements.
+    #[inline]
+    fn held_with<V>(&self, capacity: usize) -> u64 {
+        let bytes = capacity.saturating_mul(size_of::<V>());
+        self.events.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
     /// Makes room for one more element in a list.
@@ -380,7 +394,7 @@ impl<T: Tokens> Cursor<T> {
         if items.len() < before {
             return Ok(());
         }
-        items.reserve_exact(growth(before));
+        items.reserve_exact(self.growth::<V>(before));
         let moved = before * size_of::<V>();
         // While a list is moved, it takes memory in both places.
         self.events.hold(items.capacity() * size_of::<V>())?;

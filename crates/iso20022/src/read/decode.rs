@@ -258,7 +258,7 @@ impl<R: BufRead> Decoded<R> {
     }
 
     fn decode_utf8(&mut self, piece: &[u8]) {
-        match std::str::from_utf8(piece) {
+        match simdutf8::compat::from_utf8(piece) {
             Ok(text) => self.text.push_str(text),
             Err(error) => {
                 let (good, rest) = piece.split_at_checked(error.valid_up_to()).unwrap_or_default();
@@ -386,7 +386,12 @@ pub(crate) fn forbidden(text: &[u8]) -> Option<(usize, u32)> {
     for chunk in text.chunks(CHUNK) {
         // Without branches, so that the compiler tests many bytes in one step. Line ends are told apart only in a text
         // that has any.
-        let mut suspect = has_lines || chunk.iter().fold(false, |any, b| any | (*b < 0x20) | (*b == 0xEF));
+        let (lowest, nearest) = if has_lines {
+            (0, 0)
+        } else {
+            chunk.iter().fold((u8::MAX, u8::MAX), |(lowest, nearest), b| (lowest.min(*b), nearest.min(*b ^ 0xEF)))
+        };
+        let mut suspect = lowest < 0x20 || nearest == 0;
         if suspect {
             has_lines = true;
             suspect = chunk.iter().fold(false, |any, b| {
@@ -432,7 +437,7 @@ pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &ReadLimits) -> Option<&'a
     if !marked && declared.is_some_and(|name| !name.eq_ignore_ascii_case("UTF-8")) {
         return None;
     }
-    let text = std::str::from_utf8(bytes).ok()?;
+    let text = simdutf8::basic::from_utf8(bytes).ok()?;
     if forbidden(bytes).is_some() { None } else { Some(text) }
 }
 
