@@ -49,7 +49,7 @@ impl Limiter {
         cost: u32,
     ) -> Result<Answer, CheckError> {
         let policy = self.policy(customer, call_type, now);
-        let charge = Charge::new(customer, call_type, policy, now, cost)?;
+        let charge = Charge::new(customer, call_type, &policy, now, cost)?;
         let answer = match self.counters.charge(charge).await {
             Ok(decision) => Ok(Answer::Decided(decision)),
             Err(error) => match self.read().on_store_error(call_type) {

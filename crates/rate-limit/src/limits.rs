@@ -77,7 +77,7 @@ impl Limits {
         now: Timestamp,
         cost: u32,
     ) -> Result<Charge<'a>, CostError> {
-        Charge::new(customer, call_type, *self.policy(customer, call_type, now), now, cost)
+        Charge::new(customer, call_type, self.policy(customer, call_type, now), now, cost)
     }
 
     /// The policy in force for this customer's calls at `now`.

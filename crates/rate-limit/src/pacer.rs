@@ -189,7 +189,7 @@ impl Pacer {
     /// Charges the call if it is allowed; when it will be if not.
     async fn charge(&self, now: Timestamp, cost: u32) -> Result<Option<Timestamp>, PaceError> {
         let judged_at = now.saturating_sub(self.guard());
-        let charge = Charge::new(&self.options.customer, self.call_type, self.policy, judged_at, cost)?;
+        let charge = Charge::new(&self.options.customer, self.call_type, &self.policy, judged_at, cost)?;
         let decision = self.options.counters.charge(charge).await?;
         // The wait is counted from now, whichever clock decided.
         Ok(decision.retry_after().map(|wait| now.saturating_add(wait)))

@@ -49,6 +49,8 @@ pub enum Counting {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Policy {
     windows: [Window; MAX_WINDOWS],
+    /// The lowest limit, `u32::MAX` without windows, so that a cost is compared once.
+    lowest: u32,
     length: u8,
     algorithm: Algorithm,
     counting: Counting,
@@ -76,13 +78,20 @@ impl Policy {
             return Err(PolicyError::Repeated { window: *repeated });
         }
         let length = u8::try_from(windows.len()).unwrap_or(u8::MAX);
-        Ok(Self { windows: sorted, length, algorithm, counting })
+        let lowest = windows.iter().map(|window| window.limit()).min().unwrap_or(u32::MAX);
+        Ok(Self { windows: sorted, lowest, length, algorithm, counting })
     }
 
     /// A policy that allows everything.
     #[must_use]
     pub const fn unlimited() -> Self {
-        Self { windows: [UNUSED; MAX_WINDOWS], length: 0, algorithm: Algorithm::Sliding, counting: Counting::Admitted }
+        Self {
+            windows: [UNUSED; MAX_WINDOWS],
+            lowest: u32::MAX,
+            length: 0,
+            algorithm: Algorithm::Sliding,
+            counting: Counting::Admitted,
+        }
     }
 
     /// The same windows under another algorithm.
@@ -124,6 +133,11 @@ impl Policy {
     /// [`CostError`] when it exceeds the limit of a window: waiting would not help.
     #[inline]
     pub fn check_cost(&self, cost: u32) -> Result<(), CostError> {
+        if cost <= self.lowest { Ok(()) } else { self.too_costly(cost) }
+    }
+
+    #[cold]
+    fn too_costly(&self, cost: u32) -> Result<(), CostError> {
         match self.windows().iter().find(|window| cost > window.limit()) {
             Some(window) => Err(CostError { cost, window: *window }),
             None => Ok(()),

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Charge<'a> {
     customer: &'a str,
     call_type: CallType,
-    policy: Policy,
+    policy: &'a Policy,
     now: Timestamp,
     cost: u32,
 }
@@ -24,7 +24,7 @@ impl<'a> Charge<'a> {
     pub fn new(
         customer: &'a str,
         call_type: CallType,
-        policy: Policy,
+        policy: &'a Policy,
         now: Timestamp,
         cost: u32,
     ) -> Result<Self, CostError> {
@@ -46,8 +46,8 @@ impl<'a> Charge<'a> {
 
     /// The policy.
     #[must_use]
-    pub const fn policy(&self) -> &Policy {
-        &self.policy
+    pub const fn policy(&self) -> &'a Policy {
+        self.policy
     }
 
     /// The caller's time. An engine shared by several machines may take its own instead.

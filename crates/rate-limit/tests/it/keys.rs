@@ -53,7 +53,7 @@ proptest! {
                 counters.forget_expired(at(now));
             }
             let (customer, call_type) = (format!("C{}", key / 3), CallType::ALL[key % 3]);
-            let Ok(charge) = Charge::new(&customer, call_type, *shape.policy_of(step), at(now), step.cost) else {
+            let Ok(charge) = Charge::new(&customer, call_type, shape.policy_of(step), at(now), step.cost) else {
                 continue;
             };
             let state = states.entry((customer.clone(), call_type)).or_default();

@@ -38,7 +38,7 @@ fn two_threads_never_both_get_the_only_place() {
                     let now = (round / 500) * 3_600_000 + (round % 500) * 1_000;
                     barrier.wait(3 * round + 1);
                     let now = at(i64::try_from(now).unwrap());
-                    let charge = Charge::new("A", CallType::Payment, *policy, now, 1).unwrap();
+                    let charge = Charge::new("A", CallType::Payment, policy, now, 1).unwrap();
                     let decision = counters.charge(&charge).unwrap();
                     admitted.fetch_add(u32::from(decision.is_allowed()), Ordering::Relaxed);
                     barrier.wait(3 * round + 2);
@@ -73,7 +73,7 @@ fn threads_on_many_keys_admit_each_limit_exactly() {
                             counters.forget_expired(at(999));
                         }
                         let customer = key.to_string();
-                        let charge = Charge::new(&customer, CallType::Payment, policy, at(999), 1).unwrap();
+                        let charge = Charge::new(&customer, CallType::Payment, &policy, at(999), 1).unwrap();
                         counters.charge(&charge).unwrap().is_allowed()
                     };
                     requests.filter(allowed).count()

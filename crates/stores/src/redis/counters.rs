@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_none_is_not_believed() {
         let policy = default_limits(CallType::Token);
-        let charge = Charge::new("A", CallType::Token, policy, Timestamp::UNIX_EPOCH, 1).unwrap();
+        let charge = Charge::new("A", CallType::Token, &policy, Timestamp::UNIX_EPOCH, 1).unwrap();
         let decision = read(&[5, 0, 5, 1, 0, 1, 0], &charge).unwrap();
         assert!(decision.is_allowed());
         assert_eq!(decision.remaining(), Some(1));

@@ -29,7 +29,7 @@ impl CounterStore for SqliteStore {
         let key = (charge.customer().to_owned(), charge.call_type());
         let (policy, now, cost) = (*charge.policy(), charge.now(), charge.cost());
         let work = move |connection: &Connection| {
-            let charge = Charge::new(&key.0, key.1, policy, now, cost).map_err(Fault::corrupt)?;
+            let charge = Charge::new(&key.0, key.1, &policy, now, cost).map_err(Fault::corrupt)?;
             run(connection, &charge)
         };
         Box::pin(

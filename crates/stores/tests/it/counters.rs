@@ -17,7 +17,12 @@ pub(crate) fn policy(algorithm: Algorithm, counting: Counting, windows: &[(u64, 
     Policy::new(algorithm, counting, &windows).unwrap()
 }
 
-pub(crate) fn charge(customer: &str, policy: Policy, millis: i64, cost: u32) -> Result<Charge<'_>, CostError> {
+pub(crate) fn charge<'a>(
+    customer: &'a str,
+    policy: &'a Policy,
+    millis: i64,
+    cost: u32,
+) -> Result<Charge<'a>, CostError> {
     Charge::new(customer, CallType::Payment, policy, at(millis), cost)
 }
 
@@ -75,7 +80,7 @@ pub(crate) async fn trace(counters: &impl CounterStore, seed: u64) -> usize {
         let policy = policies[usize::from(random.below(6) == 0)];
         let most = policy.windows().iter().map(|window| window.limit()).min().unwrap();
         let cost = random.of(&[0, 1, 1, 1, 1, 2, 3, most, most / 2]);
-        let Ok(charge) = charge(&customer, policy, now, cost) else { continue };
+        let Ok(charge) = charge(&customer, &policy, now, cost) else { continue };
         let expected = decide(&mut state, &policy, at(now), cost).unwrap();
         let found = counters.charge(charge).await.unwrap();
         assert_eq!(found, expected, "trace {seed}, request {decided}");
@@ -125,8 +130,11 @@ mod sqlite {
         let store = sqlite_file().store;
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]);
         for customer in ["A", "B", "a", "", "\u{0}", "A "] {
-            assert!(store.charge(charge(customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
-            assert!(!store.charge(charge(customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
+            assert!(store.charge(charge(customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
+            assert!(
+                !store.charge(charge(customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed(),
+                "{customer:?}"
+            );
         }
     }
 
@@ -141,7 +149,7 @@ mod sqlite {
             tokio::spawn(async move {
                 let mut admitted = 0;
                 for _ in 0..10 {
-                    let decision = store.charge(charge("A", policy, 5, 1).unwrap()).await.unwrap();
+                    let decision = store.charge(charge("A", &policy, 5, 1).unwrap()).await.unwrap();
                     admitted += u32::from(decision.is_allowed());
                 }
                 admitted
@@ -165,16 +173,16 @@ mod sqlite {
             || -> u32 { beside.query_row("SELECT count(*) FROM bankrail_counter", [], |row| row.get(0)).unwrap() };
         for customer in 0..20 {
             let customer = customer.to_string();
-            assert!(store.charge(charge(&customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+            assert!(store.charge(charge(&customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed());
         }
         // What was charged at 0 weighs something until 2 s.
         let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
         for (now, expected) in [(2_000 + grace, 21), (2_001 + grace, 13), (2_001 + grace, 5), (2_001 + grace, 1)] {
-            assert!(store.charge(charge("last", policy, now, 1).unwrap()).await.unwrap().is_allowed());
+            assert!(store.charge(charge("last", &policy, now, 1).unwrap()).await.unwrap().is_allowed());
             assert_eq!(rows(), expected, "at {now}");
         }
         assert!(
-            store.charge(charge("last", policy, at(9 * grace).unix_millis(), 0).unwrap()).await.unwrap().is_allowed()
+            store.charge(charge("last", &policy, at(9 * grace).unix_millis(), 0).unwrap()).await.unwrap().is_allowed()
         );
         assert_eq!(rows(), 1, "a look writes nothing");
     }
@@ -185,12 +193,12 @@ mod sqlite {
         let path = folder.path().join("bankrail.db");
         let store = SqliteStore::open(&path).unwrap();
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 5)]);
-        assert!(store.charge(charge("A", policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+        assert!(store.charge(charge("A", &policy, 0, 1).unwrap()).await.unwrap().is_allowed());
         let beside = rusqlite::Connection::open(&path).unwrap();
         for counts in ["", "garbage", "60000 1", "0 1 1"] {
             beside.execute("UPDATE bankrail_counter SET counts = ?1", [counts]).unwrap();
             for cost in [0, 1] {
-                let error = store.charge(charge("A", policy, 0, cost).unwrap()).await.unwrap_err();
+                let error = store.charge(charge("A", &policy, 0, cost).unwrap()).await.unwrap_err();
                 assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{counts:?}");
             }
         }
@@ -240,10 +248,13 @@ mod postgres {
         let (store, _) = counters().await;
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]);
         for customer in ["A", "B", "a", "", "\u{0}", "A ", "\\x41"] {
-            assert!(store.charge(charge(customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
-            assert!(!store.charge(charge(customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
+            assert!(store.charge(charge(customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
+            assert!(
+                !store.charge(charge(customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed(),
+                "{customer:?}"
+            );
         }
-        let other = Charge::new("A", CallType::Token, policy, at(0), 1);
+        let other = Charge::new("A", CallType::Token, &policy, at(0), 1);
         assert!(store.charge(other.unwrap()).await.unwrap().is_allowed());
     }
 
@@ -266,7 +277,7 @@ mod postgres {
                     together.wait().await;
                     for _ in 0..5 {
                         let customer = format!("C{round}");
-                        let decision = store.charge(charge(&customer, policy, 5, 1).unwrap()).await.unwrap();
+                        let decision = store.charge(charge(&customer, &policy, 5, 1).unwrap()).await.unwrap();
                         *admitted += u32::from(decision.is_allowed());
                     }
                 }
@@ -289,7 +300,7 @@ mod postgres {
         let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(4_294_967_295, 1)]);
         let (past, future) = (946_684_800_000, 4_102_444_800_000);
         let ask = |counters: PostgresCounters, customer: &'static str, policy: Policy, millis: i64| async move {
-            counters.charge(charge(customer, policy, millis, 1).unwrap()).await.unwrap()
+            counters.charge(charge(customer, &policy, millis, 1).unwrap()).await.unwrap()
         };
         let first = ask(store.counters(), "A", policy, past).await;
         assert!(first.is_allowed());
@@ -307,18 +318,18 @@ mod postgres {
         let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 5)]);
         for customer in 0..20 {
             let customer = customer.to_string();
-            assert!(store.charge(charge(&customer, policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+            assert!(store.charge(charge(&customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed());
         }
         // What was charged at 0 weighs something until 2 s.
         let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
         for (now, expected) in [(2_000 + grace, 21), (2_001 + grace, 13), (2_001 + grace, 5), (2_001 + grace, 1)] {
-            assert!(store.charge(charge("last", policy, now, 1).unwrap()).await.unwrap().is_allowed());
+            assert!(store.charge(charge("last", &policy, now, 1).unwrap()).await.unwrap().is_allowed());
             assert_eq!(rows(&beside).await, expected, "at {now}");
         }
         let version = "SELECT xmin::text FROM bankrail_counter";
         let before: String = beside.query_one(version, &[]).await.unwrap().get(0);
-        assert!(store.charge(charge("last", policy, 9 * grace, 0).unwrap()).await.unwrap().is_allowed());
-        assert!(!store.charge(charge("last", policy, 2_001 + grace, 5).unwrap()).await.unwrap().is_allowed());
+        assert!(store.charge(charge("last", &policy, 9 * grace, 0).unwrap()).await.unwrap().is_allowed());
+        assert!(!store.charge(charge("last", &policy, 2_001 + grace, 5).unwrap()).await.unwrap().is_allowed());
         let after: String = beside.query_one(version, &[]).await.unwrap().get(0);
         assert_eq!(before, after, "neither a look nor a refusal that charges nothing writes");
     }
@@ -328,11 +339,11 @@ mod postgres {
     async fn what_cannot_be_read_is_an_error() {
         let (store, beside) = counters().await;
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 5)]);
-        assert!(store.charge(charge("A", policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+        assert!(store.charge(charge("A", &policy, 0, 1).unwrap()).await.unwrap().is_allowed());
         for counts in ["", "garbage", "60000 1", "0 1 1"] {
             beside.execute("UPDATE bankrail_counter SET counts = $1", &[&counts]).await.unwrap();
             for cost in [0, 1] {
-                let error = store.charge(charge("A", policy, 0, cost).unwrap()).await.unwrap_err();
+                let error = store.charge(charge("A", &policy, 0, cost).unwrap()).await.unwrap_err();
                 assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{counts:?}");
             }
         }

@@ -100,7 +100,7 @@ fn hundred() -> Policy {
 }
 
 async fn left(counters: &impl CounterStore, customer: &str, cost: u32) -> Option<u32> {
-    let decision = counters.charge(charge(customer, hundred(), 0, cost).unwrap()).await.unwrap();
+    let decision = counters.charge(charge(customer, &hundred(), 0, cost).unwrap()).await.unwrap();
     assert!(decision.is_allowed());
     decision.remaining()
 }
@@ -132,7 +132,7 @@ async fn a_key_that_moves_to_another_node_keeps_its_count() {
         assert_eq!(left(&counters, &customer, 1).await, Some(98), "still here");
         let key = format!("bankrail:limit:payment:{customer}");
         let () = from.run(&["MIGRATE", "127.0.0.1", &to.port.to_string(), &key, "0", "5000"]).await;
-        let error = counters.charge(charge(&customer, hundred(), 0, 1).unwrap()).await.unwrap_err();
+        let error = counters.charge(charge(&customer, &hundred(), 0, 1).unwrap()).await.unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::Unavailable, "there already, and the slot is not: {error:?}");
         cluster.end_move(slot, from, to).await;
         // The connection still uses the key's former node.
@@ -201,7 +201,7 @@ async fn a_node_that_stops_or_dies_takes_only_its_own_keys_with_it() {
         cluster.nodes[1].signal("STOP");
         for _ in 0..3 {
             let asked = Instant::now();
-            let error = counters.charge(charge(&here, hundred(), 0, 1).unwrap()).await.unwrap_err();
+            let error = counters.charge(charge(&here, &hundred(), 0, 1).unwrap()).await.unwrap_err();
             assert_eq!(error.kind(), StoreErrorKind::Timeout);
             assert!(asked.elapsed() < TIMEOUT + Duration::from_secs(2));
         }
@@ -213,7 +213,7 @@ async fn a_node_that_stops_or_dies_takes_only_its_own_keys_with_it() {
         cluster.nodes[1].kill();
         for _ in 0..3 {
             let asked = Instant::now();
-            assert!(counters.charge(charge(&here, hundred(), 0, 1).unwrap()).await.is_err());
+            assert!(counters.charge(charge(&here, &hundred(), 0, 1).unwrap()).await.is_err());
             assert!(asked.elapsed() < TIMEOUT + Duration::from_secs(2));
         }
     }

@@ -33,19 +33,19 @@ fn counters_at(url: &str) -> RedisCounters {
 
 async fn fails(counters: &RedisCounters) -> StoreError {
     let asked = Instant::now();
-    let error = counters.charge(charge("A", hour(), 0, 1).unwrap()).await.unwrap_err();
+    let error = counters.charge(charge("A", &hour(), 0, 1).unwrap()).await.unwrap_err();
     assert!(asked.elapsed() < TIMEOUT + SLACK, "{:?}", asked.elapsed());
     error
 }
 
 async fn works(counters: &RedisCounters) {
-    assert!(counters.charge(charge("A", hour(), 0, 1).unwrap()).await.unwrap().is_allowed());
+    assert!(counters.charge(charge("A", &hour(), 0, 1).unwrap()).await.unwrap().is_allowed());
 }
 
 /// Waits until the connection works again.
 async fn works_again(counters: &RedisCounters) {
     let asked = Instant::now();
-    while counters.charge(charge("recovered", hour(), 0, 1).unwrap()).await.is_err() {
+    while counters.charge(charge("recovered", &hour(), 0, 1).unwrap()).await.is_err() {
         assert!(asked.elapsed() < Duration::from_secs(20), "no recovery");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -53,7 +53,7 @@ async fn works_again(counters: &RedisCounters) {
 
 /// The charges that the server has counted for the hour.
 async fn charged(server: &Server) -> u32 {
-    let look = server.counters().with_client_time().charge(charge("A", hour(), 0, 0).unwrap()).await.unwrap();
+    let look = server.counters().with_client_time().charge(charge("A", &hour(), 0, 0).unwrap()).await.unwrap();
     1_000 - look.remaining().unwrap()
 }
 

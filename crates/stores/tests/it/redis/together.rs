@@ -43,7 +43,7 @@ async fn four_processes_admit_the_limit_of_each_window() {
         let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 1_000_000), (1_000, LIMIT)]);
         let last = i64::try_from(WINDOWS - 1).unwrap() * 1_000;
         let counters = server.counters().with_client_time();
-        let look = counters.charge(charge("A", policy, last, 0).unwrap()).await.unwrap();
+        let look = counters.charge(charge("A", &policy, last, 0).unwrap()).await.unwrap();
         let counts: Vec<u32> = look.state().counts().map(|counts| counts.current).collect();
         assert_eq!(counts, [LIMIT * u32::try_from(WINDOWS).unwrap(), LIMIT], "refusals charged no window");
     }
@@ -63,7 +63,7 @@ async fn one_of_the_four() {
         for _ in 0..TRIES {
             let counters = std::sync::Arc::clone(&counters);
             tasks.spawn(async move {
-                let decision = counters.charge(charge("A", policy, window * 1_000, 1).unwrap()).await.unwrap();
+                let decision = counters.charge(charge("A", &policy, window * 1_000, 1).unwrap()).await.unwrap();
                 // A process that is behind another one is judged in the other's window.
                 let judged = decision.state().high_water().unwrap().unix_millis() / 1_000;
                 decision.is_allowed().then(|| usize::try_from(judged).unwrap())

@@ -22,7 +22,7 @@ async fn while_it_loads_what_it_saved() {
         let begun = Instant::now();
         let mut loading = 0;
         while loading < 3 {
-            let Err(error) = counters.charge(charge("A", hour(), 0, 1).unwrap()).await else {
+            let Err(error) = counters.charge(charge("A", &hour(), 0, 1).unwrap()).await else {
                 panic!("loaded before three requests were refused, after {:?}", begun.elapsed());
             };
             let text = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
@@ -48,7 +48,7 @@ async fn while_a_script_does_not_end() {
         });
         let (mut allowed, mut busy, mut unknown) = (1, 0, 0);
         while busy < 3 {
-            match counters.charge(charge("A", hour(), 0, 1).unwrap()).await {
+            match counters.charge(charge("A", &hour(), 0, 1).unwrap()).await {
                 Ok(_) => allowed += 1, // the script has not begun
                 Err(error) if error.kind() == StoreErrorKind::Unavailable => busy += 1,
                 Err(_) => unknown += 1,
