@@ -369,13 +369,13 @@ impl<T: Tokens> Cursor<T> {
         if items.len() < before {
             return true;
         }
-        self.held_with::<V>(before + self.growth::<V>(before)) <= self.events.may_hold()
+        self.held_with::<V>(before + self.grows_by::<V>(before)) <= self.events.may_hold()
     }
 
     /// How many elements a full list of so many grows by: it doubles where that leaves plenty of the memory that may be
     /// taken, so that it is seldom moved.
     #[inline]
-    fn growth<V>(&self, before: usize) -> usize {
+    fn grows_by<V>(&self, before: usize) -> usize {
         let plenty = self.held_with::<V>(before * 2) <= self.events.may_hold() / 4;
         if plenty { before.max(1) } else { growth(before) }
     }
@@ -394,7 +394,7 @@ impl<T: Tokens> Cursor<T> {
         if items.len() < before {
             return Ok(());
         }
-        items.reserve_exact(self.growth::<V>(before));
+        items.reserve_exact(self.grows_by::<V>(before));
         let moved = before * size_of::<V>();
         // While a list is moved, it takes memory in both places.
         self.events.hold(items.capacity() * size_of::<V>())?;

@@ -65,7 +65,11 @@ async fn everything_is_there_after_a_restart() {
 /// Whether the customer may have a token `millis` after the start, by the specification's limits.
 async fn tokens_at(store: &SqliteStore, millis: i64) -> bool {
     let policy = default_limits(CallType::Token);
-    store.charge(Charge::new("CUSTOMER-7", CallType::Token, &policy, at(millis), 1).unwrap()).await.unwrap().is_allowed()
+    store
+        .charge(Charge::new("CUSTOMER-7", CallType::Token, &policy, at(millis), 1).unwrap())
+        .await
+        .unwrap()
+        .is_allowed()
 }
 
 #[tokio::test]
