@@ -30,7 +30,7 @@ fn allowed(counters: &Counters, millis: i64) -> u32 {
 
 fn allowed_under(counters: &Counters, policy: &Policy, millis: i64) -> u32 {
     let now = Timestamp::from_unix_millis(millis).unwrap();
-    let charge = Charge::new("A", CallType::Payment, *policy, now, 1).unwrap();
+    let charge = Charge::new("A", CallType::Payment, policy, now, 1).unwrap();
     u32::from(counters.counters.charge(&charge).unwrap().is_allowed())
 }
 
