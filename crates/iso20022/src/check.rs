@@ -12,6 +12,7 @@ use bankrail_values::excerpt;
 pub(crate) enum Asked {
     /// The schema and the rules beyond it.
     Everything,
+    /// The schema alone.
     Schema,
     /// Mandatory parts of the schema that are missing.
     MissingParts,

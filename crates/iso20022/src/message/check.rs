@@ -23,12 +23,6 @@ pub(super) fn first_missing<M: Message>(document: &M) -> Option<Finding> {
     walked(document, Asked::MissingParts).into_findings().into_iter().next()
 }
 
-/// The first finding of the schema in the model. Parts beyond the schema are judged by reading them back.
-pub(super) fn first_of_schema<M: Message>(document: &M) -> Option<Finding> {
-    let found = walked(document, Asked::Schema).into_findings();
-    found.into_iter().find(|finding| finding.kind.is_schema())
-}
-
 fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
     let checker = walked(document, asked);
     // Whatever only reading can judge is a finding or markup.

@@ -125,7 +125,7 @@ fn refuse<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteEr
     if !document.is_plain() {
         return refuse_kept(document, options);
     }
-    let refused = if options.schema_valid { check::first_of_schema(document) } else { None };
+    let refused = if options.schema_valid { check::check_schema(document) } else { None };
     refused.map_or(Ok(()), |finding| Err(invalid(finding)))
 }
 
@@ -145,7 +145,7 @@ fn refuse_kept<M: Message>(document: &M, options: WriteOptions) -> Result<(), Wr
         Ok(again) => WriteError::Unfaithful { why: again.err() },
         Err(error) => error,
     };
-    let refused = if options.schema_valid { check::first_of_schema(document) } else { None };
+    let refused = if options.schema_valid { check::check_schema(document) } else { None };
     Err(refused.map_or(why, invalid))
 }
 

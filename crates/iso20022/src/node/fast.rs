@@ -103,6 +103,7 @@ impl<T: Tokens> Cursor<T> {
         let node = self.element_ahead::<N>(tag, ahead, &mut plain, &mut extent);
         self.plain = plain;
         if node.is_err() && self.end_comes(tag, ahead) {
+            // Now the end is in memory, so it is read again only once.
             return self.scan_element(tag, number, ahead, keep);
         }
         let accepted = match &node {

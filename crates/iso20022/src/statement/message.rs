@@ -122,8 +122,9 @@ macro_rules! message {
                 $crate::__private::check(self)
             }
 
-            /// The first finding of the schema among those of [`check`](Self::check). The rules beyond the schema are
-            /// not asked, which takes less time.
+            /// The first finding of the schema among those of [`check`](Self::check); `None` when
+            /// [`to_xml`](Self::to_xml) gives a schema-valid document. The rules beyond the schema are not asked, which
+            /// takes less time.
             #[must_use]
             pub fn check_schema(&self) -> Option<$crate::Finding> {
                 $crate::__private::check_schema(self)
