@@ -188,14 +188,14 @@ impl Dispatcher {
             while let Some(ended) = under_way.try_join_next_with_id() {
                 places.leave(task_of(ended));
             }
-            let pause = self.shared.lease_into(&mut under_way, &mut places, &mut pauses).await;
-            let pause = places.until_slow(Instant::now()).map_or(pause, |left| left.min(pause));
+            let look = self.shared.lease_into(&mut under_way, &mut places).await;
+            let until_slow = places.until_slow(Instant::now());
             tokio::select! {
                 biased;
                 () = &mut stop => break,
                 Some(ended) = under_way.join_next_with_id() => places.leave(task_of(ended)),
                 () = self.shared.wake.notified() => {}
-                () = tokio::time::sleep(pause) => {}
+                () = self.shared.idle(look, &mut pauses, until_slow) => {}
             }
         }
         while under_way.join_next().await.is_some() {}
@@ -218,14 +218,21 @@ impl Dispatcher {
 /// The time between two removals of old messages.
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
+/// How long nothing must happen before the outbox is asked when its next entry is due.
+const QUIET: Duration = Duration::from_millis(1);
+
+/// What looking for entries to deliver has shown.
+#[derive(Clone, Copy, Debug)]
+enum Look {
+    /// No place is free, or the outbox failed.
+    Needless,
+    /// Places are free, so there is no further entry that may be leased now.
+    Made { leased: bool },
+}
+
 impl Shared {
-    /// Starts as many deliveries as there are places for, and returns the pause until the outbox is asked again.
-    async fn lease_into(
-        self: &Arc<Self>,
-        under_way: &mut JoinSet<()>,
-        places: &mut Places,
-        pauses: &mut Pauses,
-    ) -> Duration {
+    /// Starts as many deliveries as there are places for.
+    async fn lease_into(self: &Arc<Self>, under_way: &mut JoinSet<()>, places: &mut Places) -> Look {
         for endpoint in places.move_slow(Instant::now()) {
             if let Some(known) = self.endpoints.get(&endpoint) {
                 known.set_slow(true);
@@ -233,7 +240,7 @@ impl Shared {
         }
         let free = places.free();
         if free == (Free { quick: 0, slow: 0 }) {
-            return pauses.longest();
+            return Look::Needless;
         }
         match self.lease(free).await {
             Ok(entries) => {
@@ -243,16 +250,28 @@ impl Shared {
                     let task = under_way.spawn(async move { shared.deliver(entry).await }).id();
                     places.take(task, endpoint, slow, Instant::now());
                 }
-                if places.free().quick == 0 {
-                    return pauses.longest();
-                }
-                pauses.after_look(leased, self.until_next().await)
+                if places.free().quick == 0 { Look::Needless } else { Look::Made { leased } }
             }
             Err(error) => {
                 tracing::error!(error = %error, "the outbox failed");
-                pauses.longest()
+                Look::Needless
             }
         }
+    }
+
+    /// Waits until the outbox is to be looked at again, also if no delivery ends and nobody wakes the dispatcher.
+    async fn idle(&self, look: Look, pauses: &mut Pauses, until_slow: Option<Duration>) {
+        let begun = Instant::now();
+        let pause = match look {
+            Look::Needless => pauses.longest(),
+            Look::Made { leased } => {
+                // While deliveries end and messages arrive, the outbox need not say when the next entry is due.
+                tokio::time::sleep(QUIET).await;
+                pauses.after_look(leased, self.until_next().await)
+            }
+        };
+        let pause = until_slow.map_or(pause, |left| left.saturating_sub(begun.elapsed()).min(pause));
+        tokio::time::sleep(pause).await;
     }
 
     /// Leases entries for the free places; `true`: the entry takes a slow one.
