@@ -8,18 +8,26 @@ pub(super) fn plain_length(bytes: &[u8]) -> usize {
     const HIGH: u64 = ONES << 7;
     // Sets the highest bit of each zero byte of `word`, and perhaps of bytes after the first zero byte.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
+    let special = |byte: u8| u8::from(byte == b'"') | u8::from(byte == b'\\') | u8::from(byte < 0x20);
     let (mut length, mut rest) = (0, bytes);
+    // Long texts first in pieces that are looked at as a whole.
+    while let Some((piece, after)) = rest.split_first_chunk::<32>() {
+        if piece.iter().fold(0, |found, byte| found | special(*byte)) != 0 {
+            break;
+        }
+        (length, rest) = (length + 32, after);
+    }
     while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
         let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let special = zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\'))) | control;
-        let marks = special & HIGH;
+        let found = zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\'))) | control;
+        let marks = found & HIGH;
         if marks != 0 {
             return length + usize::try_from(marks.trailing_zeros() / 8).unwrap_or(0);
         }
         (length, rest) = (length + 8, after);
     }
-    length + rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count()
+    length + rest.iter().take_while(|byte| special(**byte) == 0).count()
 }
 
 /// Replaces the escapes in the text between the quotation marks. Without `out` they are only checked. The offset of an

@@ -77,6 +77,7 @@ impl Default for JsonObjectWriter {
 
 /// Appends `text` to `out` as a JSON string. Only quotation marks, backslashes and control characters are escaped.
 pub fn write_string(text: &str, out: &mut String) {
+    out.reserve(text.len().saturating_add(2));
     out.push('"');
     let mut rest = text;
     loop {

@@ -1,6 +1,7 @@
 //! Writing messages, for the wire and for fingerprints.
 
 use bankrail_values::json::{JsonValue, read, write_string};
+use std::fmt::{Display, Write as _};
 
 /// JSON being written.
 pub(crate) struct Output {
@@ -17,7 +18,7 @@ const SKIPPED: &str = "creation_date_time";
 impl Output {
     /// JSON as it is delivered: members in the order of their declaration.
     pub(crate) fn plain() -> Self {
-        Self { json: String::with_capacity(1024), canonical: false, depth: 0 }
+        Self { json: String::with_capacity(2048), canonical: false, depth: 0 }
     }
 
     /// Canonical JSON: sorted members, no white space, one spelling of each string; numbers stay as written.
@@ -31,6 +32,11 @@ impl Output {
 
     pub(crate) fn string(&mut self, text: &str) {
         write_string(text, &mut self.json);
+    }
+
+    /// Writes as a string a value that is displayed without any character that JSON escapes.
+    pub(crate) fn displayed(&mut self, value: &impl Display) {
+        write!(self.json, "\"{value}\"").expect("a String takes all");
     }
 
     /// Writes JSON text as it is.
@@ -123,7 +129,13 @@ impl<'n> ObjectOut<'_, 'n> {
             begin = end + 1;
         }
         members.sort_unstable();
-        let sorted = members.iter().map(|(_, json)| *json).collect::<Vec<_>>().join(",");
+        let mut sorted = String::with_capacity(self.out.json.len() - self.start);
+        for (_, json) in members {
+            if !sorted.is_empty() {
+                sorted.push(',');
+            }
+            sorted.push_str(json);
+        }
         self.out.json.truncate(self.start);
         self.out.json.push_str(&sorted);
     }

@@ -56,16 +56,29 @@ impl Wire for bool {
     }
 }
 
-/// Implements [`Wire`] by `FromStr` and `Display`.
+impl<const MIN: usize, const MAX: usize> Wire for BoundedText<MIN, MAX> {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        let text = string(value, at)?;
+        text.parse().map_err(|_| at.bad_value(format!("{MIN} to {MAX} characters"), text))
+    }
+    fn write(&self, out: &mut Output) {
+        out.string(self.as_str());
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        json!({ "type": "string", "minLength": MIN, "maxLength": MAX })
+    }
+}
+
+/// Implements [`Wire`] by `FromStr` and `Display`, whose text has no character that JSON escapes.
 macro_rules! text_wire {
-    ($(@ [$($generic:tt)*])? $name:ty, $expected:expr, $schema:expr) => {
-        impl $(<$($generic)*>)? Wire for $name {
+    ($name:ty, $expected:expr, $schema:expr) => {
+        impl Wire for $name {
             fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
                 let text = string(value, at)?;
                 text.parse().map_err(|_| at.bad_value($expected, text))
             }
             fn write(&self, out: &mut Output) {
-                out.string(&self.to_string());
+                out.displayed(self);
             }
             fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
                 $schema
@@ -81,11 +94,6 @@ const SIMPLE_UUID: &str = "^[0-9a-f]{12}1[0-9a-f]{3}[89ab][0-9a-f]{15}$";
 /// A UUID of version 4 with hyphens.
 const RANDOM_UUID: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
 
-text_wire!(
-    @ [const MIN: usize, const MAX: usize] BoundedText<MIN, MAX>,
-    format!("{MIN} to {MAX} characters"),
-    json!({ "type": "string", "minLength": MIN, "maxLength": MAX })
-);
 text_wire!(HyphenatedUuid, "a UUID with hyphens", pattern(UUID));
 text_wire!(Date, "a date as YYYY-MM-DD", json!({ "type": "string", "format": "date" }));
 text_wire!(crate::MandateId, "a UUID of version 1 as 32 lower-case hexadecimal digits", pattern(SIMPLE_UUID));
@@ -105,7 +113,7 @@ impl Wire for Timestamp {
         }
     }
     fn write(&self, out: &mut Output) {
-        out.string(&self.to_string());
+        out.displayed(self);
     }
     fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
         pattern(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")
@@ -125,7 +133,7 @@ impl Wire for crate::TimeOfDay {
         }
     }
     fn write(&self, out: &mut Output) {
-        out.string(&self.to_string());
+        out.displayed(self);
     }
     fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
         pattern(r"^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")
@@ -161,7 +169,7 @@ impl Wire for Decimal {
         Ok(amount)
     }
     fn write(&self, out: &mut Output) {
-        out.string(&self.to_string());
+        out.displayed(self);
     }
     fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
         let text = self.to_string();
