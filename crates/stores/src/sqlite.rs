@@ -180,7 +180,7 @@ impl SqliteStore {
     fn change(
         &self,
         sql: &'static str,
-        execute: impl FnOnce(&mut rusqlite::CachedStatement<'_>) -> rusqlite::Result<usize> + Send + 'static,
+        execute: impl Fn(&mut rusqlite::CachedStatement<'_>) -> rusqlite::Result<usize> + Send + 'static,
     ) -> StoreFuture<'static, bool> {
         let database = self.database.clone();
         Box::pin(async move {

@@ -72,10 +72,11 @@ impl Database {
         })
     }
 
-    /// Runs `work` in the next transaction and answers after its commit. If `work` fails, its effects are undone.
+    /// Runs `work` in the next transaction and answers after its commit. If `work` fails, its effects are undone. It
+    /// runs twice if other work in the same transaction fails.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         send(&self.writer, move |connection| work(connection).map(Outcome::Keep), false).await
     }
@@ -86,7 +87,7 @@ impl Database {
         &self,
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let answer = send(&self.writer, work, true).await;
+        let answer = send(&self.writer, once(work), true).await;
         #[cfg(feature = "webhook")]
         self.committed.notify_waiters();
         answer
@@ -104,7 +105,7 @@ impl Database {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        send(&self.reader, move |connection| work(connection).map(Outcome::Keep), false).await
+        send(&self.reader, once(move |connection| work(connection).map(Outcome::Keep)), false).await
     }
 
     /// As [`Database::read`], for the caller's work. Without a file, the writing thread runs it and undoes it.
@@ -112,7 +113,7 @@ impl Database {
         &self,
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        send(&self.reader, work, true).await
+        send(&self.reader, once(work), true).await
     }
 
     /// Waits for all operations in the writer's queue.
@@ -244,14 +245,15 @@ trait Job: Send {
     fn abandoned(&self) -> bool;
     /// True for work that must not share its transaction.
     fn alone(&self) -> bool;
-    /// Runs the work and keeps its outcome. False when its effects are to be undone.
+    /// Runs the work and keeps its outcome. False when its effects are to be undone. Work that is not to run alone may
+    /// run again after its effects were undone.
     fn run(&mut self, connection: &Connection) -> bool;
     /// Answers with the outcome, or with the reason why the work did not take effect.
     fn settle(self: Box<Self>, failure: Option<&BatchError>);
 }
 
 struct Task<F, T> {
-    work: Option<F>,
+    work: F,
     outcome: Option<Result<Outcome<T>, Fault>>,
     alone: bool,
     reply: oneshot::Sender<Result<T, StoreError>>,
@@ -259,7 +261,7 @@ struct Task<F, T> {
 
 impl<F, T> Job for Task<F, T>
 where
-    F: FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send,
+    F: FnMut(&Connection) -> Result<Outcome<T>, Fault> + Send,
     T: Send,
 {
     fn abandoned(&self) -> bool {
@@ -272,7 +274,7 @@ where
 
     fn run(&mut self, connection: &Connection) -> bool {
         // Work that panics is undone like work that fails, and the thread goes on.
-        self.outcome = self.work.take().and_then(|work| catch_unwind(AssertUnwindSafe(|| work(connection))).ok());
+        self.outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(connection))).ok();
         matches!(self.outcome, Some(Ok(Outcome::Keep(_))))
     }
 
@@ -297,14 +299,22 @@ struct BatchError {
     source: Arc<rusqlite::Error>,
 }
 
+/// Work that cannot run again.
+fn once<T>(
+    work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault>,
+) -> impl FnMut(&Connection) -> Result<Outcome<T>, Fault> {
+    let mut work = Some(work);
+    move |connection| work.take().expect("runs once")(connection)
+}
+
 async fn send<T: Send + 'static>(
     queue: &mpsc::Sender<Box<dyn Job>>,
-    work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
+    work: impl FnMut(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
     alone: bool,
 ) -> Result<T, StoreError> {
     let (reply, answer) = oneshot::channel();
     let gone = || StoreError::new(StoreErrorKind::Unavailable, "the database's thread has ended");
-    queue.send(Box::new(Task { work: Some(work), outcome: None, alone, reply })).await.map_err(|_| gone())?;
+    queue.send(Box::new(Task { work, outcome: None, alone, reply })).await.map_err(|_| gone())?;
     answer.await.map_err(|_| gone())?
 }
 
@@ -436,13 +446,15 @@ fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchE
         BatchError { kind: kind_of(&error), source: Arc::new(error) }
     };
     execute("BEGIN IMMEDIATE").map_err(unapplied)?;
-    for job in batch {
-        execute("SAVEPOINT job").map_err(unapplied)?;
-        if !guarded.run(&mut **job) {
-            // Fails when SQLite has already rolled back the whole transaction, with all work in it.
-            execute("ROLLBACK TO job").map_err(unapplied)?;
+    // Savepoints cost a copy of each page for each job, and seldom is one of them needed. So the jobs run without, and
+    // if one is to be undone, all are and run again.
+    let together = !batch.iter().any(|job| job.alone());
+    if !(together && batch.iter_mut().all(|job| guarded.run(&mut **job))) {
+        if together {
+            let _ = execute("ROLLBACK");
+            execute("BEGIN IMMEDIATE").map_err(unapplied)?;
         }
-        execute("RELEASE job").map_err(unapplied)?;
+        run_apart(guarded, batch).map_err(unapplied)?;
     }
     execute("COMMIT").map_err(|error| {
         let full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
@@ -450,6 +462,20 @@ fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchE
         // The log may have reached the disk although SQLite reported an error.
         BatchError { kind: if full { StoreErrorKind::Full } else { StoreErrorKind::Timeout }, ..failed }
     })
+}
+
+/// Runs the jobs so that each of them can be undone alone.
+fn run_apart(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
+    let execute = |sql| guarded.connection.prepare_cached(sql)?.execute([]).map(drop);
+    for job in batch {
+        execute("SAVEPOINT job")?;
+        if !guarded.run(&mut **job) {
+            // Fails when SQLite has already rolled back the whole transaction, with all work in it.
+            execute("ROLLBACK TO job")?;
+        }
+        execute("RELEASE job")?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -101,7 +101,9 @@ impl Inbox for SqliteInbox {
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
         let names: Vec<_> = kinds.iter().map(|kind| format!("\"{kind}\"")).collect();
         let kinds = (!names.is_empty()).then(|| format!("[{}]", names.join(",")));
-        Box::pin(self.store.database.write(move |connection| lease_due(connection, kinds, limit, lease, now)))
+        Box::pin(
+            self.store.database.write(move |connection| lease_due(connection, kinds.as_deref(), limit, lease, now)),
+        )
     }
 
     fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
@@ -257,7 +259,7 @@ fn insert(
 
 fn lease_due(
     connection: &Connection,
-    kinds: Option<String>,
+    kinds: Option<&str>,
     limit: u32,
     lease: Lease,
     now: Timestamp,

@@ -10,7 +10,7 @@ fn futures<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-fn insert(x: i64) -> impl FnOnce(&Connection) -> Result<(), Fault> + Send + 'static {
+fn insert(x: i64) -> impl Fn(&Connection) -> Result<(), Fault> + Send + 'static {
     move |connection| Ok(connection.execute("INSERT INTO t VALUES (?1)", [x]).map(drop)?)
 }
 
@@ -29,7 +29,7 @@ fn in_one_transaction_each_operation_stands_or_falls_alone() {
     let (first, kept, doubled, panicked, refused, last, ()) = futures(async {
         tokio::join!(
             // Holds the writer until the others have queued up behind it.
-            database.write(move |_| Ok(wait.recv().is_ok())),
+            database.write_alone(move |_| Ok(Outcome::Keep(wait.recv().is_ok()))),
             database.write(insert(1)),
             database.write(insert(1)),
             database.write(|c| -> Result<(), Fault> {
