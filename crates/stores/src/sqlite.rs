@@ -45,6 +45,8 @@ mod replay;
 mod schema;
 #[cfg(feature = "statement")]
 mod seen;
+#[cfg(any(feature = "client-assertion", feature = "rate-limit"))]
+mod sweep;
 #[cfg(feature = "client-assertion")]
 mod tokens;
 mod transaction;
@@ -64,10 +66,6 @@ pub use histories::SqliteHistories;
 pub use rusqlite;
 
 use connection::Database;
-
-/// The maximum number of expired rows that one write deletes. More than one, so that a backlog shrinks.
-#[cfg(any(feature = "client-assertion", feature = "rate-limit"))]
-const SWEPT: u32 = 8;
 
 /// The maximum number of entries that one transaction deletes.
 #[cfg(feature = "mailbox")]

@@ -1,6 +1,7 @@
 //! A customer's sealed tokens.
 
 use super::connection::Fault;
+use super::sweep::sweep;
 use super::{SqliteStore, instant};
 use crate::cached::check_sealed;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
@@ -13,8 +14,8 @@ const PUT: &str = "INSERT OR REPLACE INTO bankrail_cached_token (key, sealed, ex
 
 const REMOVE: &str = "DELETE FROM bankrail_cached_token WHERE key = ?1 AND sealed = ?2";
 
-const SWEEP: &str = "DELETE FROM bankrail_cached_token WHERE key IN
-    (SELECT key FROM bankrail_cached_token WHERE expires < ?1 ORDER BY expires LIMIT ?2)";
+const SWEEP: &str = "DELETE FROM bankrail_cached_token WHERE key =
+    (SELECT key FROM bankrail_cached_token WHERE expires < ?1 ORDER BY expires LIMIT 1)";
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[GET, PUT, REMOVE, SWEEP];
@@ -52,7 +53,7 @@ fn get(connection: &Connection, key: TokenCacheKey, now: Timestamp) -> Result<Op
 fn put(connection: &Connection, key: TokenCacheKey, token: &CachedToken, now: Timestamp) -> Result<(), Fault> {
     // Swept first, so that a token that has already expired stays until the next one, as in memory.
     let before = now.saturating_sub(EXPIRY_GRACE);
-    connection.prepare_cached(SWEEP)?.execute(params![before.unix_millis(), super::SWEPT])?;
+    sweep(connection, SWEEP, before)?;
     let expires = token.expires_at.unix_millis();
     connection.prepare_cached(PUT)?.execute(params![key.as_bytes(), token.sealed, expires])?;
     Ok(())

@@ -1,6 +1,7 @@
 //! Rate-limit counters.
 
 use super::connection::Fault;
+use super::sweep::sweep;
 use super::{SqliteStore, instant};
 use crate::counts;
 use bankrail_rate_limit::{CallType, Charge, CounterStore, Decision, State, decide};
@@ -12,8 +13,8 @@ const FIND: &str = "SELECT high_water, counts FROM bankrail_counter WHERE custom
 const KEEP: &str = "INSERT OR REPLACE INTO bankrail_counter (customer, call_type, high_water, counts, expires)
     VALUES (?1, ?2, ?3, ?4, ?5)";
 
-const SWEEP: &str = "DELETE FROM bankrail_counter WHERE (customer, call_type) IN
-    (SELECT customer, call_type FROM bankrail_counter WHERE expires < ?1 ORDER BY expires LIMIT ?2)";
+const SWEEP: &str = "DELETE FROM bankrail_counter WHERE (customer, call_type) =
+    (SELECT customer, call_type FROM bankrail_counter WHERE expires < ?1 ORDER BY expires LIMIT 1)";
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[FIND, KEEP, SWEEP];
@@ -44,8 +45,7 @@ fn run(connection: &Connection, charge: &Charge<'_>) -> Result<Decision, Fault> 
     let decision = decided(&mut state, charge)?;
     if state != before {
         keep(connection, charge, &state)?;
-        let expired = charge.now().saturating_sub(EXPIRY_GRACE);
-        connection.prepare_cached(SWEEP)?.execute(params![expired.unix_millis(), super::SWEPT])?;
+        sweep(connection, SWEEP, charge.now().saturating_sub(EXPIRY_GRACE))?;
     }
     Ok(decision)
 }

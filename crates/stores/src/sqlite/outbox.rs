@@ -33,9 +33,9 @@ const RELEASE: &str = "UPDATE bankrail_outbox SET due = ?3, owner = NULL, until 
 const RECORD: &str = "UPDATE bankrail_outbox SET state = :state, due = coalesce(:due, due), finished = :finished,
     deliveries = deliveries + 1, owner = NULL, until = NULL WHERE id = :id AND owner = :owner";
 
-const INSERT_DELIVERY: &str = "INSERT INTO bankrail_delivery (entry, number, started, duration, status, note)
-    SELECT :entry, coalesce(max(number), 0) + 1, :started, :duration, :status, :note
-    FROM bankrail_delivery WHERE entry = :entry";
+const INSERT_DELIVERY: &str = "INSERT INTO bankrail_delivery (entry, number, started, duration, status, note) VALUES
+    (:entry, (SELECT coalesce(max(number), 0) + 1 FROM bankrail_delivery WHERE entry = :entry), :started, :duration,
+    :status, :note)";
 
 const DELIVERIES: &str =
     "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = ?1 ORDER BY number";

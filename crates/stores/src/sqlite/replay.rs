@@ -2,6 +2,7 @@
 
 use super::SqliteStore;
 use super::connection::Fault;
+use super::sweep::sweep;
 use bankrail_client_assertion::ReplayStore;
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 use rusqlite::{Connection, params};
@@ -10,8 +11,8 @@ use rusqlite::{Connection, params};
 const CLAIM: &str = "INSERT INTO bankrail_replay (key, expires) VALUES (?1, ?3)
     ON CONFLICT (key) DO UPDATE SET expires = excluded.expires WHERE expires < ?2";
 
-const SWEEP: &str = "DELETE FROM bankrail_replay WHERE key IN
-    (SELECT key FROM bankrail_replay WHERE expires < ?1 ORDER BY expires LIMIT ?2)";
+const SWEEP: &str = "DELETE FROM bankrail_replay WHERE key =
+    (SELECT key FROM bankrail_replay WHERE expires < ?1 ORDER BY expires LIMIT 1)";
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[CLAIM, SWEEP];
@@ -24,7 +25,7 @@ impl ReplayStore for SqliteStore {
 
 fn claim(connection: &Connection, key: [u8; 32], now: Timestamp, expires: Timestamp) -> Result<bool, Fault> {
     let before = now.saturating_sub(EXPIRY_GRACE);
-    connection.prepare_cached(SWEEP)?.execute(params![before.unix_millis(), super::SWEPT])?;
+    sweep(connection, SWEEP, before)?;
     let claimed = connection.prepare_cached(CLAIM)?.execute(params![key, now.unix_millis(), expires.unix_millis()])?;
     Ok(claimed == 1)
 }

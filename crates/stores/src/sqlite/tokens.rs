@@ -1,6 +1,7 @@
 //! Access tokens, hashed.
 
 use super::connection::Fault;
+use super::sweep::sweep;
 use super::{SqliteStore, instant};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
@@ -12,8 +13,8 @@ const INSERT: &str = "INSERT OR REPLACE INTO bankrail_token (hash, customer, sco
 
 const FIND: &str = "SELECT customer, scopes, issued, expires FROM bankrail_token WHERE hash = ?1 AND expires > ?2";
 
-const SWEEP: &str = "DELETE FROM bankrail_token WHERE hash IN
-    (SELECT hash FROM bankrail_token WHERE expires < ?1 ORDER BY expires LIMIT ?2)";
+const SWEEP: &str = "DELETE FROM bankrail_token WHERE hash =
+    (SELECT hash FROM bankrail_token WHERE expires < ?1 ORDER BY expires LIMIT 1)";
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[INSERT, FIND, SWEEP];
@@ -38,7 +39,7 @@ impl TokenStore for SqliteStore {
 fn insert(connection: &Connection, hash: TokenHash, grant: &TokenGrant) -> Result<(), Fault> {
     // Swept first, so that a grant that has already expired stays until the next insertion, as in memory.
     let before = grant.issued_at.saturating_sub(EXPIRY_GRACE);
-    connection.prepare_cached(SWEEP)?.execute(params![before.unix_millis(), super::SWEPT])?;
+    sweep(connection, SWEEP, before)?;
     connection.prepare_cached(INSERT)?.execute(params![
         hash.as_bytes(),
         grant.customer.as_str(),

@@ -23,7 +23,7 @@ const LEASED: &str = "SELECT count(*) FROM bankrail_outbox WHERE owner IS NOT NU
 const FREE: &str = "SELECT id FROM bankrail_outbox WHERE state = 'pending' AND endpoint = ?1 AND due <= ?2
     AND (until IS NULL OR until <= ?2) ORDER BY due, id LIMIT ?3";
 
-const TAKE: &str = "UPDATE bankrail_outbox SET owner = ?2, until = ?3 WHERE id = ?1 RETURNING ";
+const TAKE: &str = "UPDATE bankrail_outbox SET owner = ?2, until = ?3 WHERE id = ?1";
 
 const GIVE_UP: &str =
     "UPDATE bankrail_outbox SET state = 'dead_letter', finished = ?2, owner = NULL, until = NULL WHERE id = ?1";
@@ -71,11 +71,12 @@ pub(super) fn run(
         }
         Ok(())
     })?;
-    let mut take = connection.prepare_cached(&format!("{TAKE}{COLUMNS}"))?;
+    let mut find = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM bankrail_outbox WHERE id = ?1"))?;
+    let mut take = connection.prepare_cached(TAKE)?;
     let mut entries = Vec::new();
     for id in request.choose(candidates) {
-        let parameters = params![number(id), request.lease.owner.as_bytes(), request.lease.until.unix_millis()];
-        let taken = take.query_and_then(parameters, |row| readable(row, entry))?.next().transpose()?;
+        take.execute(params![number(id), request.lease.owner.as_bytes(), request.lease.until.unix_millis()])?;
+        let taken = find.query_and_then([number(id)], |row| readable(row, entry))?.next().transpose()?;
         match taken {
             Some(Ok(entry)) => {
                 let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
