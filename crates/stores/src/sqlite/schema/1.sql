@@ -1,4 +1,5 @@
--- Instants are milliseconds since the UNIX epoch.
+-- Instants are milliseconds since the UNIX epoch. A state is checked with OR, because SQLite builds a table at each
+-- write for a list of more than two values.
 
 -- Used assertions, each by the SHA-256 that identifies it.
 CREATE TABLE bankrail_replay (
