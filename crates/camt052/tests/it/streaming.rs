@@ -4,6 +4,7 @@ use crate::findings::document;
 use crate::shared::shared;
 use crate::tree::Slowly;
 use bankrail_camt052::{Document, EntryReader, Extras, Finding, ReadError, ReadErrorKind, StreamItem};
+use proptest::prelude::*;
 
 /// Puts the items of a stream together again.
 fn assemble(bytes: &[u8], piece: usize) -> Result<(Document, Vec<Finding>), ReadError> {
@@ -118,6 +119,32 @@ fn the_first_error_is_told_whatever_was_read_ahead() {
         ("forbidden character", "<a></b>\u{1}".as_bytes()),
     ] {
         assert_same(name, bytes);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Found by the fuzz target `entry_stream`: beside a character that is not ASCII, the encoding was known to a
+    /// stream only.
+    #[test]
+    fn odd_declarations_stream_as_they_parse(
+        encoding in prop::sample::select(vec!["UTF-8", "utf8", "UTF0-8", "UTF-16", "US-ASCII", "ISO-8859-15", ""]),
+        odd in prop::collection::vec(
+            (
+                any::<prop::sample::Index>(),
+                prop::sample::select(vec!["\u{feff}", "\u{e9}", "\0", "?>", "\"", "'", " ", "=", "<", "&amp;", " a='1'"]),
+            ),
+            0..4,
+        ),
+        spaces in prop::sample::select(vec![0, 0, 0, 960, 970, 975, 980, 990]),
+    ) {
+        let mut declaration = format!("<?xml version=\"1.0\"{} encoding=\"{encoding}\"?>", " ".repeat(spaces));
+        for (place, piece) in odd {
+            let places: Vec<usize> = declaration.char_indices().map(|(at, _)| at).collect();
+            declaration.insert_str(*place.get(&places), piece);
+        }
+        assert_same(&declaration, format!("{declaration}{}", document("", "")).as_bytes());
     }
 }
 

@@ -21,9 +21,14 @@ pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
     }
 }
 
-/// The encoding that the declaration at the beginning of a document states, if it is there.
-pub(crate) fn declared_encoding(head: &str) -> Option<Cow<'_, str>> {
-    let declaration = head.strip_prefix("<?xml")?.split_once("?>")?.0;
+/// The encoding that the declaration at the beginning of a document states, if there is a declaration that can be
+/// read. The bytes are of an encoding that has ASCII's, or of UTF-16 without its zeros.
+pub(crate) fn declared_encoding(head: &[u8]) -> Option<Cow<'_, str>> {
+    let end = memchr::memmem::find(head, b"?>")?;
+    let declaration = std::str::from_utf8(head.get(..end)?).ok()?.strip_prefix("<?xml")?;
+    if !declaration.is_ascii() {
+        return None;
+    }
     let mut found = Vec::new();
     attributes::parse(declaration, usize::MAX, &mut found).ok()?;
     found.into_iter().find(|attribute| attribute.name == "encoding").map(|attribute| attribute.value)

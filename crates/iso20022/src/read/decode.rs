@@ -195,8 +195,8 @@ impl<R: BufRead> Decoded<R> {
             [0xFF, 0xFE, ..] | [b'<', 0, ..] => utf16(UTF_16LE),
             _ => None,
         };
-        let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0 && b.is_ascii()).collect();
-        let declared = std::str::from_utf8(&plain).ok().and_then(declared_encoding);
+        let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0).collect();
+        let declared = declared_encoding(&plain);
         let upper = declared.as_deref().map(str::to_ascii_uppercase);
         let found = match (by_mark, upper.as_deref()) {
             (Some(mark), _) => Some(mark),
@@ -427,12 +427,8 @@ pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &ReadLimits) -> Option<&'a
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.document_bytes {
         return None;
     }
-    let head = std::str::from_utf8(bytes.get(..bytes.len().min(1024)).unwrap_or_default());
-    let head = match head {
-        Ok(head) => head,
-        Err(error) => std::str::from_utf8(bytes.get(..error.valid_up_to())?).ok()?,
-    };
-    let marked = head.starts_with('\u{feff}');
+    let head = bytes.get(..bytes.len().min(DECLARATION)).unwrap_or_default();
+    let marked = head.starts_with("\u{feff}".as_bytes());
     let declared = declared_encoding(head);
     if !marked && declared.is_some_and(|name| !name.eq_ignore_ascii_case("UTF-8")) {
         return None;
