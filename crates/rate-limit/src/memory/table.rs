@@ -50,12 +50,25 @@ impl Table {
 
     #[inline]
     pub(super) fn place(&self, hash: u64, customer: &str, call_type: CallType) -> Option<usize> {
-        let is = |at: &u32| {
-            let entry = self.keys.entries.get(*at as usize);
-            entry.is_some_and(|entry| {
-                entry.call_type == call_type && same(self.keys.customer(entry), customer.as_bytes())
-            })
-        };
+        let customer = customer.as_bytes();
+        if customer.len() > SHORT {
+            return self.place_of_long(hash, customer, call_type);
+        }
+        // Without a call, so that nothing has to be saved before it.
+        self.find_entry(hash, |entry| {
+            entry.call_type == call_type
+                && entry.text.get(..usize::from(entry.length)).is_some_and(|text| same(text, customer))
+        })
+    }
+
+    #[inline(never)]
+    fn place_of_long(&self, hash: u64, customer: &[u8], call_type: CallType) -> Option<usize> {
+        self.find_entry(hash, |entry| entry.call_type == call_type && self.keys.customer(entry) == customer)
+    }
+
+    #[inline]
+    fn find_entry(&self, hash: u64, is: impl Fn(&Entry) -> bool) -> Option<usize> {
+        let is = |at: &u32| self.keys.entries.get(*at as usize).is_some_and(&is);
         self.index.find(hash, is).map(|at| *at as usize)
     }
 
@@ -182,13 +195,21 @@ impl LongTexts {
     }
 }
 
-/// Whether two texts are equal. Those of 8 to 16 bytes, as most codes are, without a call.
+/// Whether two short texts are equal, compared by their ends, which overlap.
 #[inline]
 fn same(one: &[u8], other: &[u8]) -> bool {
-    let ends = |text: &[u8]| Some((*text.first_chunk::<8>()?, *text.last_chunk::<8>()?));
-    match (ends(one), ends(other)) {
-        (Some(one_ends), Some(other_ends)) if one.len() <= 16 => one.len() == other.len() && one_ends == other_ends,
-        _ => one == other,
+    fn ends<const N: usize>(text: &[u8]) -> Option<([u8; N], [u8; N])> {
+        Some((*text.first_chunk()?, *text.last_chunk()?))
+    }
+    const { assert!(SHORT <= 32, "the ends of a longer text may not meet") };
+    if one.len() != other.len() {
+        return false;
+    }
+    match one.len() {
+        17.. => ends::<16>(one) == ends(other),
+        8.. => ends::<8>(one) == ends(other),
+        4.. => ends::<4>(one) == ends(other),
+        _ => one.iter().eq(other),
     }
 }
 
@@ -233,5 +254,19 @@ mod tests {
             assert_eq!(table.keys.long.unused.len(), table.keys.long.texts.len(), "places are used again");
         }
         assert_eq!(table.keys.long.texts.len(), texts.len() - SHORT - 1);
+    }
+
+    #[test]
+    fn texts_that_differ_in_one_byte_are_not_the_same() {
+        let text = b"0123456789abcdefgh";
+        for length in 0..=SHORT {
+            let text = &text[..length];
+            assert!(same(text, text), "{length}");
+            for at in 0..length {
+                let mut other = text.to_vec();
+                other[at] ^= 1;
+                assert!(!same(text, &other), "{length} {at}");
+            }
+        }
     }
 }
