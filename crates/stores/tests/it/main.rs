@@ -18,6 +18,8 @@ mod engines;
 #[cfg(feature = "webhook")]
 mod histories;
 mod inbox;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod load;
 mod outbox;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -1,10 +1,12 @@
 //! The write-ahead log beside a transaction that is held open.
 
 use crate::engines::{at, outgoing};
+use crate::load::{Side, keeps_its_rate};
 use bankrail_mailbox::{Outbox, Outgoing};
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_stores::sqlite::rusqlite::Connection;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
@@ -36,4 +38,30 @@ async fn the_log_is_cut_back_once_a_reader_has_ended_without_another_write() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(count(&reader), 20);
+}
+
+/// Stores and finishes messages beside a reader that sees the file as it was; then the log is cut back.
+async fn beside_an_open_reader(of: fn(&SqliteStore) -> Side) {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, log) = (folder.path().join("bankrail.db"), folder.path().join("bankrail.db-wal"));
+    let store = SqliteStore::open(&file).unwrap();
+    keeps_its_rate(of(&store), async || {
+        let reader = Connection::open(&file).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM bankrail_outbox").unwrap();
+        reader
+    })
+    .await;
+    assert!(length(&log) <= 16 * MIB, "{} bytes", length(&log));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a machine of its own"]
+async fn the_outbox_keeps_its_rate_beside_an_open_reader() {
+    beside_an_open_reader(|store| Side::Outbox(Arc::new(store.outbox()))).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a machine of its own"]
+async fn the_inbox_keeps_its_rate_beside_an_open_reader() {
+    beside_an_open_reader(|store| Side::Inbox(Arc::new(store.inbox()))).await;
 }
