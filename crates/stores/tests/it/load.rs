@@ -14,12 +14,12 @@ pub(crate) const BATCH: u32 = 10;
 const STORING: u32 = 16;
 const WORKING: u8 = 3;
 
-pub(crate) fn message_out(number: u32) -> Outgoing {
+fn message_out(number: u32) -> Outgoing {
     let body = vec![b' '; 1500].into();
     Outgoing { body, ..outgoing(&format!("biller {}", number % 5), number) }
 }
 
-pub(crate) fn message_in(number: u32) -> Incoming {
+fn message_in(number: u32) -> Incoming {
     Incoming { body: vec![b' '; 1500].into(), ..incoming(&query(number, "Why?"), number) }
 }
 

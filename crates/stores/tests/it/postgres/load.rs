@@ -4,12 +4,13 @@
 //! the machine's load. `BANKRAIL_LOAD_SECONDS` adds rates and times (`.ci/long`).
 
 use super::client;
-use crate::engines::{at, postgres_schema};
-use crate::load::{BATCH, Side, keeps_its_rate, message_in, message_out};
+use crate::engines::postgres_schema;
+use crate::load::{BATCH, Side, keeps_its_rate};
 use bankrail_stores::postgres::tokio_postgres::{Client, NoTls};
-use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore};
+use bankrail_stores::postgres::{PostgresOptions, PostgresStore};
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::task::JoinSet;
 
 /// Leases that are timed from one backlog.
 const LEASES: usize = 50;
@@ -25,19 +26,18 @@ fn inbox(store: &PostgresStore) -> Side {
     Side::Inbox(Arc::new(store.inbox()))
 }
 
-/// Stores messages in transactions of a thousand.
-async fn store_many(side: &Side, client: &mut Client, messages: u32) {
-    for thousand in 0..messages / 1000 {
-        let transaction = client.transaction().await.unwrap();
-        let ours = InTransaction::of(&transaction);
-        for number in thousand * 1000..(thousand + 1) * 1000 {
-            match side {
-                Side::Outbox(_) => drop(ours.enqueue(&message_out(number), at(0)).await.unwrap()),
-                Side::Inbox(_) => drop(ours.receive(&message_in(number), at(0)).await.unwrap()),
+/// Stores messages, as many at once as the store has connections.
+async fn store_many(side: &Side, messages: u32) {
+    let mut storing = JoinSet::new();
+    for first in 0..8 {
+        let side = side.clone();
+        storing.spawn(async move {
+            for number in (first..messages).step_by(8) {
+                side.store(number, 0).await;
             }
-        }
-        transaction.commit().await.unwrap();
+        });
     }
+    storing.join_all().await;
 }
 
 /// A store whose buffers are counted.
@@ -147,7 +147,7 @@ async fn costs_the_same_under_a_backlog(of: SideOf) {
     for backlog in [1000, most] {
         let counted = Counted::new().await;
         let side = of(&PostgresStore::connect(&counted.config).await.unwrap());
-        store_many(&side, &mut client(&counted.config).await, backlog).await;
+        store_many(&side, backlog).await;
         // The first lease looks at what came since the last one.
         assert_eq!(side.work(1, 1).await.len(), usize::try_from(BATCH).unwrap());
         let (buffers, mut times) = counted
