@@ -10,8 +10,8 @@
 //! - [`InTransaction`] (features `mailbox` and `statement`) runs the same operations inside the caller's transaction,
 //!   on the caller's connection: a message is stored, enqueued or completed, and a page recorded, together with the
 //!   caller's rows, or not at all.
-//! - Isolation level and time-outs are set once for each session: connect to the server itself, or through a pooler
-//!   that keeps sessions.
+//! - Isolation level, time-outs and the planner's switches are set once for each session, and each statement is prepared
+//!   once: connect to the server itself, or through a pooler that keeps sessions.
 //! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.
 //! - Message bodies are stored as they were received, in clear: protect the database like the data in it.
 //! - Errors keep of the server's answer the SQLSTATE and the names of constraint and table ([`DatabaseError`]), because
@@ -45,6 +45,7 @@ mod pool;
 mod schema;
 #[cfg(feature = "statement")]
 mod seen;
+mod session;
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 mod transaction;
 #[cfg(feature = "mailbox")]
@@ -137,7 +138,7 @@ impl PostgresStore {
     }
 }
 
-/// A parameter with its type, so that a statement takes one round trip.
+/// A parameter with its type, so that the server need not be asked for it.
 type Typed<'a> = (&'a (dyn ToSql + Sync), Type);
 
 #[allow(dead_code, reason = "not used with every feature")]
@@ -155,16 +156,16 @@ impl PostgresStore {
         self.shared.pool.take().await
     }
 
-    async fn query(&self, sql: &str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
+    async fn query(&self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
         let client = self.client().await?;
-        let rows = client.query_typed(sql, parameters).await?;
+        let rows = client.each().query(sql, parameters).await?;
         client.give_back();
         Ok(rows)
     }
 
-    async fn execute(&self, sql: &str, parameters: &[Typed<'_>]) -> Result<u64, Fault> {
+    async fn execute(&self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<u64, Fault> {
         let client = self.client().await?;
-        let rows = client.execute_typed(sql, parameters).await?;
+        let rows = client.each().execute(sql, parameters).await?;
         client.give_back();
         Ok(rows)
     }

@@ -13,8 +13,8 @@ const PUT: &str = "INSERT INTO bankrail_cached_token (key, sealed, expires) VALU
 
 const REMOVE: &str = "DELETE FROM bankrail_cached_token WHERE key = $1 AND sealed = $2";
 
-const SWEEP: &str = "DELETE FROM bankrail_cached_token WHERE key IN
-    (SELECT key FROM bankrail_cached_token WHERE expires < $1 ORDER BY expires LIMIT 8 FOR UPDATE SKIP LOCKED)";
+const SWEEP: &str = "DELETE FROM bankrail_cached_token WHERE key = ANY (ARRAY(
+    SELECT key FROM bankrail_cached_token WHERE expires < $1 ORDER BY expires LIMIT 8 FOR UPDATE SKIP LOCKED))";
 
 impl TokenCache for PostgresStore {
     fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
@@ -37,8 +37,7 @@ impl TokenCache for PostgresStore {
             let before = now.saturating_sub(EXPIRY_GRACE).unix_millis();
             // Swept first, so that a token that has already expired stays until the next one, as in memory.
             let client = self.client().await?;
-            client.execute_typed(SWEEP, &[(&before, Type::INT8)]).await?;
-            client.execute_typed(PUT, &parameters).await?;
+            client.each().queries([(SWEEP, &[(&before, Type::INT8)]), (PUT, &parameters)]).await?;
             client.give_back();
             Ok(())
         }))

@@ -1,26 +1,19 @@
 //! What the choice of the next messages has in common for inbox and outbox.
 
-use super::Fault;
-use tokio_postgres::Transaction;
-
-/// Makes the planner go by the indexes, from the position that a statement names. It knows neither how few rows are
-/// there nor how many old versions of rows are, and would otherwise read whole tables now and then.
-const BY_INDEX: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
-    SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off";
-
-/// Begins a choice from the queue whose positions are in the table `cursor`. The choices from a queue run one after the
-/// other.
-pub(super) async fn begin_choice(transaction: &Transaction<'_>, cursor: &str) -> Result<(), Fault> {
-    let lock = format!(
-        "{BY_INDEX}; SELECT pg_advisory_xact_lock(hashtextextended('{cursor}', '{cursor}'::regclass::oid::bigint))"
-    );
-    Ok(transaction.batch_execute(&lock).await?)
+/// Held until the transaction ends: the choices from the queue whose positions are in the table `$cursor` run one after
+/// the other.
+macro_rules! lock {
+    ($cursor:literal) => {
+        concat!(
+            "SELECT pg_advisory_xact_lock(hashtextextended('",
+            $cursor,
+            "', '",
+            $cursor,
+            "'::regclass::oid::bigint))"
+        )
+    };
 }
-
-/// Begins a search that changes nothing.
-pub(super) async fn begin_reading(transaction: &Transaction<'_>) -> Result<(), Fault> {
-    Ok(transaction.batch_execute(BY_INDEX).await?)
-}
+pub(super) use lock;
 
 /// The number of the writing transaction, for the next choice of a queue, whose positions are in the table `$cursor`.
 ///
@@ -51,7 +44,7 @@ macro_rules! forget {
                 ORDER BY finished, entry LIMIT 500 FOR UPDATE SKIP LOCKED),
             gone AS (DELETE FROM ",
             $message,
-            " WHERE id IN (SELECT entry FROM piece))
+            " WHERE id = ANY (ARRAY(SELECT entry FROM piece)))
             SELECT finished, entry, count(*) OVER () AS forgotten FROM piece ORDER BY finished DESC, entry DESC LIMIT 1"
         )
     };

@@ -1,12 +1,13 @@
 //! Rate-limit counters.
 
+use super::session::Session;
 use super::{Fault, PostgresStore, Typed, get, instant};
 use crate::counts;
 use bankrail_rate_limit::{Charge, CounterStore, Decision, State, decide};
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 use std::fmt;
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{GenericClient, Transaction};
 
 /// Held until the transaction ends: one decision at a time on a customer's calls of one type. Before the state is read,
 /// so that it is read as the decision before it left it.
@@ -22,9 +23,8 @@ const KEEP: &str = "INSERT INTO bankrail_counter (customer, call_type, high_wate
     DO UPDATE SET high_water = excluded.high_water, counts = excluded.counts, expires = excluded.expires";
 
 /// A row that another transaction writes at the same time is left out: it has not expired.
-const SWEEP: &str = "DELETE FROM bankrail_counter WHERE (customer, call_type) IN
-    (SELECT customer, call_type FROM bankrail_counter WHERE expires < $1 ORDER BY expires LIMIT 8
-    FOR UPDATE SKIP LOCKED)";
+const SWEEP: &str = "DELETE FROM bankrail_counter WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM bankrail_counter WHERE expires < $1 ORDER BY expires LIMIT 8 FOR UPDATE SKIP LOCKED))";
 
 /// The rate-limit counters of a [`PostgresStore`], which all machines share that use the database.
 ///
@@ -70,33 +70,29 @@ impl PostgresCounters {
         }
         let (customer, call_type) = (charge.customer().as_bytes(), charge.call_type().as_str());
         let key: [Typed<'_>; 2] = [(&customer, Type::BYTEA), (&call_type, Type::TEXT)];
-        let mut client = self.store.client().await?;
+        let client = self.store.client().await?;
         if charge.cost() == 0 {
-            let (now, mut state) = self.find(&*client, &key, &charge).await?;
+            let rows = client.each().query(FIND, &key).await?;
             client.give_back();
+            let (now, mut state) = self.found(&rows, &charge)?;
             return decided(&mut state, &charge, now);
         }
-        let transaction = client.transaction().await?;
-        transaction.query_typed(LOCK, &key).await?;
-        let (now, before) = self.find(&transaction, &key, &charge).await?;
+        let session = client.own();
+        let [_, rows] = session.begin_with([(LOCK, &key), (FIND, &key)]).await?;
+        let (now, before) = self.found(&rows, &charge)?;
         let mut state = before;
         let decision = decided(&mut state, &charge, now)?;
-        if state != before {
-            keep(&transaction, &charge, &state, now).await?;
+        if state == before {
+            session.commit_with([]).await?;
+        } else {
+            keep(session, &charge, &state, now).await?;
         }
-        transaction.commit().await?;
         client.give_back();
         Ok(decision)
     }
 
     /// The time that decides, and the state.
-    async fn find(
-        &self,
-        client: &impl GenericClient,
-        key: &[Typed<'_>],
-        charge: &Charge<'_>,
-    ) -> Result<(Timestamp, State), Fault> {
-        let rows = client.query_typed(FIND, key).await?;
+    fn found(&self, rows: &[Row], charge: &Charge<'_>) -> Result<(Timestamp, State), Fault> {
         let row = rows.first().ok_or_else(|| Fault::corrupt("expected one row, found none"))?;
         let now = if self.server_time { instant(get(row, "now")?)? } else { charge.now() };
         let (Some(high_water), Some(counts)) =
@@ -114,7 +110,8 @@ fn decided(state: &mut State, charge: &Charge<'_>, now: Timestamp) -> Result<Dec
     decide(state, charge.policy(), now, charge.cost()).map_err(Fault::corrupt)
 }
 
-async fn keep(transaction: &Transaction<'_>, charge: &Charge<'_>, state: &State, now: Timestamp) -> Result<(), Fault> {
+/// Keeps the state and commits.
+async fn keep(session: Session<'_>, charge: &Charge<'_>, state: &State, now: Timestamp) -> Result<(), Fault> {
     let high_water = state.high_water().unwrap_or(now);
     let expires = state.expires_at().unwrap_or(high_water);
     let parameters: [Typed<'_>; 5] = [
@@ -124,9 +121,8 @@ async fn keep(transaction: &Transaction<'_>, charge: &Charge<'_>, state: &State,
         (&counts::written(state), Type::TEXT),
         (&expires.unix_millis(), Type::INT8),
     ];
-    transaction.execute_typed(KEEP, &parameters).await?;
     let expired = now.saturating_sub(EXPIRY_GRACE).unix_millis();
-    transaction.execute_typed(SWEEP, &[(&expired, Type::INT8)]).await?;
+    session.commit_with([(KEEP, &parameters), (SWEEP, &[(&expired, Type::INT8)])]).await?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Histories of mandates and payments.
 
+use super::session::Session;
 use super::values::{entry_id, storable};
 use super::{Fault, InTransaction, PostgresStore, Typed, get, instant};
 use bankrail_mailbox::EntryId;
@@ -7,8 +8,8 @@ use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use bankrail_webhook::Message;
 use bankrail_webhook::history::{Fold, Histories, History, HistoryId, HistoryState, KeptHistory, Observation};
 use std::time::Duration;
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Row, Transaction};
 
 /// How often changes by other processes are looked for.
 const POLL: Duration = Duration::from_secs(1);
@@ -19,10 +20,24 @@ const LAST_CHANGE: &str = "SELECT last FROM bankrail_history_change FOR UPDATE";
 
 const SET_LAST_CHANGE: &str = "UPDATE bankrail_history_change SET last = $1";
 
-const NAMED: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
-        ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
-    FROM bankrail_history h
-    WHERE h.id IN (SELECT id FROM bankrail_history_name WHERE scope = $1 AND name = ANY ($2))";
+/// Histories by some of their names.
+macro_rules! named {
+    ($rest:literal) => {
+        concat!(
+            "SELECT h.id, h.scope, h.changed, h.change, h.history,
+                ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
+            FROM bankrail_history h
+            WHERE h.id = ANY (ARRAY(
+                SELECT id FROM bankrail_history_name WHERE scope = $1 AND name = ANY ($2) ORDER BY scope, name))",
+            $rest
+        )
+    };
+}
+
+const NAMED: &str = named!("");
+
+/// None of them is forgotten before it is written.
+const LOCK_NAMED: &str = named!(" FOR UPDATE OF h");
 
 const BY_STATE: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
         ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
@@ -47,7 +62,7 @@ const FORGET: &str = "WITH piece AS (
         SELECT id AS entry, changed AS finished FROM bankrail_history
         WHERE final AND changed < $1 AND (changed, id) > ($2, $3)
         ORDER BY changed, id LIMIT 500 FOR UPDATE SKIP LOCKED),
-    gone AS (DELETE FROM bankrail_history WHERE id IN (SELECT entry FROM piece))
+    gone AS (DELETE FROM bankrail_history WHERE id = ANY (ARRAY(SELECT entry FROM piece)))
     SELECT finished, entry, count(*) OVER () AS forgotten FROM piece ORDER BY finished DESC, entry DESC LIMIT 1";
 
 /// The histories of a [`PostgresStore`]. To fold a message in the transaction of the inbox, use
@@ -64,10 +79,8 @@ impl Histories for PostgresHistories {
     fn apply<'a>(&'a self, scope: &'a str, message: &'a Message, now: Timestamp) -> StoreFuture<'a, Observation> {
         Box::pin(async move {
             let observation = self.store.timed(async {
-                let mut client = self.store.client().await?;
-                let transaction = client.transaction().await?;
-                let observation = apply(&transaction, scope, message, now).await?;
-                transaction.commit().await?;
+                let client = self.store.client().await?;
+                let observation = apply(client.own(), scope, message, now).await?;
                 client.give_back();
                 Ok(observation)
             });
@@ -145,7 +158,7 @@ impl InTransaction<'_> {
         message: &Message,
         now: Timestamp,
     ) -> Result<Observation, StoreError> {
-        Ok(apply(self.transaction, scope, message, now).await?)
+        Ok(apply(self.session(), scope, message, now).await?)
     }
 
     /// Returns the history of a mandate or payment, as [`Histories::find`] does, as it is in this transaction: after
@@ -156,43 +169,39 @@ impl InTransaction<'_> {
     pub async fn find_history(&self, scope: &str, id: &HistoryId) -> Result<Option<KeptHistory>, StoreError> {
         let (scope, names) = (storable(scope), [name(id)]);
         let parameters: [Typed<'_>; 2] = [(&scope, Type::TEXT), (&names.as_slice(), Type::TEXT_ARRAY)];
-        let rows = self.transaction.query_typed(NAMED, &parameters).await.map_err(Fault::from)?;
+        let rows = self.session().query(NAMED, &parameters).await?;
         Ok(rows.first().map(kept).transpose()?)
     }
 }
 
-async fn apply(
-    transaction: &Transaction<'_>,
-    scope: &str,
-    message: &Message,
-    now: Timestamp,
-) -> Result<Observation, Fault> {
+/// Begins the transaction and commits it, unless a caller does.
+async fn apply(session: Session<'_>, scope: &str, message: &Message, now: Timestamp) -> Result<Observation, Fault> {
     let names: Vec<String> = HistoryId::of(message).iter().map(name).collect();
     if names.is_empty() {
         return Ok(Observation::NotApplicable);
     }
     let scope = storable(scope);
-    // Locked first, so that the rows that are read next are the latest.
-    let last: i64 = match transaction.query_typed(LAST_CHANGE, &[]).await?.first() {
-        Some(row) => get(row, "last")?,
-        None => return Err(Fault::corrupt("expected the number of the last change")),
-    };
-    // Locked, so that none of them is forgotten before it is written.
-    let named = format!("{NAMED} FOR UPDATE OF h");
-    let rows = transaction.query_typed(&named, &[(&scope, Type::TEXT), (&names, Type::TEXT_ARRAY)]).await?;
+    // The last change is locked first, so that the rows that are read next are the latest.
+    let named: [Typed<'_>; 2] = [(&scope, Type::TEXT), (&names, Type::TEXT_ARRAY)];
+    let [last, rows] = session.begin_with([(LAST_CHANGE, &[]), (LOCK_NAMED, &named)]).await?;
+    let last = last.first().ok_or_else(|| Fault::corrupt("expected the number of the last change"))?;
+    let last: i64 = get(last, "last")?;
     let known = rows.iter().map(kept).collect::<Result<Vec<_>, _>>()?;
     let before = known.iter().min_by_key(|kept| kept.number).map(|kept| (kept.changed_at, kept.change));
-    let Some(fold) = Fold::of(message, known) else { return Ok(Observation::NotApplicable) };
+    let Some(fold) = Fold::of(message, known) else {
+        session.commit_with([]).await?;
+        return Ok(Observation::NotApplicable);
+    };
     let (changed_at, change) = match before {
         Some((changed_at, change)) if !fold.changed => (changed_at, stored(change)),
         _ => {
-            transaction.execute_typed(SET_LAST_CHANGE, &[(&(last + 1), Type::INT8)]).await?;
+            session.execute(SET_LAST_CHANGE, &[(&(last + 1), Type::INT8)]).await?;
             (now, last + 1)
         }
     };
     if !fold.merged.is_empty() {
         let merged: Vec<i64> = fold.merged.iter().copied().map(stored).collect();
-        transaction.execute_typed(DELETE, &[(&merged, Type::INT8_ARRAY)]).await?;
+        session.execute(DELETE, &[(&merged, Type::INT8_ARRAY)]).await?;
     }
     let state = fold.history.state();
     let json = fold.history.to_json();
@@ -210,17 +219,17 @@ async fn apply(
     ];
     let id = match id {
         Some(id) => {
-            transaction.execute_typed(UPDATE, &parameters).await?;
+            session.execute(UPDATE, &parameters).await?;
             id
         }
-        None => match transaction.query_typed(INSERT, &parameters).await?.first() {
+        None => match session.query(INSERT, &parameters).await?.first() {
             Some(row) => get(row, "id")?,
             None => return Err(Fault::corrupt("no number for a new history")),
         },
     };
     let names: Vec<String> = fold.ids.iter().map(name).collect();
     let parameters: [Typed<'_>; 3] = [(&scope, Type::TEXT), (&names, Type::TEXT_ARRAY), (&id, Type::INT8)];
-    transaction.execute_typed(INSERT_NAMES, &parameters).await?;
+    session.commit_with([(INSERT_NAMES, &parameters)]).await?;
     Ok(fold.observation)
 }
 

@@ -1,14 +1,15 @@
 //! The inbox: received messages.
 
 use super::choice::{forget, written};
+use super::session::Session;
 use super::values::{bytes, entry_id, kind, named, number, readable, storable, unsigned};
 use super::{Fault, PostgresStore, Typed, get, instant, oldest};
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome,
 };
 use bankrail_values::{StoreFuture, Timestamp};
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Row, Transaction};
 
 mod lease;
 mod receive;
@@ -74,7 +75,8 @@ const RESEND: &str = concat!(
     INSERT INTO bankrail_inbox_queue (entry, kind, follows, due, last_error, changed)
     SELECT id, kind, follows, $2, last_error, ",
     written!("bankrail_inbox_cursor"),
-    " FROM entry JOIN bankrail_inbox ON id = entry"
+    " FROM entry CROSS JOIN LATERAL (
+        SELECT id, kind, follows FROM bankrail_inbox WHERE id = entry.entry OFFSET 0) AS message"
 );
 
 const FORGET: &str = forget!("bankrail_inbox", "state = 'completed'");
@@ -106,8 +108,8 @@ impl Inbox for PostgresInbox {
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
         Box::pin(self.store.timed(async move {
-            let mut client = self.store.client().await?;
-            let entries = lease::lease(&mut client, kinds, limit, lease, now).await?;
+            let client = self.store.client().await?;
+            let entries = lease::lease(client.own(), kinds, limit, lease, now).await?;
             client.give_back();
             Ok(entries)
         }))
@@ -183,10 +185,8 @@ impl PostgresStore {
         lease: Option<Lease>,
         now: Timestamp,
     ) -> Result<ReceiveOutcome, Fault> {
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await?;
-        let outcome = receive(&transaction, message, lease, now).await?;
-        transaction.commit().await?;
+        let client = self.client().await?;
+        let outcome = receive(client.own(), message, lease, now).await?;
         client.give_back();
         Ok(outcome)
     }
@@ -195,7 +195,7 @@ impl PostgresStore {
     /// optional text.
     pub(super) async fn as_owner(
         &self,
-        sql: &str,
+        sql: &'static str,
         id: EntryId,
         owner: LeaseOwner,
         instant: Timestamp,
@@ -214,7 +214,7 @@ impl PostgresStore {
     /// `further`.
     pub(super) async fn readable_page<T>(
         &self,
-        sql: &str,
+        sql: &'static str,
         after: Option<EntryId>,
         limit: u32,
         further: &[Typed<'_>],
@@ -243,7 +243,7 @@ impl PostgresStore {
     /// Runs a bounded deletion from the position after the last one until nothing is left.
     pub(super) async fn forget_in_pieces(
         &self,
-        sql: &str,
+        sql: &'static str,
         before: Timestamp,
     ) -> Result<u64, bankrail_values::StoreError> {
         let (mut finished, mut entry, mut forgotten) = (i64::MIN, i64::MIN, 0);
@@ -262,14 +262,14 @@ impl PostgresStore {
 }
 
 pub(super) async fn complete(
-    transaction: &Transaction<'_>,
+    session: Session<'_>,
     id: EntryId,
     owner: LeaseOwner,
     now: Timestamp,
 ) -> Result<bool, Fault> {
     let parameters: [Typed<'_>; 3] =
         [(&number(id), Type::INT8), (&owner.as_bytes().as_slice(), Type::BYTEA), (&now.unix_millis(), Type::INT8)];
-    Ok(transaction.execute_typed(COMPLETE, &parameters).await? == 1)
+    Ok(session.execute(COMPLETE, &parameters).await? == 1)
 }
 
 fn entry(row: &Row) -> Result<InboxEntry, Fault> {

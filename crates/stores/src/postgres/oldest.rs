@@ -12,7 +12,7 @@ pub(super) const INBOX: &str =
 
 impl PostgresStore {
     /// Reads the column `at` of the only row, an instant.
-    pub(super) async fn oldest(&self, sql: &str) -> Result<Option<Timestamp>, StoreError> {
+    pub(super) async fn oldest(&self, sql: &'static str) -> Result<Option<Timestamp>, StoreError> {
         self.timed(async move {
             let rows = self.query(sql, &[]).await?;
             rows.first().map(|row| instant(get::<i64>(row, "at")?)).transpose()

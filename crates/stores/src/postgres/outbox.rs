@@ -1,6 +1,7 @@
 //! The outbox: messages to deliver.
 
 use super::choice::{forget, written};
+use super::session::Session;
 use super::values::{bytes, entry_id, fingerprint, kind, named, number, unsigned};
 use super::{Fault, PostgresStore, Typed, get, instant, oldest};
 use bankrail_mailbox::{
@@ -10,8 +11,8 @@ use bankrail_mailbox::{
 };
 use bankrail_values::{HyphenatedUuid, StoreErrorKind, StoreFuture, Timestamp};
 use std::time::Duration;
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{GenericClient, Row};
 
 mod circuit;
 mod lease;
@@ -26,25 +27,27 @@ const INSERT: &str = concat!(
     " FROM message RETURNING entry"
 );
 
-/// Messages with their state.
-macro_rules! entries {
-    ($rest:literal) => {
+/// A message with its state.
+macro_rules! entry {
+    ($which:literal) => {
         concat!(
             "SELECT message.id, message.endpoint, message.kind, message_id, fingerprint, attributes, body,
                 message.enqueued, coalesce(finished.state, 'pending') AS state,
                 coalesce(queue.due, finished.due) AS due,
                 coalesce(queue.deliveries, finished.deliveries) AS deliveries
-            FROM bankrail_outbox AS message
-            LEFT JOIN bankrail_outbox_queue AS queue ON queue.entry = message.id
-            LEFT JOIN bankrail_outbox_finished AS finished ON finished.entry = message.id ",
-            $rest
+            FROM (SELECT * FROM bankrail_outbox WHERE ",
+            $which,
+            " OFFSET 0) AS message
+            LEFT JOIN LATERAL (SELECT * FROM bankrail_outbox_queue WHERE entry = message.id OFFSET 0) AS queue ON TRUE
+            LEFT JOIN LATERAL (SELECT * FROM bankrail_outbox_finished WHERE entry = message.id OFFSET 0) AS finished
+                ON TRUE"
         )
     };
 }
 
-const FIND: &str = entries!("WHERE message.id = $1");
+const FIND: &str = entry!("id = $1");
 
-const THERE: &str = entries!("WHERE message.endpoint = $1 AND message_id = $2");
+const THERE: &str = entry!("endpoint = $1 AND message_id = $2");
 
 const RELEASE: &str = concat!(
     "UPDATE bankrail_outbox_queue SET due = $3, owner = NULL, until = NULL, lease = NULL, freed = ",
@@ -102,7 +105,7 @@ impl Outbox for PostgresOutbox {
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
         Box::pin(self.store.timed(async move {
             let client = self.store.client().await?;
-            let enqueued = enqueue(&*client, message, now).await?;
+            let enqueued = enqueue(client.each(), message, now).await?;
             client.give_back();
             Ok(enqueued)
         }))
@@ -110,8 +113,8 @@ impl Outbox for PostgresOutbox {
 
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
         Box::pin(self.store.timed(async move {
-            let mut client = self.store.client().await?;
-            let entries = lease::lease(&mut client, request, now).await?;
+            let client = self.store.client().await?;
+            let entries = lease::lease(client.own(), request, now).await?;
             client.give_back();
             Ok(entries)
         }))
@@ -134,10 +137,9 @@ impl Outbox for PostgresOutbox {
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         Box::pin(self.store.timed(async move {
-            let mut client = self.store.client().await?;
-            let due = lease::next_due(&mut client).await?;
-            client.give_back();
-            Ok(due)
+            let rows = self.store.query(lease::NEXT_DUE, &[]).await?;
+            let row = rows.first().ok_or_else(|| Fault::corrupt("no answer"))?;
+            get::<Option<i64>>(row, "due")?.map(instant).transpose()
         }))
     }
 
@@ -261,11 +263,7 @@ impl PostgresStore {
     }
 }
 
-pub(super) async fn enqueue<C: GenericClient + Sync>(
-    client: &C,
-    message: &Outgoing,
-    now: Timestamp,
-) -> Result<Enqueued, Fault> {
+pub(super) async fn enqueue(session: Session<'_>, message: &Outgoing, now: Timestamp) -> Result<Enqueued, Fault> {
     let (endpoint, message_id) = (message.endpoint.as_str(), message.message_id.to_string());
     let parameters: [Typed<'_>; 7] = [
         (&endpoint, Type::TEXT),
@@ -276,12 +274,12 @@ pub(super) async fn enqueue<C: GenericClient + Sync>(
         (&now.unix_millis(), Type::INT8),
         (&&*message.body, Type::BYTEA),
     ];
-    if let Some(row) = client.query_typed(INSERT, &parameters).await?.first() {
+    if let Some(row) = session.query(INSERT, &parameters).await?.first() {
         return Ok(Enqueued::New(entry_id(get(row, "entry")?)?));
     }
     // A statement of its own sees what another worker has committed in the meantime.
     let parameters: [Typed<'_>; 2] = [(&endpoint, Type::TEXT), (&message_id, Type::TEXT)];
-    let there = client.query_typed(THERE, &parameters).await?;
+    let there = session.query(THERE, &parameters).await?;
     let row = there.first().ok_or_else(|| Fault::Lost("the message was stored before and has been forgotten"))?;
     let there = entry(row)?;
     if there.message.has_same_content(message) {

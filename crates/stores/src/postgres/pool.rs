@@ -1,15 +1,15 @@
 //! A few connections, opened when needed.
 
+use super::session::{Prepared, Session};
 use super::{DatabaseError, Fault};
 use std::fmt;
 use std::future::Future;
-use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{Client, Config, Error, Socket};
+use tokio_postgres::{Client, Config, Error, Socket, Transaction};
 
 type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Client, Error>> + Send + 'a>>;
 
@@ -21,7 +21,7 @@ trait Connect: Send + Sync {
 struct Connector<T> {
     config: Config,
     tls: T,
-    session: String,
+    settings: String,
 }
 
 /// The settings of each session.
@@ -29,11 +29,15 @@ struct Connector<T> {
 /// - The rules against storing a message twice need this isolation level, whatever the database's default.
 /// - A worker that is cut off within a transaction must not keep its locks until the server notices. The time-out of an
 ///   operation is shorter.
-fn session(timeout: Duration) -> String {
+/// - A statement is planned once, and goes by the indexes. The planner knows neither how few rows are in a queue nor how
+///   many old versions of rows are, and would otherwise read whole tables now and then.
+fn settings(timeout: Duration) -> String {
     let millis = timeout.as_millis().saturating_mul(2).clamp(1, 2_147_483_647);
     format!(
         "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
-        SET idle_in_transaction_session_timeout = {millis}; SET lock_timeout = {millis}"
+        SET idle_in_transaction_session_timeout = {millis}; SET lock_timeout = {millis};
+        SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+        SET jit = off; SET plan_cache_mode = force_generic_plan"
     )
 }
 
@@ -52,15 +56,20 @@ where
                     tracing::warn!(%error, "a database connection was lost");
                 }
             });
-            client.batch_execute(&self.session).await?;
+            client.batch_execute(&self.settings).await?;
             Ok(client)
         })
     }
 }
 
+struct Connection {
+    client: Client,
+    prepared: Prepared,
+}
+
 pub(super) struct Pool {
     connector: Box<dyn Connect>,
-    idle: Mutex<Vec<Client>>,
+    idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
 }
 
@@ -72,7 +81,7 @@ impl Pool {
         T::TlsConnect: Send,
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
-        let connector = Box::new(Connector { config, tls, session: session(timeout) });
+        let connector = Box::new(Connector { config, tls, settings: settings(timeout) });
         Self { connector, idle: Mutex::default(), permits: Semaphore::new(most) }
     }
 
@@ -81,17 +90,20 @@ impl Pool {
         let permit = self.permits.acquire().await.expect("the semaphore is never closed");
         let idle = {
             let mut idle = self.idle();
-            idle.retain(|client| !client.is_closed());
+            idle.retain(|connection| !connection.client.is_closed());
             idle.pop()
         };
-        let client = match idle {
-            Some(client) => client,
-            None => self.connector.connect().await.map_err(|error| Fault::Connect(error.into()))?,
+        let connection = match idle {
+            Some(connection) => connection,
+            None => {
+                let client = self.connector.connect().await.map_err(|error| Fault::Connect(error.into()))?;
+                Connection { client, prepared: Prepared::default() }
+            }
         };
-        Ok(Pooled { client, pool: self, _permit: permit })
+        Ok(Pooled { connection, pool: self, _permit: permit })
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Client>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -103,29 +115,32 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// A connection in use. It is closed when dropped without [`Pooled::give_back`].
+/// A connection in use. It is closed when dropped without [`Pooled::give_back`], which undoes an open transaction.
 pub(super) struct Pooled<'a> {
-    client: Client,
+    connection: Connection,
     pool: &'a Pool,
     _permit: SemaphorePermit<'a>,
 }
 
+#[allow(dead_code, reason = "not used with every feature")]
 impl Pooled<'_> {
+    /// For statements that are each a transaction.
+    pub(super) fn each(&self) -> Session<'_> {
+        Session::each(&self.connection.client, &self.connection.prepared)
+    }
+
+    /// For an operation that is a transaction.
+    pub(super) fn own(&self) -> Session<'_> {
+        Session::own(&self.connection.client, &self.connection.prepared)
+    }
+
+    /// Begins a transaction for a caller's work.
+    pub(super) async fn begin(&mut self) -> Result<(Transaction<'_>, &Prepared), Error> {
+        Ok((self.connection.client.transaction().await?, &self.connection.prepared))
+    }
+
     /// Keeps the connection for the next operation.
     pub(super) fn give_back(self) {
-        self.pool.idle().push(self.client);
-    }
-}
-
-impl Deref for Pooled<'_> {
-    type Target = Client;
-    fn deref(&self) -> &Client {
-        &self.client
-    }
-}
-
-impl DerefMut for Pooled<'_> {
-    fn deref_mut(&mut self) -> &mut Client {
-        &mut self.client
+        self.pool.idle().push(self.connection);
     }
 }

@@ -1,5 +1,6 @@
 //! Statement entries that were imported, and the positions of the walks through statements.
 
+use super::session::Session;
 use super::transaction::Work;
 use super::{Fault, PostgresStore, Typed, get};
 use bankrail_statement::{
@@ -7,8 +8,8 @@ use bankrail_statement::{
 };
 use bankrail_values::{Date, StoreFuture};
 use std::collections::HashMap;
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{GenericClient, Row, Transaction};
 
 /// Held until the transaction ends: what is known of an account is read and written by one transaction at a time.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_seen ' || $1, 0))";
@@ -24,14 +25,14 @@ const MOVE: &str = "INSERT INTO bankrail_seen_position (account, position) VALUE
 
 const POSITION: &str = "SELECT position FROM bankrail_seen_position WHERE account = $1";
 
-const FORGET: &str = "DELETE FROM bankrail_seen WHERE (account, key) IN (SELECT account, key FROM bankrail_seen
-    WHERE account = $1 AND day < $2 ORDER BY day LIMIT 1000)";
+const FORGET: &str = "DELETE FROM bankrail_seen WHERE account = $1 AND key = ANY (ARRAY(
+    SELECT key FROM bankrail_seen WHERE account = $1 AND day < $2 ORDER BY day LIMIT 1000))";
 
 impl SeenEntries for PostgresStore {
     fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
         Box::pin(self.timed(async move {
             let client = self.client().await?;
-            let counts = counts(&*client, account, keys).await?;
+            let counts = counts(client.each(), account, keys).await?;
             client.give_back();
             Ok(counts)
         }))
@@ -44,10 +45,8 @@ impl SeenEntries for PostgresStore {
         position: Option<&'a str>,
     ) -> StoreFuture<'a, ()> {
         Box::pin(self.timed(async move {
-            let mut client = self.client().await?;
-            let transaction = client.transaction().await?;
-            record(&transaction, account, entries, position).await?;
-            transaction.commit().await?;
+            let client = self.client().await?;
+            record(client.own(), account, entries, position).await?;
             client.give_back();
             Ok(())
         }))
@@ -56,7 +55,7 @@ impl SeenEntries for PostgresStore {
     fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
         Box::pin(self.timed(async move {
             let client = self.client().await?;
-            let position = position(&*client, account).await?;
+            let position = position(client.each(), account).await?;
             client.give_back();
             Ok(position)
         }))
@@ -88,12 +87,13 @@ impl TransactionalSeenEntries for PostgresStore {
     ) -> StoreFuture<'a, Recorded> {
         Box::pin(self.timed(async move {
             let mut client = self.client().await?;
-            let transaction = client.transaction().await?;
-            lock(&transaction, account).await?;
-            let recorded = if page.is_overtaken(&counts(&transaction, account, &page.new_keys()).await?) {
+            let (transaction, prepared) = client.begin().await?;
+            let session = Session::within(&transaction, prepared);
+            session.query(LOCK, &[(&account.as_str(), Type::TEXT)]).await?;
+            let recorded = if page.is_overtaken(&counts(session, account, &page.new_keys()).await?) {
                 Recorded::Overtaken
             } else {
-                record(&transaction, account, page.entries, page.position).await?;
+                record(session, account, page.entries, page.position).await?;
                 match work.run(&transaction).await? {
                     Ok(()) => Recorded::Committed,
                     Err(error) => Recorded::Undone(error),
@@ -116,29 +116,15 @@ impl TransactionalSeenEntries for PostgresStore {
 impl PostgresStore {
     /// Forgets a bounded number of entries, so that other transactions on the account run in between.
     async fn forget(&self, account: &AccountId, day: &str) -> Result<u64, Fault> {
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await?;
-        lock(&transaction, account).await?;
+        let client = self.client().await?;
+        let session = client.own();
+        session.begin_with([(LOCK, &[(&account.as_str(), Type::TEXT)])]).await?;
         let parameters: [Typed<'_>; 2] = [(&account.as_str(), Type::TEXT), (&day, Type::TEXT)];
-        let forgotten = transaction.execute_typed(FORGET, &parameters).await?;
-        transaction.commit().await?;
+        let forgotten = session.execute(FORGET, &parameters).await?;
+        session.commit_with([]).await?;
         client.give_back();
         Ok(forgotten)
     }
-}
-
-async fn lock(transaction: &Transaction<'_>, account: &AccountId) -> Result<(), Fault> {
-    transaction.query_typed(LOCK, &[(&account.as_str(), Type::TEXT)]).await?;
-    Ok(())
-}
-
-async fn known(client: &impl GenericClient, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<Row>, Fault> {
-    if keys.is_empty() {
-        return Ok(Vec::new());
-    }
-    let keys: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes().as_slice()).collect();
-    let parameters: [Typed<'_>; 2] = [(&account.as_str(), Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
-    Ok(client.query_typed(KNOWN, &parameters).await?)
 }
 
 fn key(row: &Row) -> Result<EntryKey, Fault> {
@@ -154,36 +140,45 @@ fn entry(row: &Row) -> Result<SeenEntry, Fault> {
     Ok(SeenEntry::new(key(row)?, count(row)?, day))
 }
 
-pub(super) async fn counts(
-    client: &impl GenericClient,
-    account: &AccountId,
-    keys: &[EntryKey],
-) -> Result<Vec<u32>, Fault> {
+pub(super) async fn counts(session: Session<'_>, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, Fault> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let hashes = hashes(keys);
+    let parameters: [Typed<'_>; 2] = [(&account.as_str(), Type::TEXT), (&hashes, Type::BYTEA_ARRAY)];
     let mut counts = HashMap::new();
-    for row in known(client, account, keys).await? {
+    for row in session.query(KNOWN, &parameters).await? {
         counts.insert(key(&row)?, count(&row)?);
     }
     Ok(keys.iter().map(|key| counts.get(key).copied().unwrap_or(0)).collect())
 }
 
-pub(super) async fn position(client: &impl GenericClient, account: &AccountId) -> Result<Option<String>, Fault> {
-    let rows = client.query_typed(POSITION, &[(&account.as_str(), Type::TEXT)]).await?;
+fn hashes(keys: &[EntryKey]) -> Vec<&[u8]> {
+    keys.iter().map(|key| key.as_bytes().as_slice()).collect()
+}
+
+pub(super) async fn position(session: Session<'_>, account: &AccountId) -> Result<Option<String>, Fault> {
+    let rows = session.query(POSITION, &[(&account.as_str(), Type::TEXT)]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     String::from_utf8(get(row, "position")?).map(Some).map_err(Fault::corrupt)
 }
 
+/// Begins the transaction and commits it, unless a caller does.
 pub(super) async fn record(
-    transaction: &Transaction<'_>,
+    session: Session<'_>,
     account: &AccountId,
     entries: &[SeenEntry],
     position: Option<&str>,
 ) -> Result<(), Fault> {
     check_position(position).map_err(Fault::Store)?;
-    lock(transaction, account).await?;
     let keys: Vec<EntryKey> = entries.iter().map(|entry| entry.key).collect();
+    let hashes = hashes(&keys);
+    let of_account: Typed<'_> = (&account.as_str(), Type::TEXT);
+    let known: [Typed<'_>; 2] = [of_account.clone(), (&hashes, Type::BYTEA_ARRAY)];
+    let [_, known] = session.begin_with([(LOCK, &[of_account]), (KNOWN, &known)]).await?;
     let mut after = HashMap::new();
-    for row in known(transaction, account, &keys).await? {
-        let entry = entry(&row)?;
+    for row in &known {
+        let entry = entry(row)?;
         after.insert(entry.key, entry);
     }
     let mut changed = HashMap::new();
@@ -203,11 +198,12 @@ pub(super) async fn record(
             (&counts, Type::INT8_ARRAY),
             (&days, Type::TEXT_ARRAY),
         ];
-        transaction.execute_typed(WRITE, &parameters).await?;
+        session.execute(WRITE, &parameters).await?;
     }
     if let Some(position) = position {
         let parameters: [Typed<'_>; 2] = [(&account.as_str(), Type::TEXT), (&position.as_bytes(), Type::BYTEA)];
-        transaction.execute_typed(MOVE, &parameters).await?;
+        session.execute(MOVE, &parameters).await?;
     }
+    session.commit_with([]).await?;
     Ok(())
 }

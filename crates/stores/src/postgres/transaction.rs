@@ -1,5 +1,6 @@
 //! The store's operations inside the caller's transaction.
 
+use super::session::Session;
 use super::{DatabaseError, Fault};
 use std::error::Error;
 use std::fmt;
@@ -40,7 +41,7 @@ mod statement;
 /// ```
 #[derive(Clone, Copy)]
 pub struct InTransaction<'a> {
-    pub(super) transaction: &'a Transaction<'a>,
+    transaction: &'a Transaction<'a>,
 }
 
 impl<'a> InTransaction<'a> {
@@ -48,6 +49,10 @@ impl<'a> InTransaction<'a> {
     #[must_use]
     pub fn of(transaction: &'a Transaction<'a>) -> Self {
         Self { transaction }
+    }
+
+    pub(super) fn session(&self) -> Session<'a> {
+        Session::of_caller(self.transaction)
     }
 }
 

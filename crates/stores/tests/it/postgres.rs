@@ -14,6 +14,8 @@ mod load;
 mod migration;
 mod operators;
 mod positions;
+#[cfg(feature = "webhook")]
+mod statements;
 
 async fn client(config: &str) -> Client {
     let (client, connection) = connect(config, NoTls).await.unwrap();

@@ -9,15 +9,18 @@
 //! - The positions are in a row that is added and never changed, read from the youngest back.
 
 use super::{DEAD_LETTER, entry};
-use crate::postgres::choice::begin_choice;
+use crate::postgres::choice::lock;
+use crate::postgres::session::Session;
 use crate::postgres::values::{Unreadable, number, readable};
 use crate::postgres::{Fault, Typed, get};
 use crate::{MOST_WOKEN, UNREADABLE};
 use bankrail_mailbox::{InboxEntry, Kind, Lease};
 use bankrail_values::Timestamp;
 use std::collections::BTreeMap;
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Row, Transaction};
+
+const LOCK: &str = lock!("bankrail_inbox_cursor");
 
 const READ: &str =
     "SELECT number, seen::text, waits_from, kinds, entries FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1";
@@ -56,14 +59,15 @@ const WAKE: &str = "WITH due AS (
     UPDATE bankrail_inbox_queue SET waits = NULL, changed = NULL WHERE entry = ANY (ARRAY(SELECT entry FROM due))
     RETURNING kind, entry";
 
+/// The comparison of rows leaves only the index by kind and number, whatever the planner takes the table for.
 const LEASE: &str = "WITH found AS (
         SELECT queue.entry FROM unnest($1::text[], $2::bigint[]) AS mark (kind, entry)
         CROSS JOIN LATERAL (SELECT queue.entry FROM bankrail_inbox_queue AS queue
-            WHERE waits IS NULL AND queue.kind = mark.kind AND queue.entry >= mark.entry AND due <= $3
-                AND (until IS NULL OR until <= $3)
-                AND (follows IS NULL OR NOT EXISTS
-                    (SELECT 1 FROM bankrail_inbox_queue AS interim WHERE interim.entry = queue.follows))
-            ORDER BY queue.entry LIMIT $4 FOR UPDATE OF queue SKIP LOCKED) AS queue
+            WHERE waits IS NULL AND (queue.kind, queue.entry) >= (mark.kind, mark.entry) AND queue.kind <= mark.kind
+                AND due <= $3 AND (until IS NULL OR until <= $3)
+                AND (follows IS NULL OR
+                    (SELECT entry FROM bankrail_inbox_queue AS interim WHERE interim.entry = queue.follows) IS NULL)
+            ORDER BY queue.kind, queue.entry LIMIT $4 FOR UPDATE OF queue SKIP LOCKED) AS queue
         ORDER BY queue.entry LIMIT $4),
     taken AS (
         UPDATE bankrail_inbox_queue
@@ -79,25 +83,25 @@ const WRITE: &str = "INSERT INTO bankrail_inbox_cursor (number, seen, waits_from
         coalesce(array_agg(first.entry) FILTER (WHERE first.entry IS NOT NULL), '{}')
     FROM unnest($5::text[], $6::bigint[]) AS mark (kind, entry)
     LEFT JOIN LATERAL (SELECT entry FROM bankrail_inbox_queue AS queue
-        WHERE waits IS NULL AND queue.kind = mark.kind AND queue.entry >= mark.entry
-        ORDER BY queue.entry LIMIT 1) AS first ON TRUE";
+        WHERE waits IS NULL AND (queue.kind, queue.entry) >= (mark.kind, mark.entry) AND queue.kind <= mark.kind
+        ORDER BY queue.kind, queue.entry LIMIT 1) AS first ON TRUE";
 
 const DELETE: &str = "DELETE FROM bankrail_inbox_cursor WHERE number = $1";
 
 /// For how long, in milliseconds, leases that find nothing leave the positions as they are.
 const IDLE: i64 = 10_000;
 
+/// Begins the transaction and commits it.
 pub(super) async fn lease(
-    client: &mut Client,
+    session: Session<'_>,
     kinds: &[Kind],
     limit: u32,
     lease: Lease,
     now: Timestamp,
 ) -> Result<Vec<InboxEntry>, Fault> {
-    let transaction = client.transaction().await?;
-    let (_, mut positions) =
-        tokio::try_join!(biased; begin_choice(&transaction, "bankrail_inbox_cursor"), Positions::read(&transaction))?;
-    positions.wake(&transaction, limit.max(MOST_WOKEN), now).await?;
+    let [_, rows, fresh] = session.begin_with([(LOCK, &[]), (READ, &[]), (FRESH, &[])]).await?;
+    let mut positions = Positions::of(&rows, &fresh)?;
+    positions.wake(session, limit.max(MOST_WOKEN), now).await?;
     let wanted = |kind: &str| kinds.is_empty() || kinds.iter().any(|wanted| wanted.as_str() == kind);
     let marks = positions.marks.iter().filter(|(kind, _)| wanted(kind));
     let (kinds, firsts): (Vec<&str>, Vec<i64>) = marks.map(|(kind, first)| (&**kind, *first)).unzip();
@@ -111,7 +115,7 @@ pub(super) async fn lease(
             (&lease.owner.as_bytes().as_slice(), Type::BYTEA),
             (&lease.until.unix_millis(), Type::INT8),
         ];
-        rows = transaction.query_typed(LEASE, &parameters).await?;
+        rows = session.query(LEASE, &parameters).await?;
     }
     if !rows.is_empty() {
         positions.waits_from = positions.waits_from.min(lease.until.unix_millis());
@@ -129,12 +133,11 @@ pub(super) async fn lease(
                     (&now.unix_millis(), Type::INT8),
                     (&UNREADABLE, Type::TEXT),
                 ];
-                transaction.execute_typed(DEAD_LETTER, &parameters).await?;
+                session.execute(DEAD_LETTER, &parameters).await?;
             }
         }
     }
-    positions.write(&transaction, now.unix_millis()).await?;
-    transaction.commit().await?;
+    positions.write(session, now.unix_millis()).await?;
     Ok(entries)
 }
 
@@ -148,9 +151,7 @@ struct Positions {
 }
 
 impl Positions {
-    async fn read(transaction: &Transaction<'_>) -> Result<Self, Fault> {
-        let (rows, fresh) =
-            tokio::try_join!(biased; transaction.query_typed(READ, &[]), transaction.query_typed(FRESH, &[]))?;
+    fn of(rows: &[Row], fresh: &[Row]) -> Result<Self, Fault> {
         let row = rows.first().ok_or_else(|| Fault::corrupt("expected a row of positions, found none"))?;
         let marks = get::<Vec<String>>(row, "kinds")?.into_iter().zip(get::<Vec<i64>>(row, "entries")?);
         let mut positions = Self {
@@ -160,7 +161,7 @@ impl Positions {
             marks: marks.collect(),
             changed: !fresh.is_empty(),
         };
-        for row in &fresh {
+        for row in fresh {
             positions.seen = get(row, "seen")?;
             if let Some(waits) = get::<Option<i64>>(row, "waits")? {
                 positions.waits_from = positions.waits_from.min(waits);
@@ -179,20 +180,22 @@ impl Positions {
         Ok(())
     }
 
-    async fn wake(&mut self, transaction: &Transaction<'_>, most: u32, now: Timestamp) -> Result<(), Fault> {
+    async fn wake(&mut self, session: Session<'_>, most: u32, now: Timestamp) -> Result<(), Fault> {
         let now = now.unix_millis();
         if self.waits_from <= now {
             let parameters: [Typed<'_>; 3] =
                 [(&self.waits_from, Type::INT8), (&now, Type::INT8), (&i64::from(most), Type::INT8)];
-            let woken = transaction.query_typed(WAKE, &parameters).await?;
+            let woken = session.query(WAKE, &parameters).await?;
             woken.iter().try_for_each(|row| self.ready(row))?;
             self.changed |= !woken.is_empty() || self.waits_from < now.saturating_sub(IDLE);
         }
         Ok(())
     }
 
-    async fn write(&self, transaction: &Transaction<'_>, now: i64) -> Result<(), Fault> {
+    /// Writes what has changed, and commits.
+    async fn write(&self, session: Session<'_>, now: i64) -> Result<(), Fault> {
         if !self.changed {
+            session.commit_with([]).await?;
             return Ok(());
         }
         let (kinds, entries): (Vec<&str>, Vec<i64>) = self.marks.iter().map(|(kind, entry)| (&**kind, *entry)).unzip();
@@ -204,8 +207,7 @@ impl Positions {
             (&kinds, Type::TEXT_ARRAY),
             (&entries, Type::INT8_ARRAY),
         ];
-        transaction.execute_typed(WRITE, &parameters).await?;
-        transaction.execute_typed(DELETE, &[(&self.number, Type::INT8)]).await?;
+        session.commit_with([(WRITE, &parameters), (DELETE, &[(&self.number, Type::INT8)])]).await?;
         Ok(())
     }
 }

@@ -1,31 +1,47 @@
 //! Storing a message once.
 
 use crate::postgres::choice::written;
+use crate::postgres::session::Session;
 use crate::postgres::values::{bytes, entry_id, fingerprint, named, number};
 use crate::postgres::{Fault, Typed, get, instant};
 use bankrail_mailbox::{
     EntryId, InboxState, Incoming, KeyHash, KnownEntry, Lease, LeaseOwner, ReceiveDecision, ReceiveOutcome,
 };
 use bankrail_values::Timestamp;
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Row, Transaction};
 
 /// Locks each key until the transaction ends, in ascending order, so that two messages with a key in common are stored
 /// one after the other. The lock's number is the key's first eight bytes; two keys that share them wait for each other
 /// without need.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number ORDER BY number";
 
-/// Entries that have a key in common with the message.
-const KNOWN: &str = "SELECT message.id, fingerprint, interim, coalesce(finished.state, 'pending') AS state,
-        acknowledgement, conflicts_with, owner, until
-    FROM bankrail_inbox AS message
-    LEFT JOIN bankrail_inbox_queue AS queue ON queue.entry = message.id
-    LEFT JOIN bankrail_inbox_finished AS finished ON finished.entry = message.id
-    WHERE message.id IN (SELECT id FROM bankrail_inbox_key WHERE key = ANY ($1))";
+/// The numbers of entries that have a key in common with the message.
+macro_rules! known {
+    () => {
+        "(SELECT DISTINCT named.id FROM unnest($1::bytea[]) AS wanted (key) CROSS JOIN LATERAL (
+            SELECT id FROM bankrail_inbox_key WHERE key = wanted.key ORDER BY fingerprint OFFSET 0) AS named
+        ORDER BY named.id) AS known"
+    };
+}
 
-/// Waits for those who work on these entries.
-const LOCK_KNOWN: &str = "SELECT entry FROM bankrail_inbox_queue
-    WHERE entry IN (SELECT id FROM bankrail_inbox_key WHERE key = ANY ($1)) ORDER BY entry FOR UPDATE";
+/// These entries. Each is looked up by itself, so that no plan goes through a table.
+const KNOWN: &str = concat!(
+    "SELECT message.id, fingerprint, interim, coalesce(finished.state, 'pending') AS state, acknowledgement,
+        conflicts_with, owner, until
+    FROM ",
+    known!(),
+    " CROSS JOIN LATERAL (SELECT * FROM bankrail_inbox WHERE id = known.id OFFSET 0) AS message
+    LEFT JOIN LATERAL (SELECT * FROM bankrail_inbox_queue WHERE entry = known.id OFFSET 0) AS queue ON TRUE
+    LEFT JOIN LATERAL (SELECT * FROM bankrail_inbox_finished WHERE entry = known.id OFFSET 0) AS finished ON TRUE"
+);
+
+/// Waits for those who work on these entries, in the order of their numbers.
+const LOCK_KNOWN: &str = concat!(
+    "SELECT queue.entry FROM ",
+    known!(),
+    " CROSS JOIN LATERAL (SELECT entry FROM bankrail_inbox_queue WHERE entry = known.id FOR UPDATE) AS queue"
+);
 
 const INSERT: &str = concat!(
     "WITH message AS (
@@ -52,24 +68,31 @@ const TAKE: &str = concat!(
     " WHERE entry = $1 AND (owner IS NULL OR until <= $5 OR owner = $2)"
 );
 
+/// Begins the transaction and commits it, unless a caller does.
 pub(in crate::postgres) async fn receive(
-    transaction: &Transaction<'_>,
+    session: Session<'_>,
     message: &Incoming,
     lease: Option<Lease>,
     now: Timestamp,
 ) -> Result<ReceiveOutcome, Fault> {
     let locks: Vec<i64> = message.key.hashes().iter().map(lock_number).collect();
-    transaction.query_typed(LOCK, &[(&locks, Type::INT8_ARRAY)]).await?;
     let keys: Vec<&[u8]> = message.key.hashes().iter().map(|key| key.as_bytes().as_slice()).collect();
+    let (locks, keys): ([Typed<'_>; 1], [Typed<'_>; 1]) = ([(&locks, Type::INT8_ARRAY)], [(&keys, Type::BYTEA_ARRAY)]);
     // A claim may take over an entry, so it waits for a worker's open transaction on it. A message that is only stored
     // reads committed rows, so that its sender does not wait for a handler.
-    if lease.is_some() {
-        transaction.query_typed(LOCK_KNOWN, &[(&keys, Type::BYTEA_ARRAY)]).await?;
-    }
-    let rows = transaction.query_typed(KNOWN, &[(&keys, Type::BYTEA_ARRAY)]).await?;
+    let rows = if lease.is_some() {
+        let [_, _, rows] = session.begin_with([(LOCK, &locks), (LOCK_KNOWN, &keys), (KNOWN, &keys)]).await?;
+        rows
+    } else {
+        let [_, rows] = session.begin_with([(LOCK, &locks), (KNOWN, &keys)]).await?;
+        rows
+    };
     let known = rows.iter().map(known_entry).collect::<Result<_, _>>()?;
     match ReceiveDecision::of(message, known, lease.as_ref(), now) {
-        ReceiveDecision::Answer(outcome) => Ok(outcome),
+        ReceiveDecision::Answer(outcome) => {
+            session.commit_with([]).await?;
+            Ok(outcome)
+        }
         ReceiveDecision::Lease { outcome, attempts } => {
             let parameters: [Typed<'_>; 5] = [
                 (&number(outcome.id()), Type::INT8),
@@ -79,17 +102,14 @@ pub(in crate::postgres) async fn receive(
                 (&now.unix_millis(), Type::INT8),
             ];
             // An operator may have resent it since it was found.
-            if transaction.execute_typed(TAKE, &parameters).await? == 0 {
+            if session.execute(TAKE, &parameters).await? == 0 {
                 return Err(Fault::Lost("another worker has leased the message"));
             }
+            session.commit_with([]).await?;
             Ok(outcome)
         }
         ReceiveDecision::Store { conflicts_with, follows, followed_by } => {
-            let id = insert(transaction, message, (conflicts_with, follows), lease, now).await?;
-            if let Some(result) = followed_by {
-                let parameters: [Typed<'_>; 2] = [(&number(result), Type::INT8), (&number(id), Type::INT8)];
-                transaction.execute_typed(FOLLOW, &parameters).await?;
-            }
+            let id = insert(session, message, (conflicts_with, follows, followed_by), lease, now).await?;
             Ok(ReceiveOutcome::work(id, message.acknowledgement.clone(), conflicts_with))
         }
     }
@@ -119,10 +139,11 @@ fn known_entry(row: &Row) -> Result<KnownEntry, Fault> {
     })
 }
 
+/// Stores a message, and commits as [`receive`] does.
 async fn insert(
-    transaction: &Transaction<'_>,
+    session: Session<'_>,
     message: &Incoming,
-    (conflicts_with, follows): (Option<EntryId>, Option<EntryId>),
+    (conflicts_with, follows, followed_by): (Option<EntryId>, Option<EntryId>, Option<EntryId>),
     lease: Option<Lease>,
     now: Timestamp,
 ) -> Result<EntryId, Fault> {
@@ -141,6 +162,15 @@ async fn insert(
         (&message.interim, Type::BOOL),
         (&follows.map(number), Type::INT8),
     ];
-    let row = transaction.query_typed(INSERT, &parameters).await?;
-    entry_id(get(row.first().ok_or_else(|| Fault::corrupt("no number for a new entry"))?, "entry")?)
+    let entry = |rows: &[Row]| {
+        entry_id(get(rows.first().ok_or_else(|| Fault::corrupt("no number for a new entry"))?, "entry")?)
+    };
+    let Some(result) = followed_by else {
+        let [rows] = session.commit_with([(INSERT, &parameters)]).await?;
+        return entry(&rows);
+    };
+    let id = entry(&session.query(INSERT, &parameters).await?)?;
+    let parameters: [Typed<'_>; 2] = [(&number(result), Type::INT8), (&number(id), Type::INT8)];
+    session.commit_with([(FOLLOW, &parameters)]).await?;
+    Ok(id)
 }

@@ -5,19 +5,22 @@
 //! what was delivered since some other transaction began: no search meets their rows (see [`marks`]).
 
 use super::{circuit, entry};
-use crate::postgres::choice::begin_choice;
+use crate::postgres::choice::lock;
+use crate::postgres::session::{Query, Session};
 use crate::postgres::values::{Unreadable, entry_id, number, readable};
 use crate::postgres::{Fault, Typed, get};
 use bankrail_mailbox::{Circuit, EndpointId, LeaseCandidate, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
 use marks::{Mark, Marks, Probe};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Row, Transaction};
 
 mod marks;
 
-pub(super) use marks::next_due;
+pub(super) use marks::NEXT_DUE;
+
+const LOCK: &str = lock!("bankrail_outbox_cursor");
 
 /// All leases, those that are over and were not given again included, the oldest first.
 const LEASED: &str = "SELECT entry, endpoint, due, until, lease FROM bankrail_outbox_queue
@@ -59,21 +62,16 @@ const GIVE_UP: &str = "WITH entry AS (
 /// How many numbers of ended leases the search for leases may meet beside one for each that lasts.
 const MOST_ENDED: i64 = 64;
 
+/// Begins the transaction and commits it.
 pub(super) async fn lease<'a>(
-    client: &mut Client,
+    session: Session<'_>,
     request: LeaseRequest<'a>,
     now: Timestamp,
 ) -> Result<Vec<OutboxEntry>, Fault> {
-    let transaction = client.transaction().await?;
     // Workers choose one after the other, so that together they keep an endpoint's bound.
-    let (_, mut marks, leased, stopped, ill) = tokio::try_join!(
-        biased;
-        begin_choice(&transaction, "bankrail_outbox_cursor"),
-        Marks::read(&transaction),
-        async { Ok(transaction.query_typed(LEASED, &[]).await?) },
-        async { Ok(transaction.query_typed(STOPPED, &[]).await?) },
-        async { Ok(transaction.query_typed(circuit::ALL, &[]).await?) },
-    )?;
+    let first = [LOCK, marks::READ, marks::FRESH, LEASED, STOPPED, circuit::ALL].map(|sql| -> Query<'_> { (sql, &[]) });
+    let [_, positions, fresh, leased, stopped, ill] = session.begin_with(first).await?;
+    let mut marks = Marks::of(&positions, &fresh)?;
     let leased = leased.iter().map(Leased::read).collect::<Result<Vec<_>, _>>()?;
     let mut barred = HashSet::new();
     for row in &stopped {
@@ -89,20 +87,20 @@ pub(super) async fn lease<'a>(
         circuits.insert(endpoint, circuit);
     }
     let places = Places { leased: &leased, barred: &barred, circuits: &circuits };
-    let candidates = candidates(&transaction, &mut marks, places, request, now.unix_millis()).await?;
+    let candidates = candidates(session, &mut marks, places, request, now.unix_millis()).await?;
     let endpoints: HashMap<_, _> = candidates.iter().map(|found| (found.id, found.endpoint.clone())).collect();
     let chosen = request.choose(candidates);
     chosen.iter().filter_map(|id| endpoints.get(id)).for_each(|endpoint| marks.touch(endpoint));
     let chosen: Vec<i64> = chosen.into_iter().map(number).collect();
     if chosen.is_empty() && !marks.is_changed() {
-        transaction.commit().await?;
+        session.commit_with([]).await?;
         return Ok(Vec::new());
     }
     let count = i64::try_from(chosen.len()).map_err(Fault::corrupt)?;
     let (owner, until) = (request.lease.owner.as_bytes().as_slice(), request.lease.until.unix_millis());
     let taken = marks.leases_to;
     marks.leases_to += count;
-    let kept = renumber(&transaction, &mut marks, &leased, &chosen).await?;
+    let kept = renumber(session, &mut marks, &leased, &chosen).await?;
     marks.leases_from = kept.into_iter().chain((count > 0).then_some(taken)).min().unwrap_or(marks.leases_to);
     let parameters: [Typed<'_>; 5] = [
         (&chosen, Type::INT8_ARRAY),
@@ -111,11 +109,7 @@ pub(super) async fn lease<'a>(
         (&until, Type::INT8),
         (&taken, Type::INT8),
     ];
-    let (rows, ()) = tokio::try_join!(
-        biased;
-        async { Ok(transaction.query_typed(TAKE, &parameters).await?) },
-        marks.write(&transaction),
-    )?;
+    let rows = marks.write_after((TAKE, &parameters), session).await?;
     let mut entries = Vec::with_capacity(rows.len());
     for row in &rows {
         match readable(row, entry)? {
@@ -126,11 +120,11 @@ pub(super) async fn lease<'a>(
             // Otherwise each lease would find it again.
             Err(Unreadable(id)) => {
                 let parameters: [Typed<'_>; 2] = [(&number(id), Type::INT8), (&now.unix_millis(), Type::INT8)];
-                transaction.execute_typed(GIVE_UP, &parameters).await?;
+                session.execute(GIVE_UP, &parameters).await?;
             }
         }
     }
-    transaction.commit().await?;
+    session.commit_with([]).await?;
     Ok(entries)
 }
 
@@ -165,7 +159,7 @@ struct Places<'a> {
 
 /// What `LeaseRequest::choose` chooses from.
 async fn candidates(
-    transaction: &Transaction<'_>,
+    session: Session<'_>,
     marks: &mut Marks,
     Places { leased, barred, circuits }: Places<'_>,
     request: LeaseRequest<'_>,
@@ -196,7 +190,7 @@ async fn candidates(
     let probes = probes.map(|(endpoint, mark)| Probe { endpoint: endpoint.to_owned(), mark, most: most(endpoint) });
     let probes: Vec<Probe> = probes.filter(|probe| probe.most > 0).collect();
     if !probes.is_empty() {
-        let rows = Probe::run(transaction, FREE, &probes, now).await?;
+        let rows = Probe::run(session, FREE, &probes, now).await?;
         for row in &rows {
             let mark = Mark { due: get(row, "due")?, entry: get(row, "entry")? };
             free.entry(get(row, "name")?).or_default().push(mark);
@@ -221,7 +215,7 @@ async fn candidates(
 
 /// Numbers lasting leases anew if many others have ended among them. Returns the numbers that are kept.
 async fn renumber(
-    transaction: &Transaction<'_>,
+    session: Session<'_>,
     marks: &mut Marks,
     leased: &[Leased],
     chosen: &[i64],
@@ -233,7 +227,7 @@ async fn renumber(
     }
     let old: Vec<i64> = leased.iter().map(|leased| leased.entry).filter(|entry| !chosen.contains(entry)).collect();
     let parameters: [Typed<'_>; 2] = [(&old, Type::INT8_ARRAY), (&marks.leases_to, Type::INT8)];
-    let rows = transaction.query_typed(RENUMBER, &parameters).await?;
+    let rows = session.query(RENUMBER, &parameters).await?;
     let mut moved = HashSet::new();
     for row in &rows {
         moved.insert(get::<i64>(row, "entry")?);

@@ -1,6 +1,7 @@
 //! Inbox and outbox in the caller's transaction.
 
 use super::{InTransaction, Work};
+use crate::postgres::session::Session;
 use crate::postgres::{PostgresInbox, inbox, outbox};
 use bankrail_mailbox::{
     Completion, Enqueued, EntryId, Incoming, Lease, LeaseOwner, Outgoing, ReceiveOutcome, TransactionalInbox,
@@ -15,8 +16,9 @@ impl TransactionalInbox for PostgresInbox {
     fn complete_with(&self, id: EntryId, owner: LeaseOwner, work: Work, now: Timestamp) -> StoreFuture<'_, Completion> {
         Box::pin(self.store.timed(async move {
             let mut client = self.store.client().await?;
-            let transaction = client.transaction().await?;
-            let completion = if !inbox::complete(&transaction, id, owner, now).await? {
+            let (transaction, prepared) = client.begin().await?;
+            let session = Session::within(&transaction, prepared);
+            let completion = if !inbox::complete(session, id, owner, now).await? {
                 Completion::LeaseLost
             } else {
                 match work.run(&transaction).await? {
@@ -45,7 +47,7 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn receive(&self, message: &Incoming, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
-        Ok(inbox::receive(self.transaction, message, None, now).await?)
+        Ok(inbox::receive(self.session(), message, None, now).await?)
     }
 
     /// Stores and leases a received message, as [`Inbox::claim`](bankrail_mailbox::Inbox::claim) does.
@@ -53,7 +55,7 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn claim(&self, message: &Incoming, lease: Lease, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
-        Ok(inbox::receive(self.transaction, message, Some(lease), now).await?)
+        Ok(inbox::receive(self.session(), message, Some(lease), now).await?)
     }
 
     /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the
@@ -62,7 +64,7 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> Result<bool, StoreError> {
-        Ok(inbox::complete(self.transaction, id, owner, now).await?)
+        Ok(inbox::complete(self.session(), id, owner, now).await?)
     }
 
     /// Stores a message to deliver, as [`Outbox::enqueue`](bankrail_mailbox::Outbox::enqueue) does.
@@ -70,6 +72,6 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn enqueue(&self, message: &Outgoing, now: Timestamp) -> Result<Enqueued, StoreError> {
-        Ok(outbox::enqueue(self.transaction, message, now).await?)
+        Ok(outbox::enqueue(self.session(), message, now).await?)
     }
 }

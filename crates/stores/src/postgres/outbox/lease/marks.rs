@@ -6,21 +6,20 @@
 //! - Marks are rows that are added and never changed, read from the youngest back. A row that changed would leave old
 //!   versions that each reader meets.
 
-use crate::postgres::choice::begin_reading;
-use crate::postgres::{Fault, Typed, get, instant};
-use bankrail_values::Timestamp;
+use crate::postgres::session::{Query, Session};
+use crate::postgres::{Fault, Typed, get};
 use std::collections::{BTreeMap, BTreeSet};
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Row, Transaction};
 
-const READ: &str = "SELECT number, leases_from, leases_to, marks_from, seen::text, endpoints, dues, entries
+pub(super) const READ: &str = "SELECT number, leases_from, leases_to, marks_from, seen::text, endpoints, dues, entries
     FROM bankrail_outbox_cursor
     WHERE number >= (SELECT marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1) ORDER BY number";
 
 /// The first fresh message of each endpoint, and what this statement could see. Fresh are the free messages that were
 /// written by transactions that the last lease did not see. If there are many, then the first free message of each
 /// endpoint instead: a lease that did not end in time would find the same ones again, and more.
-const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
+pub(super) const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         SELECT seen FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS MATERIALIZED (
         SELECT endpoint, due, entry FROM bankrail_outbox_queue
@@ -54,7 +53,9 @@ const WRITE: &str = "INSERT INTO bankrail_outbox_cursor
 
 const DELETE: &str = "DELETE FROM bankrail_outbox_cursor WHERE number >= $1 AND number < $2";
 
-const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
+/// When the next message of an endpoint that is not stopped becomes due or free of its lease, and its endpoint is no
+/// longer left alone.
+pub(in super::super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
         SELECT seen, leases_from, marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS (
         SELECT endpoint, due, entry FROM bankrail_outbox_queue
@@ -99,8 +100,8 @@ pub(super) struct Probe {
 impl Probe {
     /// Runs a statement whose parameters are names, due times, numbers and limits, and an instant.
     pub(super) async fn run(
-        transaction: &Transaction<'_>,
-        sql: &str,
+        session: Session<'_>,
+        sql: &'static str,
         probes: &[Self],
         now: i64,
     ) -> Result<Vec<Row>, Fault> {
@@ -115,7 +116,7 @@ impl Probe {
             (&most, Type::INT8_ARRAY),
             (&now, Type::INT8),
         ];
-        Ok(transaction.query_typed(sql, &parameters).await?)
+        session.query(sql, &parameters).await
     }
 }
 
@@ -135,9 +136,8 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    pub(super) async fn read(transaction: &Transaction<'_>) -> Result<Self, Fault> {
-        let (rows, fresh) =
-            tokio::try_join!(biased; transaction.query_typed(READ, &[]), transaction.query_typed(FRESH, &[]))?;
+    /// Of the rows of [`READ`] and [`FRESH`].
+    pub(super) fn of(rows: &[Row], fresh: &[Row]) -> Result<Self, Fault> {
         let newest = rows.last().ok_or_else(|| Fault::corrupt("expected a row of positions, found none"))?;
         let mut marks = Self {
             leases_from: get(newest, "leases_from")?,
@@ -149,7 +149,7 @@ impl Marks {
             replaced: 0,
             touched: BTreeSet::new(),
         };
-        for row in &rows {
+        for row in rows {
             let dues = get::<Vec<Option<i64>>>(row, "dues")?.into_iter();
             let places = dues.zip(get::<Vec<Option<i64>>>(row, "entries")?);
             for (name, place) in get::<Vec<String>>(row, "endpoints")?.into_iter().zip(places) {
@@ -161,7 +161,7 @@ impl Marks {
             }
         }
         marks.replaced -= marks.marks.len();
-        for row in &fresh {
+        for row in fresh {
             let (name, mark) =
                 (get::<String>(row, "endpoint")?, Mark { due: get(row, "due")?, entry: get(row, "entry")? });
             marks.marks.entry(name.clone()).and_modify(|known| *known = mark.min(*known)).or_insert(mark);
@@ -187,8 +187,8 @@ impl Marks {
         !self.touched.is_empty()
     }
 
-    /// Moves the marks, after the messages were taken.
-    pub(super) async fn write(&self, transaction: &Transaction<'_>) -> Result<(), Fault> {
+    /// Runs the statement that takes the messages, and returns its rows. Then moves the marks.
+    pub(super) async fn write_after(&self, take: Query<'_>, session: Session<'_>) -> Result<Vec<Row>, Fault> {
         let all = self.replaced + self.touched.len() > self.marks.len() + MOST_REPLACED;
         let written = self.marks.iter().filter(|(name, _)| all || self.touched.contains(*name));
         let (mut names, mut dues, mut entries) = (Vec::new(), Vec::new(), Vec::new());
@@ -208,24 +208,12 @@ impl Marks {
             (&dues, Type::INT8_ARRAY),
             (&entries, Type::INT8_ARRAY),
         ];
-        transaction.execute_typed(WRITE, &parameters).await?;
-        if all {
-            let parameters: [Typed<'_>; 2] = [(&self.marks_from, Type::INT8), (&number, Type::INT8)];
-            transaction.execute_typed(DELETE, &parameters).await?;
+        if !all {
+            let [rows, _] = session.queries([take, (WRITE, &parameters)]).await?;
+            return Ok(rows);
         }
-        Ok(())
+        let before: [Typed<'_>; 2] = [(&self.marks_from, Type::INT8), (&number, Type::INT8)];
+        let [rows, _, _] = session.queries([take, (WRITE, &parameters), (DELETE, &before)]).await?;
+        Ok(rows)
     }
-}
-
-/// When the next message of an endpoint that is not stopped becomes due or free of its lease, and its endpoint is no
-/// longer left alone.
-pub(in super::super) async fn next_due(client: &mut Client) -> Result<Option<Timestamp>, Fault> {
-    let transaction = client.transaction().await?;
-    let (_, row) = tokio::try_join!(biased; begin_reading(&transaction), async {
-        Ok(transaction.query_typed(NEXT_DUE, &[]).await?)
-    })?;
-    let row = row.first().ok_or_else(|| Fault::corrupt("no answer"))?;
-    let due = get::<Option<i64>>(row, "due")?.map(instant).transpose()?;
-    transaction.commit().await?;
-    Ok(due)
 }

@@ -1,0 +1,155 @@
+//! Statements on a connection of the pool, or in a transaction of a caller.
+
+use super::{Fault, Typed};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error, Row, Statement, Transaction};
+
+/// A statement and its parameters.
+pub(super) type Query<'a> = (&'static str, &'a [Typed<'a>]);
+
+/// The statements that a connection has prepared.
+#[derive(Default)]
+pub(super) struct Prepared(Mutex<HashMap<&'static str, Statement>>);
+
+impl Prepared {
+    fn get(&self, sql: &str) -> Option<Statement> {
+        self.statements().get(sql).cloned()
+    }
+
+    fn statements(&self) -> MutexGuard<'_, HashMap<&'static str, Statement>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where the statements of an operation run.
+///
+/// - On a connection of the pool, each statement is prepared at its first use. Parsing and planning it each time would
+///   be half of the server's work.
+/// - On a caller's connection, each statement is sent whole, with the types of its parameters.
+/// - Either way it takes one round trip, and several that do not depend on each other's answers share one.
+#[derive(Clone, Copy)]
+pub(super) struct Session<'a> {
+    on: On<'a>,
+    prepared: Option<&'a Prepared>,
+    /// Whether the operation begins a transaction and commits it.
+    own: bool,
+}
+
+#[derive(Clone, Copy)]
+enum On<'a> {
+    Client(&'a Client),
+    Transaction(&'a Transaction<'a>),
+}
+
+#[allow(dead_code, reason = "not used with every feature")]
+impl<'a> Session<'a> {
+    /// Each statement is a transaction.
+    pub(super) fn each(client: &'a Client, prepared: &'a Prepared) -> Self {
+        Self { on: On::Client(client), prepared: Some(prepared), own: false }
+    }
+
+    /// One transaction, from [`Session::begin_with`] to [`Session::commit_with`]. If the operation ends before that, the
+    /// connection must be closed.
+    pub(super) fn own(client: &'a Client, prepared: &'a Prepared) -> Self {
+        Self { own: true, ..Self::each(client, prepared) }
+    }
+
+    /// A transaction that others begin and end, on a connection of the pool.
+    pub(super) fn within(transaction: &'a Transaction<'a>, prepared: &'a Prepared) -> Self {
+        Self { on: On::Transaction(transaction), prepared: Some(prepared), own: false }
+    }
+
+    /// A caller's transaction.
+    pub(super) fn of_caller(transaction: &'a Transaction<'a>) -> Self {
+        Self { on: On::Transaction(transaction), prepared: None, own: false }
+    }
+
+    pub(super) async fn query(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
+        let Some(statement) = self.statement(sql, parameters).await? else {
+            return Ok(match self.on {
+                On::Client(client) => client.query_typed(sql, parameters).await?,
+                On::Transaction(transaction) => transaction.query_typed(sql, parameters).await?,
+            });
+        };
+        let values = values(parameters);
+        Ok(match self.on {
+            On::Client(client) => client.query(&statement, &values).await?,
+            On::Transaction(transaction) => transaction.query(&statement, &values).await?,
+        })
+    }
+
+    /// Returns how many rows were changed.
+    pub(super) async fn execute(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<u64, Fault> {
+        let Some(statement) = self.statement(sql, parameters).await? else {
+            return Ok(match self.on {
+                On::Client(client) => client.execute_typed(sql, parameters).await?,
+                On::Transaction(transaction) => transaction.execute_typed(sql, parameters).await?,
+            });
+        };
+        let values = values(parameters);
+        Ok(match self.on {
+            On::Client(client) => client.execute(&statement, &values).await?,
+            On::Transaction(transaction) => transaction.execute(&statement, &values).await?,
+        })
+    }
+
+    /// Runs statements one after the other in one round trip, and returns the rows of each.
+    pub(super) async fn queries<const N: usize>(self, queries: [Query<'_>; N]) -> Result<[Vec<Row>; N], Fault> {
+        let answers = self.pipeline(&queries).await?;
+        Ok(answers.try_into().unwrap_or_else(|_| unreachable!("an answer for each statement")))
+    }
+
+    /// Begins an own transaction with its first statements, as [`Session::queries`] runs them.
+    pub(super) async fn begin_with<const N: usize>(self, queries: [Query<'_>; N]) -> Result<[Vec<Row>; N], Fault> {
+        if !self.own {
+            return self.queries(queries).await;
+        }
+        let begin: Query<'_> = ("BEGIN", &[]);
+        let mut answers = self.pipeline(&[&[begin], queries.as_slice()].concat()).await?;
+        answers.remove(0);
+        Ok(answers.try_into().unwrap_or_else(|_| unreachable!("an answer for each statement")))
+    }
+
+    /// Commits an own transaction with its last statements, as [`Session::queries`] runs them.
+    pub(super) async fn commit_with<const N: usize>(self, queries: [Query<'_>; N]) -> Result<[Vec<Row>; N], Fault> {
+        if !self.own {
+            return self.queries(queries).await;
+        }
+        let commit: Query<'_> = ("COMMIT", &[]);
+        // After a failed statement the server would answer the commit without an error, but the statement with one.
+        let mut answers = self.pipeline(&[queries.as_slice(), &[commit]].concat()).await?;
+        answers.pop();
+        Ok(answers.try_into().unwrap_or_else(|_| unreachable!("an answer for each statement")))
+    }
+
+    async fn pipeline(self, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>, Fault> {
+        // All of them before the first one runs: a statement that is still to be prepared is sent later than the next
+        // one that is not.
+        for (sql, parameters) in queries {
+            self.statement(sql, parameters).await?;
+        }
+        let running = queries.iter().map(|(sql, parameters)| self.query(sql, parameters));
+        futures_util::future::try_join_all(running).await
+    }
+
+    /// The prepared statement. `None`: on this connection none is prepared.
+    async fn statement(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Option<Statement>, Error> {
+        let Some(prepared) = self.prepared else { return Ok(None) };
+        if let Some(statement) = prepared.get(sql) {
+            return Ok(Some(statement));
+        }
+        let types: Vec<Type> = parameters.iter().map(|(_, of)| of.clone()).collect();
+        let statement = match self.on {
+            On::Client(client) => client.prepare_typed(sql, &types).await?,
+            On::Transaction(transaction) => transaction.prepare_typed(sql, &types).await?,
+        };
+        prepared.statements().insert(sql, statement.clone());
+        Ok(Some(statement))
+    }
+}
+
+fn values<'a>(parameters: &[Typed<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    parameters.iter().map(|(value, _)| *value).collect()
+}

@@ -1,0 +1,182 @@
+//! How statements reach the server, and how it plans them.
+
+use super::client;
+use crate::counters::{charge, policy};
+use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
+use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
+use bankrail_mailbox::{
+    Circuit, Completion, DeliveryRecord, Disposition, Enqueued, Inbox, LeaseRequest, Outbox, TransactionalInbox,
+};
+use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
+use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_stores::postgres::tokio_postgres::{Error, NoTls, Transaction};
+use bankrail_stores::postgres::{PostgresOptions, PostgresStore, Work};
+use bankrail_values::Date;
+use bankrail_webhook::history::{Histories, HistoryId};
+use bankrail_webhook::{TransactionStatus, samples};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The plans of the statements that a connection has prepared.
+type Plans = BTreeMap<String, String>;
+
+/// Does once what a provider and a customer do every day. Returns what the connection has prepared.
+async fn work(store: &PostgresStore, number: u32) -> Plans {
+    deliver(store, number).await;
+    keep(store).await;
+    let inbox = store.inbox();
+    let (again, message) = (incoming(&query(number, "Why?"), number), incoming(&query(number, "Why?"), number));
+    let received = inbox.receive(&message, at(0)).await.unwrap().id();
+    assert_eq!(inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, received);
+    assert!(inbox.release(received, owner(1), at(2), "later").await.unwrap());
+    assert_eq!(inbox.claim(&again, lease(1, 10), at(0)).await.unwrap().id(), received);
+    assert!(inbox.extend(received, lease(1, 20), at(0)).await.unwrap());
+    assert!(inbox.dead_letter(received, owner(1), "never", at(1)).await.unwrap());
+    assert!(inbox.resend(received, at(0)).await.unwrap());
+    assert_eq!(inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, received);
+    inbox.find(received).await.unwrap();
+    inbox.forget(at(0)).await.unwrap();
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let look = Work::new(move |transaction| {
+        Box::pin(async move {
+            tell.send(plans(transaction).await?)?;
+            Ok(())
+        })
+    });
+    assert!(matches!(inbox.complete_with(received, owner(1), look, at(1)).await, Ok(Completion::Committed)));
+    told.recv().await.unwrap()
+}
+
+async fn deliver(store: &PostgresStore, number: u32) {
+    let outbox = store.outbox();
+    let sent = outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap().id();
+    assert_eq!(outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap(), Enqueued::Already(sent));
+    let record = DeliveryRecord { started_at: at(0), duration: Duration::ZERO, status: Some(200), note: None };
+    for next in [Disposition::RetryAt(at(0)), Disposition::DeadLetter, Disposition::Delivered] {
+        assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 10), 1), at(0)).await.unwrap()[0].id, sent);
+        assert!(outbox.release(sent, owner(1), at(0)).await.unwrap());
+        assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 10), 1), at(0)).await.unwrap()[0].id, sent);
+        assert!(outbox.record(sent, owner(1), &record, next, at(1)).await.unwrap());
+        outbox.resend(sent, at(0)).await.unwrap();
+    }
+    let endpoint = "biller".parse().unwrap();
+    let circuit = Circuit { openings: 1, open_until: Some(at(0)), rests_until: None };
+    outbox.hold_endpoint(&endpoint, circuit).await.unwrap();
+    outbox.close_circuit(&endpoint, 1, at(0)).await.unwrap();
+    outbox.find(sent).await.unwrap();
+    outbox.next_due().await.unwrap();
+    outbox.forget(at(0)).await.unwrap();
+}
+
+/// What is kept beside the messages.
+async fn keep(store: &PostgresStore) {
+    let account = "A".parse::<AccountId>().unwrap();
+    let seen = SeenEntry::new(EntryKey::from([1; 32]), 1, None);
+    store.record(&account, std::slice::from_ref(&seen), Some("1")).await.unwrap();
+    assert_eq!(store.counts(&account, &[seen.key]).await.unwrap(), [1]);
+    store.position(&account).await.unwrap();
+    store.forget_before(&account, Date::parse("2000-01-01").unwrap()).await.unwrap();
+
+    let (key, token) = (TokenCacheKey::from([1; 32]), CachedToken::new(vec![7; 60], at(10)));
+    store.put(&key, &token, at(0)).await.unwrap();
+    store.get(&key, at(0)).await.unwrap();
+    store.remove(&key, &token).await.unwrap();
+
+    let policy = policy(Algorithm::Sliding, Counting::Attempts, &[(1000, 1)]);
+    for cost in [0, 1] {
+        let _decision = store.counters().charge(charge("A", &policy, 0, cost).unwrap()).await.unwrap();
+    }
+
+    let histories = store.histories();
+    let message = samples::payment_outcome(&TransactionStatus::SettlementCompleted).into();
+    histories.apply("", &message, at(1)).await.unwrap();
+    histories.apply("", &message, at(2)).await.unwrap();
+    histories.find("", &HistoryId::of(&message)[0]).await.unwrap();
+    histories.changes_after(0, 10).await.unwrap();
+    histories.forget(at(0)).await.unwrap();
+}
+
+async fn plans(transaction: &Transaction<'_>) -> Result<Plans, Error> {
+    // Each is sent whole, so that none of them is among those that are looked at.
+    let sql = "SELECT name, statement, cardinality(parameter_types) AS parameters FROM pg_prepared_statements
+        WHERE statement NOT IN ('BEGIN', 'COMMIT')";
+    let mut plans = Plans::new();
+    for row in transaction.query_typed(sql, &[]).await? {
+        let parameters = vec!["NULL"; usize::try_from(row.get::<_, i32>("parameters")).unwrap()].join(", ");
+        let parameters = if parameters.is_empty() { parameters } else { format!("({parameters})") };
+        let explain = format!("EXPLAIN (COSTS OFF) EXECUTE {}{parameters}", row.get::<_, &str>("name"));
+        let lines = transaction.query_typed(&explain, &[]).await?;
+        let lines: Vec<&str> = lines.iter().map(|line| line.get(0)).collect();
+        let earlier = plans.insert(row.get("statement"), lines.join("\n"));
+        assert_eq!(earlier, None, "prepared twice");
+    }
+    Ok(plans)
+}
+
+/// What the server has parsed and planned, it need not parse and plan again for the next message.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn each_statement_is_prepared_once_for_a_connection() {
+    let config = postgres_schema().await;
+    let store = PostgresOptions::new().connections(1).connect(&config, NoTls).await.unwrap();
+    let first: Vec<String> = work(&store, 0).await.into_keys().collect();
+    for table in ["bankrail_outbox", "bankrail_inbox", "bankrail_outbox_finished", "bankrail_inbox_finished"] {
+        let insert = format!("INSERT INTO {table} (");
+        assert!(first.iter().any(|statement| statement.contains(&insert)), "{table}: {first:?}");
+    }
+    for number in 1..3 {
+        assert_eq!(work(&store, number).await.into_keys().collect::<Vec<_>>(), first);
+    }
+}
+
+/// Tables with few rows, which are read whole or from their end.
+const SHORT: &[&str] = &[
+    "bankrail_outbox_cursor",
+    "bankrail_inbox_cursor",
+    "bankrail_circuit",
+    "bankrail_stopped",
+    "bankrail_history_change",
+];
+
+/// Indexes whose rows are all meant, from the first one on.
+const ORDERED: &[&str] = &["bankrail_outbox_free", "bankrail_inbox_queue_ready", "bankrail_inbox_queue_waiting"];
+
+/// Whether a plan may read the whole of a table that may be long.
+fn goes_through_a_table(plan: &str) -> bool {
+    let lines: Vec<&str> = plan.lines().map(str::trim).collect();
+    lines.iter().enumerate().any(|(at, line)| {
+        let Some((scan, on)) = line.split_once(" on bankrail") else { return false };
+        let table = format!("bankrail{}", on.split(' ').next().unwrap());
+        let condition = lines.get(at + 1).and_then(|next| next.strip_prefix("Index Cond: "));
+        match scan.split_once(" using ") {
+            _ if SHORT.contains(&&*table) => false,
+            // From a number on, a queue's primary key may lead to old versions of many rows.
+            Some((_, index)) if index.ends_with("_queue_pkey") => !condition.is_some_and(|it| it.contains("entry = ")),
+            Some((_, index)) => condition.is_none() && !ORDERED.contains(&index),
+            None => scan.contains("Scan") && !scan.contains("Tid Scan"),
+        }
+    })
+}
+
+/// A plan that was made for empty tables still holds when a million messages wait, or their old versions are there.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn no_plan_depends_on_how_much_is_in_the_tables() {
+    let config = postgres_schema().await;
+    let options = PostgresOptions::new().connections(1);
+    let empty = work(&options.connect(&config, NoTls).await.unwrap(), 0).await;
+    client(&config).await.batch_execute("VACUUM ANALYZE").await.unwrap();
+    let known_as_empty = work(&options.connect(&config, NoTls).await.unwrap(), 1).await;
+    let store = options.connect(&config, NoTls).await.unwrap();
+    for number in 2..500 {
+        store.outbox().enqueue(&outgoing("biller", number), at(1)).await.unwrap();
+        store.inbox().receive(&incoming(&query(number, "Why?"), number), at(1)).await.unwrap();
+    }
+    client(&config).await.batch_execute("VACUUM ANALYZE").await.unwrap();
+    let full = work(&options.connect(&config, NoTls).await.unwrap(), 501).await;
+    for (tables, plans) in [("empty", empty), ("known as empty", known_as_empty), ("full", full)] {
+        let bad = plans.iter().filter(|(_, plan)| goes_through_a_table(plan));
+        let bad: Vec<String> = bad.map(|(statement, plan)| format!("{statement}\n{plan}")).collect();
+        assert!(bad.is_empty(), "{tables}: {}", bad.join("\n\n"));
+    }
+}
