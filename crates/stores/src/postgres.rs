@@ -11,7 +11,8 @@
 //!   on the caller's connection: a message is stored, enqueued or completed, and a page recorded, together with the
 //!   caller's rows, or not at all.
 //! - Isolation level, time-outs and the planner's switches are set once for each session, and each statement is prepared
-//!   once: connect to the server itself, or through a pooler that keeps sessions.
+//!   once: connect to the server itself, or through a pooler that keeps sessions. Work of the caller's is planned as by
+//!   default.
 //! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.
 //! - Message bodies are stored as they were received, in clear: protect the database like the data in it.
 //! - Errors keep of the server's answer the SQLSTATE and the names of constraint and table ([`DatabaseError`]), because
@@ -64,7 +65,7 @@ pub use {inbox::PostgresInbox, outbox::PostgresOutbox};
 /// The PostgreSQL client of the transactions of [`InTransaction`].
 pub use tokio_postgres;
 
-use pool::{Pool, Pooled};
+use pool::{PLAN_FREELY, Pool, Pooled};
 
 /// All stores of the enabled features in a PostgreSQL database.
 ///
@@ -138,13 +139,13 @@ impl PostgresStore {
     }
 }
 
-/// A parameter with its type, so that the server need not be asked for it.
+/// A parameter with its type, so that a statement that is sent whole takes one round trip.
 type Typed<'a> = (&'a (dyn ToSql + Sync), Type);
 
 #[allow(dead_code, reason = "not used with every feature")]
 impl PostgresStore {
     /// Runs an operation within its maximum duration. Its connection is used again only if it succeeds; otherwise the
-    /// connection is closed, which undoes an open transaction.
+    /// connection is closed, which undoes a transaction whose commit was not sent.
     async fn timed<T>(&self, work: impl Future<Output = Result<T, Fault>> + Send) -> Result<T, StoreError> {
         match tokio::time::timeout(self.shared.timeout, work).await {
             Ok(answer) => answer.map_err(StoreError::from),
@@ -159,6 +160,17 @@ impl PostgresStore {
     async fn query(&self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
         let client = self.client().await?;
         let rows = client.each().query(sql, parameters).await?;
+        client.give_back();
+        Ok(rows)
+    }
+
+    /// Runs a statement that looks at much, for an operator, planned each time for its parameters and the tables.
+    async fn survey(&self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
+        let mut client = self.client().await?;
+        let (transaction, _) = client.begin().await?;
+        transaction.batch_execute(PLAN_FREELY).await?;
+        let rows = transaction.query_typed(sql, parameters).await?;
+        transaction.commit().await?;
         client.give_back();
         Ok(rows)
     }

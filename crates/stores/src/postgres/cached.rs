@@ -37,7 +37,8 @@ impl TokenCache for PostgresStore {
             let before = now.saturating_sub(EXPIRY_GRACE).unix_millis();
             // Swept first, so that a token that has already expired stays until the next one, as in memory.
             let client = self.client().await?;
-            client.each().queries([(SWEEP, &[(&before, Type::INT8)]), (PUT, &parameters)]).await?;
+            client.each().execute(SWEEP, &[(&before, Type::INT8)]).await?;
+            client.each().execute(PUT, &parameters).await?;
             client.give_back();
             Ok(())
         }))

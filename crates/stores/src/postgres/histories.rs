@@ -20,7 +20,7 @@ const LAST_CHANGE: &str = "SELECT last FROM bankrail_history_change FOR UPDATE";
 
 const SET_LAST_CHANGE: &str = "UPDATE bankrail_history_change SET last = $1";
 
-/// Histories by some of their names.
+/// Histories by some of their names, each of which is looked up by itself.
 macro_rules! named {
     ($rest:literal) => {
         concat!(
@@ -28,7 +28,9 @@ macro_rules! named {
                 ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
             FROM bankrail_history h
             WHERE h.id = ANY (ARRAY(
-                SELECT id FROM bankrail_history_name WHERE scope = $1 AND name = ANY ($2) ORDER BY scope, name))",
+                SELECT named.id FROM unnest($2::text[]) AS wanted (name) CROSS JOIN LATERAL (
+                    SELECT id FROM bankrail_history_name AS one WHERE scope = $1 AND one.name = wanted.name OFFSET 0)
+                AS named))",
             $rest
         )
     };

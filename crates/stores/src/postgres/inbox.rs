@@ -167,7 +167,7 @@ impl Inbox for PostgresInbox {
 
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
         Box::pin(self.store.timed(async move {
-            let rows = self.store.query(COUNTS, &[]).await?;
+            let rows = self.store.survey(COUNTS, &[]).await?;
             let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
             Ok(InboxCounts {
                 pending: unsigned::<i64, _>(row, "pending")?,
@@ -210,7 +210,7 @@ impl PostgresStore {
         Ok(self.execute(sql, &parameters).await? == 1)
     }
 
-    /// Returns the next `limit` readable entries of a query. Its parameters are the number before them, a limit and
+    /// Returns the next `limit` readable entries of a query for an operator. Its parameters are the number before them, a limit and
     /// `further`.
     pub(super) async fn readable_page<T>(
         &self,
@@ -226,7 +226,7 @@ impl PostgresStore {
             let rows = {
                 let mut parameters: Vec<Typed<'_>> = vec![(&after, Type::INT8), (&left, Type::INT8)];
                 parameters.extend_from_slice(further);
-                self.query(sql, &parameters).await?
+                self.survey(sql, &parameters).await?
             };
             let Some(last) = rows.last() else { break };
             after = get(last, "id")?;

@@ -29,8 +29,8 @@ struct Connector<T> {
 /// - The rules against storing a message twice need this isolation level, whatever the database's default.
 /// - A worker that is cut off within a transaction must not keep its locks until the server notices. The time-out of an
 ///   operation is shorter.
-/// - A statement is planned once, and goes by the indexes. The planner knows neither how few rows are in a queue nor how
-///   many old versions of rows are, and would otherwise read whole tables now and then.
+/// - A plan is kept for all parameters, and goes by the indexes. The planner knows neither how few rows are in a queue
+///   nor how many old versions of rows are, and would otherwise read whole tables now and then.
 fn settings(timeout: Duration) -> String {
     let millis = timeout.as_millis().saturating_mul(2).clamp(1, 2_147_483_647);
     format!(
@@ -40,6 +40,12 @@ fn settings(timeout: Duration) -> String {
         SET jit = off; SET plan_cache_mode = force_generic_plan"
     )
 }
+
+/// The planner's own choice again, until the transaction ends: for statements that are not the store's, and for those
+/// that look at much.
+pub(super) const PLAN_FREELY: &str = "SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL enable_bitmapscan TO DEFAULT;
+    SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT; SET LOCAL jit TO DEFAULT;
+    SET LOCAL plan_cache_mode TO DEFAULT";
 
 impl<T> Connect for Connector<T>
 where
@@ -115,7 +121,8 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// A connection in use. It is closed when dropped without [`Pooled::give_back`], which undoes an open transaction.
+/// A connection in use. It is closed when dropped without [`Pooled::give_back`], which undoes a transaction whose commit
+/// was not sent.
 pub(super) struct Pooled<'a> {
     connection: Connection,
     pool: &'a Pool,

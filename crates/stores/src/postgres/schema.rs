@@ -1,7 +1,7 @@
 //! The tables, version by version. A released version is never edited; changes are added as the next one.
 
 use super::ConnectError;
-use super::pool::Pooled;
+use super::pool::{PLAN_FREELY, Pooled};
 
 /// The statements that bring the tables from each version to the next.
 const STEPS: &[&str] = &[
@@ -15,9 +15,6 @@ const STEPS: &[&str] = &[
 
 /// Held while the tables are brought up to date: several workers may start at once.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_schema', 0))";
-
-/// A step reads whole tables.
-const BY_TABLE: &str = "SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on";
 
 /// Brings the tables up to date in one transaction.
 pub(super) async fn migrate(client: &mut Pooled<'_>) -> Result<(), ConnectError> {
@@ -33,7 +30,7 @@ pub(super) async fn migrate(client: &mut Pooled<'_>) -> Result<(), ConnectError>
         return Err(ConnectError::NewerSchema { found, known });
     }
     if found < known {
-        transaction.batch_execute(BY_TABLE).await.map_err(ConnectError::database)?;
+        transaction.batch_execute(PLAN_FREELY).await.map_err(ConnectError::database)?;
         for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(usize::MAX)) {
             transaction.batch_execute(step).await.map_err(ConnectError::database)?;
         }

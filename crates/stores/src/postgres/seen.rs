@@ -14,7 +14,9 @@ use tokio_postgres::types::Type;
 /// Held until the transaction ends: what is known of an account is read and written by one transaction at a time.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_seen ' || $1, 0))";
 
-const KNOWN: &str = "SELECT key, count, day FROM bankrail_seen WHERE account = $1 AND key = ANY ($2)";
+/// Each is looked up by itself, so that no plan goes through an account.
+const KNOWN: &str = "SELECT known.* FROM unnest($2::bytea[]) AS wanted (key) CROSS JOIN LATERAL (
+    SELECT key, count, day FROM bankrail_seen WHERE account = $1 AND bankrail_seen.key = wanted.key OFFSET 0) AS known";
 
 const WRITE: &str = "INSERT INTO bankrail_seen (account, key, count, day)
     SELECT $1, key, count, day FROM unnest($2::bytea[], $3::bigint[], $4::text[]) AS entry (key, count, day)
@@ -25,8 +27,8 @@ const MOVE: &str = "INSERT INTO bankrail_seen_position (account, position) VALUE
 
 const POSITION: &str = "SELECT position FROM bankrail_seen_position WHERE account = $1";
 
-const FORGET: &str = "DELETE FROM bankrail_seen WHERE account = $1 AND key = ANY (ARRAY(
-    SELECT key FROM bankrail_seen WHERE account = $1 AND day < $2 ORDER BY day LIMIT 1000))";
+const FORGET: &str = "DELETE FROM bankrail_seen WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM bankrail_seen WHERE account = $1 AND day < $2 ORDER BY day LIMIT 1000))";
 
 impl SeenEntries for PostgresStore {
     fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {

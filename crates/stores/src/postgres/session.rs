@@ -28,7 +28,8 @@ impl Prepared {
 /// - On a connection of the pool, each statement is prepared at its first use. Parsing and planning it each time would
 ///   be half of the server's work.
 /// - On a caller's connection, each statement is sent whole, with the types of its parameters.
-/// - Either way it takes one round trip, and several that do not depend on each other's answers share one.
+/// - Either way it takes one round trip, but for the first use on a connection, and several that do not depend on each
+///   other's answers share one.
 #[derive(Clone, Copy)]
 pub(super) struct Session<'a> {
     on: On<'a>,
@@ -95,7 +96,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Runs statements one after the other in one round trip, and returns the rows of each.
+    /// Runs statements of a transaction one after the other in one round trip, and returns the rows of each.
     pub(super) async fn queries<const N: usize>(self, queries: [Query<'_>; N]) -> Result<[Vec<Row>; N], Fault> {
         let answers = self.pipeline(&queries).await?;
         Ok(answers.try_into().unwrap_or_else(|_| unreachable!("an answer for each statement")))

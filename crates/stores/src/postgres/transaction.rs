@@ -1,5 +1,6 @@
 //! The store's operations inside the caller's transaction.
 
+use super::pool::PLAN_FREELY;
 use super::session::Session;
 use super::{DatabaseError, Fault};
 use std::error::Error;
@@ -97,7 +98,9 @@ impl Work {
 
     /// Runs the work. The inner error says why its transaction must be rolled back.
     pub(super) async fn run(self, transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
-        match (self.0)(transaction).await {
+        let (planned, done) = tokio::join!(biased; transaction.batch_execute(PLAN_FREELY), (self.0)(transaction));
+        planned?;
+        match done {
             Ok(()) => failed_before(transaction).await,
             Err(error) => Ok(Err(match error.downcast::<tokio_postgres::Error>() {
                 Ok(error) => DatabaseError::from(*error).into(),

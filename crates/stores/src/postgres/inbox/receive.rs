@@ -59,7 +59,7 @@ const INSERT: &str = concat!(
 );
 
 const FOLLOW: &str = "WITH pending AS (UPDATE bankrail_inbox_queue SET follows = $2 WHERE entry = $1 RETURNING entry)
-    UPDATE bankrail_inbox SET follows = $2 FROM pending WHERE id = pending.entry";
+    UPDATE bankrail_inbox SET follows = $2 WHERE id = (SELECT entry FROM pending)";
 
 const TAKE: &str = concat!(
     "UPDATE bankrail_inbox_queue SET owner = $2, until = $3, waits = greatest(due, $3), attempts = attempts + $4,

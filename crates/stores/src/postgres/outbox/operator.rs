@@ -68,7 +68,8 @@ const RESEND_SOME: &str = concat!(
         SELECT entry FROM bankrail_outbox_finished WHERE state = 'dead_letter' AND endpoint = $1 AND entry > $3
         ORDER BY entry LIMIT 500 FOR UPDATE),
     gone AS (
-        DELETE FROM bankrail_outbox_finished WHERE entry IN (SELECT entry FROM piece) RETURNING entry, endpoint),
+        DELETE FROM bankrail_outbox_finished WHERE entry = ANY (ARRAY(SELECT entry FROM piece))
+        RETURNING entry, endpoint),
     resent AS (
         INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed) SELECT entry, endpoint, $2, ",
     written!("bankrail_outbox_cursor"),
@@ -204,7 +205,7 @@ pub(super) async fn stopped(store: &PostgresStore) -> Result<Vec<StoppedEndpoint
 }
 
 pub(super) async fn counts(store: &PostgresStore, endpoint: Option<&EndpointId>) -> Result<OutboxCounts, Fault> {
-    let rows = store.query(COUNTS, &[(&endpoint.map(EndpointId::as_str), Type::TEXT)]).await?;
+    let rows = store.survey(COUNTS, &[(&endpoint.map(EndpointId::as_str), Type::TEXT)]).await?;
     let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
     let number = |column: &str| unsigned::<i64, u64>(row, column);
     Ok(OutboxCounts {
@@ -231,7 +232,7 @@ pub(super) async fn backlogs(
             oldest_due: get::<Option<i64>>(row, "oldest")?.map(instant).transpose()?,
         })
     };
-    store.query(BACKLOGS, &[(&after, Type::TEXT), (&limit, Type::INT8)]).await?.iter().map(backlog).collect()
+    store.survey(BACKLOGS, &[(&after, Type::TEXT), (&limit, Type::INT8)]).await?.iter().map(backlog).collect()
 }
 
 fn summary(row: &Row) -> Result<OutboxSummary, Fault> {
