@@ -10,7 +10,7 @@
 //! - [`InTransaction`] (features `mailbox` and `statement`) runs the same operations inside the caller's transaction,
 //!   on the caller's connection: a message is stored, enqueued or completed, and a page recorded, together with the
 //!   caller's rows, or not at all.
-//! - Isolation level, time-outs and the planner's switches are set once for each session, and each statement is prepared
+//! - Isolation level, time-outs and the planner's switches are set once for each session, and statements are prepared
 //!   once: connect to the server itself, or through a pooler that keeps sessions. Work of the caller's is planned as by
 //!   default.
 //! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.
@@ -18,6 +18,8 @@
 //! - Errors keep of the server's answer the SQLSTATE and the names of constraint and table ([`DatabaseError`]), because
 //!   the server's text may quote row values.
 //! - An answer is as durable as the server's `synchronous_commit` makes it; leave it on.
+//! - Hundreds of messages a second fill a log of the server's default `max_wal_size` (1 GB) in minutes, and each
+//!   checkpoint that this forces makes the log grow faster. Give it several gigabytes.
 
 use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
 use std::future::Future;

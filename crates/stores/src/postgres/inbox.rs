@@ -210,8 +210,8 @@ impl PostgresStore {
         Ok(self.execute(sql, &parameters).await? == 1)
     }
 
-    /// Returns the next `limit` readable entries of a query for an operator. Its parameters are the number before them, a limit and
-    /// `further`.
+    /// Returns the next `limit` readable entries of a query for an operator. Its parameters are the number before them,
+    /// a limit and `further`.
     pub(super) async fn readable_page<T>(
         &self,
         sql: &'static str,

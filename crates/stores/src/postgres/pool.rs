@@ -121,8 +121,8 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// A connection in use. It is closed when dropped without [`Pooled::give_back`], which undoes a transaction whose commit
-/// was not sent.
+/// A connection in use. It is closed when dropped without [`Pooled::give_back`], which undoes a transaction whose
+/// commit was not sent.
 pub(super) struct Pooled<'a> {
     connection: Connection,
     pool: &'a Pool,

@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
         Self { on: On::Client(client), prepared: Some(prepared), own: false }
     }
 
-    /// One transaction, from [`Session::begin_with`] to [`Session::commit_with`]. If the operation ends before that, the
+    /// One transaction, from [`Session::begin_with`] to [`Session::commit_with`]. If the operation ends before, the
     /// connection must be closed.
     pub(super) fn own(client: &'a Client, prepared: &'a Prepared) -> Self {
         Self { own: true, ..Self::each(client, prepared) }

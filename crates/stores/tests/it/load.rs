@@ -172,8 +172,8 @@ impl Load {
     }
 }
 
-/// Works for `BANKRAIL_LOAD_SECONDS` (1 by default) at `BANKRAIL_LOAD_RATE` messages a second beside the transaction that
-/// `hold` begins and whose end is when it is dropped.
+/// Works for `BANKRAIL_LOAD_SECONDS` (1 by default) at `BANKRAIL_LOAD_RATE` messages a second beside the transaction
+/// that `hold` begins and whose end is when it is dropped.
 pub(crate) async fn keeps_its_rate<T>(side: Side, hold: impl AsyncFnOnce() -> T) {
     let number = |name: &str, default: u32| std::env::var(name).map_or(Ok(default), |text| text.parse()).unwrap();
     let (seconds, per_second) = (number("BANKRAIL_LOAD_SECONDS", 1), number("BANKRAIL_LOAD_RATE", 200));

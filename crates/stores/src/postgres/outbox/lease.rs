@@ -48,10 +48,11 @@ const TAKE: &str = "WITH chosen AS (
     SELECT taken.lease, taken.due, taken.deliveries, 'pending' AS state, message.* FROM taken
     CROSS JOIN LATERAL (SELECT * FROM bankrail_outbox WHERE id = taken.entry OFFSET 0) AS message ORDER BY taken.lease";
 
-/// Numbers old leases anew, so that the search for leases does not meet those that have ended since. `coalesce` keeps the
-/// planner from the index of leases, which begins with those.
+/// Numbers old leases anew, so that the search for leases does not meet those that have ended since. `coalesce` keeps
+/// the planner from the index of leases, which begins with those.
 const RENUMBER: &str = "WITH old AS (
-        SELECT entry FROM bankrail_outbox_queue WHERE entry = ANY ($1) AND coalesce(lease, $2) < $2 FOR UPDATE SKIP LOCKED)
+        SELECT entry FROM bankrail_outbox_queue WHERE entry = ANY ($1) AND coalesce(lease, $2) < $2
+        FOR UPDATE SKIP LOCKED)
     UPDATE bankrail_outbox_queue SET lease = $2 + array_position($1, entry) - 1
     WHERE entry = ANY (ARRAY(SELECT entry FROM old)) RETURNING entry";
 

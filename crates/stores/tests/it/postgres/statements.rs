@@ -151,8 +151,8 @@ const SHORT: &[&str] = &[
     "bankrail_history_change",
 ];
 
-/// What the condition of a scan by these indexes must contain, so that it begins at a position and not with old versions
-/// of rows, or looks for one row.
+/// What the condition of a scan by these indexes must contain, so that it begins at a position and not with old
+/// versions of rows, or looks for one row.
 const CONDITIONS: &[(&str, &str)] = &[
     ("bankrail_outbox_queue_pkey", "(entry = "),
     ("bankrail_inbox_queue_pkey", "(entry = "),
