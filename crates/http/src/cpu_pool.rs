@@ -8,7 +8,12 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+
+/// How long after the start of a job its answer waits for those of the next jobs at most, not counting the job that is
+/// then under way.
+const GATHER: Duration = Duration::from_millis(1);
 
 /// A bounded number of threads for work that occupies a core, such as RSA operations, so that it does not delay the
 /// asynchronous threads. Cheap to clone: the clones share the threads.
@@ -17,6 +22,8 @@ use tokio::sync::oneshot;
 ///   each job leaves a core idle in between, which costs a fifth of the deliveries per second.
 /// - Jobs of one lane ([`CpuPool::lane`]) start in the order of the calls, and the lanes take turns: a burst in one of
 ///   them does not keep the others waiting. A job whose caller no longer waits does not start.
+/// - While jobs wait, a thread answers those of a millisecond together: each answer would wake an asynchronous thread,
+///   which would take the core from the next job. When no job waits, it answers at once.
 #[derive(Clone)]
 pub struct CpuPool {
     inner: Arc<Inner>,
@@ -25,16 +32,44 @@ pub struct CpuPool {
 
 struct Inner {
     size: NonZeroUsize,
+    gather: Duration,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    waiting: Turns<Job>,
+    waiting: Turns<Box<dyn Job>>,
     threads: usize,
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+trait Job: Send {
+    /// Does the work if the caller waits for it. Keeps the answer.
+    fn work(&mut self);
+    /// Sends the answer, if there is one.
+    fn answer(self: Box<Self>);
+}
+
+struct Task<F, T> {
+    work: Option<F>,
+    answer: Option<T>,
+    reply: oneshot::Sender<T>,
+}
+
+impl<F: FnOnce() -> T + Send, T: Send> Job for Task<F, T> {
+    fn work(&mut self) {
+        if let Some(work) = self.work.take_if(|_| !self.reply.is_closed()) {
+            // After a panic there is no answer, which tells the caller.
+            self.answer = catch_unwind(AssertUnwindSafe(work)).ok();
+        }
+    }
+
+    fn answer(self: Box<Self>) {
+        if let Some(answer) = self.answer {
+            // The caller may have gone during the work.
+            let _ = self.reply.send(answer);
+        }
+    }
+}
 
 /// As many threads as there are cores. With more of them, the asynchronous threads and the stores' wait for a core.
 impl Default for CpuPool {
@@ -47,7 +82,11 @@ impl CpuPool {
     /// At most `threads` jobs at once.
     #[must_use]
     pub fn new(threads: NonZeroUsize) -> Self {
-        Self { inner: Arc::new(Inner { size: threads, state: Mutex::default() }), lane: 0 }
+        Self::gathering(threads, GATHER)
+    }
+
+    fn gathering(size: NonZeroUsize, gather: Duration) -> Self {
+        Self { inner: Arc::new(Inner { size, gather, state: Mutex::default() }), lane: 0 }
     }
 
     /// The same threads, for jobs in the lane of this name, such as those for one endpoint. Default: all jobs are in
@@ -65,20 +104,14 @@ impl CpuPool {
     /// Outside a tokio runtime.
     pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(move || {
-            if !reply.is_closed() {
-                // The caller may have gone during the work.
-                let _ = reply.send(work());
-            }
-        });
-        if let Some(thread) = self.add(job) {
+        if let Some(thread) = self.add(Box::new(Task { work: Some(work), answer: None, reply })) {
             tokio::task::spawn_blocking(move || thread.work());
         }
         answer.await.ok()
     }
 
     /// Queues a job. Returns a thread to start if there are fewer than allowed.
-    fn add(&self, job: Job) -> Option<Thread> {
+    fn add(&self, job: Box<dyn Job>) -> Option<Thread> {
         let mut state = self.inner.lock();
         state.waiting.add(self.lane, job);
         (state.threads < self.inner.size.get()).then(|| {
@@ -108,14 +141,22 @@ struct Thread {
 
 impl Thread {
     fn work(mut self) {
-        while let Some(job) = self.next() {
-            // After a panic the job's reply is dropped, which tells its caller.
-            let _ = catch_unwind(AssertUnwindSafe(job));
+        let (mut done, mut begun) = (Vec::new(), Instant::now());
+        while let Some(mut job) = self.next() {
+            if done.is_empty() {
+                begun = Instant::now();
+            }
+            job.work();
+            done.push(job);
+            if begun.elapsed() >= self.pool.gather {
+                done.drain(..).for_each(Job::answer);
+            }
         }
+        done.into_iter().for_each(Job::answer);
     }
 
     /// The next job. Without one the thread ends under the same lock, so that no job is queued in between and left.
-    fn next(&mut self) -> Option<Job> {
+    fn next(&mut self) -> Option<Box<dyn Job>> {
         let mut state = self.pool.lock();
         let job = state.waiting.take();
         if job.is_none() {
@@ -143,7 +184,8 @@ impl Drop for Thread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::future::Future as _;
+    use std::future::Future;
+    use std::pin::Pin;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc;
     use std::task::{Context, Waker};
@@ -224,6 +266,35 @@ mod tests {
     }
 
     #[test]
+    fn answers_are_gathered_only_while_jobs_wait() {
+        for gather in [Duration::MAX, Duration::ZERO] {
+            let pool = CpuPool::gathering(NonZeroUsize::MIN, gather);
+            runtime().block_on(async {
+                let (go, wait) = mpsc::channel::<()>();
+                let (under_way, last_is_under_way) = oneshot::channel();
+                let mut context = Context::from_waker(Waker::noop());
+                let (go_first, wait_first) = mpsc::channel::<()>();
+                let mut first = Box::pin(pool.run(move || wait_first.recv().is_ok()));
+                let mut second = Box::pin(pool.run(|| true));
+                let mut last = Box::pin(pool.run(move || under_way.send(()).is_ok() && wait.recv().is_ok()));
+                for job in [first.as_mut() as Pin<&mut dyn Future<Output = _>>, second.as_mut(), last.as_mut()] {
+                    assert!(job.poll(&mut context).is_pending());
+                }
+                go_first.send(()).unwrap();
+                last_is_under_way.await.unwrap();
+                let answered = gather == Duration::ZERO;
+                assert_eq!(first.as_mut().poll(&mut context).is_ready(), answered);
+                assert_eq!(second.as_mut().poll(&mut context).is_ready(), answered);
+                go.send(()).unwrap();
+                assert_eq!(last.await, Some(true));
+                if !answered {
+                    assert_eq!((first.await, second.await), (Some(true), Some(true)));
+                }
+            });
+        }
+    }
+
+    #[test]
     fn a_job_in_a_lane_of_its_own_passes_a_burst() {
         let pool = pool(1);
         runtime().block_on(async {
@@ -263,7 +334,8 @@ mod tests {
         first.shutdown_background();
         let refused = {
             let _inside = handle.enter();
-            pool.add(Box::new(|| ())).map(|thread| tokio::task::spawn_blocking(move || thread.work()))
+            pool.add(Box::new(Task { work: Some(|| ()), answer: None, reply: oneshot::channel().0 }))
+                .map(|thread| tokio::task::spawn_blocking(move || thread.work()))
         };
         drop(refused);
         assert_eq!(pool.inner.lock().threads, 0);
