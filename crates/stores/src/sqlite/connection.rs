@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 
 mod log;
 
-use log::{LOG_BYTES, Log};
+use log::{LOG_BYTES, LOG_PAGES, Log};
 
 /// The maximum number of writes in a transaction, which bounds how long the first of them waits for the last.
 const MAX_BATCH: usize = 512;
@@ -230,6 +230,7 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     // Content of deleted rows (payloads, names, accounts) is overwritten where that costs no extra page.
     connection.pragma_update(None, "secure_delete", "fast")?;
+    connection.pragma_update_and_check(None, "wal_autocheckpoint", LOG_PAGES, |_| Ok(()))?;
     // After a burst of writes the next write cuts the log back.
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))
 }
