@@ -2,6 +2,7 @@
 
 use bankrail_values::json::{JsonValue, read, write_string};
 use std::fmt::{Display, Write as _};
+use std::ops::Range;
 
 /// JSON being written.
 pub(crate) struct Output {
@@ -47,7 +48,8 @@ impl Output {
     pub(crate) fn object<'n>(&mut self, members: impl FnOnce(&mut ObjectOut<'_, 'n>)) {
         self.raw("{");
         self.depth += 1;
-        let mut object = ObjectOut { start: self.json.len(), names: Vec::new(), out: self };
+        let names = Vec::with_capacity(if self.canonical { 16 } else { 0 });
+        let mut object = ObjectOut { start: self.json.len(), names, out: self };
         members(&mut object);
         object.sort();
         self.depth -= 1;
@@ -88,8 +90,8 @@ pub(crate) struct ObjectOut<'o, 'n> {
     out: &'o mut Output,
     /// Where the object's first member begins.
     start: usize,
-    /// The names so far and where each member ends, if they are to be sorted.
-    names: Vec<(&'n str, usize)>,
+    /// The names so far and where each member is, without its comma, if they are to be sorted.
+    names: Vec<(&'n str, Range<usize>)>,
 }
 
 impl<'n> ObjectOut<'_, 'n> {
@@ -101,11 +103,12 @@ impl<'n> ObjectOut<'_, 'n> {
         if self.out.json.len() > self.start {
             self.out.raw(",");
         }
+        let begin = self.out.json.len();
         self.out.string(name);
         self.out.raw(":");
         value(self.out);
         if canonical {
-            self.names.push((name, self.out.json.len()));
+            self.names.push((name, begin..self.out.json.len()));
         }
     }
 
@@ -118,25 +121,21 @@ impl<'n> ObjectOut<'_, 'n> {
         self.member(name, |out| out.value(&value));
     }
 
+    /// Writes the members again behind themselves, in their order, and removes those before.
     fn sort(&mut self) {
-        if self.names.is_sorted() {
+        if self.names.is_sorted_by_key(|(name, _)| name) {
             return;
         }
-        let mut begin = self.start;
-        let mut members: Vec<(&str, &str)> = Vec::with_capacity(self.names.len());
-        for (name, end) in &self.names {
-            members.push((name, self.out.json.get(begin..*end).unwrap_or_default()));
-            begin = end + 1;
-        }
-        members.sort_unstable();
-        let mut sorted = String::with_capacity(self.out.json.len() - self.start);
-        for (_, json) in members {
-            if !sorted.is_empty() {
-                sorted.push(',');
+        let json = &mut self.out.json;
+        self.names.sort_unstable_by(|(a, at), (b, bt)| (a, json.get(at.clone())).cmp(&(b, json.get(bt.clone()))));
+        let end = json.len();
+        json.reserve(end - self.start);
+        for (_, member) in &self.names {
+            if json.len() > end {
+                json.push(',');
             }
-            sorted.push_str(json);
+            json.extend_from_within(member.clone());
         }
-        self.out.json.truncate(self.start);
-        self.out.json.push_str(&sorted);
+        json.drain(self.start..end);
     }
 }
