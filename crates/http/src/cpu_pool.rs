@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// How long after the start of a job its answer waits for those of the next jobs at most, not counting the job that is
-/// then under way.
+/// When a thread ends a job, it sends all answers if the first of their jobs began so long ago.
 const GATHER: Duration = Duration::from_millis(1);
 
 /// A bounded number of threads for work that occupies a core, such as RSA operations, so that it does not delay the
@@ -22,8 +21,9 @@ const GATHER: Duration = Duration::from_millis(1);
 ///   each job leaves a core idle in between, which costs a fifth of the deliveries per second.
 /// - Jobs of one lane ([`CpuPool::lane`]) start in the order of the calls, and the lanes take turns: a burst in one of
 ///   them does not keep the others waiting. A job whose caller no longer waits does not start.
-/// - While jobs wait, a thread answers those of a millisecond together: each answer would wake an asynchronous thread,
-///   which would take the core from the next job. When no job waits, it answers at once.
+/// - While jobs wait, those of a millisecond are answered together: each answer would wake an asynchronous thread,
+///   which would take the core from the next job. Whichever thread ends a job sends the answers of all, so that a job
+///   that hangs holds none of them back. When no job waits, answers are sent at once.
 #[derive(Clone)]
 pub struct CpuPool {
     inner: Arc<Inner>,
@@ -38,9 +38,14 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    waiting: Turns<Box<dyn Job>>,
+    waiting: Turns<BoxedJob>,
     threads: usize,
+    /// Jobs whose answers are to be sent, and when the first of them began.
+    done: Vec<BoxedJob>,
+    since: Option<Instant>,
 }
+
+type BoxedJob = Box<dyn Job>;
 
 trait Job: Send {
     /// Does the work if the caller waits for it. Keeps the answer.
@@ -111,7 +116,7 @@ impl CpuPool {
     }
 
     /// Queues a job. Returns a thread to start if there are fewer than allowed.
-    fn add(&self, job: Box<dyn Job>) -> Option<Thread> {
+    fn add(&self, job: BoxedJob) -> Option<Thread> {
         let mut state = self.inner.lock();
         state.waiting.add(self.lane, job);
         (state.threads < self.inner.size.get()).then(|| {
@@ -141,29 +146,36 @@ struct Thread {
 
 impl Thread {
     fn work(mut self) {
-        let (mut done, mut begun) = (Vec::new(), Instant::now());
-        while let Some(mut job) = self.next() {
-            if done.is_empty() {
-                begun = Instant::now();
-            }
+        let mut finished = None;
+        loop {
+            let (next, done) = self.next(finished);
+            done.into_iter().for_each(Job::answer);
+            let Some(mut job) = next else { break };
+            let begun = Instant::now();
             job.work();
-            done.push(job);
-            if begun.elapsed() >= self.pool.gather {
-                done.drain(..).for_each(Job::answer);
-            }
+            finished = Some((job, begun));
         }
-        done.into_iter().for_each(Job::answer);
     }
 
-    /// The next job. Without one the thread ends under the same lock, so that no job is queued in between and left.
-    fn next(&mut self) -> Option<Box<dyn Job>> {
+    /// The next job, and the jobs whose answers are to be sent now. Without a next job the thread ends under the same
+    /// lock, so that no job is queued in between and left.
+    fn next(&mut self, finished: Option<(BoxedJob, Instant)>) -> (Option<BoxedJob>, Vec<BoxedJob>) {
         let mut state = self.pool.lock();
-        let job = state.waiting.take();
-        if job.is_none() {
+        if let Some((job, begun)) = finished {
+            state.done.push(job);
+            state.since.get_or_insert(begun);
+        }
+        let next = state.waiting.take();
+        if next.is_none() {
             state.threads -= 1;
             self.ended = true;
         }
-        job
+        let due = next.is_none() || state.since.is_some_and(|since| since.elapsed() >= self.pool.gather);
+        if !due {
+            return (next, Vec::new());
+        }
+        state.since = None;
+        (next, std::mem::take(&mut state.done))
     }
 }
 
@@ -292,6 +304,31 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn a_job_that_hangs_holds_back_no_answer() {
+        let pool = CpuPool::gathering(2.try_into().unwrap(), Duration::MAX);
+        runtime().block_on(async {
+            let [(go_one, one), (go_other, other), (go_last, last)] = [(); 3].map(|()| mpsc::channel::<()>());
+            let (under_way, last_is_under_way) = oneshot::channel();
+            let mut context = Context::from_waker(Waker::noop());
+            let mut one = Box::pin(pool.run(move || one.recv().is_ok()));
+            let mut other = Box::pin(pool.run(move || other.recv().is_ok()));
+            let mut quick = Box::pin(pool.run(|| true));
+            let mut last = Box::pin(pool.run(move || under_way.send(()).is_ok() && last.recv().is_ok()));
+            for job in [one.as_mut() as Pin<&mut dyn Future<Output = _>>, other.as_mut(), quick.as_mut(), last.as_mut()]
+            {
+                assert!(job.poll(&mut context).is_pending());
+            }
+            go_one.send(()).unwrap();
+            last_is_under_way.await.unwrap();
+            assert!(one.as_mut().poll(&mut context).is_pending() && quick.as_mut().poll(&mut context).is_pending());
+            go_other.send(()).unwrap();
+            assert_eq!((one.await, other.await, quick.await), (Some(true), Some(true), Some(true)));
+            go_last.send(()).unwrap();
+            assert_eq!(last.await, Some(true));
+        });
     }
 
     #[test]
