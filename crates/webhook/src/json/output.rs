@@ -48,8 +48,7 @@ impl Output {
     pub(crate) fn object<'n>(&mut self, members: impl FnOnce(&mut ObjectOut<'_, 'n>)) {
         self.raw("{");
         self.depth += 1;
-        let names = Vec::with_capacity(if self.canonical { 16 } else { 0 });
-        let mut object = ObjectOut { start: self.json.len(), names, out: self };
+        let mut object = ObjectOut { start: self.json.len(), names: Vec::new(), out: self };
         members(&mut object);
         object.sort();
         self.depth -= 1;
