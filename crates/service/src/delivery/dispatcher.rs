@@ -30,7 +30,7 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
@@ -168,6 +168,7 @@ impl Dispatcher {
     pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
         let mut stop = std::pin::pin!(stop);
         let mut under_way: JoinSet<()> = JoinSet::new();
+        let (leaving, mut left) = mpsc::unbounded_channel();
         let mut places = Places::new(&self.shared.options);
         let mut pauses = Pauses::new(&self.shared.options);
         // Runs beside the deliveries and ends with this function.
@@ -186,14 +187,18 @@ impl Dispatcher {
         loop {
             // One lease for all the places that have become free, because each lease is a write to the outbox.
             while let Some(ended) = under_way.try_join_next_with_id() {
-                places.leave(task_of(ended));
+                places.end(task_of(ended));
             }
-            let look = self.shared.lease_into(&mut under_way, &mut places).await;
+            while let Ok(task) = left.try_recv() {
+                places.leave(task);
+            }
+            let look = self.shared.lease_into(&mut under_way, &mut places, &leaving).await;
             let until_slow = places.until_slow(Instant::now());
             tokio::select! {
                 biased;
                 () = &mut stop => break,
-                Some(ended) = under_way.join_next_with_id() => places.leave(task_of(ended)),
+                Some(ended) = under_way.join_next_with_id() => places.end(task_of(ended)),
+                Some(task) = left.recv() => places.leave(task),
                 () = self.shared.wake.notified() => {}
                 () = self.shared.idle(look, &mut pauses, until_slow) => {}
             }
@@ -210,7 +215,8 @@ impl Dispatcher {
     pub async fn run_once(&self) -> Result<usize, StoreError> {
         let leased = self.shared.lease(Places::new(&self.shared.options).free()).await?;
         let made =
-            futures_util::future::join_all(leased.into_iter().map(|(_, entry)| self.shared.deliver(entry))).await;
+            futures_util::future::join_all(leased.into_iter().map(|(_, entry)| self.shared.deliver(entry, || ())))
+                .await;
         Ok(made.len())
     }
 }
@@ -232,7 +238,12 @@ enum Look {
 
 impl Shared {
     /// Starts as many deliveries as there are places for.
-    async fn lease_into(self: &Arc<Self>, under_way: &mut JoinSet<()>, places: &mut Places) -> Look {
+    async fn lease_into(
+        self: &Arc<Self>,
+        under_way: &mut JoinSet<()>,
+        places: &mut Places,
+        leaving: &mpsc::UnboundedSender<Id>,
+    ) -> Look {
         for endpoint in places.move_slow(Instant::now()) {
             if let Some(known) = self.endpoints.get(&endpoint) {
                 known.set_slow(true);
@@ -247,7 +258,12 @@ impl Shared {
                 let leased = !entries.is_empty();
                 for (slow, entry) in entries {
                     let (shared, endpoint) = (Arc::clone(self), entry.message.endpoint.clone());
-                    let task = under_way.spawn(async move { shared.deliver(entry).await }).id();
+                    let leaving = leaving.clone();
+                    let leave = move || {
+                        // The loop has ended if nobody receives it.
+                        let _ = leaving.send(tokio::task::id());
+                    };
+                    let task = under_way.spawn(async move { shared.deliver(entry, leave).await }).id();
                     places.take(task, endpoint, slow, Instant::now());
                 }
                 if places.free().quick == 0 { Look::Needless } else { Look::Made { leased } }
@@ -304,8 +320,8 @@ impl Shared {
         due.map(|due| due.saturating_since(self.clock.now()))
     }
 
-    /// Makes one delivery of a leased entry and records it.
-    async fn deliver(&self, entry: OutboxEntry) {
+    /// Makes one delivery of a leased entry and records it. `leave` is called when only the record is left to wait for.
+    async fn deliver(&self, entry: OutboxEntry, leave: impl FnOnce()) {
         let now = self.clock.now();
         let Some(known) = self.endpoints.get(&entry.message.endpoint) else {
             tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint, "no such endpoint");
@@ -337,7 +353,16 @@ impl Shared {
             duration_ms = u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
             "delivery made"
         );
-        match self.outbox.record(entry.id, self.owner, &record, next, ended).await {
+        let mut recording = self.outbox.record(entry.id, self.owner, &record, next, ended);
+        // The next lease follows the record, so that a store can make both durable at once.
+        let recorded = match recording.as_mut().now_or_never() {
+            Some(recorded) => recorded,
+            None => {
+                leave();
+                recording.await
+            }
+        };
+        match recorded {
             Ok(true) => {}
             // It took longer than the lease, and another worker has the entry. Two deliveries are allowed.
             Ok(false) => tracing::warn!(entry = %entry.id, "the lease was lost"),

@@ -3,6 +3,7 @@
 mod circuit;
 mod endpoints;
 mod fair;
+mod faulty;
 mod https;
 mod leaks;
 mod operators;

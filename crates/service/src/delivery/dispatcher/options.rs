@@ -88,6 +88,9 @@ impl DispatcherOptions {
 
     /// The most deliveries that this worker makes at once, without the slow ones; at least one. Default: 64.
     ///
+    /// A delivery whose outcome is known and whose record is on the way to the outbox does not count: there are at most
+    /// as many of those as places, the slow ones included.
+    ///
     /// The endpoints take turns. Beside each delivery that an endpoint has under way it leaves places free for
     /// endpoints with fewer: a quarter of these places, or of [`DispatcherOptions::slow_concurrency`] if those are
     /// fewer, divided by [`DispatcherOptions::per_endpoint`].

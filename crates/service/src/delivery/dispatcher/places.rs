@@ -7,6 +7,9 @@ use tokio::task::Id;
 use tokio::time::Instant;
 
 /// Two sorts of places: those of slow deliveries are apart, so that they are in nobody else's way.
+///
+/// A delivery leaves its place when its outcome is known and its record is on the way to the outbox, so that the next
+/// lease is made beside the record and not after it. At most as many records are under way as there are places.
 #[derive(Debug)]
 pub(super) struct Places {
     concurrency: usize,
@@ -20,7 +23,15 @@ struct Taken {
     task: Id,
     endpoint: EndpointId,
     since: Instant,
-    slow: bool,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Quick,
+    Slow,
+    /// None: only its record is under way.
+    Left,
 }
 
 /// How many places are free.
@@ -41,20 +52,29 @@ impl Places {
     }
 
     pub(super) fn free(&self) -> Free {
-        let slow = self.taken.iter().filter(|taken| taken.slow).count();
+        let in_place = |place| self.taken.iter().filter(|taken| taken.place == place).count();
+        let records = (self.concurrency + self.slow_concurrency).saturating_sub(in_place(Place::Left));
         Free {
-            quick: self.concurrency.saturating_sub(self.taken.len() - slow),
-            slow: self.slow_concurrency.saturating_sub(slow),
+            quick: self.concurrency.saturating_sub(in_place(Place::Quick)).min(records),
+            slow: self.slow_concurrency.saturating_sub(in_place(Place::Slow)).min(records),
         }
     }
 
     /// A delivery begins, in a slow place or in another.
     pub(super) fn take(&mut self, task: Id, endpoint: EndpointId, slow: bool, now: Instant) {
-        self.taken.push(Taken { task, endpoint, since: now, slow });
+        let place = if slow { Place::Slow } else { Place::Quick };
+        self.taken.push(Taken { task, endpoint, since: now, place });
+    }
+
+    /// A delivery leaves its place, and its record is under way.
+    pub(super) fn leave(&mut self, task: Id) {
+        if let Some(taken) = self.taken.iter_mut().find(|taken| taken.task == task) {
+            taken.place = Place::Left;
+        }
     }
 
     /// A delivery has ended.
-    pub(super) fn leave(&mut self, task: Id) {
+    pub(super) fn end(&mut self, task: Id) {
         if let Some(at) = self.taken.iter().position(|taken| taken.task == task) {
             self.taken.swap_remove(at);
         }
@@ -65,10 +85,12 @@ impl Places {
     pub(super) fn move_slow(&mut self, now: Instant) -> Vec<EndpointId> {
         let mut free = self.free().slow;
         let mut endpoints = Vec::new();
-        for taken in self.taken.iter_mut().filter(|taken| !taken.slow) {
+        for taken in self.taken.iter_mut().filter(|taken| taken.place == Place::Quick) {
             if now.saturating_duration_since(taken.since) >= self.slow_after {
                 endpoints.push(taken.endpoint.clone());
-                taken.slow = free > 0;
+                if free > 0 {
+                    taken.place = Place::Slow;
+                }
                 free = free.saturating_sub(1);
             }
         }
@@ -77,8 +99,8 @@ impl Places {
 
     /// How long until the next delivery becomes slow. `None`: none will.
     pub(super) fn until_slow(&self, now: Instant) -> Option<Duration> {
-        let ages =
-            self.taken.iter().filter(|taken| !taken.slow).map(|taken| now.saturating_duration_since(taken.since));
+        let quick = self.taken.iter().filter(|taken| taken.place == Place::Quick);
+        let ages = quick.map(|taken| now.saturating_duration_since(taken.since));
         ages.filter_map(|age| self.slow_after.checked_sub(age)).filter(|left| !left.is_zero()).min()
     }
 }
@@ -111,12 +133,37 @@ mod tests {
         assert_eq!(places.move_slow(after(1_020)), [endpoint("b"), endpoint("c")], "one of them keeps its place");
         assert_eq!(places.free(), Free { quick: 2, slow: 0 });
         assert_eq!(places.until_slow(after(1_020)), None);
-        places.leave(tasks[0]);
+        places.end(tasks[0]);
         assert_eq!(places.move_slow(after(1_030)), [endpoint("c")], "until another one leaves");
         assert_eq!(places.free(), Free { quick: 3, slow: 0 });
+        places.end(tasks[0]);
+        places.end(tasks[1]);
+        places.end(tasks[2]);
+        assert_eq!(places.free(), Free { quick: 3, slow: 2 });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_delivery_whose_record_is_under_way_has_no_place_but_is_counted() {
+        let options = DispatcherOptions::new().concurrency(2).slow_concurrency(1).slow_after(Duration::from_secs(1));
+        let mut places = Places::new(&options);
+        let start = Instant::now();
+        let tasks: Vec<_> = (0..5).map(|_| tokio::spawn(async {}).id()).collect();
+        let take = |places: &mut Places, task: usize, slow| places.take(tasks[task], endpoint("a"), slow, start);
+        take(&mut places, 0, false);
+        take(&mut places, 1, true);
+        assert_eq!(places.free(), Free { quick: 1, slow: 0 });
         places.leave(tasks[0]);
         places.leave(tasks[1]);
+        assert_eq!(places.free(), Free { quick: 1, slow: 1 }, "two of three records");
+        assert!(places.move_slow(start + Duration::from_secs(2)).is_empty(), "it is over, and does not become slow");
+        assert_eq!(places.until_slow(start), None);
+        take(&mut places, 2, false);
         places.leave(tasks[2]);
-        assert_eq!(places.free(), Free { quick: 3, slow: 2 });
+        assert_eq!(places.free(), Free { quick: 0, slow: 0 });
+        places.end(tasks[1]);
+        assert_eq!(places.free(), Free { quick: 1, slow: 1 });
+        places.end(tasks[0]);
+        places.end(tasks[2]);
+        assert_eq!(places.free(), Free { quick: 2, slow: 1 });
     }
 }

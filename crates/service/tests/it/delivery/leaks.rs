@@ -1,25 +1,21 @@
 //! No failure of a delivery tells the log what a message holds, or a secret.
 
+use super::faulty::Faulty;
 use super::world::{fresh_headers, sealed_by, sealer};
 use crate::capture::Capture;
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
-use bankrail_mailbox::{
-    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued, EntryId,
-    Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxSummary, Outgoing,
-    Schedule, StoppedEndpoint,
-};
+use bankrail_mailbox::{EndpointId, Outbox, Outgoing, Schedule};
 use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_service::delivery::{
     CpuPool, Dispatcher, DispatcherOptions, Endpoints, SealFuture, SealPayload, Transport, TransportError,
     TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };
-use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
-use bankrail_values::{Clock, ManualClock, Money, StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_values::{Clock, ManualClock, Money, Timestamp};
 use bankrail_webhook::{CaseType, Message, MessageKind, samples};
 use http::{HeaderMap, StatusCode};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Stands in every text; account and amount are marked by their digits. The API key is that of `world`.
@@ -91,115 +87,6 @@ impl SealPayload for Sealing {
     }
 }
 
-/// An outbox that fails when told to, for a reason that holds a mark.
-#[derive(Debug)]
-struct Faulty {
-    inner: MemoryOutbox,
-    fails: AtomicBool,
-    /// Whether it forgets who has leased an entry.
-    loses_leases: bool,
-}
-
-impl Faulty {
-    fn fault(&self) -> Result<(), StoreError> {
-        let fails = self.fails.load(Ordering::SeqCst);
-        if fails { Err(StoreError::new(StoreErrorKind::Unavailable, "row (JANE MARKED, 990077123)")) } else { Ok(()) }
-    }
-}
-
-macro_rules! failing {
-    ($self:ident, $call:expr) => {
-        Box::pin(async move {
-            $self.fault()?;
-            $call.await
-        })
-    };
-}
-
-impl Outbox for Faulty {
-    fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
-        failing!(self, self.inner.enqueue(message, now))
-    }
-    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        failing!(self, self.inner.lease(request, now))
-    }
-    fn record<'a>(
-        &'a self,
-        id: EntryId,
-        owner: LeaseOwner,
-        delivery: &'a DeliveryRecord,
-        next: Disposition,
-        now: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        if self.loses_leases {
-            return Box::pin(async { Ok(false) });
-        }
-        failing!(self, self.inner.record(id, owner, delivery, next, now))
-    }
-    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
-        failing!(self, self.inner.release(id, owner, due))
-    }
-    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        failing!(self, self.inner.next_due())
-    }
-    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
-        failing!(self, self.inner.hold_endpoint(endpoint, circuit))
-    }
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
-        failing!(self, self.inner.close_circuit(endpoint, openings, now))
-    }
-    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
-        failing!(self, self.inner.circuits())
-    }
-    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
-        failing!(self, self.inner.deliveries(id))
-    }
-    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
-        failing!(self, self.inner.find(id))
-    }
-    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
-        failing!(self, self.inner.list(query))
-    }
-    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
-        failing!(self, self.inner.summary(id))
-    }
-    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        failing!(self, self.inner.resend(id, now))
-    }
-    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
-        failing!(self, self.inner.resend_all(endpoint, now))
-    }
-    fn drop_entry<'a>(&'a self, id: EntryId, who: &'a Intervention, now: Timestamp) -> StoreFuture<'a, DropOutcome> {
-        failing!(self, self.inner.drop_entry(id, who, now))
-    }
-    fn stop_endpoint<'a>(
-        &'a self,
-        endpoint: &'a EndpointId,
-        who: &'a Intervention,
-        now: Timestamp,
-    ) -> StoreFuture<'a, ()> {
-        failing!(self, self.inner.stop_endpoint(endpoint, who, now))
-    }
-    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
-        failing!(self, self.inner.resume_endpoint(endpoint))
-    }
-    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
-        failing!(self, self.inner.stopped_endpoints())
-    }
-    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        failing!(self, self.inner.forget(before))
-    }
-    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        failing!(self, self.inner.oldest_pending())
-    }
-    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
-        failing!(self, self.inner.counts(endpoint))
-    }
-    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
-        failing!(self, self.inner.backlogs(after, limit))
-    }
-}
-
 struct Provider {
     dispatcher: Dispatcher,
     outbox: Arc<Faulty>,
@@ -209,8 +96,7 @@ struct Provider {
 
 fn provider(sealing: Sealing, answer: Answer, loses_leases: bool) -> Provider {
     let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
-    let inner = MemoryStore::new().outbox();
-    let outbox = Arc::new(Faulty { inner, fails: AtomicBool::default(), loses_leases });
+    let outbox = Arc::new(Faulty { loses_leases, ..Faulty::new() });
     let (endpoints, acme) = (Endpoints::new(), "acme".parse::<EndpointId>().unwrap());
     endpoints.insert(sealed_by(&acme, Arc::new(sealing)));
     // One delivery each, and then a dead letter.

@@ -1,7 +1,10 @@
 //! Starting, waking and stopping a dispatcher.
 
-use super::world::World;
-use bankrail_mailbox::{Outbox as _, OutboxState};
+use super::faulty::Faulty;
+use super::world::{World, fresh_headers};
+use bankrail_mailbox::{Outbox as _, OutboxCounts, OutboxState};
+use bankrail_service::delivery::DispatcherOptions;
+use bankrail_webhook::samples;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -111,4 +114,36 @@ async fn a_loop_that_is_dropped_loses_nothing() {
     world.clock.advance(std::time::Duration::from_secs(60));
     assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
     assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
+}
+
+#[tokio::test]
+async fn the_next_delivery_does_not_wait_for_the_record_of_the_last_one() {
+    let world = World::new();
+    let outbox = Arc::new(Faulty::new());
+    outbox.records.forget_permits(outbox.records.available_permits());
+    let options = DispatcherOptions::new().concurrency(1).slow_concurrency(1).per_endpoint(10);
+    let dispatcher = world.dispatcher_over(outbox.clone(), options);
+    let message = samples::all().remove(0);
+    for _ in 0..4 {
+        dispatcher.enqueue(&world.acme, &message, fresh_headers(message.kind())).await.unwrap();
+    }
+    let counts = async || outbox.counts(None).await.unwrap();
+    let all = async {
+        // As many deliveries wait for their records as there are places.
+        while world.receiver.count() < 2 {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!((world.receiver.count(), counts().await.delivered), (2, 0));
+        for made in 1..=4 {
+            outbox.records.add_permits(1);
+            while counts().await.delivered < made {
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    dispatcher.run(all).await;
+    assert_eq!((world.receiver.count(), counts().await), (4, OutboxCounts { delivered: 4, ..Default::default() }));
 }

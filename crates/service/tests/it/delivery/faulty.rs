@@ -1,0 +1,131 @@
+//! An outbox in memory with faults.
+
+use bankrail_mailbox::{
+    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued, EntryId,
+    Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxSummary, Outgoing,
+    StoppedEndpoint,
+};
+use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Semaphore;
+
+/// An outbox that fails when told to, for a reason that holds a mark.
+#[derive(Debug)]
+pub(super) struct Faulty {
+    pub(super) inner: MemoryOutbox,
+    pub(super) fails: AtomicBool,
+    /// Whether it forgets who has leased an entry.
+    pub(super) loses_leases: bool,
+    /// Each record of a delivery waits for a permit.
+    pub(super) records: Semaphore,
+}
+
+impl Faulty {
+    pub(super) fn new() -> Self {
+        let records = Semaphore::new(Semaphore::MAX_PERMITS);
+        Self { inner: MemoryStore::new().outbox(), fails: AtomicBool::default(), loses_leases: false, records }
+    }
+
+    fn fault(&self) -> Result<(), StoreError> {
+        let fails = self.fails.load(Ordering::SeqCst);
+        if fails { Err(StoreError::new(StoreErrorKind::Unavailable, "row (JANE MARKED, 990077123)")) } else { Ok(()) }
+    }
+}
+
+macro_rules! failing {
+    ($self:ident, $call:expr) => {
+        Box::pin(async move {
+            $self.fault()?;
+            $call.await
+        })
+    };
+}
+
+impl Outbox for Faulty {
+    fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
+        failing!(self, self.inner.enqueue(message, now))
+    }
+    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        failing!(self, self.inner.lease(request, now))
+    }
+    fn record<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        delivery: &'a DeliveryRecord,
+        next: Disposition,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        if self.loses_leases {
+            return Box::pin(async { Ok(false) });
+        }
+        Box::pin(async move {
+            self.records.acquire().await.unwrap().forget();
+            self.fault()?;
+            self.inner.record(id, owner, delivery, next, now).await
+        })
+    }
+    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
+        failing!(self, self.inner.release(id, owner, due))
+    }
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        failing!(self, self.inner.next_due())
+    }
+    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
+        failing!(self, self.inner.hold_endpoint(endpoint, circuit))
+    }
+    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
+        failing!(self, self.inner.close_circuit(endpoint, openings, now))
+    }
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        failing!(self, self.inner.circuits())
+    }
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
+        failing!(self, self.inner.deliveries(id))
+    }
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
+        failing!(self, self.inner.find(id))
+    }
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
+        failing!(self, self.inner.list(query))
+    }
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        failing!(self, self.inner.summary(id))
+    }
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        failing!(self, self.inner.resend(id, now))
+    }
+    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
+        failing!(self, self.inner.resend_all(endpoint, now))
+    }
+    fn drop_entry<'a>(&'a self, id: EntryId, who: &'a Intervention, now: Timestamp) -> StoreFuture<'a, DropOutcome> {
+        failing!(self, self.inner.drop_entry(id, who, now))
+    }
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        who: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        failing!(self, self.inner.stop_endpoint(endpoint, who, now))
+    }
+    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
+        failing!(self, self.inner.resume_endpoint(endpoint))
+    }
+    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
+        failing!(self, self.inner.stopped_endpoints())
+    }
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        failing!(self, self.inner.forget(before))
+    }
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        failing!(self, self.inner.oldest_pending())
+    }
+    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
+        failing!(self, self.inner.counts(endpoint))
+    }
+    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+        failing!(self, self.inner.backlogs(after, limit))
+    }
+}
