@@ -394,7 +394,7 @@ struct Queue {
     /// A write that was taken from the queue and must run alone.
     next: Option<Box<dyn Job>>,
     gather: Duration,
-    /// Whether the last transaction had more than one write.
+    /// Whether the last transaction had writes of more than one delivery.
     shared: bool,
 }
 
@@ -415,7 +415,8 @@ impl Queue {
             open = self.drain(batch) && batch.len() > before;
             pauses -= 1;
         }
-        self.shared = batch.len() > 1;
+        // A dispatcher that makes one delivery after the other records it and leases the next at once.
+        self.shared = batch.len() > 2;
         true
     }
 
