@@ -17,8 +17,10 @@ pub(super) struct Reader<'a> {
     levels: usize,
     /// Values that may still be read.
     values: usize,
-    /// Whether values are kept or only checked. Names are kept either way, to find duplicates.
+    /// Whether values are kept or only checked.
     keep: bool,
+    /// The members that were read of the objects that are open, those of the innermost last.
+    members: Vec<JsonMember<'a>>,
 }
 
 impl<'a> Reader<'a> {
@@ -29,8 +31,8 @@ impl<'a> Reader<'a> {
         }
         let text =
             std::str::from_utf8(json).map_err(|error| JsonError::new(JsonFault::NotUtf8, error.valid_up_to()))?;
-        let (levels, values) = (limits.max_depth, limits.max_values);
-        Self { text, at: 0, limits: *limits, levels, values, keep }.document().map_err(|error| *error)
+        let (levels, values, members) = (limits.max_depth, limits.max_values, Vec::new());
+        Self { text, at: 0, limits: *limits, levels, values, keep, members }.document().map_err(|error| *error)
     }
 
     fn document(mut self) -> Fallible<JsonValue<'a>> {
@@ -67,17 +69,18 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self) -> Fallible<JsonObject<'a>> {
-        let mut members: Vec<JsonMember<'a>> = Vec::new();
         if self.eat(b'}') {
-            return Ok(JsonObject(members));
+            return Ok(JsonObject(Vec::new()));
         }
+        let first = self.members.len();
         loop {
             let name_at = self.at;
             if self.peek() != Some(b'"') {
                 return Err(self.expected("a member name"));
             }
             let name = self.string(true)?;
-            if members.len() < FEW && members.iter().any(|member| member.name == name) {
+            let own = self.members.get(first..).unwrap_or_default();
+            if own.len() < FEW && own.iter().any(|member| member.name == name) {
                 return Err(duplicate(&name, name_at));
             }
             self.skip_white_space();
@@ -88,7 +91,7 @@ impl<'a> Reader<'a> {
             let value_at = self.at;
             let value = self.value().map_err(|error| error.inside(&name))?;
             let json = self.text.get(value_at..self.at).unwrap_or_default();
-            members.push(JsonMember { name, value, json });
+            self.members.push(JsonMember { name, value, json });
             self.skip_white_space();
             if self.eat(b'}') {
                 break;
@@ -98,21 +101,11 @@ impl<'a> Reader<'a> {
             }
             self.skip_white_space();
         }
-        if members.len() > FEW {
-            self.refuse_duplicates(&members)?;
+        let own = self.members.drain(first..);
+        if own.len() > FEW {
+            refuse_duplicates(own.as_slice(), self.text)?;
         }
-        Ok(JsonObject(members))
-    }
-
-    /// Finds duplicates by sorting, for objects with more than [`FEW`] members.
-    fn refuse_duplicates(&self, members: &[JsonMember<'a>]) -> Fallible<()> {
-        let mut sorted: Vec<&JsonMember<'a>> = members.iter().collect();
-        sorted.sort_by(|a, b| a.name.cmp(&b.name));
-        let twice = sorted.iter().zip(sorted.iter().skip(1)).find(|(first, second)| first.name == second.name);
-        match twice {
-            Some((_, second)) => Err(duplicate(&second.name, self.offset_of(second.json))),
-            None => Ok(()),
-        }
+        Ok(JsonObject(if self.keep { own.collect() } else { Vec::new() }))
     }
 
     fn array(&mut self) -> Fallible<Vec<JsonValue<'a>>> {
@@ -216,11 +209,6 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// The byte position of a part of the text.
-    fn offset_of(&self, part: &str) -> usize {
-        part.as_ptr().addr().saturating_sub(self.text.as_ptr().addr())
-    }
-
     fn expected(&self, expected: &'static str) -> Box<JsonError> {
         self.fault(JsonFault::Syntax { expected })
     }
@@ -235,4 +223,17 @@ const FEW: usize = 16;
 
 fn duplicate(name: &str, at: usize) -> Box<JsonError> {
     Box::new(JsonError::new(JsonFault::DuplicateMember, at)).inside(name)
+}
+
+/// Finds duplicates by sorting, for objects with more than [`FEW`] members of `text`.
+fn refuse_duplicates(members: &[JsonMember<'_>], text: &str) -> Fallible<()> {
+    let mut sorted: Vec<&JsonMember<'_>> = members.iter().collect();
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
+    let twice = sorted.iter().zip(sorted.iter().skip(1)).find(|(first, second)| first.name == second.name);
+    match twice {
+        Some((_, second)) => {
+            Err(duplicate(&second.name, second.json.as_ptr().addr().saturating_sub(text.as_ptr().addr())))
+        }
+        None => Ok(()),
+    }
 }

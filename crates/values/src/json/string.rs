@@ -4,19 +4,34 @@ use super::error::JsonFault;
 
 /// The number of bytes before the first quotation mark, backslash or control character.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
+    // Most texts are short. The rest of a long one is looked at in pieces.
+    let Some((start, mut rest)) = bytes.split_first_chunk::<PIECE>() else { return plain_words(bytes) };
+    let mut length = plain_words(start);
+    if length < PIECE {
+        return length;
+    }
+    while let Some((piece, after)) = rest.split_first_chunk::<PIECE>() {
+        if piece.iter().fold(0, |found, byte| found | u8::from(is_special(*byte))) != 0 {
+            break;
+        }
+        (length, rest) = (length + PIECE, after);
+    }
+    length + plain_words(rest)
+}
+
+const PIECE: usize = 32;
+
+fn is_special(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+}
+
+/// As [`plain_length`], eight bytes at a time.
+fn plain_words(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
     // Sets the highest bit of each zero byte of `word`, and perhaps of bytes after the first zero byte.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
-    let special = |byte: u8| u8::from(byte == b'"') | u8::from(byte == b'\\') | u8::from(byte < 0x20);
     let (mut length, mut rest) = (0, bytes);
-    // Long texts first in pieces that are looked at as a whole.
-    while let Some((piece, after)) = rest.split_first_chunk::<32>() {
-        if piece.iter().fold(0, |found, byte| found | special(*byte)) != 0 {
-            break;
-        }
-        (length, rest) = (length + 32, after);
-    }
     while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
         let control = word.wrapping_sub(ONES * 0x20) & !word;
@@ -27,7 +42,7 @@ pub(super) fn plain_length(bytes: &[u8]) -> usize {
         }
         (length, rest) = (length + 8, after);
     }
-    length + rest.iter().take_while(|byte| special(**byte) == 0).count()
+    length + rest.iter().take_while(|byte| !is_special(**byte)).count()
 }
 
 /// Replaces the escapes in the text between the quotation marks. Without `out` they are only checked. The offset of an

@@ -16,7 +16,10 @@ impl JsonObjectWriter {
     /// An object without members.
     #[must_use]
     pub fn new() -> Self {
-        Self("{".to_owned())
+        // Most are headers and claims of about this length.
+        let mut json = String::with_capacity(128);
+        json.push('{');
+        Self(json)
     }
 
     /// Adds a string member.

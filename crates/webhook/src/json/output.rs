@@ -16,6 +16,9 @@ pub(crate) struct Output {
 /// The member that differs in each regeneration of a message.
 const SKIPPED: &str = "creation_date_time";
 
+/// Few objects of a message have more.
+const MEMBERS: usize = 16;
+
 impl Output {
     /// JSON as it is delivered: members in the order of their declaration.
     pub(crate) fn plain() -> Self {
@@ -48,7 +51,8 @@ impl Output {
     pub(crate) fn object<'n>(&mut self, members: impl FnOnce(&mut ObjectOut<'_, 'n>)) {
         self.raw("{");
         self.depth += 1;
-        let mut object = ObjectOut { start: self.json.len(), names: Vec::new(), out: self };
+        let names = Vec::with_capacity(if self.canonical { MEMBERS } else { 0 });
+        let mut object = ObjectOut { start: self.json.len(), names, out: self };
         members(&mut object);
         object.sort();
         self.depth -= 1;
