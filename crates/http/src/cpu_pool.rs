@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
 /// When a thread ends a job, it sends all answers if the first of their jobs began so long ago.
@@ -21,9 +22,9 @@ const GATHER: Duration = Duration::from_millis(1);
 ///   each job leaves a core idle in between, which costs a fifth of the deliveries per second.
 /// - Jobs of one lane ([`CpuPool::lane`]) start in the order of the calls, and the lanes take turns: a burst in one of
 ///   them does not keep the others waiting. A job whose caller no longer waits does not start.
-/// - While jobs wait, those of a millisecond are answered together: each answer would wake an asynchronous thread,
-///   which would take the core from the next job. Whichever thread ends a job sends the answers of all, so that a job
-///   that hangs holds none of them back. When no job waits, answers are sent at once.
+/// - While jobs wait, those of a millisecond are answered together, by an asynchronous thread: it is woken once, where
+///   each answer would wake one, which takes the core from the next job. Whichever thread ends a job hands on the
+///   answers of all, so that a job that hangs holds none of them back. When no job waits, answers are sent at once.
 #[derive(Clone)]
 pub struct CpuPool {
     inner: Arc<Inner>,
@@ -138,6 +139,26 @@ impl Inner {
     }
 }
 
+/// Jobs whose answers are sent when it is dropped.
+struct Answers(Vec<BoxedJob>);
+
+impl Answers {
+    /// Has an asynchronous thread send them. One answer is sent from here, which wakes a thread as well. A runtime with
+    /// one thread need not be running, and these may be answers for callers in another one.
+    fn hand_on(self) {
+        let runtime = Handle::current();
+        if self.0.len() > 1 && runtime.runtime_flavor() == RuntimeFlavor::MultiThread {
+            runtime.spawn(async move { drop(self) });
+        }
+    }
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(Job::answer);
+    }
+}
+
 /// Counted as a thread of the pool until it ends.
 struct Thread {
     pool: Arc<Inner>,
@@ -149,7 +170,7 @@ impl Thread {
         let mut finished = None;
         loop {
             let (next, done) = self.next(finished);
-            done.into_iter().for_each(Job::answer);
+            Answers(done).hand_on();
             let Some(mut job) = next else { break };
             let begun = Instant::now();
             job.work();
@@ -329,6 +350,30 @@ mod tests {
             go_last.send(()).unwrap();
             assert_eq!(last.await, Some(true));
         });
+    }
+
+    #[test]
+    fn answers_reach_callers_in_another_runtime_when_that_of_the_thread_does_not_run() {
+        for mut builder in [tokio::runtime::Builder::new_current_thread(), tokio::runtime::Builder::new_multi_thread()]
+        {
+            let pool = CpuPool::gathering(NonZeroUsize::MIN, Duration::MAX);
+            let (go, wait) = mpsc::channel::<()>();
+            let idle = builder.build().unwrap();
+            let mut first = Box::pin(pool.run(move || wait.recv().is_ok()));
+            let mut context = Context::from_waker(Waker::noop());
+            idle.block_on(async { assert!(first.as_mut().poll(&mut context).is_pending()) });
+            if idle.handle().runtime_flavor() == RuntimeFlavor::MultiThread {
+                idle.shutdown_background();
+            } else {
+                std::mem::forget(idle);
+            }
+            runtime().block_on(async {
+                let mut second = Box::pin(pool.run(|| true));
+                assert!(second.as_mut().poll(&mut context).is_pending());
+                go.send(()).unwrap();
+                assert_eq!((first.await, second.await), (Some(true), Some(true)));
+            });
+        }
     }
 
     #[test]
