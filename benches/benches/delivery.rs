@@ -42,10 +42,10 @@ struct Keys {
 fn main() {
     let measure = bankrail_benches::measuring();
     let (rounds, messages) = if measure { (5, 1000) } else { (1, 8) };
-    let keys = Keys {
+    let keys = Arc::new(Keys {
         signing: SigningKey::generate(RsaSize::Rsa2048).unwrap(),
         decryption: DecryptionKey::generate(RsaSize::Rsa2048).unwrap(),
-    };
+    });
     let (verifying, encryption) = (keys.signing.verifying_key(), keys.decryption.encryption_key());
     let (encrypted, signature) = (encryption.encrypt(&[7; 64]).unwrap(), keys.signing.sign(b"x").unwrap());
     let seal = || drop((keys.signing.sign(black_box(b"x")).unwrap(), encryption.encrypt(&[7; 64]).unwrap()));
@@ -59,11 +59,11 @@ fn main() {
         for (rate, threads) in [(0, 1), (1, 2)] {
             rates[rate].push(per_second(messages, on_threads(messages, threads, &seal)));
         }
-        rates[2].push(per_second(messages, runtime.block_on(deliver(messages, &keys))));
+        rates[2].push(per_second(messages, runtime.block_on(runtime.spawn(deliver(messages, keys.clone()))).unwrap()));
         for (rate, threads) in [(3, 1), (4, 2)] {
             rates[rate].push(per_second(messages, on_threads(messages, threads, &open)));
         }
-        rates[5].push(per_second(messages, runtime.block_on(receive(messages, &keys))));
+        rates[5].push(per_second(messages, runtime.block_on(runtime.spawn(receive(messages, keys.clone()))).unwrap()));
     }
     let median = |rates: &mut Vec<f64>| {
         rates.sort_by(f64::total_cmp);
@@ -117,7 +117,7 @@ impl Transport for Answering {
     }
 }
 
-async fn deliver(messages: u32, keys: &Keys) -> Duration {
+async fn deliver(messages: u32, keys: Arc<Keys>) -> Duration {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path().join("outbox.db")).unwrap().outbox());
     let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key());
@@ -149,7 +149,7 @@ async fn deliver(messages: u32, keys: &Keys) -> Duration {
     took
 }
 
-async fn receive(messages: u32, keys: &Keys) -> Duration {
+async fn receive(messages: u32, keys: Arc<Keys>) -> Duration {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path().join("inbox.db")).unwrap().inbox());
     let opener = Opener::new(keys.decryption.clone(), keys.signing.verifying_key());
