@@ -53,7 +53,8 @@ impl Places {
 
     pub(super) fn free(&self) -> Free {
         let in_place = |place| self.taken.iter().filter(|taken| taken.place == place).count();
-        let records = (self.concurrency + self.slow_concurrency).saturating_sub(in_place(Place::Left));
+        let all = self.concurrency.saturating_add(self.slow_concurrency);
+        let records = all.saturating_sub(in_place(Place::Left));
         Free {
             quick: self.concurrency.saturating_sub(in_place(Place::Quick)).min(records),
             slow: self.slow_concurrency.saturating_sub(in_place(Place::Slow)).min(records),
@@ -165,5 +166,13 @@ mod tests {
         places.end(tasks[0]);
         places.end(tasks[2]);
         assert_eq!(places.free(), Free { quick: 2, slow: 1 });
+    }
+
+    #[test]
+    fn any_two_numbers_are_places() {
+        let most = DispatcherOptions::new().concurrency(usize::MAX).slow_concurrency(usize::MAX);
+        assert_eq!(Places::new(&most).free(), Free { quick: usize::MAX, slow: usize::MAX });
+        let none = DispatcherOptions::new().concurrency(0).slow_concurrency(0);
+        assert_eq!(Places::new(&none).free(), Free { quick: 1, slow: 1 });
     }
 }
