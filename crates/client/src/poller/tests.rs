@@ -623,7 +623,7 @@ fn shown_without_accounts_and_entries() {
     fn sends<T: Send>(_: T) {}
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let _guard = runtime.enter();
-    let bank = Bank::new(&[(A, &[&[4711]])]);
+    let bank = Bank::new(&[(A, &[&[471147114]])]);
     let shown = Arc::new(std::sync::Mutex::new(String::new()));
     let show = shown.clone();
     let handler = move |new: NewEntries| {
@@ -635,5 +635,5 @@ fn shown_without_accounts_and_entries() {
     sends(poller.run_due());
     assert_eq!(runtime.block_on(poller.run_due()), 1);
     let shown = format!("{} {poller:?}", shown.lock().unwrap());
-    assert!(!shown.contains(A) && !shown.contains("4711"), "{shown}");
+    assert!(!shown.contains(A) && !shown.contains("471147114"), "{shown}");
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 use tower::ServiceExt;
 
 /// Stands in every text; account and amount are marked by their digits. `our-key` is the receivers' API key.
-const MARKS: [&str; 5] = ["MARKED", "990077123", "77123", "our-key", "eyJ"];
+const MARKS: [&str; 5] = ["MARKED", "990077123", "880077123", "our-key", "eyJ"];
 const KIND: MessageKind = MessageKind::PaymentOutcome;
 
 /// A message with a mark in each text, an account and an amount.
@@ -30,7 +30,7 @@ fn marked() -> String {
     r#"{"creation_date_time":"2026-11-21T05:59:00.000Z","transaction_status":"RJCT",
         "transaction_status_additional_information":["JANE MARKED"],"mps_user_id":"MARKED",
         "instruction_identification":"I-MARKED","original_transaction_reference":{
-        "instructed_amount":{"currency":"AUD","amount":"77123.45"},"creditor_name":"JANE MARKED",
+        "instructed_amount":{"currency":"AUD","amount":"880077123.45"},"creditor_name":"JANE MARKED",
         "creditor_account_identification":"990077123"}}"#
         .to_owned()
 }
@@ -171,7 +171,7 @@ fn bad_deliveries() -> Vec<Request<Body>> {
         message(&format!(r#"{{"JANE MARKED":{}{}}}"#, "[".repeat(40), "]".repeat(40))),
         message(&marked().replace("2026-11-21T05:59:00.000Z", "JANE MARKED")),
         message(&marked().replace("\"AUD\"", "\"MARKED\"")),
-        message(&marked().replace("\"77123.45\"", "77123.45")),
+        message(&marked().replace("\"880077123.45\"", "880077123.45")),
         message(&marked().replace("\"transaction_status\":\"RJCT\",", "")),
         message(&marked().replace("\"RJCT\"", "\"MARKED\"")),
         message(&marked().replace("990077123", "9900771239900771239900771239900771239900")),

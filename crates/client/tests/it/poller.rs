@@ -306,7 +306,7 @@ async fn work_that_fails_undoes_the_record() {
 async fn logs_say_what_is_waited_for_and_name_no_account() {
     let (bank, client, _clock) = Bank::start().await;
     let store = store().await;
-    bank.change(ACCOUNTS[0], |entries| entries.push((4711, None)));
+    bank.change(ACCOUNTS[0], |entries| entries.push((471147114, None)));
     let accounts = ACCOUNTS.map(|account| PolledAccount::new(AccountId::parse(account).unwrap()));
     let [first, second] = accounts;
     let poller = Poller::transactional(client.statements(), store, [first.label("main"), second], pay);
@@ -323,7 +323,7 @@ async fn logs_say_what_is_waited_for_and_name_no_account() {
         assert!(line.contains(part), "{line}");
     }
     assert!(text.contains(r#"account="2""#) && text.contains("page recorded"), "{text}");
-    assert!(!text.contains(ACCOUNTS[0]) && !text.contains(ACCOUNTS[1]) && !text.contains("4711"), "{text}");
+    assert!(!text.contains(ACCOUNTS[0]) && !text.contains(ACCOUNTS[1]) && !text.contains("471147114"), "{text}");
 }
 
 #[tokio::test]

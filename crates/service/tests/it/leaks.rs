@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// The amount of every marked entry.
-const AMOUNT: &str = "31337";
+const AMOUNT: &str = "313371337";
 
 #[derive(Debug)]
 struct Down;

@@ -36,7 +36,8 @@ async fn a_line_for_each_answer_without_secrets_or_contents() {
     assert!(text.contains("error=malformed"), "{text}");
     assert!(text.contains("ledger failed") && text.contains("the store is unavailable"));
     let assertion = form.rsplit("client_assertion=").next().unwrap();
-    for secret in [API_KEY, "key-of-nobody", &token, assertion, "eyJ", "secretaccount", "A. Payer", "Rent", "1245"] {
+    for secret in [API_KEY, "key-of-nobody", &token, assertion, "eyJ", "secretaccount", "A. Payer", "Rent", "124531337"]
+    {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
 }

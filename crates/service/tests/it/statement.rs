@@ -56,7 +56,7 @@ async fn the_payload_is_what_the_specification_says() {
     let [balance] = report.balances.as_slice() else { panic!("one balance") };
     assert_eq!(balance.kind.code, BalanceTypeCode::Code(BalanceCode::InterimAvailable));
     assert_eq!(balance.kind.sub_kind, Some(BalanceSubType::Proprietary("Current".into())));
-    assert_eq!(balance.amount.to_string(), "1245500.00 AUD".replace("1245500.00", "1245.50"));
+    assert_eq!(balance.amount.to_string(), "124531337.50 AUD");
     assert_eq!(balance.direction, Direction::Credit);
 
     let summary = report.summary.as_ref().unwrap();

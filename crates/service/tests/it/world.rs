@@ -53,7 +53,7 @@ pub(crate) const MARK: &str = "MARK4711";
 
 /// A failure that quotes what it should not.
 pub(crate) fn failure() -> StoreError {
-    StoreError::new(StoreErrorKind::Unavailable, format!("row ({MARK}, 31337.77)"))
+    StoreError::new(StoreErrorKind::Unavailable, format!("row ({MARK}, 313371337.77)"))
 }
 
 #[derive(Debug, Default)]
@@ -356,7 +356,7 @@ fn accounts() -> Accounts {
     ];
     let entries =
         |currency| five.clone().map(|(amount, direction, channel)| entry(amount, currency, direction, channel));
-    hold("ACME", "1", aud.clone().with_name("Operating"), "1245.5", entries(Currency::AUD).into());
+    hold("ACME", "1", aud.clone().with_name("Operating"), "124531337.5", entries(Currency::AUD).into());
     hold("ACME", "2", aud.clone(), "-3", Vec::new());
     hold("ACME", "3", aud.clone().with_virtual_accounts(), "0", vec![virtual_entry()]);
     let dong = entry("1500", Currency::VND, Direction::Debit, EntryChannel::Ordinary);
@@ -381,18 +381,24 @@ fn accounts() -> Accounts {
     hold("ACME", "6", aud.clone().with_virtual_accounts(), "0", entries(Currency::AUD).into());
     hold("ACME", &"9".repeat(34), aud.clone(), "1", Vec::new());
     for (account, name, amount) in [
-        ("MARK4711LONG", format!("{MARK}{}", "x".repeat(200)), "31337.77"),
-        ("MARK4711CHARACTER", format!("{MARK}\u{1}"), "31337.77"),
+        ("MARK4711LONG", format!("{MARK}{}", "x".repeat(200)), "313371337.77"),
+        ("MARK4711CHARACTER", format!("{MARK}\u{1}"), "313371337.77"),
     ] {
         let mut bad = entry(amount, Currency::AUD, Direction::Credit, EntryChannel::Ordinary);
         let transaction = &mut bad.entry.details[0].transactions[0];
         transaction.parties.as_mut().unwrap().debtor = Some(Box::new(party(&name)));
-        hold("ACME", account, aud.clone(), "31337.77", vec![bad]);
+        hold("ACME", account, aud.clone(), "313371337.77", vec![bad]);
     }
-    hold("ACME", "MARK4711DIGITS", aud.clone(), "31337313373133731337.77", Vec::new());
-    let foreign = entry("31337.77", Currency::USD, Direction::Credit, EntryChannel::Ordinary);
-    hold("ACME", "MARK4711CURRENCY", aud.clone(), "31337.77", vec![foreign]);
-    hold("ACME", "MARK4711NAME", aud.clone().with_name(format!("{MARK}{}", "x".repeat(80))), "31337.77", Vec::new());
+    hold("ACME", "MARK4711DIGITS", aud.clone(), "31337133731337133731.77", Vec::new());
+    let foreign = entry("313371337.77", Currency::USD, Direction::Credit, EntryChannel::Ordinary);
+    hold("ACME", "MARK4711CURRENCY", aud.clone(), "313371337.77", vec![foreign]);
+    hold(
+        "ACME",
+        "MARK4711NAME",
+        aud.clone().with_name(format!("{MARK}{}", "x".repeat(80))),
+        "313371337.77",
+        Vec::new(),
+    );
     hold("BETA", "1", aud.clone(), "99", Vec::new());
     hold("BETA", "9", aud, "99", Vec::new());
     accounts

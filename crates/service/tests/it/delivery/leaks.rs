@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Stands in every text; account and amount are marked by their digits. The API key is that of `world`.
-const MARKS: [&str; 5] = ["MARKED", "990077123", "77123", "hunter2", "eyJ"];
+const MARKS: [&str; 5] = ["MARKED", "990077123", "880077123", "hunter2", "eyJ"];
 
 /// A message with a mark in each text, an account and an amount.
 fn marked() -> Message {
@@ -27,7 +27,7 @@ fn marked() -> Message {
     query.case_id = "CASE-MARKED".parse().unwrap();
     query.narrative = "MARKED: why?".parse().unwrap();
     query.payment_details.as_mut().unwrap().original_transaction_amount =
-        Some("77123.45 AUD".parse::<Money>().unwrap().into());
+        Some("880077123.45 AUD".parse::<Money>().unwrap().into());
     let debtor = query.mandate_details.debtor_information.as_mut().unwrap();
     debtor.party_name = Some("JANE MARKED".to_owned());
     debtor.account_identification = Some("990077123".to_owned());
