@@ -18,9 +18,11 @@ const KNOWN: &str = "SELECT
 
 const INSERT: &str = "INSERT INTO bankrail_inbox
     (kind, attributes, fingerprint, interim, acknowledgement, received, conflicts_with, follows, state, due, owner,
-    until, waits, attempts, body)
+    until, waits, attempts)
     VALUES (:kind, :attributes, :fingerprint, :interim, :acknowledgement, :now, :conflicts_with, :follows, 'pending',
-    :now, :owner, :until, max(:now, :until), :owner IS NOT NULL, :body)";
+    :now, :owner, :until, max(:now, :until), :owner IS NOT NULL)";
+
+const INSERT_BODY: &str = "INSERT INTO bankrail_inbox_body (id, body) VALUES (?1, ?2)";
 
 const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?2)";
 
@@ -45,8 +47,9 @@ const LEASE: &str = "UPDATE bankrail_inbox SET owner = :owner, until = :until, w
         ORDER BY id LIMIT :limit)
     RETURNING ";
 
-const COLUMNS: &str = "id, kind, attributes, body, acknowledgement, received, conflicts_with, follows, state, attempts,
-    last_error";
+/// With the payload. If that is missing, the entry cannot be read.
+const COLUMNS: &str = "id, kind, attributes, acknowledgement, received, conflicts_with, follows, state, attempts,
+    last_error, (SELECT body FROM bankrail_inbox_body AS payload WHERE payload.id = bankrail_inbox.id) AS body";
 
 const EXTEND: &str = "UPDATE bankrail_inbox SET until = ?3, waits = max(due, ?3) WHERE id = ?1 AND owner = ?2";
 
@@ -72,8 +75,22 @@ const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM ban
 pub(super) const LEASING: [&str; 2] = [WAKE, LEASE];
 
 #[cfg(test)]
-pub(super) const DAILY: &[&str] =
-    &[WAKE, LEASE, KNOWN, INSERT, INSERT_KEY, FOLLOW, TAKE, EXTEND, COMPLETE, RELEASE, DEAD_LETTER, RESEND, FORGET];
+pub(super) const DAILY: &[&str] = &[
+    WAKE,
+    LEASE,
+    KNOWN,
+    INSERT,
+    INSERT_BODY,
+    INSERT_KEY,
+    FOLLOW,
+    TAKE,
+    EXTEND,
+    COMPLETE,
+    RELEASE,
+    DEAD_LETTER,
+    RESEND,
+    FORGET,
+];
 
 /// The inbox of a [`SqliteStore`].
 #[derive(Clone, Debug)]
@@ -248,9 +265,9 @@ fn insert(
         ":follows": follows.map(number),
         ":owner": lease.as_ref().map(|lease| lease.owner.as_bytes()),
         ":until": lease.map(|lease| lease.until.unix_millis()),
-        ":body": &*message.body,
     })?;
     let id = connection.last_insert_rowid();
+    connection.prepare_cached(INSERT_BODY)?.execute(params![id, &*message.body])?;
     for key in message.key.hashes() {
         connection.prepare_cached(INSERT_KEY)?.execute(params![key.as_bytes(), id])?;
     }

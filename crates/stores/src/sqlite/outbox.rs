@@ -17,16 +17,33 @@ mod lease;
 mod operator;
 
 const INSERT: &str = "INSERT INTO bankrail_outbox
-    (endpoint, kind, message_id, fingerprint, attributes, state, enqueued, due, body)
-    VALUES (:endpoint, :kind, :message_id, :fingerprint, :attributes, 'pending', :now, :now, :body)
+    (endpoint, kind, message_id, fingerprint, attributes, state, enqueued, due)
+    VALUES (:endpoint, :kind, :message_id, :fingerprint, :attributes, 'pending', :now, :now)
     ON CONFLICT (endpoint, message_id) DO NOTHING";
 
-const COLUMNS: &str = "id, endpoint, kind, message_id, fingerprint, attributes, body, state, enqueued, due, deliveries";
+const INSERT_BODY: &str = "INSERT INTO bankrail_outbox_body (id, body) VALUES (?1, ?2)";
+
+/// Entries with their payloads. An entry whose payload is missing is found and cannot be read.
+macro_rules! entries {
+    ($state:literal, $which:literal) => {
+        concat!(
+            "SELECT o.id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due, deliveries, ",
+            $state,
+            " FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id WHERE ",
+            $which
+        )
+    };
+}
+
+const WITH_BODY: &str = entries!("state", "o.id = ?1");
+
+const SAME_ID: &str = entries!("state", "endpoint = ?1 AND message_id = ?2");
 
 /// With the state of dropped entries, which is not in the entry's row.
-const FIND: &str = "SELECT id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due, deliveries,
-    CASE WHEN EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = id) THEN 'dropped' ELSE state END AS state
-    FROM bankrail_outbox WHERE id = ?1";
+const FIND: &str = entries!(
+    "CASE WHEN EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = o.id) THEN 'dropped' ELSE state END AS state",
+    "o.id = ?1"
+);
 
 const RELEASE: &str = "UPDATE bankrail_outbox SET due = ?3, owner = NULL, until = NULL WHERE id = ?1 AND owner = ?2";
 
@@ -55,7 +72,8 @@ pub(super) use lease::DAILY as DAILY_LEASES;
 pub(super) use operator::DAILY as DAILY_INTERVENTIONS;
 
 #[cfg(test)]
-pub(super) const DAILY: &[&str] = &[INSERT, FIND, RELEASE, RECORD, INSERT_DELIVERY, DELIVERIES, RESEND, FORGET];
+pub(super) const DAILY: &[&str] =
+    &[INSERT, INSERT_BODY, WITH_BODY, SAME_ID, FIND, RELEASE, RECORD, INSERT_DELIVERY, DELIVERIES, RESEND, FORGET];
 
 /// The outbox of a [`SqliteStore`].
 #[derive(Clone, Debug)]
@@ -221,13 +239,14 @@ pub(super) fn enqueue(connection: &Connection, message: &Outgoing, now: Timestam
         ":fingerprint": message.fingerprint.as_bytes(),
         ":attributes": &*message.attributes,
         ":now": now.unix_millis(),
-        ":body": &*message.body,
     })?;
     if stored == 1 {
-        return Ok(Enqueued::New(entry_id(connection.last_insert_rowid())?));
+        let id = connection.last_insert_rowid();
+        connection.prepare_cached(INSERT_BODY)?.execute(params![id, &*message.body])?;
+        return Ok(Enqueued::New(entry_id(id)?));
     }
     let there = connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM bankrail_outbox WHERE endpoint = ?1 AND message_id = ?2"))?
+        .prepare_cached(SAME_ID)?
         .query_and_then(params![message.endpoint.as_str(), message_id], entry)?
         .next()
         .transpose()?;

@@ -15,6 +15,7 @@ const STEPS: &[&str] = &[
     include_str!("schema/6.sql"),
     include_str!("schema/7.sql"),
     include_str!("schema/8.sql"),
+    include_str!("schema/9.sql"),
 ];
 
 /// An error of bringing the tables up to date.
@@ -40,6 +41,13 @@ fn migrate_with(connection: &mut Connection, steps: &[&str]) -> Result<(), Migra
     if version(connection)? == known {
         return Ok(());
     }
+    // A step may change every row. What it takes to undo it is kept in a file then, not in memory.
+    connection.pragma_update(None, "temp_store", "FILE")?;
+    run_steps(connection, steps, known)?;
+    Ok(connection.pragma_update(None, "temp_store", "MEMORY")?)
+}
+
+fn run_steps(connection: &mut Connection, steps: &[&str], known: u32) -> Result<(), MigrateError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;
     if found > known {
@@ -89,6 +97,36 @@ mod tests {
         assert!(matches!(migrate_with(&mut connection, &steps), Err(MigrateError::Sql(_))));
         assert_eq!(version(&connection).unwrap(), 0);
         assert!(connection.execute("INSERT INTO a (x) VALUES (7)", []).is_err());
+    }
+
+    #[test]
+    fn payloads_of_earlier_versions_are_kept() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.pragma_update(None, "foreign_keys", true).unwrap();
+        assert!(migrate_with(&mut connection, &STEPS[..8]).is_ok());
+        let insert = [
+            "INSERT INTO bankrail_outbox (endpoint, kind, message_id, fingerprint, attributes, state, enqueued, due, body)
+            VALUES ('acme', 'query', hex(?1), zeroblob(32), x'', 'pending', 0, 0, ?1)",
+            "INSERT INTO bankrail_inbox (kind, attributes, fingerprint, acknowledgement, received, state, due, body)
+            VALUES ('query', x'', zeroblob(32), x'', 0, 'pending', 0, ?1)",
+        ];
+        for sql in insert {
+            for body in ["first", "second"] {
+                connection.execute(sql, [body.as_bytes()]).unwrap();
+            }
+        }
+        assert!(migrate(&mut connection).is_ok());
+        for table in ["bankrail_outbox", "bankrail_inbox"] {
+            let body = |id: i64| {
+                let sql = format!("SELECT body FROM {table} JOIN {table}_body USING (id) WHERE id = ?1");
+                connection.query_row(&sql, [id], |row| row.get::<_, Vec<u8>>(0)).optional().unwrap()
+            };
+            assert_eq!([body(1), body(2)], [Some(b"first".to_vec()), Some(b"second".to_vec())], "{table}");
+            connection.execute(&format!("DELETE FROM {table} WHERE id = 1"), []).unwrap();
+            let left = format!("SELECT sum(id) FROM {table}_body");
+            let left: i64 = connection.query_row(&left, [], |row| row.get(0)).unwrap();
+            assert_eq!(left, 2, "a payload of {table} goes with its entry");
+        }
     }
 
     /// A statement without the columns that it is to return.
@@ -141,8 +179,8 @@ mod tests {
             let sql = format!(
                 "WITH RECURSIVE n (n) AS (VALUES ({from}) UNION ALL SELECT n + 1 FROM n WHERE n < {to})
                 INSERT INTO bankrail_inbox (id, kind, attributes, fingerprint, acknowledgement, received,
-                    state, due, waits, body)
-                SELECT n, 'query', x'', zeroblob(32), x'', 0, 'pending', {due}, {waits}, x'' FROM n"
+                    state, due, waits)
+                SELECT n, 'query', x'', zeroblob(32), x'', 0, 'pending', {due}, {waits} FROM n"
             );
             connection.execute_batch(&sql).unwrap();
         };

@@ -3,7 +3,7 @@
 //! The work is proportional to the number of endpoints that have something pending and to the number of leases, not to
 //! the backlog: an endpoint that is down for days, or at its bound, does not slow the others down.
 
-use super::{COLUMNS, circuit, entry};
+use super::{WITH_BODY, circuit, entry};
 use crate::sqlite::connection::Fault;
 use crate::sqlite::instant;
 use crate::sqlite::values::{Unreadable, entry_id, number, readable};
@@ -71,7 +71,7 @@ pub(super) fn run(
         }
         Ok(())
     })?;
-    let mut find = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM bankrail_outbox WHERE id = ?1"))?;
+    let mut find = connection.prepare_cached(WITH_BODY)?;
     let mut take = connection.prepare_cached(TAKE)?;
     let mut entries = Vec::new();
     for id in request.choose(candidates) {
