@@ -1,6 +1,7 @@
 //! Detection of assertions that are used again.
 
 use bankrail_values::{StoreFuture, Timestamp};
+use std::any::Any;
 use std::fmt;
 
 /// The rule for which assertions are accepted only once.
@@ -23,7 +24,9 @@ pub enum ReplayPolicy {
 }
 
 /// A store of the assertions that were used, until they expire.
-pub trait ReplayStore: fmt::Debug + Send + Sync {
+///
+/// It can be told from others at run time (`Any`), for [`TokenStore::insert_once`](crate::token::TokenStore::insert_once).
+pub trait ReplayStore: Any + fmt::Debug + Send + Sync {
     /// Claims `key` until `expires`. Returns true for the first caller, and false for every later one until `expires`
     /// of the first has passed. The step is atomic, also among several processes.
     ///

@@ -326,3 +326,11 @@ pub struct ReplayKey {
     /// When the store may forget the key, because the assertion is expired from then on.
     pub expires: Timestamp,
 }
+
+impl ReplayKey {
+    /// A key.
+    #[must_use]
+    pub fn new(key: [u8; 32], expires: Timestamp) -> Self {
+        Self { key, expires }
+    }
+}

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bankrail_client_assertion::token::{
-    AccessToken, GrantedScopes, NoScopeGranted, RandomnessError, TokenErrorBody, TokenErrorCode, TokenGrant,
+    AccessToken, GrantedScopes, NoScopeGranted, RandomnessError, TokenErrorBody, TokenErrorCode, TokenGrant, TokenHash,
     TokenRequest, TokenRequestError, TokenResponse,
 };
 use bankrail_client_assertion::{AssertionError, VerifiedAssertion};
@@ -132,7 +132,6 @@ async fn exchange_for_token(
 ) -> Result<Response, Refusal> {
     // Before the assertion is used up, so that the customer may request another scope with it.
     let granted = request.scope().granted_from(&customer.scopes).map_err(Refusal::Scope)?;
-    verified.claim(shared.options.replay_policy, &*shared.replay, now).await?;
     issue(shared, exchange, customer, &granted, verified, now).await
 }
 
@@ -153,7 +152,7 @@ fn authenticate(
     Ok(verified)
 }
 
-/// Stores the grant under the token's hash, records it, then answers with the token.
+/// Uses up the assertion, stores the grant under the token's hash, records it, then answers with the token.
 async fn issue(
     shared: &Shared,
     exchange: &Exchange,
@@ -166,7 +165,7 @@ async fn issue(
     let lifetime = shared.options.token_lifetime;
     let expires_at = now.saturating_add(lifetime);
     let grant = TokenGrant::new(customer.code.clone(), granted.scopes().clone(), now, expires_at);
-    shared.tokens.insert(token.hash(), grant).await.map_err(Refusal::Store)?;
+    store(shared, verified, token.hash(), grant).await?;
     let event = |_: &AuditOptions| AuditEvent::TokenGranted {
         scopes: granted.scopes().clone(),
         key_id: verified.key_id().map(str::to_owned),
@@ -175,6 +174,26 @@ async fn issue(
     let failed = |error: &StoreError| exchange.log_failure("audit log", error.kind());
     shared.audit(exchange.key, customer, now, event, failed).await.map_err(|_| Refusal::Audit)?;
     Ok(json(StatusCode::OK, TokenResponse::new(token, lifetime.as_secs(), granted).to_json()))
+}
+
+/// Uses up the assertion and stores the grant: in one step if one store holds both.
+async fn store(
+    shared: &Shared,
+    verified: &VerifiedAssertion,
+    hash: TokenHash,
+    grant: TokenGrant,
+) -> Result<(), Refusal> {
+    let policy = shared.options.replay_policy;
+    if let Some(key) = verified.replay_key(policy)? {
+        if let Some(stored) = shared.tokens.insert_once(hash, &grant, key, &*shared.replay) {
+            return match stored.await.map_err(Refusal::Store)? {
+                true => Ok(()),
+                false => Err(AssertionError::Replayed.into()),
+            };
+        }
+        verified.claim(policy, &*shared.replay, grant.issued_at).await?;
+    }
+    shared.tokens.insert(hash, grant).await.map_err(Refusal::Store)
 }
 
 /// How the errors of one request are written.

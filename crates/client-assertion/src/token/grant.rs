@@ -1,7 +1,7 @@
 //! The issuer's record of a token.
 
 use super::{ScopeSet, TokenHash};
-use crate::CustomerCode;
+use crate::{CustomerCode, ReplayKey, ReplayStore};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
 
@@ -40,6 +40,20 @@ impl TokenGrant {
 pub trait TokenStore: fmt::Debug + Send + Sync {
     /// Stores a grant. An earlier grant under this hash is replaced.
     fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()>;
+
+    /// Claims the key of an assertion, at the grant's `issued_at`, and stores the grant if that is the key's first claim
+    /// ([`ReplayStore::claim`]): both or neither, in one step. `false`: the assertion was used before.
+    ///
+    /// `None`: `replay` is another store than this, or the engine has no such step. The caller claims, then inserts.
+    fn insert_once<'a>(
+        &'a self,
+        _hash: TokenHash,
+        _grant: &'a TokenGrant,
+        _claim: ReplayKey,
+        _replay: &'a dyn ReplayStore,
+    ) -> Option<StoreFuture<'a, bool>> {
+        None
+    }
 
     /// The grant under this hash, if it is valid at `now` ([`TokenGrant::is_valid_at`]).
     fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>>;

@@ -1,14 +1,15 @@
 //! The token endpoint: which requests get a token, and the order of its checks.
 
 use crate::world::{
-    API_KEY, AUDIENCE, FORM, Fault, LIMITED, OTHER_KEY, SCOPES, World, body_with_pause, keys, statement_request,
-    token_request,
+    API_KEY, AUDIENCE, FORM, Fault, LIMITED, OTHER_KEY, SCOPES, World, body_with_pause, keys, provider, send,
+    statement_request, token_request,
 };
 use axum::body::Body;
-use bankrail_client_assertion::token::{TokenErrorBody, TokenErrorCode, TokenRequest, names};
+use bankrail_client_assertion::token::{AccessToken, TokenErrorBody, TokenErrorCode, TokenRequest, TokenStore, names};
 use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayPolicy};
-use bankrail_service::TokenErrorStyle;
-use bankrail_values::Clock as _;
+use bankrail_service::{ProviderOptions, TokenErrorStyle};
+use bankrail_stores::sqlite::SqliteStore;
+use bankrail_values::Clock;
 use http::{Request, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -407,4 +408,29 @@ async fn error_bodies_of_the_statement_exchange_by_option() {
     world.clock.advance(Duration::from_secs(2));
     let failed = world.send(token_request(API_KEY, world.form(SCOPES))).await;
     assert_eq!((failed.status.as_u16(), &failed.json["error"]["statusCode"]), (503, &"EC20005".into()));
+}
+
+/// Where one store holds both, an assertion is used up with its grant or not at all.
+#[tokio::test]
+async fn an_assertion_is_used_up_only_with_its_grant() {
+    let world = World::new();
+    let store = Arc::new(SqliteStore::open_in_memory().unwrap());
+    let options = ProviderOptions::new().clock(Arc::clone(&world.clock) as Arc<dyn Clock>);
+    let router = provider(&world.book, &world.ledger, &store, options).unwrap().router();
+    let form = world.form(SCOPES);
+    let ask = || send(router.clone(), token_request(API_KEY, form.clone()));
+    let rename = |from: &str, to: &str| {
+        let sql = format!("ALTER TABLE {from} RENAME TO {to}");
+        store.transaction(move |transaction| transaction.connection().execute_batch(&sql))
+    };
+    rename("bankrail_token", "away").await.unwrap();
+    assert_eq!(ask().await.status, StatusCode::SERVICE_UNAVAILABLE);
+    rename("away", "bankrail_token").await.unwrap();
+    let granted = ask().await;
+    assert_eq!(granted.status, StatusCode::OK, "{}", granted.text);
+    let token = AccessToken::parse(granted.json["access_token"].as_str().unwrap()).unwrap();
+    assert!(store.find(token.hash(), world.clock.now()).await.unwrap().is_some());
+    world.clock.advance(Duration::from_secs(2));
+    let again = ask().await;
+    assert_eq!((again.status, &again.json["error"]), (StatusCode::UNAUTHORIZED, &"invalid_client".into()));
 }

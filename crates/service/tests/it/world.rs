@@ -280,10 +280,10 @@ impl World {
     }
 }
 
-pub(crate) fn provider(
+pub(crate) fn provider<S: TokenStore + ReplayStore>(
     book: &Arc<Book>,
     ledger: &Arc<Accounts>,
-    stores: &Arc<Stores>,
+    stores: &Arc<S>,
     options: ProviderOptions,
 ) -> Result<Provider, ProviderOptionsError> {
     let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap());

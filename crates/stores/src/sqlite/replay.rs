@@ -23,7 +23,7 @@ impl ReplayStore for SqliteStore {
     }
 }
 
-fn claim(connection: &Connection, key: [u8; 32], now: Timestamp, expires: Timestamp) -> Result<bool, Fault> {
+pub(super) fn claim(connection: &Connection, key: [u8; 32], now: Timestamp, expires: Timestamp) -> Result<bool, Fault> {
     let before = now.saturating_sub(EXPIRY_GRACE);
     sweep(connection, SWEEP, before)?;
     let claimed = connection.prepare_cached(CLAIM)?.execute(params![key, now.unix_millis(), expires.unix_millis()])?;

@@ -2,11 +2,13 @@
 
 use super::connection::Fault;
 use super::sweep::sweep;
-use super::{SqliteStore, instant};
-use bankrail_client_assertion::CustomerCode;
+use super::{SqliteStore, instant, replay};
 use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::{CustomerCode, ReplayKey, ReplayStore};
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
+use std::any::Any;
+use std::sync::Arc;
 
 const INSERT: &str = "INSERT OR REPLACE INTO bankrail_token (hash, customer, scopes, issued, expires)
     VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -22,6 +24,28 @@ pub(super) const DAILY: &[&str] = &[INSERT, FIND, SWEEP];
 impl TokenStore for SqliteStore {
     fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
         Box::pin(self.database.write(move |connection| insert(connection, hash, &grant)))
+    }
+
+    fn insert_once<'a>(
+        &'a self,
+        hash: TokenHash,
+        grant: &'a TokenGrant,
+        claim: ReplayKey,
+        replay: &'a dyn ReplayStore,
+    ) -> Option<StoreFuture<'a, bool>> {
+        let replay: &dyn Any = replay;
+        let same = replay.downcast_ref::<Self>()?;
+        if !Arc::ptr_eq(&same.database, &self.database) {
+            return None;
+        }
+        let grant = grant.clone();
+        Some(Box::pin(self.database.write(move |connection| {
+            if !replay::claim(connection, claim.key, grant.issued_at, claim.expires)? {
+                return Ok(false);
+            }
+            insert(connection, hash, &grant)?;
+            Ok(true)
+        })))
     }
 
     fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {

@@ -2,6 +2,7 @@
 
 mod crash;
 mod log;
+mod once;
 mod open;
 mod restart;
 mod transaction;

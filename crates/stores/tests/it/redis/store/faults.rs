@@ -24,7 +24,10 @@ fn impatient(url: &str) -> RedisStore {
 }
 
 /// The error of each operation, within its maximum duration.
-async fn failures<C: ConnectionLike + Clone + Send + Sync>(store: &RedisStore<C>, number: u8) -> Vec<StoreErrorKind> {
+async fn failures<C: ConnectionLike + Clone + Send + Sync + 'static>(
+    store: &RedisStore<C>,
+    number: u8,
+) -> Vec<StoreErrorKind> {
     let (hash, own) = (TokenHash::from([number; 32]), account("A"));
     let mut kinds = Vec::new();
     let mut failed = |asked: Instant, error: StoreError| {
