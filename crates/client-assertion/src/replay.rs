@@ -25,7 +25,8 @@ pub enum ReplayPolicy {
 
 /// A store of the assertions that were used, until they expire.
 ///
-/// It can be told from others at run time (`Any`), for [`TokenStore::insert_once`](crate::token::TokenStore::insert_once).
+/// It is [`Any`], so that [`TokenStore::insert_once`](crate::token::TokenStore::insert_once) can tell whether it is the
+/// store of the grants too.
 pub trait ReplayStore: Any + fmt::Debug + Send + Sync {
     /// Claims `key` until `expires`. Returns true for the first caller, and false for every later one until `expires`
     /// of the first has passed. The step is atomic, also among several processes.

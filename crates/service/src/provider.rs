@@ -28,7 +28,8 @@ impl Provider {
     /// A provider.
     ///
     /// - `directory` knows the customers, `ledger` the accounts.
-    /// - `tokens` stores the hashes of access tokens, `replay` the used assertions.
+    /// - `tokens` stores the hashes of access tokens, `replay` the used assertions. Where one store holds both, a grant and
+    ///   the use of its assertion can be one step ([`TokenStore::insert_once`]).
     /// - `verifier` checks assertions and knows the audience that they must name (Specification: "Client assertion
     ///   (JWT) the customer builds").
     ///

@@ -47,11 +47,12 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
     /// `None`: `replay` is another store than this, or the engine has no such step. The caller claims, then inserts.
     fn insert_once<'a>(
         &'a self,
-        _hash: TokenHash,
-        _grant: &'a TokenGrant,
-        _claim: ReplayKey,
-        _replay: &'a dyn ReplayStore,
+        hash: TokenHash,
+        grant: &'a TokenGrant,
+        claim: ReplayKey,
+        replay: &'a dyn ReplayStore,
     ) -> Option<StoreFuture<'a, bool>> {
+        let _ = (hash, grant, claim, replay);
         None
     }
 
