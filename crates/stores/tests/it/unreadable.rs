@@ -67,6 +67,29 @@ async fn sqlite() {
     stands_in_no_outboxs_way(&engine.store.outbox(), spoil("bankrail_outbox")).await;
 }
 
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn without_its_payload_in_sqlite() {
+    let engine = crate::engines::sqlite_file();
+    let store = engine.store.clone();
+    let spoil = |table: &'static str| {
+        let store = store.clone();
+        async move |id: EntryId| {
+            let sql = format!("DELETE FROM {table} WHERE id = {id}");
+            assert_eq!(store.transaction(move |t| t.connection().execute(&sql, [])).await.unwrap(), 1);
+        }
+    };
+    stands_in_no_inboxs_way(&engine.store.inbox(), spoil("bankrail_inbox_body")).await;
+    let outbox = engine.store.outbox();
+    let [first, second] = [0, 1].map(|number| outgoing("biller", number));
+    let ids = [outbox.enqueue(&first, at(0)).await.unwrap().id(), outbox.enqueue(&second, at(0)).await.unwrap().id()];
+    spoil("bankrail_outbox_body")(ids[0]).await;
+    assert!(outbox.enqueue(&first, at(1)).await.is_err(), "nobody can tell whether it is the same");
+    let leased = outbox.lease(LeaseRequest::new(lease(1, 10), 9), at(1)).await.unwrap();
+    assert_eq!(leased.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[1]]);
+    assert_eq!(outbox.counts(None).await.unwrap().dead_letters, 1);
+}
+
 #[cfg(feature = "postgres")]
 #[tokio::test]
 #[ignore = "needs postgresql"]
