@@ -12,6 +12,8 @@ pub use bankrail_camt053 as camt053;
 pub use bankrail_client as client;
 #[cfg(feature = "client-assertion")]
 pub use bankrail_client_assertion as client_assertion;
+#[cfg(feature = "emulator")]
+pub use bankrail_emulator as emulator;
 #[cfg(feature = "http")]
 pub use bankrail_http as http;
 #[cfg(feature = "iso20022")]
@@ -30,8 +32,6 @@ pub use bankrail_service as service;
 pub use bankrail_statement as statement;
 #[cfg(feature = "stores")]
 pub use bankrail_stores as stores;
-#[cfg(feature = "testing")]
-pub use bankrail_testing as testing;
 pub use bankrail_values as values;
 #[cfg(feature = "webhook")]
 pub use bankrail_webhook as webhook;

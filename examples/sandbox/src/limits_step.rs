@@ -1,8 +1,8 @@
 //! Step 4: the 26th statement call within the hour.
 
 use crate::tour::{Sandbox, expect};
+use bankrail::emulator::TestAccount;
 use bankrail::statement::{StatementReply, StatementRequest};
-use bankrail::testing::TestAccount;
 use std::error::Error;
 use std::time::Duration;
 

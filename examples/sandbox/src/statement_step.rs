@@ -5,9 +5,9 @@ use crate::report::print_document;
 use crate::tour::{Sandbox, expect};
 use bankrail::camt052::{Direction, Document};
 use bankrail::client::{StatementError, StatementPage};
+use bankrail::emulator::TestAccount;
 use bankrail::statement::{AccountId, AccountKind, EntryChannel, MaxEntries, SeenEntries, StatementRequest, find_new};
 use bankrail::stores::sqlite::SqliteStore;
-use bankrail::testing::TestAccount;
 use bankrail::values::{Clock as _, Date, Decimal};
 use std::error::Error;
 

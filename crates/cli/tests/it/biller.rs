@@ -7,7 +7,7 @@ use bankrail::http::tls::client_config;
 use bankrail::jose::SigningKey;
 use bankrail::secured_payload::{Sealer, SecuredPayload};
 use bankrail::webhook::Message;
-use bankrail_testing::{Booking, Endpoint, FakeBank, Fault, Webhook};
+use bankrail_emulator::{Booking, Endpoint, FakeBank, Fault, Webhook};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};

@@ -3,13 +3,13 @@
 use crate::{Folder, Run, run, text};
 use bankrail::client_assertion::token::names;
 use bankrail::client_assertion::{Audience, Verifier};
+use bankrail::emulator::{Booking, FakeDirectory, FakeLedger};
 use bankrail::http::serve::{self, server_config};
 use bankrail::jose::{KeySet, RsaSize, SigningKey};
 use bankrail::rate_limit::{CallType, Limiter, Policy};
 use bankrail::service::{ApiKeyHash, Customer, Provider, ProviderOptions, RegisteredAccount};
 use bankrail::statement::AccountId;
 use bankrail::stores::memory::MemoryStore;
-use bankrail::testing::{Booking, FakeDirectory, FakeLedger};
 use bankrail::values::{Clock as _, Currency, Date, SystemClock};
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};

@@ -1,7 +1,7 @@
 use crate::world::World;
 use crate::{run, run_with};
 use bankrail::camt052::Document;
-use bankrail_testing::{Booking, Endpoint, FakeBank, Fault};
+use bankrail_emulator::{Booking, Endpoint, FakeBank, Fault};
 use std::time::Duration;
 
 const FETCH: &[&str] = &["statement", "fetch"];

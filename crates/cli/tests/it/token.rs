@@ -1,7 +1,7 @@
 use crate::world::{API_KEY, KEYS, World};
 use crate::{command, run};
 use bankrail::client_assertion::token::AccessToken;
-use bankrail_testing::{Endpoint, FakeBank, Fault};
+use bankrail_emulator::{Endpoint, FakeBank, Fault};
 use std::time::Duration;
 
 #[test]

@@ -6,7 +6,7 @@ use bankrail::client_assertion::token::names;
 use bankrail::jose::{DecryptionKey, KeySet, RsaSize, SigningKey};
 use bankrail::service::{ApiKeyHash, Customer};
 use bankrail::values::{Clock as _, SystemClock};
-use bankrail_testing::{FakeBank, FakeBankOptions};
+use bankrail_emulator::{FakeBank, FakeBankOptions};
 use std::fs;
 use std::sync::LazyLock;
 use std::time::Duration;

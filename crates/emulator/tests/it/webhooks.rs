@@ -3,9 +3,9 @@
 use axum::Router;
 use axum::http::StatusCode;
 use bankrail_client::receivers::{Receivers, ReceiversOptions};
+use bankrail_emulator::{FakeBank, FakeBankOptions, Webhook};
 use bankrail_mailbox::{Inbox, InboxCounts};
 use bankrail_stores::memory::{MemoryInbox, MemoryStore};
-use bankrail_testing::{FakeBank, FakeBankOptions, Webhook};
 use bankrail_webhook::{CaseType, Trigger, samples};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};

@@ -17,7 +17,7 @@ use std::sync::Arc;
 ///   line.
 ///
 /// ```
-/// use bankrail_testing::PaymentStory;
+/// use bankrail_emulator::PaymentStory;
 /// use bankrail_values::{ManualClock, Timestamp};
 /// use bankrail_webhook::history::PaymentState;
 ///

@@ -1,10 +1,10 @@
 //! The suites of `bankrail-service` over this crate's ledger and directory.
 
+use bankrail_emulator::{Booking, FakeDirectory, FakeLedger};
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_service::testing::{LedgerFixture, directory_suite, ledger_suite, ledger_suite_while_booking};
 use bankrail_service::{ApiKeyHash, Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
-use bankrail_testing::{Booking, FakeDirectory, FakeLedger};
 use bankrail_values::{Currency, Date};
 
 const DAY: &str = "2026-03-02";

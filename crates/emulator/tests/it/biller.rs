@@ -2,8 +2,8 @@
 
 use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
 use bankrail_client::{NewEntries, PolledAccount, Poller};
+use bankrail_emulator::{Booking, Endpoint, FakeBank, Fault};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_testing::{Booking, Endpoint, FakeBank, Fault};
 use bankrail_webhook::PaymentOutcome;
 use std::error::Error;
 use std::sync::{Arc, Mutex};

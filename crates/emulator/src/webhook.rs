@@ -57,7 +57,7 @@ impl<M: Into<Message>> From<M> for Webhook {
 /// acknowledgement's status.
 ///
 /// ```no_run
-/// # async fn example(bank: bankrail_testing::FakeBank) {
+/// # async fn example(bank: bankrail_emulator::FakeBank) {
 /// assert_eq!(bank.deliveries(), ["payment_outcome 200 RCVD"]);
 /// # }
 /// ```

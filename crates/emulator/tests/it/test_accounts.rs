@@ -2,8 +2,8 @@
 
 use bankrail_camt052::{Entry, Report};
 use bankrail_client::{Client, StatementPage};
+use bankrail_emulator::{FakeBank, TestAccount};
 use bankrail_statement::{AccountId, AccountKind, MaxEntries, StatementRequest};
-use bankrail_testing::{FakeBank, TestAccount};
 use bankrail_values::Date;
 use std::collections::BTreeSet;
 

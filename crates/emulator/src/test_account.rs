@@ -16,7 +16,7 @@ use bankrail_values::{Currency, Date, Money, parse_decimal};
 ///   ([`AccountId::is_reserved_for_negative_testing`]).
 ///
 /// ```
-/// use bankrail_testing::TestAccount;
+/// use bankrail_emulator::TestAccount;
 /// use bankrail_values::Date;
 /// let currencies = TestAccount::ALL.iter().map(|account| account.opening().currency().to_string());
 /// assert_eq!(currencies.collect::<Vec<_>>()[..8], ["AUD", "USD", "SBD", "HKD", "SGD", "INR", "PGK", "VND"]);

@@ -1,8 +1,8 @@
 //! Stories are true: each message is one that the sender's rules allow, without a finding, and the histories that a
 //! receiver keeps follow them without a gap.
 
+use bankrail_emulator::{MandateStory, PaymentStory, Webhook};
 use bankrail_mailbox::DuplicateKey;
-use bankrail_testing::{MandateStory, PaymentStory, Webhook};
 use bankrail_values::{HyphenatedUuid, ManualClock, Timestamp};
 use bankrail_webhook::history::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
 use bankrail_webhook::{Message, MessageKind};

@@ -1,6 +1,6 @@
 use bankrail_client::{Client, StatementError};
+use bankrail_emulator::{Booking, FakeBank, FakeBankOptions};
 use bankrail_statement::{AccountId, MaxEntries, SortOrder, StatementRequest};
-use bankrail_testing::{Booking, FakeBank, FakeBankOptions};
 use bankrail_values::Currency;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Each fault as the client sees it.
 
 use bankrail_client::{Client, ExchangeError, StatementError, TokenError};
+use bankrail_emulator::{Booking, Endpoint, FakeBank, FakeBankOptions, Fault};
 use bankrail_statement::{ReplyError, StatementRequest, WalkError};
-use bankrail_testing::{Booking, Endpoint, FakeBank, FakeBankOptions, Fault};
 use bankrail_values::ManualClock;
 use std::error::Error;
 use std::sync::Arc;

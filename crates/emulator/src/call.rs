@@ -47,7 +47,7 @@ impl fmt::Display for Endpoint {
 /// for a call with a cursor, the status, and the fault in parentheses.
 ///
 /// ```no_run
-/// # async fn example(bank: bankrail_testing::FakeBank) {
+/// # async fn example(bank: bankrail_emulator::FakeBank) {
 /// assert_eq!(bank.calls(), ["token 200", "statement 999001400100101 200"]);
 /// # }
 /// ```

@@ -206,7 +206,7 @@ impl FakeBank {
     /// Delivers the messages that were kept back in the order into which `reorder` brings them.
     ///
     /// ```no_run
-    /// # async fn example(bank: bankrail_testing::FakeBank) {
+    /// # async fn example(bank: bankrail_emulator::FakeBank) {
     /// bank.release_reordered(|withheld| withheld.reverse()).await;
     /// # }
     /// ```

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// - A step that the mandate's state does not allow panics at the caller's line.
 ///
 /// ```
-/// use bankrail_testing::MandateStory;
+/// use bankrail_emulator::MandateStory;
 /// use bankrail_values::{ManualClock, Timestamp};
 /// use bankrail_webhook::history::MandateState;
 ///

@@ -38,7 +38,7 @@ use std::sync::{Arc, Mutex};
 /// is wrong.
 ///
 /// ```
-/// use bankrail_testing::{Booking, FakeBank};
+/// use bankrail_emulator::{Booking, FakeBank};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

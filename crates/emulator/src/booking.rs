@@ -12,7 +12,7 @@ use bankrail_values::{Date, Money};
 ///   apart.
 ///
 /// ```
-/// use bankrail_testing::Booking;
+/// use bankrail_emulator::Booking;
 /// let paid = Booking::new("25.00 AUD").narrative("invoice 2041 👍").party("Jarrah Joinery");
 /// let fee = Booking::new("-1.50 AUD").ordinary().without_reference();
 /// # let _ = (paid, fee);
