@@ -1,7 +1,6 @@
 //! The audience of an assertion.
 
 use bankrail_values::excerpt;
-use std::fmt;
 
 /// The value of an assertion's `aud`: the address of the token endpoint (Specification: "Client assertion (JWT) the
 /// customer builds"). It is configured on both sides and may differ from the URL of the requests.
@@ -33,13 +32,7 @@ impl Audience {
     }
 }
 
-impl fmt::Debug for Audience {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, out)
-    }
-}
-
-bankrail_values::impl_text_value!(Audience, AudienceError);
+bankrail_values::impl_text_value!(Audience, AudienceError, Debug);
 
 /// Not an audience.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,6 @@
 //! The customer code, the value of an assertion's `sub`.
 
 use bankrail_values::excerpt;
-use std::fmt;
 
 /// The code under which the provider knows a customer (Specification: "Client assertion (JWT) the customer builds").
 ///
@@ -42,19 +41,13 @@ impl CustomerCode {
     }
 }
 
-impl fmt::Debug for CustomerCode {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, out)
-    }
-}
-
 impl std::borrow::Borrow<str> for CustomerCode {
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
-bankrail_values::impl_text_value!(CustomerCode, CustomerCodeError);
+bankrail_values::impl_text_value!(CustomerCode, CustomerCodeError, Debug);
 
 /// Not a customer code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,6 @@
 //! Account identifiers.
 
 use bankrail_values::excerpt;
-use std::fmt;
 
 /// The identifier of an account registered for statements.
 ///
@@ -58,19 +57,13 @@ impl AccountId {
     }
 }
 
-impl fmt::Debug for AccountId {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, out)
-    }
-}
-
 impl std::borrow::Borrow<str> for AccountId {
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
-bankrail_values::impl_text_value!(AccountId, AccountIdError);
+bankrail_values::impl_text_value!(AccountId, AccountIdError, Debug);
 
 /// Not an account identifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -58,37 +58,4 @@ impl fmt::Display for Date {
     }
 }
 
-impl fmt::Debug for Date {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
-    }
-}
-
-impl std::str::FromStr for Date {
-    type Err = DateError;
-    fn from_str(text: &str) -> Result<Self, DateError> {
-        Self::parse(text)
-    }
-}
-
-impl TryFrom<&str> for Date {
-    type Error = DateError;
-    fn try_from(text: &str) -> Result<Self, DateError> {
-        Self::parse(text)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl serde::Serialize for Date {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.collect_str(self)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<'de> serde::Deserialize<'de> for Date {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
-    }
-}
+crate::impl_parsed_value!(Date, DateError, Debug);

@@ -1,7 +1,6 @@
 //! Text whose length is bounded in code points.
 
 use std::borrow::Borrow;
-use std::fmt;
 
 /// Text of `MIN` to `MAX` code points (Unicode scalar values). Any characters are allowed.
 ///
@@ -22,7 +21,12 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
     /// # Errors
     /// [`TextError`] if the text has fewer than `MIN` or more than `MAX` code points.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        check_length(text, MIN, MAX)?;
+        // A code point has one to four bytes, so most texts need not be counted.
+        let bytes = text.len();
+        let length = if bytes <= MAX && bytes >= MIN.saturating_mul(4) { bytes } else { text.chars().count() };
+        if length < MIN || length > MAX {
+            return Err(TextError { min: MIN, max: MAX, length });
+        }
         Ok(Self(text.into()))
     }
 
@@ -37,16 +41,6 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
     pub fn into_string(self) -> String {
         self.0.into()
     }
-}
-
-fn check_length(text: &str, min: usize, max: usize) -> Result<(), TextError> {
-    // A code point has one to four bytes, so most texts need not be counted.
-    let bytes = text.len();
-    let length = if bytes <= max && bytes >= min.saturating_mul(4) { bytes } else { text.chars().count() };
-    if length < min || length > max {
-        return Err(TextError { min, max, length: text.chars().count() });
-    }
-    Ok(())
 }
 
 /// A text shorter or longer than its bound.
@@ -72,62 +66,11 @@ pub fn excerpt(text: &str) -> String {
     }
 }
 
-impl<const MIN: usize, const MAX: usize> fmt::Debug for BoundedText<MIN, MAX> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, out)
-    }
-}
-
-impl<const MIN: usize, const MAX: usize> fmt::Display for BoundedText<MIN, MAX> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl<const MIN: usize, const MAX: usize> AsRef<str> for BoundedText<MIN, MAX> {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
 impl<const MIN: usize, const MAX: usize> Borrow<str> for BoundedText<MIN, MAX> {
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
-impl<const MIN: usize, const MAX: usize> std::str::FromStr for BoundedText<MIN, MAX> {
-    type Err = TextError;
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        Self::parse(text)
-    }
-}
-
-impl<const MIN: usize, const MAX: usize> TryFrom<&str> for BoundedText<MIN, MAX> {
-    type Error = TextError;
-    fn try_from(text: &str) -> Result<Self, TextError> {
-        Self::parse(text)
-    }
-}
-
-impl<const MIN: usize, const MAX: usize> TryFrom<String> for BoundedText<MIN, MAX> {
-    type Error = TextError;
-    fn try_from(text: String) -> Result<Self, TextError> {
-        check_length(&text, MIN, MAX)?;
-        Ok(Self(text.into()))
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<const MIN: usize, const MAX: usize> serde::Serialize for BoundedText<MIN, MAX> {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_str(&self.0)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<'de, const MIN: usize, const MAX: usize> serde::Deserialize<'de> for BoundedText<MIN, MAX> {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Self::try_from(String::deserialize(from)?).map_err(serde::de::Error::custom)
-    }
-}
+crate::impl_text_value!(@impl [const MIN: usize, const MAX: usize] BoundedText<MIN, MAX>, TextError);
+crate::impl_text_value!(@debug [const MIN: usize, const MAX: usize] BoundedText<MIN, MAX>);

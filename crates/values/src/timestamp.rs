@@ -164,37 +164,4 @@ impl fmt::Display for Timestamp {
     }
 }
 
-impl fmt::Debug for Timestamp {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
-    }
-}
-
-impl std::str::FromStr for Timestamp {
-    type Err = TimestampError;
-    fn from_str(text: &str) -> Result<Self, TimestampError> {
-        Self::parse(text)
-    }
-}
-
-impl TryFrom<&str> for Timestamp {
-    type Error = TimestampError;
-    fn try_from(text: &str) -> Result<Self, TimestampError> {
-        Self::parse(text)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl serde::Serialize for Timestamp {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.collect_str(self)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<'de> serde::Deserialize<'de> for Timestamp {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
-    }
-}
+crate::impl_parsed_value!(Timestamp, TimestampError, Debug);

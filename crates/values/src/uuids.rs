@@ -60,40 +60,7 @@ macro_rules! spelling {
             }
         }
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(self, out)
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = UuidError;
-            fn from_str(text: &str) -> Result<Self, UuidError> {
-                Self::parse(text)
-            }
-        }
-
-        impl TryFrom<&str> for $name {
-            type Error = UuidError;
-            fn try_from(text: &str) -> Result<Self, UuidError> {
-                Self::parse(text)
-            }
-        }
-
-        #[cfg(feature = "serde")]
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-                out.collect_str(self)
-            }
-        }
-
-        #[cfg(feature = "serde")]
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-                Self::parse(&text).map_err(serde::de::Error::custom)
-            }
-        }
+        crate::impl_parsed_value!($name, UuidError, Debug);
     };
 }
 

@@ -63,18 +63,7 @@ impl fmt::Display for TimeOfDay {
     }
 }
 
-impl fmt::Debug for TimeOfDay {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
-    }
-}
-
-impl std::str::FromStr for TimeOfDay {
-    type Err = TimeOfDayError;
-    fn from_str(text: &str) -> Result<Self, TimeOfDayError> {
-        Self::parse(text)
-    }
-}
+bankrail_values::impl_parsed_value!(TimeOfDay, TimeOfDayError, Debug);
 
 /// A text that is not a time of day in UTC.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

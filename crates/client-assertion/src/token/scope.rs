@@ -83,13 +83,7 @@ impl ScopeAccess {
     }
 }
 
-impl fmt::Debug for Scope {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, out)
-    }
-}
-
-bankrail_values::impl_text_value!(Scope, ScopeError);
+bankrail_values::impl_text_value!(Scope, ScopeError, Debug);
 
 /// Scope names that live services of this shape document (Default: "Token endpoint").
 pub mod names {
@@ -268,16 +262,4 @@ impl fmt::Debug for ScopeSet {
     }
 }
 
-impl std::str::FromStr for ScopeSet {
-    type Err = ScopeError;
-    fn from_str(text: &str) -> Result<Self, ScopeError> {
-        Self::parse(text)
-    }
-}
-
-impl TryFrom<&str> for ScopeSet {
-    type Error = ScopeError;
-    fn try_from(text: &str) -> Result<Self, ScopeError> {
-        Self::parse(text)
-    }
-}
+bankrail_values::impl_parsed_value!(ScopeSet, ScopeError);
