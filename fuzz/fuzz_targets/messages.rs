@@ -133,7 +133,7 @@ impl Plan<'_> {
             self.if_(1, || ResolutionEvent::new(self.texts[1]).reason_description(self.texts[2]));
         notification.details = match self.present >> 2 & 3 {
             0 => None,
-            1 => Some(Amendment::new(self.debtor()).into()),
+            1 => Some(Amendment::new().debtor_information(self.debtor()).into()),
             2 => Some(self.bilateral().into()),
             _ => Some(StatusChange::new(self.codes[3].of(StatusChangeCode::KNOWN)).reason_code(self.texts[3]).into()),
         };

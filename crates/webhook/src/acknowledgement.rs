@@ -1,7 +1,7 @@
 //! The receiver's answer (Specification: "Webhook acknowledgement").
 
 use crate::error::MessageError;
-use crate::json::{self, Context, ExtraMembers, Output, Wire, wire_object};
+use crate::json::{self, Context, Output, Wire, wire_object};
 use bankrail_values::HyphenatedUuid;
 
 wire_object! {
@@ -21,7 +21,7 @@ impl Acknowledgement {
     /// An acknowledgement with this identifier and the status `RCVD`.
     #[must_use]
     pub fn received(id: HyphenatedUuid) -> Self {
-        Self { id, status: Self::RECEIVED.to_owned(), extra: ExtraMembers::default() }
+        Self::new(id, Self::RECEIVED.to_owned())
     }
 
     /// An acknowledgement whose identifier is a random (version 4) UUID made from 16 random bytes.

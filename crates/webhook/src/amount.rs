@@ -1,6 +1,6 @@
 //! Money objects of messages.
 
-use crate::json::{ExtraMembers, wire_object};
+use crate::json::wire_object;
 use bankrail_values::{Currency, Decimal, Money};
 
 wire_object! {
@@ -26,6 +26,6 @@ impl MessageAmount {
 
 impl From<Money> for MessageAmount {
     fn from(money: Money) -> Self {
-        Self { currency: money.currency(), amount: money.amount(), extra: ExtraMembers::default() }
+        Self::new(money.currency(), money.amount())
     }
 }

@@ -80,6 +80,13 @@ macro_rules! codes {
     )*};
 }
 
+/// The only kind.
+impl Default for InvestigationType {
+    fn default() -> Self {
+        Self::Query
+    }
+}
+
 codes! {
     /// The outcome of a mandate action (Specification: "MandateActionOutcome message").
     OutcomeStatus by UnknownCode {

@@ -27,6 +27,9 @@ pub enum Priority {
 }
 
 impl Priority {
+    /// Both priorities.
+    pub const ALL: [Self; 2] = [Self::Attended, Self::Unattended];
+
     /// The header's value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -39,7 +42,16 @@ impl Priority {
     /// The priority with this header value.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Attended, Self::Unattended].into_iter().find(|priority| priority.as_str() == name)
+        Self::ALL.into_iter().find(|priority| priority.as_str() == name)
+    }
+
+    /// Checks that a kind of message may have a priority with this header value. The error is what is expected.
+    fn of_kind(kind: MessageKind, name: &str) -> Result<Self, &'static str> {
+        let found = Self::from_name(name).filter(|priority| kind.priorities().contains(priority));
+        found.ok_or(match kind.priorities() {
+            [one] => one.as_str(),
+            _ => "ATTENDED or UNATTENDED",
+        })
     }
 }
 
@@ -95,22 +107,17 @@ impl DeliveryHeaders {
     /// # Errors
     /// [`DeliveryHeaderError`]: a required header is absent, or one is present that this kind of message does not have.
     pub fn check(&self, kind: MessageKind) -> Result<(), DeliveryHeaderError> {
-        let outcome = kind.answers_a_request();
-        if outcome && self.request_key.is_none() {
+        let echoed = [(REQUEST_KEY, self.request_key), (CORRELATION_ID, self.correlation_id)];
+        if kind.answers_a_request() && self.request_key.is_none() {
             return Err(DeliveryHeaderError::Missing { name: REQUEST_KEY });
         }
-        if !outcome && self.request_key.is_some() {
-            return Err(DeliveryHeaderError::Unexpected { name: REQUEST_KEY });
+        if let Some((name, _)) = echoed.into_iter().find(|(_, id)| id.is_some() && !kind.answers_a_request()) {
+            return Err(DeliveryHeaderError::Unexpected { name });
         }
-        if !outcome && self.correlation_id.is_some() {
-            return Err(DeliveryHeaderError::Unexpected { name: CORRELATION_ID });
-        }
-        if kind == MessageKind::Query && self.priority == Some(Priority::Attended) {
-            return Err(DeliveryHeaderError::Malformed {
-                name: PRIORITY,
-                expected: "UNATTENDED",
-                found: excerpt("ATTENDED"),
-            });
+        if let Some(priority) = self.priority.map(Priority::as_str)
+            && let Err(expected) = Priority::of_kind(kind, priority)
+        {
+            return Err(DeliveryHeaderError::Malformed { name: PRIORITY, expected, found: excerpt(priority) });
         }
         Ok(())
     }
@@ -138,98 +145,79 @@ impl DeliveryHeaders {
         kind: MessageKind,
         headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
     ) -> Result<(Self, Vec<MessageFinding>), DeliveryHeaderError> {
-        let mut found: [Option<&'a [u8]>; 4] = [None; 4];
-        let mut repeated = [false; 4];
+        let names = [REQUEST_KEY, MESSAGE_ID, CORRELATION_ID, PRIORITY];
+        let mut found = names.map(|name| Found { name, value: None, repeated: false });
         for (name, value) in headers {
-            let names = [REQUEST_KEY, MESSAGE_ID, CORRELATION_ID, PRIORITY].into_iter();
-            for ((known, slot), repeated) in names.zip(&mut found).zip(&mut repeated) {
-                if name.eq_ignore_ascii_case(known) {
-                    *repeated |= slot.is_some_and(|first| first != value);
-                    *slot = Some(value);
-                }
+            for header in found.iter_mut().filter(|header| name.eq_ignore_ascii_case(header.name)) {
+                header.repeated |= header.value.is_some_and(|first| first != value);
+                header.value = Some(value);
             }
         }
         let [request_key, message_id, correlation_id, priority] = found;
-        let [twice_request_key, twice_message_id, twice_correlation_id, twice_priority] = repeated;
-        let mut findings = Vec::new();
-        let mut optional = |name: &'static str, error: Option<DeliveryHeaderError>| {
-            if let Some(error) = error {
-                let (rule, expected, found) = match error {
-                    DeliveryHeaderError::Malformed { expected, found, .. } => (Rule::OptionalHeader, expected, found),
-                    _ => (Rule::UnexpectedHeader, "no such header", "one".to_owned()),
-                };
-                findings.push(MessageFinding::new(rule, name.to_owned(), expected.into(), found));
-            }
+        let (outcome, mut findings) = (kind.answers_a_request(), Vec::new());
+        let message_id = message_id.required()?;
+        let request_key = match outcome {
+            true => Some(request_key.required()?),
+            false => request_key.optional(request_key.uuid(), false, &mut findings),
         };
-
-        let message_id = required(MESSAGE_ID, message_id, twice_message_id)?;
-        let outcome = kind.answers_a_request();
-        let request_key = if outcome {
-            Some(required(REQUEST_KEY, request_key, twice_request_key)?)
-        } else {
-            let (value, error) = split(request_key.map(|value| uuid(REQUEST_KEY, value, twice_request_key)));
-            optional(REQUEST_KEY, error);
-            optional(REQUEST_KEY, value.map(|_| DeliveryHeaderError::Unexpected { name: REQUEST_KEY }));
-            value
-        };
-        let (correlation_id, error) =
-            split(correlation_id.map(|value| uuid(CORRELATION_ID, value, twice_correlation_id)));
-        optional(CORRELATION_ID, error);
-        if !outcome {
-            optional(CORRELATION_ID, correlation_id.map(|_| DeliveryHeaderError::Unexpected { name: CORRELATION_ID }));
-        }
-        let (priority, error) = split(priority.map(|value| read_priority(kind, value, twice_priority)));
-        optional(PRIORITY, error);
+        let correlation_id = correlation_id.optional(correlation_id.uuid(), outcome, &mut findings);
+        let read = priority.read("one priority", |text| Priority::of_kind(kind, text));
+        let priority = priority.optional(read, true, &mut findings);
         Ok((Self { request_key, message_id, correlation_id, priority }, findings))
     }
 }
 
-fn required(name: &'static str, value: Option<&[u8]>, twice: bool) -> Result<HyphenatedUuid, DeliveryHeaderError> {
-    uuid(name, value.ok_or(DeliveryHeaderError::Missing { name })?, twice)
-}
-
-fn uuid(name: &'static str, value: &[u8], twice: bool) -> Result<HyphenatedUuid, DeliveryHeaderError> {
-    let text = single(name, "one UUID with hyphens", value, twice)?;
-    HyphenatedUuid::parse(text).map_err(|_| DeliveryHeaderError::Malformed {
-        name,
-        expected: "a UUID with hyphens",
-        found: excerpt(text),
-    })
-}
-
-fn read_priority(kind: MessageKind, value: &[u8], twice: bool) -> Result<Priority, DeliveryHeaderError> {
-    let text = single(PRIORITY, "one priority", value, twice)?;
-    let (allowed, expected): (&[Priority], _) = match kind {
-        MessageKind::Query => (&[Priority::Unattended], "UNATTENDED"),
-        _ => (&[Priority::Attended, Priority::Unattended], "ATTENDED or UNATTENDED"),
-    };
-    Priority::from_name(text)
-        .filter(|priority| allowed.contains(priority))
-        .ok_or_else(|| DeliveryHeaderError::Malformed { name: PRIORITY, expected, found: excerpt(text) })
-}
-
-fn single<'a>(
+/// A header of a delivery.
+struct Found<'a> {
     name: &'static str,
-    expected: &'static str,
-    value: &'a [u8],
-    twice: bool,
-) -> Result<&'a str, DeliveryHeaderError> {
-    if twice {
-        return Err(DeliveryHeaderError::Malformed { name, expected, found: "two".to_owned() });
-    }
-    let text = std::str::from_utf8(value).map_err(|_| DeliveryHeaderError::Malformed {
-        name,
-        expected,
-        found: "bytes that are not text".to_owned(),
-    })?;
-    Ok(text.trim_matches([' ', '\t']))
+    value: Option<&'a [u8]>,
+    /// Whether it is there twice, with different values.
+    repeated: bool,
 }
 
-fn split<T>(read: Option<Result<T, DeliveryHeaderError>>) -> (Option<T>, Option<DeliveryHeaderError>) {
-    match read {
-        None => (None, None),
-        Some(Ok(value)) => (Some(value), None),
-        Some(Err(error)) => (None, Some(error)),
+/// What was expected in a header, and what was found.
+type Wrong = (&'static str, String);
+
+impl Found<'_> {
+    /// Reads the value, if there is one. `one` is what a header with one readable value has.
+    fn read<T>(
+        &self,
+        one: &'static str,
+        read: impl FnOnce(&str) -> Result<T, &'static str>,
+    ) -> Result<Option<T>, Wrong> {
+        let Some(value) = self.value else { return Ok(None) };
+        if self.repeated {
+            return Err((one, "two".to_owned()));
+        }
+        let text = std::str::from_utf8(value).map_err(|_| (one, "bytes that are not text".to_owned()))?;
+        let text = text.trim_matches([' ', '\t']);
+        read(text).map(Some).map_err(|expected| (expected, excerpt(text)))
+    }
+
+    fn uuid(&self) -> Result<Option<HyphenatedUuid>, Wrong> {
+        self.read("one UUID with hyphens", |text| HyphenatedUuid::parse(text).map_err(|_| "a UUID with hyphens"))
+    }
+
+    fn required(&self) -> Result<HyphenatedUuid, DeliveryHeaderError> {
+        let name = self.name;
+        let read = self.uuid().map_err(|(expected, found)| DeliveryHeaderError::Malformed { name, expected, found });
+        read?.ok_or(DeliveryHeaderError::Missing { name })
+    }
+
+    /// The value that was read. A malformed one is a finding, and so is one that the kind of message does not have.
+    fn optional<T>(
+        &self,
+        read: Result<Option<T>, Wrong>,
+        belongs: bool,
+        findings: &mut Vec<MessageFinding>,
+    ) -> Option<T> {
+        let (rule, (expected, found), value) = match read {
+            Err(wrong) => (Rule::OptionalHeader, wrong, None),
+            Ok(Some(value)) if !belongs => (Rule::UnexpectedHeader, ("no such header", "one".to_owned()), Some(value)),
+            Ok(value) => return value,
+        };
+        findings.push(MessageFinding::new(rule, self.name.to_owned(), expected.into(), found));
+        value
     }
 }
 

@@ -4,20 +4,24 @@ use bankrail_values::{HyphenatedUuid, SimpleUuid, excerpt};
 use std::fmt;
 
 macro_rules! id {
-    ($(#[$doc:meta])* $name:ident($inner:ident), version $version:literal, $expected:literal) => {
+    ($(#[$doc:meta])* $name:ident($inner:ident), version $version:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name($inner);
 
         impl $name {
+            /// The form, in words.
+            pub(crate) const EXPECTED: &'static str = id!(@expected $inner $version);
+            /// The form, as a regular expression.
+            pub(crate) const PATTERN: &'static str = id!(@pattern $inner $version);
+
             /// Checks spelling, version and variant.
             ///
             /// # Errors
             /// [`IdError`] for anything else.
             pub fn parse(text: &str) -> Result<Self, IdError> {
-                let wrong = || IdError { expected: $expected, found: excerpt(text) };
-                let uuid = $inner::parse(text).map_err(|_| wrong())?;
-                Self::from_uuid(uuid).ok_or_else(wrong)
+                let id = $inner::parse(text).ok().and_then(Self::from_uuid);
+                id.ok_or_else(|| IdError { expected: Self::EXPECTED, found: excerpt(text) })
             }
 
             /// The identifier of a UUID of the right version and variant.
@@ -39,38 +43,15 @@ macro_rules! id {
             }
         }
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&self.0, out)
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = IdError;
-            fn from_str(text: &str) -> Result<Self, IdError> {
-                Self::parse(text)
-            }
-        }
-
-        impl TryFrom<&str> for $name {
-            type Error = IdError;
-            fn try_from(text: &str) -> Result<Self, IdError> {
-                Self::parse(text)
-            }
-        }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-                out.collect_str(self)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-                Self::parse(&text).map_err(serde::de::Error::custom)
-            }
-        }
+        bankrail_values::impl_parsed_value!($name, IdError, Debug);
+    };
+    (@expected SimpleUuid $version:literal) => {
+        concat!("a UUID of version ", $version, " as 32 lower-case hexadecimal digits")
+    };
+    (@expected HyphenatedUuid $version:literal) => { concat!("a UUID of version ", $version, " with hyphens") };
+    (@pattern SimpleUuid $version:literal) => { concat!("^[0-9a-f]{12}", $version, "[0-9a-f]{3}[89ab][0-9a-f]{15}$") };
+    (@pattern HyphenatedUuid $version:literal) => {
+        concat!("^[0-9a-f]{8}-[0-9a-f]{4}-", $version, "[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
     };
 }
 
@@ -84,18 +65,18 @@ id! {
     /// assert!(MandateId::parse("0B7C2F6E8A1D11EB8DCD0242AC130003").is_err()); // upper case
     /// assert!(MandateId::parse("0b7c2f6e8a1d41eb8dcd0242ac130003").is_err()); // version 4
     /// ```
-    MandateId(SimpleUuid), version 1, "a UUID of version 1 as 32 lower-case hexadecimal digits"
+    MandateId(SimpleUuid), version 1
 }
 
 id! {
     /// An action's identifier: spelled like a [`MandateId`].
-    ActionId(SimpleUuid), version 1, "a UUID of version 1 as 32 lower-case hexadecimal digits"
+    ActionId(SimpleUuid), version 1
 }
 
 id! {
     /// A payment's unique end-to-end reference, echoed from the instruction: a UUID of version 4 with hyphens.
     /// Read in either case, written in lower case.
-    Uetr(HyphenatedUuid), version 4, "a UUID of version 4 with hyphens"
+    Uetr(HyphenatedUuid), version 4
 }
 
 /// A text that is not an identifier of the expected form.

@@ -46,5 +46,5 @@ pub use message::parties::{AmendedDebtor, CreditorInformation, DebtorInformation
 pub use message::payment_information::{AmendedPaymentInformation, PaymentInformation};
 pub use message::payment_outcome::{OriginalTransaction, PaymentOutcome};
 pub use message::query_notification::{MandateDetails, PaymentDetails, QueryNotification, ReminderError};
-pub use message::{Message, MessageKind, MessageReadOptions, ParsedMessage, WebhookMessage};
+pub use message::{EachKind, Message, MessageKind, MessageReadOptions, ParsedMessage, WebhookMessage};
 pub use time_of_day::{TimeOfDay, TimeOfDayError};

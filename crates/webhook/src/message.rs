@@ -15,6 +15,9 @@ pub use read::{MessageReadOptions, ParsedMessage, WebhookMessage};
 
 use crate::error::MessageError;
 use crate::finding::MessageFinding;
+use crate::headers::Priority;
+use crate::json::Context;
+use crate::samples;
 use bankrail_mailbox::{DuplicateKey, Fingerprint};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -34,10 +37,13 @@ pub type Text35 = bankrail_values::BoundedText<1, 35>;
 macro_rules! messages {
     ($(
         $(#[$doc:meta])*
-        $variant:ident($message:ident) {
-            name: $name:literal,
+        $variant:ident($message:ident) as $name:ident {
+            specification_name: $specification:literal,
             default_path: $path:literal,
             answers_a_request: $answers:literal,
+            priorities: [$($priority:ident),*],
+            agreement: $agreement:path,
+            samples: $samples:path,
         }
     )*) => {
         /// A kind of message (Specification: "Webhook receivers").
@@ -47,7 +53,7 @@ macro_rules! messages {
 
         impl MessageKind {
             /// Every kind.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+            pub const ALL: [Self; [$($path),*].len()] = [$(Self::$variant),*];
 
             /// The path below the customer's base address. Default: `/payto/mandates/outcomes`,
             /// `/payto/mandates/notifications`, `/payto/mpirs/outcomes`, `/payto/queries`.
@@ -59,13 +65,37 @@ macro_rules! messages {
             /// A stable name, for stores and logs, which is also its `Display`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
-                match self { $( Self::$variant => $name, )* }
+                match self { $( Self::$variant => stringify!($name), )* }
             }
 
             /// The kind with this stable name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+            }
+
+            /// The specification's name of the message: `MandateActionOutcome`, `MandateNotification`,
+            /// `MPIRActionOutcome`, `QueryNotification`.
+            #[must_use]
+            pub const fn specification_name(self) -> &'static str {
+                match self { $( Self::$variant => $specification, )* }
+            }
+
+            /// True for the outcomes, which answer a request and so require `X-RequestKey`
+            /// (Specification: "Webhook receivers").
+            #[must_use]
+            pub const fn answers_a_request(self) -> bool {
+                match self { $( Self::$variant => $answers, )* }
+            }
+
+            /// The priorities that a delivery may have (Specification: "Webhook receivers").
+            #[must_use]
+            pub const fn priorities(self) -> &'static [Priority] {
+                match self { $( Self::$variant => &[$(Priority::$priority),*], )* }
+            }
+
+            pub(crate) fn samples(self) -> Vec<Message> {
+                match self { $( Self::$variant => $samples().into_iter().map(Message::from).collect(), )* }
             }
 
             pub(crate) const fn schema_name(self) -> &'static str {
@@ -75,18 +105,48 @@ macro_rules! messages {
             pub(crate) fn add_schema(self, schemas: &mut crate::json::Schemas) {
                 match self { $( Self::$variant => <$message as crate::json::Wire>::schema(None, schemas), )* };
             }
-
-            /// True for the outcomes, which answer a request and so require `X-RequestKey`
-            /// (Specification: "Webhook receivers").
-            #[must_use]
-            pub const fn answers_a_request(self) -> bool {
-                match self { $( Self::$variant => $answers, )* }
-            }
         }
 
         impl fmt::Display for MessageKind {
             fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str(self.as_str())
+            }
+        }
+
+        /// One value for each kind of message. A literal names every kind, so it does not compile if one is forgotten.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[allow(clippy::exhaustive_structs, reason = "as MessageKind")]
+        pub struct EachKind<T> { $( $(#[$doc])* pub $name: T, )* }
+
+        impl<T> EachKind<T> {
+            /// The value that `value` returns for each kind.
+            pub fn from_fn(mut value: impl FnMut(MessageKind) -> T) -> Self {
+                Self { $( $name: value(MessageKind::$variant), )* }
+            }
+
+            /// The value for a kind.
+            pub fn get(&self, kind: MessageKind) -> &T {
+                match kind { $( MessageKind::$variant => &self.$name, )* }
+            }
+
+            /// The value for a kind, to change it.
+            pub fn get_mut(&mut self, kind: MessageKind) -> &mut T {
+                match kind { $( MessageKind::$variant => &mut self.$name, )* }
+            }
+
+            /// Each kind with its value.
+            pub fn iter(&self) -> impl Iterator<Item = (MessageKind, &T)> {
+                [$( (MessageKind::$variant, &self.$name) ),*].into_iter()
+            }
+        }
+
+        /// Each kind with its value.
+        impl<T> IntoIterator for EachKind<T> {
+            type Item = (MessageKind, T);
+            type IntoIter = std::array::IntoIter<Self::Item, { MessageKind::ALL.len() }>;
+
+            fn into_iter(self) -> Self::IntoIter {
+                [$( (MessageKind::$variant, self.$name) ),*].into_iter()
             }
         }
 
@@ -102,6 +162,14 @@ macro_rules! messages {
                     Self::$variant(message)
                 }
             }
+
+            impl read::Agreement for $message {
+                fn check_agreement(&self, at: &mut Context) {
+                    $agreement(self, at);
+                }
+            }
+
+            message_type!($message);
         )*
 
         impl Message {
@@ -135,28 +203,40 @@ macro_rules! messages {
 
 messages! {
     /// The outcome of a mandate action that the biller started.
-    MandateOutcome(MandateActionOutcome) {
-        name: "mandate_outcome",
+    MandateOutcome(MandateActionOutcome) as mandate_outcome {
+        specification_name: "MandateActionOutcome",
         default_path: "/payto/mandates/outcomes",
         answers_a_request: true,
+        priorities: [Attended, Unattended],
+        agreement: rules::mandate_outcome,
+        samples: samples::mandate_outcomes,
     }
     /// A payer's action on a mandate.
-    MandateNotification(MandateNotification) {
-        name: "mandate_notification",
+    MandateNotification(MandateNotification) as mandate_notification {
+        specification_name: "MandateNotification",
         default_path: "/payto/mandates/notifications",
         answers_a_request: false,
+        priorities: [Attended, Unattended],
+        agreement: rules::mandate_notification,
+        samples: samples::mandate_notifications,
     }
     /// The outcome of a payment instruction that the biller started.
-    PaymentOutcome(PaymentOutcome) {
-        name: "payment_outcome",
+    PaymentOutcome(PaymentOutcome) as payment_outcome {
+        specification_name: "MPIRActionOutcome",
         default_path: "/payto/mpirs/outcomes",
         answers_a_request: true,
+        priorities: [Attended, Unattended],
+        agreement: rules::payment_outcome,
+        samples: samples::payment_outcomes,
     }
     /// A payer's query.
-    Query(QueryNotification) {
-        name: "query",
+    Query(QueryNotification) as query {
+        specification_name: "QueryNotification",
         default_path: "/payto/queries",
         answers_a_request: false,
+        priorities: [Unattended],
+        agreement: rules::query,
+        samples: samples::queries,
     }
 }
 

@@ -169,9 +169,9 @@ pub fn mandate_notification(trigger: &Trigger) -> Option<MandateNotification> {
         Trigger::AmendmentDeclined => {
             notification.mandate_status(MandateStatus::Active).resolution_event(reason).details(bilateral_amendment())
         }
-        Trigger::AmendedUnilaterally => {
-            notification.mandate_status(MandateStatus::Active).details(Amendment::new(amended_debtor()))
-        }
+        Trigger::AmendedUnilaterally => notification
+            .mandate_status(MandateStatus::Active)
+            .details(Amendment::new().debtor_information(amended_debtor())),
         Trigger::StatusChanged => notification.mandate_status(MandateStatus::Suspended).details(
             StatusChange::new(StatusChangeCode::Suspend)
                 .reason_code("MS02")
@@ -309,14 +309,30 @@ pub fn query(case_type: &CaseType) -> QueryNotification {
 /// statuses and case types.
 #[must_use]
 pub fn all() -> Vec<Message> {
-    let mut messages: Vec<Message> = Vec::new();
-    for action_type in ActionType::KNOWN {
-        messages.extend(ActionStatus::KNOWN.iter().map(|status| mandate_outcome(action_type, status).into()));
-    }
-    messages.extend(ErrorSeverity::KNOWN.iter().map(|severity| rejected_mandate_outcome(severity).into()));
-    messages.extend(Trigger::KNOWN.iter().filter_map(mandate_notification).map(Message::from));
-    messages.extend(StatusChangeCode::KNOWN.iter().filter_map(status_change).map(Message::from));
-    messages.extend(TransactionStatus::KNOWN.iter().map(|status| payment_outcome(status).into()));
-    messages.extend(CaseType::KNOWN.iter().map(|case_type| query(case_type).into()));
-    messages
+    MessageKind::ALL.into_iter().flat_map(of).collect()
+}
+
+/// The samples of one kind.
+#[must_use]
+pub fn of(kind: MessageKind) -> Vec<Message> {
+    kind.samples()
+}
+
+pub(crate) fn mandate_outcomes() -> Vec<MandateActionOutcome> {
+    let of_type = |action| ActionStatus::KNOWN.iter().map(move |status| mandate_outcome(action, status));
+    let rejected = ErrorSeverity::KNOWN.iter().map(rejected_mandate_outcome);
+    ActionType::KNOWN.iter().flat_map(of_type).chain(rejected).collect()
+}
+
+pub(crate) fn mandate_notifications() -> Vec<MandateNotification> {
+    let changes = StatusChangeCode::KNOWN.iter().filter_map(status_change);
+    Trigger::KNOWN.iter().filter_map(mandate_notification).chain(changes).collect()
+}
+
+pub(crate) fn payment_outcomes() -> Vec<PaymentOutcome> {
+    TransactionStatus::KNOWN.iter().map(payment_outcome).collect()
+}
+
+pub(crate) fn queries() -> Vec<QueryNotification> {
+    CaseType::KNOWN.iter().map(query).collect()
 }

@@ -187,7 +187,7 @@ impl MandateStory {
     pub fn amended_by_payer(&mut self) -> Webhook {
         self.only(&[MandateState::Active, MandateState::Suspended], "amended");
         let reference = format!("REF-{:04}", self.teller.ids.number() % 10_000);
-        let amendment = Amendment::new(AmendedDebtor::new().party_reference(reference));
+        let amendment = Amendment::new().debtor_information(AmendedDebtor::new().party_reference(reference));
         let notification = self.notification(Trigger::AmendedUnilaterally, self.action());
         let notification = notification.mandate_status(self.status()).details(amendment);
         Webhook::new(notification, self.teller.notifying())

@@ -2,7 +2,7 @@
 
 use super::schema;
 use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
-use bankrail_webhook::{MessageKind, Priority};
+use bankrail_webhook::MessageKind;
 use serde_json::{Map, Value, json};
 
 /// One webhook for each kind of message.
@@ -58,10 +58,7 @@ fn webhook(kind: MessageKind) -> Value {
 /// The headers that a delivery of this kind may have.
 fn parameters(kind: MessageKind) -> Vec<Value> {
     let uuid = super::schemas::uuid();
-    let sample = bankrail_webhook::samples::headers(kind);
-    let priorities = [Priority::Attended, Priority::Unattended].into_iter();
-    let priorities = priorities.filter(|priority| sample.priority(*priority).check(kind).is_ok());
-    let priorities: Vec<_> = priorities.map(Priority::as_str).collect();
+    let priorities: Vec<_> = kind.priorities().iter().map(|priority| priority.as_str()).collect();
     let outcome = kind.answers_a_request();
     let all = [
         (REQUEST_KEY, outcome, outcome, uuid.clone()),

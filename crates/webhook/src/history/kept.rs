@@ -135,6 +135,19 @@ impl History {
         }
     }
 
+    /// Applies a message. The caller selects the messages of this mandate or payment; one about something else is
+    /// [`Observation::NotApplicable`].
+    pub fn apply(&mut self, message: &Message) -> Observation {
+        match (message, self) {
+            (Message::MandateOutcome(outcome), Self::Mandate(history)) => history.apply_outcome(outcome),
+            (Message::MandateNotification(message), Self::Mandate(history)) => history.apply_notification(message),
+            (Message::PaymentOutcome(outcome), Self::Payment(history)) => history.apply(outcome),
+            (Message::MandateOutcome(_) | Message::MandateNotification(_), Self::Payment(_))
+            | (Message::PaymentOutcome(_), Self::Mandate(_))
+            | (Message::Query(_), _) => Observation::NotApplicable,
+        }
+    }
+
     /// Writes the history as JSON, for a store.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
@@ -199,20 +212,17 @@ impl Fold {
     #[must_use]
     pub fn of(message: &Message, mut known: Vec<KeptHistory>) -> Option<Self> {
         let mut ids = HistoryId::of(message);
-        if ids.is_empty() {
-            return None;
-        }
         known.sort_unstable_by_key(|kept| kept.number);
         let mut known = known.into_iter();
         let first = known.next();
         let (number, before) = (first.as_ref().map(|kept| kept.number), first.as_ref().map(Self::position));
-        let mut history = match (first, message) {
+        let mut history = match (first, ids.first()?) {
             (Some(kept), _) => {
                 ids.extend(kept.ids);
                 kept.history
             }
-            (None, Message::PaymentOutcome(_)) => History::Payment(PaymentHistory::new()),
-            (None, _) => History::Mandate(MandateHistory::new()),
+            (None, HistoryId::Mandate(_)) => History::Mandate(MandateHistory::new()),
+            (None, HistoryId::Instruction(_) | HistoryId::Uetr(_)) => History::Payment(PaymentHistory::new()),
         };
         let mut merged = Vec::new();
         for other in known {
@@ -222,12 +232,7 @@ impl Fold {
                 history.merge(other);
             }
         }
-        let observation = match (&mut history, message) {
-            (History::Mandate(history), Message::MandateOutcome(outcome)) => history.apply_outcome(outcome),
-            (History::Mandate(history), Message::MandateNotification(message)) => history.apply_notification(message),
-            (History::Payment(history), Message::PaymentOutcome(outcome)) => history.apply(outcome),
-            _ => Observation::NotApplicable,
-        };
+        let observation = history.apply(message);
         if number.is_none() && observation == Observation::NotApplicable {
             return None;
         }

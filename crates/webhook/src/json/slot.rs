@@ -1,4 +1,4 @@
-//! The three kinds of members: required, optional, and optional with a mark for "cleared".
+//! The kinds of members of [`wire_object!`](super::wire_object).
 
 /// Reading a member.
 pub(crate) mod read {
@@ -16,21 +16,29 @@ pub(crate) mod read {
         })
     }
 
+    /// The value of a member that is present, read by `read`. `null` counts as absent and is a finding.
+    fn present<T>(
+        members: &JsonObject<'_>,
+        name: &str,
+        at: &mut Context,
+        read: impl FnOnce(&JsonValue<'_>, &mut Context) -> Result<T, MessageError>,
+    ) -> Result<Option<T>, MessageError> {
+        let Some(value) = members.get(name) else { return Ok(None) };
+        at.within(name, |at| {
+            if *value == JsonValue::Null {
+                at.find(Rule::Null, "no member rather than null", "null");
+                return Ok(None);
+            }
+            read(value, at).map(Some)
+        })
+    }
+
     pub(crate) fn optional<T: Wire>(
         members: &JsonObject<'_>,
         name: &str,
         at: &mut Context,
     ) -> Result<Option<T>, MessageError> {
-        match members.get(name) {
-            None => Ok(None),
-            Some(value) => at.within(name, |at| {
-                if *value == JsonValue::Null {
-                    at.find(Rule::Null, "no member rather than null", "null");
-                    return Ok(None);
-                }
-                T::read(value, at).map(Some)
-            }),
-        }
+        present(members, name, at, T::read)
     }
 
     pub(crate) fn amended<T: Wire + Clearable>(
@@ -38,20 +46,13 @@ pub(crate) mod read {
         name: &str,
         at: &mut Context,
     ) -> Result<Amended<T>, MessageError> {
-        match members.get(name) {
-            None => Ok(Amended::Absent),
-            Some(value) => at.within(name, |at| {
-                if *value == JsonValue::Null {
-                    at.find(Rule::Null, "no member rather than null", "null");
-                    return Ok(Amended::Absent);
-                }
-                match T::cleared(value) {
-                    Some(cleared) => Ok(cleared),
-                    None => T::read(value, at).map(Amended::Changed),
-                }
-            }),
-        }
+        let read = |value: &JsonValue<'_>, at: &mut Context| {
+            T::cleared(value).map_or_else(|| T::read(value, at).map(Amended::Changed), Ok)
+        };
+        Ok(present(members, name, at, read)?.unwrap_or(Amended::Absent))
     }
+
+    pub(crate) use {optional as expected, required as fixed};
 }
 
 /// Writing a member.
@@ -78,6 +79,8 @@ pub(crate) mod write {
             Amended::ClearedByDash => out.member(name, |out| out.raw(r#""-""#)),
         }
     }
+
+    pub(crate) use {optional as expected, required as fixed};
 }
 
 /// Checking a member.
@@ -97,6 +100,13 @@ pub(crate) mod check {
         }
     }
 
+    pub(crate) fn expected<T: Wire>(value: &Option<T>, name: &str, bound: Option<&Bound>, at: &mut Context) {
+        match value {
+            Some(value) => required(value, name, bound, at),
+            None => at.within(name, |at| at.find(Rule::DefaultRequired, "a value", "none")),
+        }
+    }
+
     pub(crate) fn amended<T: Wire + Clearable>(
         value: &Amended<T>,
         name: &str,
@@ -112,4 +122,6 @@ pub(crate) mod check {
             at.within(name, |at| at.find(Rule::ReadsAsCleared, "a value that is not the mark for cleared", "the mark"));
         }
     }
+
+    pub(crate) use required as fixed;
 }

@@ -89,56 +89,41 @@ macro_rules! text_wire {
 
 /// A UUID of any version with hyphens.
 const UUID: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
-/// A UUID of version 1 without hyphens.
-const SIMPLE_UUID: &str = "^[0-9a-f]{12}1[0-9a-f]{3}[89ab][0-9a-f]{15}$";
-/// A UUID of version 4 with hyphens.
-const RANDOM_UUID: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
 
 text_wire!(HyphenatedUuid, "a UUID with hyphens", pattern(UUID));
 text_wire!(Date, "a date as YYYY-MM-DD", json!({ "type": "string", "format": "date" }));
-text_wire!(crate::MandateId, "a UUID of version 1 as 32 lower-case hexadecimal digits", pattern(SIMPLE_UUID));
-text_wire!(crate::ActionId, "a UUID of version 1 as 32 lower-case hexadecimal digits", pattern(SIMPLE_UUID));
-text_wire!(crate::Uetr, "a UUID of version 4 with hyphens", pattern(RANDOM_UUID));
+text_wire!(crate::MandateId, Self::EXPECTED, pattern(Self::PATTERN));
+text_wire!(crate::ActionId, Self::EXPECTED, pattern(Self::PATTERN));
+text_wire!(crate::Uetr, Self::EXPECTED, pattern(Self::PATTERN));
 
-impl Wire for Timestamp {
-    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        let text = string(value, at)?;
-        match Self::parse_with_precision(text) {
-            Ok((instant, 3)) => Ok(instant),
-            Ok((instant, digits)) => {
-                at.find(Rule::FractionDigits, "3 fractional digits", digits.to_string());
-                Ok(instant)
-            }
-            Err(_) => Err(at.bad_value("a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ", text)),
-        }
-    }
-    fn write(&self, out: &mut Output) {
-        out.displayed(self);
-    }
-    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
-        pattern(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")
-    }
-}
-
-impl Wire for crate::TimeOfDay {
-    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        let text = string(value, at)?;
-        match Self::parse_with_precision(text) {
-            Ok((time, 3)) => Ok(time),
-            Ok((time, digits)) => {
-                at.find(Rule::FractionDigits, "3 fractional digits", digits.to_string());
+/// Implements [`Wire`] for a time with three fractional digits; fewer are a finding.
+macro_rules! time_wire {
+    ($name:ty, $expected:literal, $pattern:literal) => {
+        impl Wire for $name {
+            fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+                let text = string(value, at)?;
+                let (time, digits) = Self::parse_with_precision(text).map_err(|_| at.bad_value($expected, text))?;
+                if digits != 3 {
+                    at.find(Rule::FractionDigits, "3 fractional digits", digits.to_string());
+                }
                 Ok(time)
             }
-            Err(_) => Err(at.bad_value("a UTC time of day as hh:mm:ss.sssZ", text)),
+            fn write(&self, out: &mut Output) {
+                out.displayed(self);
+            }
+            fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+                pattern($pattern)
+            }
         }
-    }
-    fn write(&self, out: &mut Output) {
-        out.displayed(self);
-    }
-    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
-        pattern(r"^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")
-    }
+    };
 }
+
+time_wire!(
+    Timestamp,
+    "a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ",
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
+);
+time_wire!(crate::TimeOfDay, "a UTC time of day as hh:mm:ss.sssZ", r"^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$");
 
 impl Wire for Currency {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
@@ -215,11 +200,16 @@ impl<T: Wire> Wire for Box<T> {
     }
 }
 
-/// Declares an object's members, in the order in which they are written: `required`, `optional` or `amended`, Rust
-/// name, type, wire name and, after `=>`, a default bound.
+/// Declares an object's members, in the order in which they are written: a kind, Rust name, type, wire name and, after
+/// `=>`, a default bound. The kinds:
+///
+/// - `required`; `fixed` if there is only one value, the type's default, which `new` sets;
+/// - `optional`; `expected` if it is required by default, so that `new` takes it and its absence is a finding;
+/// - `amended`: optional, with a mark for "cleared".
 macro_rules! wire_object {
     (
         $(#[doc = $doc:literal])*
+        $(#[derive($derive:ident)])?
         pub struct $name:ident {
             $(
                 $(#[doc = $member_doc:literal])*
@@ -228,7 +218,7 @@ macro_rules! wire_object {
         }
     ) => {
         $(#[doc = $doc])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq $(, $derive)?)]
         #[non_exhaustive]
         pub struct $name {
             $( $(#[doc = $member_doc])* pub $member: $crate::json::wire_object!(@type $kind $type), )*
@@ -237,6 +227,7 @@ macro_rules! wire_object {
         }
 
         impl $name {
+            $crate::json::wire_object!(@new [] [] $($kind $member $type;)*);
             $( $crate::json::wire_object!(@setter $kind $member: $type = $wire); )*
         }
 
@@ -285,7 +276,26 @@ macro_rules! wire_object {
             }
         }
     };
+    (@new [$($parameter:tt)*] [$($value:tt)*]) => {
+        /// A value with the members that are required, and those that are required by default.
+        #[must_use]
+        pub fn new($($parameter)*) -> Self {
+            Self { $($value)* extra: $crate::json::ExtraMembers::default() }
+        }
+    };
+    (@new [$($parameter:tt)*] [$($value:tt)*] required $member:ident $type:ty; $($rest:tt)*) => {
+        $crate::json::wire_object!(@new [$($parameter)* $member: $type,] [$($value)* $member,] $($rest)*);
+    };
+    (@new [$($parameter:tt)*] [$($value:tt)*] expected $member:ident $type:ty; $($rest:tt)*) => {
+        $crate::json::wire_object!(
+            @new [$($parameter)* $member: impl Into<$type>,] [$($value)* $member: Some($member.into()),] $($rest)*
+        );
+    };
+    (@new [$($parameter:tt)*] [$($value:tt)*] $kind:ident $member:ident $type:ty; $($rest:tt)*) => {
+        $crate::json::wire_object!(@new [$($parameter)*] [$($value)* $member: Default::default(),] $($rest)*);
+    };
     (@required required) => { true };
+    (@required fixed) => { true };
     (@required $kind:ident) => { false };
     (@schema amended $type:ty, $bound:expr, $schemas:expr) => {
         $crate::json::schema::amended(
@@ -297,22 +307,24 @@ macro_rules! wire_object {
         <$type as $crate::json::Wire>::schema($bound, $schemas)
     };
     (@type required $type:ty) => { $type };
-    (@type optional $type:ty) => { Option<$type> };
+    (@type fixed $type:ty) => { $type };
     (@type amended $type:ty) => { $crate::Amended<$type> };
+    (@type $kind:ident $type:ty) => { Option<$type> };
     (@setter required $member:ident: $type:ty = $wire:literal) => {};
-    (@setter optional $member:ident: $type:ty = $wire:literal) => {
-        #[doc = concat!("Sets `", $wire, "`.")]
-        #[must_use]
-        pub fn $member(mut self, value: impl Into<$type>) -> Self {
-            self.$member = Some(value.into());
-            self
-        }
-    };
+    (@setter fixed $member:ident: $type:ty = $wire:literal) => {};
     (@setter amended $member:ident: $type:ty = $wire:literal) => {
         #[doc = concat!("Sets `", $wire, "` to a new value or [`Amended::Cleared`](crate::Amended::Cleared).")]
         #[must_use]
         pub fn $member(mut self, value: impl Into<$crate::Amended<$type>>) -> Self {
             self.$member = value.into();
+            self
+        }
+    };
+    (@setter $kind:ident $member:ident: $type:ty = $wire:literal) => {
+        #[doc = concat!("Sets `", $wire, "`.")]
+        #[must_use]
+        pub fn $member(mut self, value: impl Into<$type>) -> Self {
+            self.$member = Some(value.into());
             self
         }
     };

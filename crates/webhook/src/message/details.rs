@@ -3,7 +3,6 @@
 
 use super::parties::AmendedDebtor;
 use super::payment_information::AmendedPaymentInformation;
-use crate::Amended;
 use crate::codes::StatusChangeCode;
 use crate::error::MessageError;
 use crate::finding::Rule;
@@ -38,6 +37,7 @@ pub enum Change {
 
 wire_object! {
     /// A unilateral amendment.
+    #[derive(Default)]
     pub struct Amendment {
         /// The changes of the payer.
         optional debtor_information: AmendedDebtor = "debtor_information",
@@ -46,6 +46,7 @@ wire_object! {
 
 wire_object! {
     /// A bilateral amendment (Default: its members).
+    #[derive(Default)]
     pub struct BilateralAmendment {
         /// By when the counterparty is asked to resolve it. Informational.
         optional resolution_requested_by: Timestamp = "resolution_requested_by",
@@ -66,49 +67,11 @@ wire_object! {
     /// A status change (Default: its members).
     pub struct StatusChange {
         /// The change of status. Default: required.
-        optional change: StatusChangeCode = "change",
+        expected change: StatusChangeCode = "change",
         /// Default: 4 letters or digits.
         optional reason_code: String = "reason_code" => REASON_CODE,
         /// Default: 1 to 256 characters.
         optional reason_description: String = "reason_description" => REASON_DESCRIPTION,
-    }
-}
-
-impl Amendment {
-    /// An amendment of the payer's information.
-    #[must_use]
-    pub fn new(debtor_information: AmendedDebtor) -> Self {
-        Self { debtor_information: Some(debtor_information), extra: ExtraMembers::default() }
-    }
-}
-
-impl BilateralAmendment {
-    /// An amendment that changes nothing.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            resolution_requested_by: None,
-            validity_end_date: Amended::Absent,
-            transfer_arrangement: Amended::Absent,
-            automatic_extension_indicator: None,
-            payment_information: None,
-            additional_information: Amended::Absent,
-            extra: ExtraMembers::default(),
-        }
-    }
-}
-
-impl Default for BilateralAmendment {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl StatusChange {
-    /// A status change without a reason.
-    #[must_use]
-    pub fn new(change: StatusChangeCode) -> Self {
-        Self { change: Some(change), reason_code: None, reason_description: None, extra: ExtraMembers::default() }
     }
 }
 
@@ -164,12 +127,7 @@ impl Wire for Details {
         match &self.change {
             Change::Amendment(change) => check::required(change, AMENDMENT, None, at),
             Change::BilateralAmendment(change) => check::required(change, BILATERAL, None, at),
-            Change::StatusChange(change) => {
-                check::required(change, STATUS, None, at);
-                if change.change.is_none() {
-                    at.within(STATUS, |at| at.within("change", |at| at.find(Rule::DefaultRequired, "a value", "none")));
-                }
-            }
+            Change::StatusChange(change) => check::required(change, STATUS, None, at),
             Change::Unknown => {
                 at.find(Rule::DefaultRequired, "one of amendment, bilateral_amendment, status_change", "none of them")
             }

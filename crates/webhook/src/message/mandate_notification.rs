@@ -1,11 +1,11 @@
 //! `MandateNotification`: the payer took an action on a mandate (Specification: "MandateNotification message").
 
 use super::details::Details;
-use super::{MessageKind, MpsUserId, WebhookMessage, message_type, rules};
+use super::{MessageKind, MpsUserId, WebhookMessage, rules};
 use crate::codes::{ActionStatus, ActionType, MandateStatus, Trigger};
 use crate::duplicate::KeyParts;
 use crate::ids::{ActionId, MandateId};
-use crate::json::{Context, ExtraMembers, wire_object};
+use crate::json::wire_object;
 use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
@@ -39,13 +39,11 @@ wire_object! {
     /// Why an action was resolved as it was.
     pub struct ResolutionEvent {
         /// Default: required, 4 letters or digits.
-        optional reason_code: String = "reason_code" => REASON_CODE,
+        expected reason_code: String = "reason_code" => REASON_CODE,
         /// Default: 1 to 256 characters.
         optional reason_description: String = "reason_description" => REASON_DESCRIPTION,
     }
 }
-
-message_type!(MandateNotification);
 
 impl MandateNotification {
     /// A notification of a known trigger, with the action type and status that go with it, and the mandate status if
@@ -62,40 +60,6 @@ impl MandateNotification {
         let new = Self::new(creation_date_time, trigger, mps_user_id, mandate, action, action_type, action_status);
         Some(Self { mandate_status: if let [one] = mandate_status { Some(one.clone()) } else { None }, ..new })
     }
-
-    /// A notification with the required members only.
-    #[must_use]
-    pub fn new(
-        creation_date_time: Timestamp,
-        trigger: Trigger,
-        mps_user_id: MpsUserId,
-        mandate_identification: MandateId,
-        action_identification: ActionId,
-        action_type: ActionType,
-        action_status: ActionStatus,
-    ) -> Self {
-        Self {
-            creation_date_time,
-            trigger,
-            mps_user_id,
-            mandate_identification,
-            mandate_status: None,
-            action_identification,
-            action_type,
-            action_status,
-            resolution_event: None,
-            details: None,
-            extra: ExtraMembers::default(),
-        }
-    }
-}
-
-impl ResolutionEvent {
-    /// An event with the member that is required by default.
-    #[must_use]
-    pub fn new(reason_code: impl Into<String>) -> Self {
-        Self { reason_code: Some(reason_code.into()), reason_description: None, extra: ExtraMembers::default() }
-    }
 }
 
 impl WebhookMessage for MandateNotification {
@@ -108,10 +72,5 @@ impl WebhookMessage for MandateNotification {
     fn duplicate_key(&self, scope: &str, _message_id: HyphenatedUuid) -> DuplicateKey {
         let key = KeyParts::new(scope, Self::KIND, "action_identification");
         key.text(&self.action_identification.to_string()).finish().into()
-    }
-
-    #[allow(private_interfaces, reason = "sealed")]
-    fn check_agreement(&self, at: &mut Context) {
-        rules::mandate_notification(self, at);
     }
 }

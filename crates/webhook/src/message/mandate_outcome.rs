@@ -1,11 +1,11 @@
 //! `MandateActionOutcome`: the outcome of a mandate action that the biller started
 //! (Specification: "MandateActionOutcome message").
 
-use super::{MessageKind, MpsUserId, WebhookMessage, message_type, rules};
+use super::{MessageKind, MpsUserId, WebhookMessage};
 use crate::codes::{ActionStatus, ActionType, ErrorSeverity, MandateStatus, OutcomeStatus};
 use crate::duplicate::KeyParts;
 use crate::ids::{ActionId, MandateId};
-use crate::json::{Context, ExtraMembers, wire_object};
+use crate::json::wire_object;
 use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
@@ -48,56 +48,15 @@ wire_object! {
     /// What went wrong with a mandate action.
     pub struct OutcomeError {
         /// Default: required, 1 to 35 characters.
-        optional code: String = "code" => ERROR_CODE,
+        expected code: String = "code" => ERROR_CODE,
         /// Default: required.
-        optional severity: ErrorSeverity = "severity",
+        expected severity: ErrorSeverity = "severity",
         /// Default: 1 to 1000 characters.
         optional text: String = "text" => ERROR_TEXT,
         /// For the user. Default: 1 to 1000 characters.
         optional user_message: String = "user_message" => ERROR_TEXT,
         /// Default: 1 to 1000 characters.
         optional more_info: String = "more_info" => ERROR_TEXT,
-    }
-}
-
-message_type!(MandateActionOutcome);
-
-impl MandateActionOutcome {
-    /// An outcome with the required members only.
-    #[must_use]
-    pub fn new(creation_date_time: Timestamp, status: OutcomeStatus) -> Self {
-        Self {
-            creation_date_time,
-            status,
-            mps_user_id: None,
-            request_id: None,
-            mandate_identification: None,
-            mandate_registration_date_time: None,
-            mandate_status: None,
-            action_identification: None,
-            action_type: None,
-            action_status: None,
-            bilateral: None,
-            debtor_alias_name: None,
-            resolution_requested_by: None,
-            error: None,
-            extra: ExtraMembers::default(),
-        }
-    }
-}
-
-impl OutcomeError {
-    /// An error with the members that are required by default.
-    #[must_use]
-    pub fn new(code: impl Into<String>, severity: ErrorSeverity) -> Self {
-        Self {
-            code: Some(code.into()),
-            severity: Some(severity),
-            text: None,
-            user_message: None,
-            more_info: None,
-            extra: ExtraMembers::default(),
-        }
     }
 }
 
@@ -117,10 +76,5 @@ impl WebhookMessage for MandateActionOutcome {
     /// answers the same request (Default: "Webhooks").
     fn is_interim(&self) -> bool {
         self.action_status == Some(ActionStatus::Pending)
-    }
-
-    #[allow(private_interfaces, reason = "sealed")]
-    fn check_agreement(&self, at: &mut Context) {
-        rules::mandate_outcome(self, at);
     }
 }

@@ -1,11 +1,12 @@
 //! The payer and the biller in messages.
 
+use crate::AccountMask;
 use crate::codes::{AccountIdentificationType, AliasType, PartyType};
-use crate::json::{ExtraMembers, wire_object};
-use crate::{AccountMask, Amended};
+use crate::json::wire_object;
 
 wire_object! {
     /// The payer in a query (Specification: "QueryNotification message", `debtor_information`).
+    #[derive(Default)]
     pub struct DebtorInformation {
         /// Default: 1 to 140 printable ASCII characters.
         optional party_name: String = "party_name" => NAME,
@@ -22,6 +23,7 @@ wire_object! {
 
 wire_object! {
     /// The biller in a query.
+    #[derive(Default)]
     pub struct CreditorInformation {
         /// The biller's reference. Default: 1 to 35 printable ASCII characters.
         optional party_reference: String = "party_reference" => PARTY_REFERENCE,
@@ -30,6 +32,7 @@ wire_object! {
 
 wire_object! {
     /// A unilateral amendment's changes of the payer (Specification: "The amendment variant").
+    #[derive(Default)]
     pub struct AmendedDebtor {
         /// The type of the payer.
         amended party_type: PartyType = "party_type",
@@ -51,66 +54,9 @@ wire_object! {
 }
 
 impl DebtorInformation {
-    /// A payer with no members.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            party_name: None,
-            account_identification_type_code: None,
-            account_identification: None,
-            account_alias_type_code: None,
-            account_alias_identification: None,
-            extra: ExtraMembers::default(),
-        }
-    }
-
     /// The account identification, which may be partly masked.
     #[must_use]
     pub fn account(&self) -> Option<AccountMask<'_>> {
         self.account_identification.as_deref().map(AccountMask::of)
-    }
-}
-
-impl Default for DebtorInformation {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl CreditorInformation {
-    /// A biller with no members.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { party_reference: None, extra: ExtraMembers::default() }
-    }
-}
-
-impl Default for CreditorInformation {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl AmendedDebtor {
-    /// An amendment that changes nothing.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            party_type: Amended::Absent,
-            party_name: Amended::Absent,
-            ultimate_party_name: Amended::Absent,
-            account_identification_type_code: Amended::Absent,
-            account_identification: Amended::Absent,
-            account_alias_type_code: Amended::Absent,
-            account_alias_identification: Amended::Absent,
-            party_reference: Amended::Absent,
-            extra: ExtraMembers::default(),
-        }
-    }
-}
-
-impl Default for AmendedDebtor {
-    fn default() -> Self {
-        Self::new()
     }
 }

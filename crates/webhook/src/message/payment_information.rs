@@ -1,15 +1,16 @@
 //! The payment schedule and amounts of a mandate, and their amendment.
 
+use crate::MessageAmount;
 use crate::codes::{AmountType, PaymentFrequency};
 use crate::counts::{CountPerPeriod, PointInTime};
-use crate::json::{ExtraMembers, wire_object};
+use crate::json::wire_object;
 use crate::time_of_day::TimeOfDay;
-use crate::{Amended, MessageAmount};
 use bankrail_values::Date;
 
 wire_object! {
     /// The payment schedule and amounts of a mandate (Specification: "QueryNotification message",
     /// `payment_information`).
+    #[derive(Default)]
     pub struct PaymentInformation {
         /// How often payments fall due.
         optional payment_frequency: PaymentFrequency = "payment_frequency",
@@ -34,6 +35,7 @@ wire_object! {
 
 wire_object! {
     /// A bilateral amendment's changes of the payment schedule and amounts (Default: as in a query, plus two dates).
+    #[derive(Default)]
     pub struct AmendedPaymentInformation {
         /// How often payments fall due.
         amended payment_frequency: PaymentFrequency = "payment_frequency",
@@ -57,57 +59,5 @@ wire_object! {
         amended amount: MessageAmount = "amount",
         /// The maximum amount of a payment.
         amended maximum_amount: MessageAmount = "maximum_amount",
-    }
-}
-
-impl PaymentInformation {
-    /// Information with no members.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            payment_frequency: None,
-            payment_execute_not_before_time: None,
-            count_per_period: None,
-            point_in_time: None,
-            payment_amount_type: None,
-            first_payment_amount: None,
-            last_payment_amount: None,
-            amount: None,
-            maximum_amount: None,
-            extra: ExtraMembers::default(),
-        }
-    }
-}
-
-impl Default for PaymentInformation {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl AmendedPaymentInformation {
-    /// An amendment that changes nothing.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            payment_frequency: Amended::Absent,
-            payment_execute_not_before_time: Amended::Absent,
-            count_per_period: Amended::Absent,
-            point_in_time: Amended::Absent,
-            payment_amount_type: Amended::Absent,
-            first_payment_date: Amended::Absent,
-            first_payment_amount: Amended::Absent,
-            last_payment_date: Amended::Absent,
-            last_payment_amount: Amended::Absent,
-            amount: Amended::Absent,
-            maximum_amount: Amended::Absent,
-            extra: ExtraMembers::default(),
-        }
-    }
-}
-
-impl Default for AmendedPaymentInformation {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -1,12 +1,12 @@
 //! `MPIRActionOutcome`: the outcome of a payment instruction that the biller started
 //! (Specification: "MPIRActionOutcome message").
 
-use super::{MessageKind, MpsUserId, Text35, WebhookMessage, message_type, rules};
+use super::{MessageKind, MpsUserId, Text35, WebhookMessage};
 use crate::MessageAmount;
 use crate::codes::TransactionStatus;
 use crate::duplicate::KeyParts;
 use crate::ids::{MandateId, Uetr};
-use crate::json::{Context, ExtraMembers, wire_object};
+use crate::json::wire_object;
 use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{BoundedText, HyphenatedUuid, Timestamp};
 
@@ -41,6 +41,7 @@ wire_object! {
 
 wire_object! {
     /// The instruction that an outcome is about.
+    #[derive(Default)]
     pub struct OriginalTransaction {
         /// The biller's own identification of the instruction.
         optional original_instruction_identification: String = "original_instruction_identification",
@@ -54,51 +55,6 @@ wire_object! {
         optional creditor_ultimate_name: String = "creditor_ultimate_name" => NAME,
         /// Default: 1 to 34 printable ASCII characters.
         optional creditor_account_identification: String = "creditor_account_identification" => ACCOUNT,
-    }
-}
-
-message_type!(PaymentOutcome);
-
-impl PaymentOutcome {
-    /// An outcome with the required members only.
-    #[must_use]
-    pub fn new(creation_date_time: Timestamp, transaction_status: TransactionStatus) -> Self {
-        Self {
-            creation_date_time,
-            transaction_status,
-            transaction_status_reason_code: None,
-            transaction_status_additional_information: None,
-            mps_user_id: None,
-            instruction_identification: None,
-            uetr: None,
-            account_servicer_reference: None,
-            clearing_system_reference: None,
-            acceptance_date_time: None,
-            original_transaction_reference: None,
-            extra: ExtraMembers::default(),
-        }
-    }
-}
-
-impl OriginalTransaction {
-    /// A reference with no members.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            original_instruction_identification: None,
-            instructed_amount: None,
-            mandate_identification: None,
-            creditor_name: None,
-            creditor_ultimate_name: None,
-            creditor_account_identification: None,
-            extra: ExtraMembers::default(),
-        }
-    }
-}
-
-impl Default for OriginalTransaction {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -120,10 +76,5 @@ impl WebhookMessage for PaymentOutcome {
             return KeyParts::fallback(scope, Self::KIND, message_id).into();
         }
         DuplicateKey::from_hashes(instruction.into_iter().chain(uetr))
-    }
-
-    #[allow(private_interfaces, reason = "sealed")]
-    fn check_agreement(&self, at: &mut Context) {
-        rules::payment_outcome(self, at);
     }
 }

@@ -2,12 +2,12 @@
 
 use super::parties::{CreditorInformation, DebtorInformation};
 use super::payment_information::PaymentInformation;
-use super::{MessageKind, MpsUserId, WebhookMessage, message_type, rules};
+use super::{MessageKind, MpsUserId, WebhookMessage};
 use crate::MessageAmount;
 use crate::codes::{CaseType, EstablishmentScheme, InvestigationType, MandatePurpose};
 use crate::duplicate::KeyParts;
 use crate::ids::MandateId;
-use crate::json::{Context, ExtraMembers, wire_object};
+use crate::json::wire_object;
 use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{BoundedText, Date, HyphenatedUuid, Timestamp};
 
@@ -26,7 +26,7 @@ wire_object! {
         /// Assigned by the service; quoted when the biller sends a query resolution. Part of the duplicate check key.
         required case_id: CaseId = "case_id",
         /// The only value is `INV14`.
-        required investigation_type_code: InvestigationType = "investigation_type_code",
+        fixed investigation_type_code: InvestigationType = "investigation_type_code",
         /// What the query is about.
         required case_type: CaseType = "case_type",
         /// Increases by 1 each time the same notification is regenerated while no resolution has been received. Stays
@@ -45,6 +45,7 @@ wire_object! {
 
 wire_object! {
     /// The payment that a query is about.
+    #[derive(Default)]
     pub struct PaymentDetails {
         /// The transaction.
         optional transaction_identification: String = "transaction_identification",
@@ -59,6 +60,7 @@ wire_object! {
 
 wire_object! {
     /// The mandate that a query is about.
+    #[derive(Default)]
     pub struct MandateDetails {
         /// The user of the service.
         optional mps_user_id: MpsUserId = "mps_user_id",
@@ -78,33 +80,6 @@ wire_object! {
         optional creditor_information: CreditorInformation = "creditor_information",
         /// The payment schedule and amounts.
         optional payment_information: PaymentInformation = "payment_information",
-    }
-}
-
-message_type!(QueryNotification);
-
-impl QueryNotification {
-    /// A query with the required members only. The investigation type is `INV14`, the only one.
-    #[must_use]
-    pub fn new(
-        creation_date_time: Timestamp,
-        case_id: CaseId,
-        case_type: CaseType,
-        narrative: Narrative,
-        mandate_details: MandateDetails,
-    ) -> Self {
-        Self {
-            creation_date_time,
-            case_id,
-            investigation_type_code: InvestigationType::Query,
-            case_type,
-            reminder_count: None,
-            re_open_case_indication: None,
-            narrative,
-            payment_details: None,
-            mandate_details,
-            extra: ExtraMembers::default(),
-        }
     }
 }
 
@@ -140,51 +115,6 @@ pub enum ReminderError {
     TooMany,
 }
 
-impl PaymentDetails {
-    /// Details with no members.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            transaction_identification: None,
-            instruction_identification: None,
-            transaction_date: None,
-            original_transaction_amount: None,
-            extra: ExtraMembers::default(),
-        }
-    }
-}
-
-impl Default for PaymentDetails {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl MandateDetails {
-    /// Details with no members.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            mps_user_id: None,
-            mandate_identification: None,
-            establishment_scheme: None,
-            mandate_purpose_code: None,
-            description: None,
-            additional_information: None,
-            debtor_information: None,
-            creditor_information: None,
-            payment_information: None,
-            extra: ExtraMembers::default(),
-        }
-    }
-}
-
-impl Default for MandateDetails {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl WebhookMessage for QueryNotification {
     const KIND: MessageKind = MessageKind::Query;
 
@@ -197,10 +127,5 @@ impl WebhookMessage for QueryNotification {
         let key = key.optional(self.reminder_count.as_ref().map(ReminderCount::as_str));
         let re_open = self.re_open_case_indication.map(|re_open| if re_open { "true" } else { "false" });
         key.optional(re_open).finish().into()
-    }
-
-    #[allow(private_interfaces, reason = "sealed")]
-    fn check_agreement(&self, at: &mut Context) {
-        rules::query(self, at);
     }
 }

@@ -65,9 +65,15 @@ pub struct ParsedMessage<T> {
     pub findings: Vec<MessageFinding>,
 }
 
+/// The values of a message that must agree.
+pub(crate) trait Agreement {
+    /// Reports the values that do not agree.
+    fn check_agreement(&self, at: &mut Context);
+}
+
 /// The trait of all webhook messages. Sealed: the list of messages is closed.
 #[allow(private_bounds, reason = "sealed")]
-pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sync + 'static {
+pub trait WebhookMessage: Wire + Agreement + Clone + std::fmt::Debug + PartialEq + Send + Sync + 'static {
     /// The kind of the message.
     const KIND: MessageKind;
 
@@ -85,11 +91,6 @@ pub trait WebhookMessage: Wire + Clone + std::fmt::Debug + PartialEq + Send + Sy
     fn is_interim(&self) -> bool {
         false
     }
-
-    /// The findings about values that must agree.
-    #[doc(hidden)]
-    #[allow(private_interfaces, reason = "sealed")]
-    fn check_agreement(&self, at: &mut Context);
 
     /// Reads a message.
     ///

@@ -310,7 +310,8 @@ fn unknown_members_and_codes_are_written_back_unchanged() {
 fn amendments_tell_absent_from_changed_from_cleared() {
     let read = |details: &str| {
         let json = changed(
-            notification(Trigger::AmendedUnilaterally).details(Amendment::new(AmendedDebtor::new())),
+            notification(Trigger::AmendedUnilaterally)
+                .details(Amendment::new().debtor_information(AmendedDebtor::new())),
             r#"{"amendment":{"debtor_information":{}}}"#,
             details,
         );

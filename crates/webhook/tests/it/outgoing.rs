@@ -34,8 +34,9 @@ fn what_is_not_of_the_specifications_form_is_not_sent() {
     let json = String::from_utf8(good.to_json()).unwrap().replacen('{', "{\"x\":1,", 1);
     assert_eq!(rules(MandateActionOutcome::from_json(json.as_bytes()).unwrap().message), [Rule::UnknownMember]);
     let cleared = AmendedDebtor::new().party_name("-".to_owned());
-    let message =
-        samples::mandate_notification(&Trigger::AmendedUnilaterally).unwrap().details(Amendment::new(cleared));
+    let message = samples::mandate_notification(&Trigger::AmendedUnilaterally)
+        .unwrap()
+        .details(Amendment::new().debtor_information(cleared));
     let Err(OutgoingError::Findings { findings }) = outgoing(message) else { panic!() };
     assert_eq!(
         findings[0].to_string(),
@@ -137,7 +138,7 @@ fn what_only_a_default_forbids_is_sent_on_request() {
         (
             samples::mandate_notification(&Trigger::AmendedUnilaterally)
                 .unwrap()
-                .details(Amendment::new(AmendedDebtor::new().party_name("-".to_owned())))
+                .details(Amendment::new().debtor_information(AmendedDebtor::new().party_name("-".to_owned())))
                 .into(),
             Rule::ReadsAsCleared,
         ),

@@ -165,7 +165,8 @@ fn accounts_have_what_their_type_names() {
     assert!(masked.is_masked() && masked.covers("013010123458937") && !masked.covers("113010123458937"));
     assert!(!masked.is_all_masked() && AccountMask::of("*XX").is_all_masked() && !AccountMask::of("").is_all_masked());
 
-    let change = |debtor| notification(Trigger::AmendedUnilaterally).details(Amendment::new(debtor));
+    let change =
+        |debtor| notification(Trigger::AmendedUnilaterally).details(Amendment::new().debtor_information(debtor));
     let at = |member: &str| format!("/details/amendment/debtor_information/{member}");
     let to_alias = AmendedDebtor::new().account_identification_type_code(AccountIdentificationType::Alias);
     expect(

@@ -114,7 +114,7 @@ fn amendment() -> Message {
     notification(Trigger::AmendedUnilaterally)
         .mandate_status(MandateStatus::Suspended)
         .resolution_event(ResolutionEvent::new("AC02").reason_description("the reason description"))
-        .details(Amendment::new(debtor))
+        .details(Amendment::new().debtor_information(debtor))
         .into()
 }
 
@@ -622,7 +622,7 @@ fn what_goes_with_a_trigger() {
         for present in [None, Some("amendment"), Some("bilateral_amendment"), Some("status_change")] {
             let mut with = made.clone();
             with.details = present.map(|variant| match variant {
-                "amendment" => Amendment::new(AmendedDebtor::new()).into(),
+                "amendment" => Amendment::new().debtor_information(AmendedDebtor::new()).into(),
                 "bilateral_amendment" => BilateralAmendment::new().into(),
                 _ => StatusChange::new(StatusChangeCode::Release).into(),
             });

@@ -11,16 +11,6 @@ use crate::message::mandate_notification::MandateNotification;
 use crate::message::mandate_outcome::MandateActionOutcome;
 
 pub(crate) fn mandate_outcome(message: &MandateActionOutcome, at: &mut Context) {
-    if let Some(error) = &message.error {
-        at.within("error", |at| {
-            if error.code.is_none() {
-                absent(at, "code", Rule::DefaultRequired, "a value");
-            }
-            if error.severity.is_none() {
-                absent(at, "severity", Rule::DefaultRequired, "a value");
-            }
-        });
-    }
     match (&message.status, &message.error) {
         (OutcomeStatus::Rejected, None) => absent(at, "error", Rule::OutcomeError, "an error with RJCT"),
         (OutcomeStatus::Succeeded, Some(_)) => present(at, "error", Rule::OutcomeError, "no error with SUCC"),
@@ -109,11 +99,6 @@ pub(crate) fn expected(trigger: &Trigger) -> Option<Expected> {
 }
 
 pub(crate) fn mandate_notification(message: &MandateNotification, at: &mut Context) {
-    if let Some(event) = &message.resolution_event
-        && event.reason_code.is_none()
-    {
-        at.within("resolution_event", |at| absent(at, "reason_code", Rule::DefaultRequired, "a value"));
-    }
     if let Some(details) = &message.details {
         at.within("details", |at| match &details.change {
             Change::Amendment(amendment) => {
