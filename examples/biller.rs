@@ -11,7 +11,7 @@ use bankrail::client::{
 use bankrail::http::serve::{Server, Shutdown, server_config};
 use bankrail::jose::{DecryptionKey, SigningKey};
 use bankrail::secured_payload::{OpenOptions, Opener};
-use bankrail::stores::sqlite::{SqliteHistories, SqliteStore, Work};
+use bankrail::stores::sqlite::{SqliteHistories, SqliteOptions, SqliteStore, Work};
 use bankrail::values::StoreError;
 use bankrail::webhook::history::Histories as _;
 use bankrail::webhook::{MandateActionOutcome, MandateNotification, Message, PaymentOutcome, QueryNotification};
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let file = |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"));
     let bank = connection(&file("connection.toml")?)?;
     let text = |name: &str| member(&bank, name).ok_or_else(|| format!("connection.toml: no {name}"));
-    let store = Arc::new(SqliteStore::open(folder.join("biller.sqlite"))?);
+    let store = Arc::new(SqliteStore::open(folder.join("biller.sqlite"), SqliteOptions::new())?);
     let table = "CREATE TABLE IF NOT EXISTS imported (id BLOB, amount TEXT)";
     store.transaction(|sql| sql.connection().execute_batch(table)).await?;
 

@@ -122,7 +122,7 @@ impl Transport for Answering {
 
 async fn deliver(messages: u32, keys: Arc<Keys>) -> Duration {
     let folder = tempfile::tempdir().unwrap();
-    let store = Arc::new(SqliteStore::open(folder.path().join("outbox.db")).unwrap().outbox());
+    let store = Arc::new(SqliteStore::open(folder.path().join("outbox.db"), Default::default()).unwrap().outbox());
     let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key());
     let url = EndpointUrl::parse("https://biller.example/").unwrap();
     let endpoints = Endpoints::new();
@@ -154,7 +154,7 @@ async fn deliver(messages: u32, keys: Arc<Keys>) -> Duration {
 
 async fn receive(messages: u32, keys: Arc<Keys>) -> Duration {
     let folder = tempfile::tempdir().unwrap();
-    let store = Arc::new(SqliteStore::open(folder.path().join("inbox.db")).unwrap().inbox());
+    let store = Arc::new(SqliteStore::open(folder.path().join("inbox.db"), Default::default()).unwrap().inbox());
     let opener = Opener::new(keys.decryption.clone(), keys.signing.verifying_key());
     let sealer = &Sealer::new(keys.signing.clone(), keys.decryption.encryption_key());
     let receivers = Receivers::new(opener, "our-key", store.clone(), ReceiversOptions::new()).unwrap();

@@ -143,7 +143,7 @@ impl World {
     async fn start(entries: u64) -> Self {
         let signing = SigningKey::generate(RsaSize::Rsa2048).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path().join("provider.db")).unwrap();
+        let store = SqliteStore::open(folder.path().join("provider.db"), Default::default()).unwrap();
         let scopes: ScopeSet = names::STATEMENT_READ.parse().unwrap();
         let keys = KeySet::new([signing.verifying_key()]).unwrap();
         let customer = Arc::new(Customer::new("ACME".parse().unwrap(), keys, scopes.clone()));

@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             SigningKey::generate(RsaSize::Rsa2048)?,
             DecryptionKey::generate(RsaSize::Rsa2048)?.encryption_key(),
         ),
-        transport: HttpsTransport::new(&HttpsTransportOptions::new())?,
+        transport: HttpsTransport::new(HttpsTransportOptions::new())?,
         seconds,
     };
     let mut fair = true;
@@ -74,7 +74,7 @@ impl Bank {
     async fn round(&self, healthy: usize, hanging: usize) -> Result<Duration, Box<dyn Error>> {
         let times = Shared::default();
         let endpoints = Endpoints::new();
-        let outbox = Arc::new(SqliteStore::open_in_memory()?.outbox());
+        let outbox = Arc::new(SqliteStore::open_in_memory(Default::default())?.outbox());
         let transport = Arc::new(self.transport.clone());
         let options = DispatcherOptions::new();
         let dispatcher = Dispatcher::new(outbox, endpoints.clone(), transport, Arc::new(SystemClock), options)?;

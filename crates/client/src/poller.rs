@@ -61,11 +61,11 @@ const FORGET_EVERY: Duration = Duration::from_secs(3600);
 /// ```no_run
 /// use bankrail_client::{Client, NewEntries, PolledAccount, Poller};
 /// use bankrail_statement::AccountId;
-/// use bankrail_stores::sqlite::{SqliteStore, Work, rusqlite};
+/// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore, Work, rusqlite};
 /// use std::sync::Arc;
 ///
 /// # async fn example(client: Client, stop: impl Future<Output = ()>) -> Result<(), Box<dyn std::error::Error>> {
-/// let store = Arc::new(SqliteStore::open("biller.db")?);
+/// let store = Arc::new(SqliteStore::open("biller.db", SqliteOptions::new())?);
 /// let accounts = [PolledAccount::new(AccountId::parse("012003123456789")?)];
 /// let poller = Poller::transactional(client.statements(), store, accounts, |new: NewEntries| async move {
 ///     Ok(Work::new(move |transaction| {

@@ -23,7 +23,7 @@
 //! use bankrail_client::receivers::{Conflict, Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
 //! use bankrail_jose::{RsaSize, SigningKey, DecryptionKey};
 //! use bankrail_secured_payload::{OpenOptions, Opener};
-//! use bankrail_stores::sqlite::SqliteStore;
+//! use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
 //! use bankrail_webhook::PaymentOutcome;
 //! use std::sync::Arc;
 //!
@@ -38,7 +38,7 @@
 //! }
 //!
 //! let (mine, theirs) = (DecryptionKey::generate(RsaSize::Rsa2048)?, SigningKey::generate(RsaSize::Rsa2048)?);
-//! let inbox = Arc::new(SqliteStore::open_in_memory()?.inbox());
+//! let inbox = Arc::new(SqliteStore::open_in_memory(SqliteOptions::new())?.inbox());
 //! // Some senders compress. `customer` inflates, up to a bound; the default refuses.
 //! let opener = Opener::new(mine, theirs.verifying_key()).with_options(OpenOptions::customer());
 //! let receivers = Receivers::new(opener, "our-api-key", inbox, ReceiversOptions::new())?;

@@ -47,7 +47,7 @@ impl Webhooks {
             Some(own) => HttpsTransportOptions::new().tls_roots(TlsRoots::OnlyPem(own.pem().into())),
             None => HttpsTransportOptions::new(),
         };
-        let https = HttpsTransport::new(&options).expect("the bank's own certificate is readable");
+        let https = HttpsTransport::new(options).expect("the bank's own certificate is readable");
         let transport = Arc::new(Recording::new(https));
         let endpoints = Endpoints::new();
         let dispatcher = dispatcher(&endpoints, &transport, clock);

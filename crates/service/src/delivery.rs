@@ -29,7 +29,7 @@ mod transport;
 mod url;
 
 pub use self::breaker::BreakerPolicy;
-pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, NoRandomness, Unacknowledged};
+pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, MissingAcknowledgement, RandomnessError};
 pub use self::endpoint::{Endpoint, EndpointError, Endpoints, SealFuture, SealPayload};
 pub use self::https::{HttpsTransport, HttpsTransportError, HttpsTransportOptions};
 pub use self::requests::Requests;

@@ -15,6 +15,8 @@ const MOST_WOKEN: u32 = 1000;
     any(feature = "memory", feature = "sqlite", feature = "postgres", feature = "redis")
 ))]
 mod cached;
+#[cfg(all(feature = "rate-limit", any(feature = "postgres", feature = "redis")))]
+mod clock;
 #[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
 mod counts;
 #[cfg(feature = "memory")]
@@ -25,3 +27,6 @@ pub mod postgres;
 pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+
+#[cfg(all(feature = "rate-limit", any(feature = "postgres", feature = "redis")))]
+pub use clock::CounterClock;

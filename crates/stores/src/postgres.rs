@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{FromSql, ToSql, Type};
-use tokio_postgres::{Config, NoTls, Row, Socket};
+use tokio_postgres::{Row, Socket};
 
 #[cfg(feature = "client-assertion")]
 mod cached;
@@ -73,9 +73,10 @@ use pool::{PLAN_FREELY, Pool, Pooled};
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// use bankrail_stores::postgres::PostgresStore;
+/// use bankrail_stores::postgres::{PostgresOptions, PostgresStore, tokio_postgres::NoTls};
 ///
-/// let store = PostgresStore::connect("host=/run/postgresql user=bankrail dbname=bankrail").await?;
+/// let config = "host=/run/postgresql user=bankrail dbname=bankrail";
+/// let store = PostgresStore::connect(config, NoTls, PostgresOptions::new()).await?;
 /// let the_same = store.clone();
 /// # drop(the_same);
 /// # Ok(())
@@ -96,12 +97,38 @@ struct Shared {
 }
 
 impl PostgresStore {
-    /// Connects without TLS, over a local socket or a protected network, and brings the tables up to date.
+    /// Connects and brings the tables up to date. `config` is a connection string or URL in the form of libpq. `tls` is
+    /// a TLS connector, or [`NoTls`](tokio_postgres::NoTls) for a local socket or a protected network.
+    ///
+    /// Only connecting is bounded by [`PostgresOptions::operation_timeout`]: tables of an earlier version that hold
+    /// many messages may take minutes. Programs of an earlier version must not run at the same time or later.
     ///
     /// # Errors
     /// [`ConnectError`].
-    pub async fn connect(config: &str) -> Result<Self, ConnectError> {
-        PostgresOptions::new().connect(config, NoTls).await
+    pub async fn connect<T>(config: &str, tls: T, options: PostgresOptions) -> Result<Self, ConnectError>
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send,
+        T::TlsConnect: Send,
+        <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
+    {
+        let PostgresOptions { connections, operation_timeout: timeout } = options;
+        let pool = Pool::new(config.parse().map_err(ConnectError::database)?, tls, connections, timeout);
+        let taken = tokio::time::timeout(timeout, pool.take()).await.map_err(ConnectError::failed)?;
+        let mut client = taken.map_err(|fault| match fault {
+            Fault::Connect(error) | Fault::Sql(error) => ConnectError::failed(error),
+            other => ConnectError::failed(StoreError::from(other)),
+        })?;
+        // Tables of an earlier version may hold millions of rows, which takes longer than an operation.
+        schema::migrate(&mut client).await?;
+        client.give_back();
+        let shared = Shared {
+            pool,
+            timeout,
+            #[cfg(feature = "webhook")]
+            committed: tokio::sync::Notify::new(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Whether the database answers, for a check of readiness.
@@ -126,11 +153,11 @@ impl PostgresStore {
         PostgresOutbox { store: self.clone() }
     }
 
-    /// The rate-limit counters of this store.
+    /// The rate-limit counters of this store, decided by this clock.
     #[cfg(feature = "rate-limit")]
     #[must_use]
-    pub fn counters(&self) -> PostgresCounters {
-        PostgresCounters::of(self.clone())
+    pub fn counters(&self, clock: crate::CounterClock) -> PostgresCounters {
+        PostgresCounters { store: self.clone(), clock }
     }
 
     /// The histories of mandates and payments in this store.
@@ -198,75 +225,15 @@ fn instant(millis: i64) -> Result<Timestamp, Fault> {
         .ok_or_else(|| Fault::corrupt(format!("expected an instant in milliseconds, found {millis}")))
 }
 
-/// Options for connecting a [`PostgresStore`].
-#[derive(Clone, Debug)]
-pub struct PostgresOptions {
-    connections: usize,
-    timeout: Duration,
-}
-
-impl PostgresOptions {
-    /// The defaults: at most 8 connections, 10 s for each operation.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { connections: 8, timeout: Duration::from_secs(10) }
-    }
-
-    /// Sets the maximum number of connections; further operations wait for one. At least one.
-    #[must_use]
-    pub fn connections(mut self, most: usize) -> Self {
-        self.connections = most.max(1);
-        self
-    }
-
-    /// Sets the maximum duration of an operation, the wait for a connection included. A longer one fails with
-    /// [`StoreErrorKind::Timeout`].
-    #[must_use]
-    pub fn operation_timeout(mut self, most: Duration) -> Self {
-        self.timeout = most;
-        self
-    }
-
-    /// Connects and brings the tables up to date. `config` is a connection string or URL in the form of libpq.
-    ///
-    /// Only connecting is bounded by [`PostgresOptions::operation_timeout`]: tables of an earlier version that hold
-    /// many messages may take minutes. Programs of an earlier version must not run at the same time or later.
-    ///
-    /// # Errors
-    /// [`ConnectError`].
-    pub async fn connect<T>(&self, config: &str, tls: T) -> Result<PostgresStore, ConnectError>
-    where
-        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
-        T::Stream: Send,
-        T::TlsConnect: Send,
-        <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
-    {
-        let config: Config = config.parse().map_err(ConnectError::database)?;
-        let pool = Pool::new(config, tls, self.connections, self.timeout);
-        let mut client =
-            tokio::time::timeout(self.timeout, pool.take()).await.map_err(ConnectError::failed)?.map_err(|fault| {
-                match fault {
-                    Fault::Connect(error) | Fault::Sql(error) => ConnectError::failed(error),
-                    other => ConnectError::failed(StoreError::from(other)),
-                }
-            })?;
-        // Tables of an earlier version may hold millions of rows, which takes longer than an operation.
-        schema::migrate(&mut client).await?;
-        client.give_back();
-        Ok(PostgresStore {
-            shared: Arc::new(Shared {
-                pool,
-                timeout: self.timeout,
-                #[cfg(feature = "webhook")]
-                committed: tokio::sync::Notify::new(),
-            }),
-        })
-    }
-}
-
-impl Default for PostgresOptions {
-    fn default() -> Self {
-        Self::new()
+bankrail_values::options! {
+    /// Options of a [`PostgresStore`].
+    #[derive(Clone, Debug)]
+    pub struct PostgresOptions {
+        /// The maximum number of connections; further operations wait for one. At least one. Default: 8.
+        connections(usize => |most| most.max(1)): usize = 8,
+        /// The maximum duration of an operation, the wait for a connection included. A longer one fails with
+        /// [`StoreErrorKind::Timeout`]. Default: 10 s.
+        operation_timeout: Duration = Duration::from_secs(10),
     }
 }
 

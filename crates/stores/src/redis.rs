@@ -11,10 +11,10 @@
 //!
 //! ```no_run
 //! use bankrail_rate_limit::{CallType, Limiter, Limits, OnStoreError};
-//! use bankrail_stores::redis::RedisCounters;
+//! use bankrail_stores::redis::{RedisCounters, RedisCountersOptions};
 //! use std::sync::Arc;
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let counters = RedisCounters::open("redis://127.0.0.1/")?;
+//! let counters = RedisCounters::open("redis://127.0.0.1/", RedisCountersOptions::new())?;
 //! let mut limits = Limits::default();
 //! limits.set_on_store_error(CallType::Statement, OnStoreError::Allow);
 //! let limiter = Limiter::new(limits, Arc::new(counters));
@@ -23,8 +23,7 @@
 //! ```
 //!
 //! Guarantees and limits:
-//! - The server's clock decides by default, so the callers' clocks do not matter. With
-//!   [`RedisCounters::with_client_time`] the callers' clocks decide, and must agree.
+//! - [`CounterClock`](crate::CounterClock) says whose clock decides, by default the server's.
 //! - This crate never sends a charge twice. A call that gets no answer fails with
 //!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged.
 //! - A cluster connection repeats a request by itself after a lost connection, which may charge twice. Build it with
@@ -46,9 +45,9 @@ mod script;
 mod store;
 
 #[cfg(feature = "rate-limit")]
-pub use counters::RedisCounters;
+pub use counters::{RedisCounters, RedisCountersOptions};
 #[cfg(feature = "mailbox")]
-pub use inbox::RedisInbox;
+pub use inbox::{RedisInbox, RedisInboxOptions};
 pub use script::RedisUrlError;
 #[cfg(any(feature = "client-assertion", feature = "statement"))]
-pub use store::RedisStore;
+pub use store::{RedisStore, RedisStoreOptions};

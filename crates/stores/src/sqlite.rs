@@ -101,10 +101,10 @@ const DAILY: &[&[&str]] = &[
 /// All stores of the enabled features, in one SQLite file, or in memory for tests.
 ///
 /// ```
-/// use bankrail_stores::sqlite::SqliteStore;
+/// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
 ///
 /// let folder = tempfile::tempdir()?;
-/// let store = SqliteStore::open(folder.path().join("bankrail.db"))?;
+/// let store = SqliteStore::open(folder.path().join("bankrail.db"), SqliteOptions::new())?;
 /// let the_same = store.clone();
 /// # drop(the_same);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -122,16 +122,16 @@ impl SqliteStore {
     /// # Errors
     /// [`SqliteOpenError`] if the file is not a database, was written by a newer version, is locked, or cannot be
     /// opened.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteOpenError> {
-        SqliteOptions::new().open(path)
+    pub fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, SqliteOpenError> {
+        Ok(Self { database: Arc::new(Database::open(Some(path.as_ref()), &options)?) })
     }
 
     /// Opens a store in memory, which is dropped with its last handle. Each call makes another store.
     ///
     /// # Errors
     /// [`SqliteOpenError`] if there is not enough memory or no thread can be started.
-    pub fn open_in_memory() -> Result<Self, SqliteOpenError> {
-        SqliteOptions::new().open_in_memory()
+    pub fn open_in_memory(options: SqliteOptions) -> Result<Self, SqliteOpenError> {
+        Ok(Self { database: Arc::new(Database::open(None, &options)?) })
     }
 
     /// Waits until all earlier writes have been answered, then drops this handle. The file is closed when the last
@@ -209,81 +209,22 @@ fn instant(millis: i64) -> Result<Timestamp, connection::Fault> {
     Timestamp::from_unix_millis(millis).ok_or_else(none)
 }
 
-/// Options for opening a [`SqliteStore`].
-#[derive(Clone, Debug)]
-pub struct SqliteOptions {
-    busy_timeout: Duration,
-    durability: Durability,
-    gather: Duration,
-    queue: usize,
-}
-
-impl SqliteOptions {
-    /// The defaults: waits 5 s for other processes, survives a loss of power, gathers writes for 4 ms, holds 1024
-    /// waiting operations.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            busy_timeout: Duration::from_secs(5),
-            durability: Durability::PowerLoss,
-            gather: Duration::from_millis(4),
-            queue: 1024,
-        }
-    }
-
-    /// Sets how long to wait for another process that is writing to the same file. Default: 5 s.
-    #[must_use]
-    pub fn busy_timeout(mut self, wait: Duration) -> Self {
-        self.busy_timeout = wait;
-        self
-    }
-
-    /// Sets what an acknowledged write survives. Default: [`Durability::PowerLoss`].
-    #[must_use]
-    pub fn durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
-        self
-    }
-
-    /// Sets how long a transaction waits at most for more writes to share it. Zero: not at all. Default: 4 ms.
-    ///
-    /// It waits only if the previous transaction was shared, and stops after a millisecond without a new write, so a
-    /// single writer never waits.
-    #[must_use]
-    pub fn gather(mut self, longest: Duration) -> Self {
-        self.gather = longest;
-        self
-    }
-
-    /// Sets the number of operations that may wait in the queue; further callers wait for room. At least one. Default:
-    /// 1024.
-    #[must_use]
-    pub fn queue(mut self, operations: usize) -> Self {
-        self.queue = operations.max(1);
-        self
-    }
-
-    /// Opens the file. See [`SqliteStore::open`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, SqliteOpenError> {
-        let database = Database::open(Some(path.as_ref()), self)?;
-        Ok(SqliteStore { database: Arc::new(database) })
-    }
-
-    /// Opens a store in memory. See [`SqliteStore::open_in_memory`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn open_in_memory(&self) -> Result<SqliteStore, SqliteOpenError> {
-        Ok(SqliteStore { database: Arc::new(Database::open(None, self)?) })
-    }
-}
-
-impl Default for SqliteOptions {
-    fn default() -> Self {
-        Self::new()
+bankrail_values::options! {
+    /// Options of a [`SqliteStore`].
+    #[derive(Clone, Debug)]
+    pub struct SqliteOptions {
+        /// How long to wait for another process that is writing to the same file. Default: 5 s.
+        busy_timeout: Duration = Duration::from_secs(5),
+        /// What an acknowledged write survives. Default: [`Durability::PowerLoss`].
+        durability: Durability = Durability::PowerLoss,
+        /// How long a transaction waits at most for more writes to share it. Zero: not at all. Default: 4 ms.
+        ///
+        /// It waits only if the previous transaction was shared, and stops after a millisecond without a new write, so
+        /// a single writer never waits.
+        gather: Duration = Duration::from_millis(4),
+        /// The number of operations that may wait in the queue; further callers wait for room. At least one. Default:
+        /// 1024.
+        queue(usize => |operations| operations.max(1)): usize = 1024,
     }
 }
 

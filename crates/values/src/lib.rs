@@ -10,6 +10,7 @@ mod decimal;
 #[cfg(feature = "json")]
 pub mod json;
 mod money;
+mod options;
 mod secret;
 mod store;
 mod text;

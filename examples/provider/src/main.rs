@@ -21,9 +21,9 @@ use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoints, HttpsTransport, HttpsTransportOptions, SealPayload, TlsRoots,
 };
 use bankrail::service::{CursorSecret, Provider, ProviderOptions, SqliteLedger};
-use bankrail::stores::postgres::PostgresStore;
-use bankrail::stores::redis::{RedisCounters, RedisStore};
-use bankrail::stores::sqlite::SqliteStore;
+use bankrail::stores::postgres::{PostgresOptions, PostgresStore, tokio_postgres::NoTls};
+use bankrail::stores::redis::{RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions};
+use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use bankrail::values::{Clock, HyphenatedUuid, SystemClock};
 use bankrail::webhook::{DeliveryHeaders, Message, MessageKind};
 use clap::{Parser, Subcommand};
@@ -75,9 +75,9 @@ enum Command {
 async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let Arguments { folder, postgres, command } = Arguments::parse();
-    let store = SqliteStore::open(folder.join("provider.sqlite"))?;
+    let store = SqliteStore::open(folder.join("provider.sqlite"), SqliteOptions::new())?;
     let outbox: Arc<dyn Outbox> = match postgres {
-        Some(config) => Arc::new(PostgresStore::connect(&config).await?.outbox()),
+        Some(config) => Arc::new(PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await?.outbox()),
         None => Arc::new(store.outbox()),
     };
     match command {
@@ -95,8 +95,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Command::Serve { issuer, listen, operations, valkey, roots } => {
             let keys: (Arc<dyn TokenStore>, Arc<dyn ReplayStore>, Arc<dyn CounterStore>) = match valkey {
                 Some(url) => {
-                    let shared = Arc::new(RedisStore::open(&url)?);
-                    (shared.clone(), shared, Arc::new(RedisCounters::open(&url)?))
+                    let shared = Arc::new(RedisStore::open(&url, RedisStoreOptions::new())?);
+                    (shared.clone(), shared, Arc::new(RedisCounters::open(&url, RedisCountersOptions::new())?))
                 }
                 None => (Arc::new(store.clone()), Arc::new(store.clone()), Arc::new(store.clone())),
             };
@@ -117,7 +117,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let _ = follower.apply(&directory.book()).await;
 
             let roots = roots.map(fs::read).transpose()?.map_or(TlsRoots::Platform, TlsRoots::OnlyPem);
-            let transport = Arc::new(HttpsTransport::new(&HttpsTransportOptions::new().tls_roots(roots))?);
+            let transport = Arc::new(HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots))?);
             let dispatcher =
                 Dispatcher::new(outbox, endpoints, transport, Arc::new(SystemClock), DispatcherOptions::new())?;
 

@@ -30,7 +30,7 @@ pub(crate) fn dispatcher(
     let endpoints = Endpoints::new();
     endpoints.insert(endpoint);
     let roots = TlsRoots::OnlyPem(authorities);
-    let transport = HttpsTransport::new(&HttpsTransportOptions::new().tls_roots(roots))?;
+    let transport = HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots))?;
     Ok(Dispatcher::new(outbox, endpoints, Arc::new(transport), clock, DispatcherOptions::new())?)
 }
 

@@ -7,7 +7,7 @@ use bankrail::camt052::{Direction, Document};
 use bankrail::client::{StatementError, StatementPage};
 use bankrail::emulator::TestAccount;
 use bankrail::statement::{AccountId, AccountKind, EntryChannel, MaxEntries, SeenEntries, StatementRequest, find_new};
-use bankrail::stores::sqlite::SqliteStore;
+use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use bankrail::values::{Clock as _, Date, Decimal};
 use std::error::Error;
 
@@ -17,7 +17,7 @@ const PAGE: u16 = 3;
 /// Fetches all statements, and returns how many calls that took.
 pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
     let mut calls = 0;
-    let imported = SqliteStore::open_in_memory()?;
+    let imported = SqliteStore::open_in_memory(SqliteOptions::new())?;
     for account in TestAccount::ALL {
         calls += one_account(sandbox, account, &imported).await?;
     }

@@ -9,7 +9,7 @@ use bankrail::client::{Client, ClientOptions, Credentials, Pacing, TlsRoots};
 use bankrail::client_assertion::{Audience, Verifier};
 use bankrail::rate_limit::Policy;
 use bankrail::service::{Provider, ProviderOptions};
-use bankrail::stores::sqlite::SqliteStore;
+use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use bankrail::values::{Clock, ManualClock, SystemClock};
 use std::error::Error;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ async fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let clock = Arc::new(ManualClock::new(SystemClock.now()));
     let audience = Audience::parse("https://localhost/v1.0/auth")?;
     let folder = tempfile::tempdir()?;
-    let store = Arc::new(SqliteStore::open(folder.path().join("provider.sqlite"))?);
+    let store = Arc::new(SqliteStore::open(folder.path().join("provider.sqlite"), SqliteOptions::new())?);
     let bank = Arc::new(Bank::new(API_KEY, keys.assertion.verifying_key())?);
     let options = ProviderOptions::new().clock(clock.clone()).report_time_zone("Australia/Sydney");
     let verifier = Verifier::new(audience.clone());

@@ -7,7 +7,7 @@ use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, R
 use bankrail::mailbox::{EndpointId, Outbox};
 use bankrail::secured_payload::{OpenOptions, Opener, Sealer, SecuredPayload};
 use bankrail::service::delivery::{Dispatcher, EndpointUrl};
-use bankrail::stores::sqlite::{SqliteInbox, SqliteStore};
+use bankrail::stores::sqlite::{SqliteInbox, SqliteOptions, SqliteStore};
 use bankrail::values::HyphenatedUuid;
 use bankrail::webhook::history::{PaymentHistory, PaymentState};
 use bankrail::webhook::{
@@ -31,7 +31,8 @@ type Shared = Arc<Mutex<Seen>>;
 
 pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let seen = Shared::default();
-    let inbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("customer.sqlite"))?.inbox());
+    let inbox =
+        Arc::new(SqliteStore::open(sandbox.folder.path().join("customer.sqlite"), SqliteOptions::new())?.inbox());
     let opener = Opener::new(sandbox.keys.decryption.clone(), sandbox.keys.signing.verifying_key())
         .with_options(OpenOptions::customer());
     let options = ReceiversOptions::new().clock(sandbox.clock.clone());
@@ -40,7 +41,8 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let server = Server::start(receivers.router(), &sandbox.certificates).await?;
     println!("receivers at   {}", server.base_url());
 
-    let outbox = Arc::new(SqliteStore::open(sandbox.folder.path().join("outbox.sqlite"))?.outbox());
+    let outbox =
+        Arc::new(SqliteStore::open(sandbox.folder.path().join("outbox.sqlite"), SqliteOptions::new())?.outbox());
     let authority = sandbox.certificates.authority_pem.clone().into_bytes();
     let base = EndpointUrl::parse(&server.base_url())?;
     let clock = sandbox.clock.clone();

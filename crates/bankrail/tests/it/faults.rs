@@ -272,7 +272,7 @@ proptest! {
         use sqlite::{SqliteStore, Work, rusqlite};
         let messages = plan.messages;
         let effects = runtime().block_on(async {
-            let store = SqliteStore::open_in_memory().unwrap();
+            let store = SqliteStore::open_in_memory(Default::default()).unwrap();
             let table = "CREATE TABLE effect (case_id TEXT NOT NULL) STRICT";
             store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
             let inbox = Arc::new(store.inbox());
@@ -315,7 +315,7 @@ proptest! {
             tokio::spawn(connection);
             let table = "CREATE TABLE effect (case_id TEXT NOT NULL)";
             client.batch_execute(&format!("CREATE SCHEMA {schema}; {table}")).await.unwrap();
-            let store = PostgresStore::connect(&config).await.unwrap();
+            let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
             let inbox = Arc::new(store.inbox());
             plan.run((inbox, Arc::new(store.outbox())), |fails| {
                 Handlers::new().transactional(move |received: Delivery<QueryNotification>| {

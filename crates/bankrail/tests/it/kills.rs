@@ -166,8 +166,8 @@ fn check(folder: &Path, starts: u32) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         biller::work_off(&Surroundings::of(folder.to_owned(), starts + 100)).await;
-        let outbox = SqliteStore::open(folder.join("bank.db")).unwrap().outbox();
-        let inbox = SqliteStore::open(folder.join("biller.db")).unwrap().inbox();
+        let outbox = SqliteStore::open(folder.join("bank.db"), Default::default()).unwrap().outbox();
+        let inbox = SqliteStore::open(folder.join("biller.db"), Default::default()).unwrap().inbox();
         let sent = outbox.counts(None).await.unwrap();
         let received = inbox.counts().await.unwrap();
         assert_eq!((sent.pending, sent.dead_letters), (0, 0));

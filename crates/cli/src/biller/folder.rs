@@ -5,7 +5,7 @@ use crate::input;
 use crate::keys::write::{Secrecy, make_folder, open_lock, write};
 use crate::output::unwritable;
 use bankrail::client::TokenCacheSecret;
-use bankrail::stores::sqlite::SqliteStore;
+use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::fs::{File, TryLockError};
@@ -43,7 +43,7 @@ impl Folder {
 
     /// The database.
     pub(super) fn store(&self) -> Result<SqliteStore, Failure> {
-        SqliteStore::open(self.path.join("biller.sqlite"))
+        SqliteStore::open(self.path.join("biller.sqlite"), SqliteOptions::new())
             .map_err(|error| Failure::unable(causes(&error), "pass another folder with --data"))
     }
 

@@ -100,7 +100,7 @@ fn fill(folder: &Path) -> Result<(), Failure> {
         (folder.join("signing.jwks.json"), text(&keys), Secrecy::Public),
         (folder.join("cursor.key"), Zeroizing::new(cursor.to_vec()), Secrecy::Private),
     ])?;
-    drop(bankrail::stores::sqlite::SqliteStore::open(&database).map_err(|error| {
+    drop(bankrail::stores::sqlite::SqliteStore::open(&database, Default::default()).map_err(|error| {
         Failure::unable(format_args!("{}: {}", database.display(), causes(&error)), "choose another folder")
     })?);
     Ok(())

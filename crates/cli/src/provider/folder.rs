@@ -5,7 +5,7 @@ use crate::keys::file;
 use crate::keys::write::open_lock;
 use bankrail::jose::SigningKey;
 use bankrail::service::customers::{CustomerFolder, CustomerFolderOptions, CustomersError};
-use bankrail::stores::sqlite::SqliteStore;
+use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -69,7 +69,7 @@ impl Folders {
     /// The database.
     pub(super) fn store(&self) -> Result<SqliteStore, Failure> {
         let path = self.data("provider.sqlite");
-        SqliteStore::open(&path).map_err(|error| damaged(&path, &error))
+        SqliteStore::open(&path, SqliteOptions::new()).map_err(|error| damaged(&path, &error))
     }
 
     /// The customers.

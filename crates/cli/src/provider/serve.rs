@@ -92,7 +92,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let _ = follower.apply(&directory.book()).await;
 
     let transport = HttpsTransportOptions::new().tls_roots(roots(arguments, folders)?);
-    let transport = HttpsTransport::new(&transport)
+    let transport = HttpsTransport::new(transport)
         .map_err(|error| Failure::unable(format_args!("webhooks: {}", causes(&error)), "check --roots"))?;
     // `send` stores messages in another process.
     let options = DispatcherOptions::new().longest_idle(IDLE).unknown_endpoint_pause(Duration::from_secs(5));

@@ -94,7 +94,7 @@ async fn a_conflict_without_a_handler_is_a_dead_letter_that_is_counted_and_logge
 
 #[tokio::test]
 async fn a_handler_of_conflicts_can_share_the_inboxs_transaction() {
-    let store = SqliteStore::open_in_memory().unwrap();
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let table = "CREATE TABLE doubtful (later TEXT NOT NULL, earlier TEXT NOT NULL) STRICT";
     store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
     let receivers = over(Arc::new(store.inbox()), options());
@@ -141,7 +141,7 @@ fn noting(receivers: &Receivers<SqliteInbox>, seen: &Seen) -> bankrail_client::r
 async fn an_outcome_that_moves_on_from_pending_is_news() {
     for (order, follows) in [(["PEND", "CMPL"], [2, 1]), (["CMPL", "PEND"], [1, 2])] {
         let clock = Arc::new(ManualClock::new(start()));
-        let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
+        let inbox = Arc::new(SqliteStore::open_in_memory(Default::default()).unwrap().inbox());
         let receivers = over(inbox.clone(), options().clock(clock.clone()));
         let seen = Seen::default();
         let worker = noting(&receivers, &seen);
@@ -170,7 +170,7 @@ async fn an_outcome_that_moves_on_from_pending_is_news() {
 
 #[tokio::test]
 async fn a_pending_outcome_that_arrives_after_its_result_was_handled_is_handled_too() {
-    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
+    let inbox = Arc::new(SqliteStore::open_in_memory(Default::default()).unwrap().inbox());
     let receivers = over(inbox.clone(), options());
     let seen = Seen::default();
     let worker = noting(&receivers, &seen);

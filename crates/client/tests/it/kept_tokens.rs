@@ -286,7 +286,7 @@ async fn clients_that_start_at_once_make_a_call_each_within_the_limits() {
 
 /// A store as a process opens it.
 fn opened(folder: &tempfile::TempDir) -> Arc<SqliteStore> {
-    Arc::new(SqliteStore::open(folder.path().join("client.db")).unwrap())
+    Arc::new(SqliteStore::open(folder.path().join("client.db"), Default::default()).unwrap())
 }
 
 #[tokio::test]

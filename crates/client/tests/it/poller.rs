@@ -138,7 +138,7 @@ fn document(account: &AccountId, entries: &[Real]) -> String {
 
 /// A store with a table of what was paid. Nothing in the table prevents that an entry is in it twice.
 async fn store() -> Arc<SqliteStore> {
-    let store = SqliteStore::open_in_memory().unwrap();
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let create = |transaction: &Transaction<'_>| {
         transaction.connection().execute("CREATE TABLE paid (account TEXT, amount INTEGER, reference INTEGER)", [])
     };

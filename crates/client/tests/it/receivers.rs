@@ -7,7 +7,7 @@ use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{EntryId, Inbox, InboxState};
 use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_stores::redis::RedisInbox;
+use bankrail_stores::redis::{RedisInbox, RedisInboxOptions};
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::ManualClock;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind};
@@ -111,7 +111,7 @@ const REFUSED: &str = r#"{"status":"400","title":"Bad Request","detail":"The del
 
 #[tokio::test]
 async fn each_message_on_its_path_is_stored_and_acknowledged() {
-    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
+    let inbox = Arc::new(SqliteStore::open_in_memory(Default::default()).unwrap().inbox());
     let receivers = receivers_with(inbox.clone(), options());
     for (number, kind) in (1..).zip(MessageKind::ALL) {
         let acknowledgement = deliver(&receivers, kind, &message(kind)).await;
@@ -127,7 +127,7 @@ async fn each_message_on_its_path_is_stored_and_acknowledged() {
 
 #[tokio::test]
 async fn a_duplicate_gets_the_stored_acknowledgement_and_a_conflict_a_new_one() {
-    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
+    let inbox = Arc::new(SqliteStore::open_in_memory(Default::default()).unwrap().inbox());
     let receivers = receivers_with(inbox.clone(), options());
     let kind = MessageKind::PaymentOutcome;
     let first = deliver(&receivers, kind, &message(kind)).await;
@@ -283,12 +283,8 @@ async fn a_message_that_may_have_been_forgotten_is_too_old() {
 async fn an_inbox_that_forgets_by_itself_bounds_the_age() {
     let day = Duration::from_secs(86_400);
     let inbox = || {
-        Arc::new(
-            RedisInbox::open("redis://127.0.0.1:1/")
-                .unwrap()
-                .with_retention(7 * day)
-                .with_timeout(Duration::from_millis(50)),
-        )
+        let options = RedisInboxOptions::new().retention(7 * day).timeout(Duration::from_millis(50));
+        Arc::new(RedisInbox::open("redis://127.0.0.1:1/", options, Default::default()).unwrap())
     };
     let kind = MessageKind::PaymentOutcome;
     let (old, young) = (message(kind).replace("2026-11-21", "2026-11-13"), message(kind));
@@ -502,7 +498,7 @@ async fn when_the_inbox_fails_the_sender_is_asked_to_deliver_again() {
 
 #[tokio::test]
 async fn deliveries_at_once_are_one_message() {
-    let inbox = Arc::new(SqliteStore::open_in_memory().unwrap().inbox());
+    let inbox = Arc::new(SqliteStore::open_in_memory(Default::default()).unwrap().inbox());
     let receivers = receivers_with(inbox.clone(), options().concurrency(2.try_into().unwrap()));
     let kind = MessageKind::MandateNotification;
     let sealed = seal(&message(kind));

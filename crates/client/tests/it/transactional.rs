@@ -92,7 +92,7 @@ where
 async fn happens_once_on_sqlite() {
     use sqlite::{SqliteStore, Work, rusqlite};
     let make = async || {
-        let store = SqliteStore::open_in_memory().unwrap();
+        let store = SqliteStore::open_in_memory(Default::default()).unwrap();
         store.transaction(|transaction| transaction.connection().execute_batch(TABLE)).await.unwrap();
         (Arc::new(store.inbox()), store)
     };
@@ -139,7 +139,8 @@ async fn happens_once_on_postgres() {
         client("").await.batch_execute(&format!("CREATE SCHEMA {schema}")).await.unwrap();
         client(&options(&schema)).await.batch_execute(TABLE).await.unwrap();
         let config = std::env::var("BANKRAIL_POSTGRES").unwrap();
-        let store = PostgresStore::connect(&format!("{config} {}", options(&schema))).await.unwrap();
+        let store =
+            PostgresStore::connect(&format!("{config} {}", options(&schema)), NoTls, Default::default()).await.unwrap();
         (Arc::new(store.inbox()), store)
     };
     let work = |then: Then, gate: Arc<Gate>| {
@@ -167,7 +168,7 @@ async fn happens_once_on_postgres() {
 #[tokio::test]
 async fn a_history_changes_with_the_messages_that_are_handled() {
     use sqlite::{SqliteStore, Work};
-    let store = SqliteStore::open_in_memory().unwrap();
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let receivers = over(Arc::new(store.inbox()), options());
     let handlers = Handlers::new()
         .transactional(|received: Delivery<MandateActionOutcome>| async move {

@@ -34,88 +34,38 @@ pub struct StoppedEndpoint {
     pub intervention: Intervention,
 }
 
-/// Which entries [`Outbox::list`](super::Outbox::list) returns, and how many at once.
-///
-/// ```
-/// use bankrail_mailbox::{OutboxQuery, OutboxState};
-/// let first = OutboxQuery::new().state(OutboxState::DeadLetter).limit(50);
-/// # let last_id = bankrail_mailbox::EntryId::new(50);
-/// let next = first.after(last_id);
-/// # drop(next);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct OutboxQuery {
-    /// The endpoint of the entries.
-    pub endpoint: Option<EndpointId>,
-    /// Their state.
-    pub state: Option<OutboxState>,
-    /// Their kind.
-    pub kind: Option<Kind>,
-    /// The instant before which they were enqueued.
-    pub enqueued_before: Option<Timestamp>,
-    /// The entry before them.
-    pub after: Option<EntryId>,
-    limit: u32,
-}
-
-impl Default for OutboxQuery {
-    fn default() -> Self {
-        Self { endpoint: None, state: None, kind: None, enqueued_before: None, after: None, limit: 100 }
+bankrail_values::options! {
+    /// Which entries [`Outbox::list`](super::Outbox::list) returns, and how many at once. `new` asks for
+    /// the first 100 of all.
+    ///
+    /// ```
+    /// use bankrail_mailbox::{OutboxQuery, OutboxState};
+    /// let first = OutboxQuery::new().state(OutboxState::DeadLetter).limit(50);
+    /// # let last_id = bankrail_mailbox::EntryId::new(50);
+    /// let next = first.after(last_id);
+    /// # drop(next);
+    /// ```
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct OutboxQuery {
+        /// The endpoint of the entries. Default: of all.
+        pub endpoint(EndpointId => Some): Option<EndpointId> = None,
+        /// Their state. Default: any.
+        pub state(OutboxState => Some): Option<OutboxState> = None,
+        /// Their kind. Default: any.
+        pub kind(Kind => Some): Option<Kind> = None,
+        /// The instant before which they were enqueued. Default: at any time.
+        pub enqueued_before(Timestamp => Some): Option<Timestamp> = None,
+        /// The entry before them: the last entry of the page before. Default: from the first on.
+        pub after(EntryId => Some): Option<EntryId> = None,
+        /// The most entries of a page, at most [`OutboxQuery::MAX_LIMIT`]. Default: 100.
+        limit(u32 => |entries| entries.min(OutboxQuery::MAX_LIMIT)): u32 = 100,
     }
 }
 
 impl OutboxQuery {
     /// The most entries or endpoints that an outbox lists at once.
     pub const MAX_LIMIT: u32 = 1000;
-
-    /// The first 100 of all entries.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Entries of this endpoint. Default: of all.
-    #[must_use]
-    pub fn endpoint(mut self, endpoint: EndpointId) -> Self {
-        self.endpoint = Some(endpoint);
-        self
-    }
-
-    /// Entries in this state. Default: in any.
-    #[must_use]
-    pub fn state(mut self, state: OutboxState) -> Self {
-        self.state = Some(state);
-        self
-    }
-
-    /// Entries of this kind. Default: of any.
-    #[must_use]
-    pub fn kind(mut self, kind: Kind) -> Self {
-        self.kind = Some(kind);
-        self
-    }
-
-    /// Entries that were enqueued before this instant. Default: at any.
-    #[must_use]
-    pub fn enqueued_before(mut self, instant: Timestamp) -> Self {
-        self.enqueued_before = Some(instant);
-        self
-    }
-
-    /// Entries after this one: the last entry of the page before. Default: from the first on.
-    #[must_use]
-    pub fn after(mut self, id: EntryId) -> Self {
-        self.after = Some(id);
-        self
-    }
-
-    /// The most entries of a page, at most [`OutboxQuery::MAX_LIMIT`]. Default: 100.
-    #[must_use]
-    pub fn limit(mut self, entries: u32) -> Self {
-        self.limit = entries.min(Self::MAX_LIMIT);
-        self
-    }
 
     /// The most entries of a page, for engines.
     #[must_use]

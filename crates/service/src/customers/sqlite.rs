@@ -36,10 +36,10 @@ const MAX_CACHED: usize = 10_000;
 /// ```
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// use bankrail_service::customers::SqliteDirectory;
-/// use bankrail_stores::sqlite::SqliteStore;
+/// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
 /// use std::sync::Arc;
 ///
-/// let directory = Arc::new(SqliteDirectory::new(SqliteStore::open("bank.db")?));
+/// let directory = Arc::new(SqliteDirectory::new(SqliteStore::open("bank.db", SqliteOptions::new())?));
 /// assert!(directory.list().await?.is_empty());
 /// # Ok(())
 /// # }

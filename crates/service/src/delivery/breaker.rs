@@ -7,68 +7,29 @@ use bankrail_mailbox::Circuit;
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
-/// When an endpoint's circuit opens, and for how long.
-///
-/// Each dispatcher counts the failures that it sees itself. The first one to see enough of them opens the circuit for
-/// all dispatchers over the outbox. After the pause one message is delivered as a trial, whichever dispatcher leases
-/// it; its outcome closes the circuit or opens it for longer. Deliveries that began before the circuit opened do
-/// neither.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BreakerPolicy {
-    failures: u32,
-    first_pause: Duration,
-    longest_pause: Duration,
-    slow_answer: Duration,
-}
-
-impl Default for BreakerPolicy {
-    fn default() -> Self {
-        Self {
-            failures: 5,
-            first_pause: Duration::from_secs(30),
-            longest_pause: Duration::from_secs(600),
-            slow_answer: Duration::from_secs(10),
-        }
+bankrail_values::options! {
+    /// When an endpoint's circuit opens, and for how long.
+    ///
+    /// Each dispatcher counts the failures that it sees itself. The first one to see enough of them opens the circuit
+    /// for all dispatchers over the outbox. After the pause one message is delivered as a trial, whichever dispatcher
+    /// leases it; its outcome closes the circuit or opens it for longer. Deliveries that began before the circuit
+    /// opened do neither.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct BreakerPolicy {
+        /// How many failures in a row, seen by one dispatcher, open the circuit. Default: 5.
+        failures: u32 = 5,
+        /// How long the circuit stays open the first time. The pause doubles each time the trial after it fails.
+        /// Default: 30 seconds.
+        first_pause: Duration = Duration::from_secs(30),
+        /// The longest time that the circuit stays open. Default: 10 minutes.
+        longest_pause: Duration = Duration::from_secs(600),
+        /// The duration of a delivery, sealing included, from which on its answer counts as a failure of the endpoint.
+        /// The message itself is delivered or not, as the answer says. Default: 10 seconds, two thirds of the time-out.
+        slow_answer: Duration = Duration::from_secs(10),
     }
 }
 
 impl BreakerPolicy {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// How many failures in a row, seen by one dispatcher, open the circuit. Default: 5.
-    #[must_use]
-    pub fn failures(mut self, failures: u32) -> Self {
-        self.failures = failures;
-        self
-    }
-
-    /// How long the circuit stays open the first time. The pause doubles each time the trial after it fails. Default:
-    /// 30 seconds.
-    #[must_use]
-    pub fn first_pause(mut self, pause: Duration) -> Self {
-        self.first_pause = pause;
-        self
-    }
-
-    /// The longest time that the circuit stays open. Default: 10 minutes.
-    #[must_use]
-    pub fn longest_pause(mut self, pause: Duration) -> Self {
-        self.longest_pause = pause;
-        self
-    }
-
-    /// The duration of a delivery, sealing included, from which on its answer counts as a failure of the endpoint. The
-    /// message itself is delivered or not, as the answer says. Default: 10 seconds, two thirds of the time-out.
-    #[must_use]
-    pub fn slow_answer(mut self, duration: Duration) -> Self {
-        self.slow_answer = duration;
-        self
-    }
-
     /// The pause of a circuit that has opened `openings` times before.
     fn pause(&self, openings: u32) -> Duration {
         self.first_pause.saturating_mul(2_u32.saturating_pow(openings)).min(self.longest_pause)
@@ -87,7 +48,7 @@ pub(super) enum Health {
     Good,
     /// The receiver does not answer, not like a receiver, or late; or a message for it was not sealed in time.
     Bad,
-    /// Nothing.
+    /// The delivery says nothing about whether the receiver works.
     Unknown,
 }
 

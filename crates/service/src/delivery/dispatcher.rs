@@ -6,7 +6,7 @@ mod pauses;
 mod places;
 mod running;
 
-pub use options::{DispatcherOptions, Unacknowledged};
+pub use options::{DispatcherOptions, MissingAcknowledgement};
 
 use self::pauses::Pauses;
 use self::places::{Free, Places};
@@ -67,16 +67,16 @@ impl Dispatcher {
     /// A dispatcher with a random name that distinguishes it from other workers.
     ///
     /// # Errors
-    /// [`NoRandomness`] if the operating system's random generator fails.
+    /// [`RandomnessError`] if the operating system's random generator fails.
     pub fn new(
         outbox: Arc<dyn Outbox>,
         endpoints: Endpoints,
         transport: Arc<dyn Transport>,
         clock: Arc<dyn Clock>,
         options: DispatcherOptions,
-    ) -> Result<Self, NoRandomness> {
+    ) -> Result<Self, RandomnessError> {
         let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(|_| NoRandomness)?;
+        getrandom::fill(&mut random).map_err(|_| RandomnessError)?;
         let owner = LeaseOwner::from_random_bytes(random);
         measure::delivery::describe();
         let (pool, wake, last, running) = (CpuPool::default(), Notify::new(), Mutex::default(), Running::default());
@@ -374,7 +374,7 @@ impl Shared {
         let terms = Terms {
             timeout: self.options.timeout,
             max_response: self.options.max_response,
-            retry_unacknowledged: self.options.unacknowledged == Unacknowledged::Failed,
+            retry_unacknowledged: self.options.missing_acknowledgement == MissingAcknowledgement::Failed,
         };
         let kind = MessageKind::from_name(entry.message.kind.as_str());
         let headers = DeliveryHeaders::from_attributes(&entry.message.attributes);
@@ -498,7 +498,7 @@ fn random() -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no random bytes from the operating system")]
 #[non_exhaustive]
-pub struct NoRandomness;
+pub struct RandomnessError;
 
 /// Why a message was not enqueued.
 #[derive(Debug, thiserror::Error)]

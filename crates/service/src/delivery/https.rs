@@ -16,38 +16,14 @@ pub struct HttpsTransport {
     client: reqwest::Client,
 }
 
-/// Options of an [`HttpsTransport`].
-#[derive(Clone, Debug)]
-pub struct HttpsTransportOptions {
-    tls_roots: TlsRoots,
-    connect_timeout: Duration,
-}
-
-impl Default for HttpsTransportOptions {
-    fn default() -> Self {
-        Self { tls_roots: TlsRoots::Platform, connect_timeout: Duration::from_secs(10) }
-    }
-}
-
-impl HttpsTransportOptions {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Which certificate authorities are trusted. Default: those of the operating system.
-    #[must_use]
-    pub fn tls_roots(mut self, roots: TlsRoots) -> Self {
-        self.tls_roots = roots;
-        self
-    }
-
-    /// How long connecting may take. Default: 10 s.
-    #[must_use]
-    pub fn connect_timeout(mut self, longest: Duration) -> Self {
-        self.connect_timeout = longest;
-        self
+bankrail_values::options! {
+    /// Options of an [`HttpsTransport`].
+    #[derive(Clone, Debug)]
+    pub struct HttpsTransportOptions {
+        /// Which certificate authorities are trusted. Default: those of the operating system.
+        tls_roots: TlsRoots = TlsRoots::Platform,
+        /// How long connecting may take. Default: 10 s.
+        connect_timeout: Duration = Duration::from_secs(10),
     }
 }
 
@@ -56,7 +32,7 @@ impl HttpsTransport {
     ///
     /// # Errors
     /// [`HttpsTransportError`] if the trusted certificates cannot be read.
-    pub fn new(options: &HttpsTransportOptions) -> Result<Self, HttpsTransportError> {
+    pub fn new(options: HttpsTransportOptions) -> Result<Self, HttpsTransportError> {
         let tls = client_config(Some(&options.tls_roots)).map_err(HttpsTransportError::new)?;
         let client = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)

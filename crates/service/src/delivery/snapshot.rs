@@ -51,19 +51,19 @@ pub struct EndpointSnapshot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CircuitState {
-    /// They may.
+    /// The circuit is closed: deliveries start.
     Closed {
         /// How many deliveries of this process have failed one after the other.
         failures: u32,
     },
-    /// They may not before this time, because the endpoint kept failing.
+    /// No delivery starts before this time, because the endpoint kept failing.
     Open {
         /// The time.
         until: Timestamp,
     },
-    /// One may, as a trial, or is under way.
+    /// The endpoint kept failing, and its pause is over: one delivery starts as a trial, or is under way.
     Trial,
-    /// They may not before this time, because the endpoint asked for it with a `Retry-After`.
+    /// No delivery starts before this time, because the endpoint asked for a pause with `Retry-After`.
     Resting {
         /// The time.
         until: Timestamp,

@@ -36,10 +36,10 @@ use bankrail_values::{Date, Money, StoreError, StoreErrorKind, StoreFuture};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use bankrail_service::{Booked, Booking, BookingKind, RegisteredAccount, SqliteLedger};
-/// use bankrail_stores::sqlite::SqliteStore;
+/// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
 /// use bankrail_values::{Currency, Date};
 ///
-/// let ledger = SqliteLedger::new(SqliteStore::open_in_memory()?);
+/// let ledger = SqliteLedger::new(SqliteStore::open_in_memory(SqliteOptions::new())?);
 /// let account = "999001400100101".parse()?;
 /// ledger.open_account(&account, "12000.00 AUD".parse()?).await?;
 /// ledger.register(&"ACME".parse()?, vec![(account.clone(), RegisteredAccount::new(Currency::AUD))]).await?;

@@ -19,7 +19,7 @@ pub(crate) mod world;
 use self::world::{Reply, World, fresh_headers};
 use bankrail_mailbox::{DeliveryNote, Enqueued, OutboxState};
 use bankrail_secured_payload::SecuredPayload;
-use bankrail_service::delivery::{BreakerPolicy, EnqueueError, Unacknowledged};
+use bankrail_service::delivery::{BreakerPolicy, EnqueueError, MissingAcknowledgement};
 use bankrail_webhook::{
     CaseType, DebtorInformation, DeliveryHeaders, Message, MessageKind, OutgoingError, OutgoingOptions, Priority,
     samples,
@@ -154,7 +154,7 @@ async fn only_the_acknowledgement_ends_a_delivery() {
             for counts_anyway in [false, true] {
                 let world = World::with(|options| match counts_anyway {
                     false => options,
-                    true => options.unacknowledged(Unacknowledged::Delivered),
+                    true => options.missing_acknowledgement(MissingAcknowledgement::Delivered),
                 });
                 world.receiver.script([Reply::Body(status, body.clone())]);
                 let id = world.enqueue_one().await;

@@ -30,7 +30,7 @@ fn today() -> Date {
 
 /// A ledger in memory with ACME's account, and one of BETA's.
 async fn ledger() -> SqliteLedger {
-    ledger_in(SqliteStore::open_in_memory().unwrap()).await
+    ledger_in(SqliteStore::open_in_memory(Default::default()).unwrap()).await
 }
 
 async fn ledger_in(store: SqliteStore) -> SqliteLedger {
@@ -92,7 +92,7 @@ async fn it_is_a_good_ledger() {
 #[tokio::test]
 async fn it_is_a_good_ledger_while_entries_are_booked() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = ledger_in(SqliteStore::open(folder.path().join("ledger.db")).unwrap()).await;
+    let ledger = ledger_in(SqliteStore::open(folder.path().join("ledger.db"), Default::default()).unwrap()).await;
     for _ in 0..5 {
         ledger.book(&account(), &paid("10.00 AUD")).await.unwrap();
     }

@@ -414,7 +414,7 @@ async fn error_bodies_of_the_statement_exchange_by_option() {
 #[tokio::test]
 async fn an_assertion_is_used_up_only_with_its_grant() {
     let world = World::new();
-    let store = Arc::new(SqliteStore::open_in_memory().unwrap());
+    let store = Arc::new(SqliteStore::open_in_memory(Default::default()).unwrap());
     let options = ProviderOptions::new().clock(Arc::clone(&world.clock) as Arc<dyn Clock>);
     let router = provider(&world.book, &world.ledger, &store, options).unwrap().router();
     let form = world.form(SCOPES);

@@ -2,10 +2,9 @@
 
 use super::session::Session;
 use super::{Fault, PostgresStore, Typed, get, instant};
-use crate::counts;
+use crate::{CounterClock, counts};
 use bankrail_rate_limit::{Charge, CounterStore, Decision, State, decide};
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
-use std::fmt;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
@@ -28,8 +27,7 @@ const SWEEP: &str = "DELETE FROM bankrail_counter WHERE ctid = ANY (ARRAY(
 
 /// The rate-limit counters of a [`PostgresStore`], which all machines share that use the database.
 ///
-/// - The server's clock decides by default, so the callers' clocks do not matter. With
-///   [`PostgresCounters::with_client_time`] the callers' clocks decide, and must agree.
+/// - [`CounterClock`] says whose clock decides.
 /// - A decision is one short transaction. Decisions on one customer's calls of one type run one after the other, others
 ///   side by side. A look ([`Charge::cost`] of 0) is one statement, and a refusal that charges nothing writes nothing.
 /// - This crate never sends a charge twice. A call that gets no answer fails with
@@ -38,32 +36,23 @@ const SWEEP: &str = "DELETE FROM bankrail_counter WHERE ctid = ANY (ARRAY(
 ///
 /// ```no_run
 /// use bankrail_rate_limit::{Limiter, Limits};
-/// use bankrail_stores::postgres::PostgresStore;
+/// use bankrail_stores::CounterClock;
+/// use bankrail_stores::postgres::{PostgresOptions, PostgresStore, tokio_postgres::NoTls};
 /// use std::sync::Arc;
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let store = PostgresStore::connect("host=/run/postgresql user=bankrail dbname=bankrail").await?;
-/// let limiter = Limiter::new(Limits::default(), Arc::new(store.counters()));
+/// let config = "host=/run/postgresql user=bankrail dbname=bankrail";
+/// let store = PostgresStore::connect(config, NoTls, PostgresOptions::new()).await?;
+/// let limiter = Limiter::new(Limits::default(), Arc::new(store.counters(CounterClock::Server)));
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct PostgresCounters {
-    store: PostgresStore,
-    server_time: bool,
+    pub(super) store: PostgresStore,
+    pub(super) clock: CounterClock,
 }
 
 impl PostgresCounters {
-    pub(super) fn of(store: PostgresStore) -> Self {
-        Self { store, server_time: true }
-    }
-
-    /// Uses the callers' time instead of the server's. The callers' clocks must agree.
-    #[must_use]
-    pub const fn with_client_time(mut self) -> Self {
-        self.server_time = false;
-        self
-    }
-
     async fn decide(&self, charge: Charge<'_>) -> Result<Decision, Fault> {
         if charge.policy().windows().is_empty() {
             return decided(&mut State::new(), &charge, charge.now());
@@ -94,7 +83,10 @@ impl PostgresCounters {
     /// The time that decides, and the state.
     fn found(&self, rows: &[Row], charge: &Charge<'_>) -> Result<(Timestamp, State), Fault> {
         let row = rows.first().ok_or_else(|| Fault::corrupt("expected one row, found none"))?;
-        let now = if self.server_time { instant(get(row, "now")?)? } else { charge.now() };
+        let now = match self.clock {
+            CounterClock::Server => instant(get(row, "now")?)?,
+            CounterClock::Callers => charge.now(),
+        };
         let (Some(high_water), Some(counts)) =
             (get::<Option<i64>>(row, "high_water")?, get::<Option<&str>>(row, "counts")?)
         else {
@@ -129,11 +121,5 @@ async fn keep(session: Session<'_>, charge: &Charge<'_>, state: &State, now: Tim
 impl CounterStore for PostgresCounters {
     fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision> {
         Box::pin(self.store.timed(self.decide(charge)))
-    }
-}
-
-impl fmt::Debug for PostgresCounters {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("PostgresCounters").field("server_time", &self.server_time).finish_non_exhaustive()
     }
 }

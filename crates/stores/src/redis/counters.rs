@@ -1,6 +1,7 @@
 //! The engine: one script call per decision.
 
-use super::script::{RedisUrlError, Script, kind_of, manager};
+use super::script::{RedisUrlError, Script, manager, within};
+use crate::CounterClock;
 use bankrail_rate_limit::{Algorithm, Charge, CounterStore, Counting, Counts, Decision, MAX_WINDOWS, State};
 use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::{ConnectionLike, ConnectionManager};
@@ -10,13 +11,24 @@ use std::time::Duration;
 
 const SCRIPT: &str = include_str!("charge.lua");
 
+bankrail_values::options! {
+    /// Options of [`RedisCounters`].
+    #[derive(Clone, Debug)]
+    pub struct RedisCountersOptions {
+        /// The prefix of the keys. The call type's name, `:` and the customer follow it. Default: `bankrail:limit:`.
+        prefix(&str => |prefix| prefix.into()): Box<str> = "bankrail:limit:".into(),
+        /// The maximum duration of a call, connecting included. Default: 100 ms.
+        timeout: Duration = Duration::from_millis(100),
+        /// Whose clock decides. Default: the server's.
+        clock: CounterClock = CounterClock::Server,
+    }
+}
+
 /// Counters on a Valkey or Redis server or cluster, over any connection of the `redis` crate that can be cloned.
 pub struct RedisCounters<C = ConnectionManager> {
     connection: C,
     script: Script,
-    prefix: Box<str>,
-    timeout: Duration,
-    server_time: bool,
+    options: RedisCountersOptions,
 }
 
 impl RedisCounters {
@@ -25,43 +37,16 @@ impl RedisCounters {
     ///
     /// # Errors
     /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.
-    pub fn open(url: &str) -> Result<Self, RedisUrlError> {
-        Ok(Self::over(manager(url)?))
+    pub fn open(url: &str, options: RedisCountersOptions) -> Result<Self, RedisUrlError> {
+        Ok(Self::over(manager(url)?, options))
     }
 }
 
 impl<C: ConnectionLike + Clone> RedisCounters<C> {
     /// Counters over this connection: a multiplexed connection, a connection manager or a cluster connection.
     #[must_use]
-    pub fn over(connection: C) -> Self {
-        Self {
-            connection,
-            script: Script::new(SCRIPT),
-            prefix: "bankrail:limit:".into(),
-            timeout: Duration::from_millis(100),
-            server_time: true,
-        }
-    }
-
-    /// Sets the prefix of the keys. Default: `bankrail:limit:`. The call type's name, `:` and the customer follow it.
-    #[must_use]
-    pub fn with_prefix(mut self, prefix: &str) -> Self {
-        self.prefix = prefix.into();
-        self
-    }
-
-    /// Sets the maximum duration of a call, connecting included. Default: 100 ms.
-    #[must_use]
-    pub const fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Uses the callers' time instead of the server's. The callers' clocks must agree.
-    #[must_use]
-    pub const fn with_client_time(mut self) -> Self {
-        self.server_time = false;
-        self
+    pub fn over(connection: C, options: RedisCountersOptions) -> Self {
+        Self { connection, script: Script::new(SCRIPT), options }
     }
 
     /// Decides on the server, within the maximum duration.
@@ -69,25 +54,21 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
         if charge.policy().windows().is_empty() {
             return Ok(Decision::from_engine(State::new(), &charge, charge.now(), [false; MAX_WINDOWS]));
         }
-        match tokio::time::timeout(self.timeout, self.evaluate(&charge)).await {
-            Ok(Ok(answer)) => read(&answer, &charge).ok_or_else(|| StoreErrorKind::Corrupt.into()),
-            Ok(Err(error)) => Err(StoreError::new(kind_of(&error), error)),
-            Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),
-        }
+        let answer = within(self.options.timeout, self.evaluate(&charge)).await?;
+        read(&answer, &charge).ok_or_else(|| StoreErrorKind::Corrupt.into())
     }
 
     async fn evaluate(&self, charge: &Charge<'_>) -> Result<Vec<i64>, RedisError> {
         let mut connection = self.connection.clone();
-        let key = format!("{}{}:{}", self.prefix, charge.call_type(), charge.customer());
+        let key = format!("{}{}:{}", self.options.prefix, charge.call_type(), charge.customer());
         self.script.run(&mut connection, &[&key], |command| self.arguments(command, charge)).await
     }
 
     fn arguments(&self, command: &mut Cmd, charge: &Charge<'_>) {
-        if self.server_time {
-            command.arg("");
-        } else {
-            command.arg(charge.now().unix_millis());
-        }
+        match self.options.clock {
+            CounterClock::Server => command.arg(""),
+            CounterClock::Callers => command.arg(charge.now().unix_millis()),
+        };
         command.arg(charge.cost());
         command.arg(if charge.policy().algorithm() == Algorithm::Fixed { "fixed" } else { "sliding" });
         command.arg(if charge.policy().counting() == Counting::Attempts { "attempts" } else { "admitted" });
@@ -124,11 +105,7 @@ fn read(answer: &[i64], charge: &Charge<'_>) -> Option<Decision> {
 
 impl<C> fmt::Debug for RedisCounters<C> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("RedisCounters")
-            .field("prefix", &self.prefix)
-            .field("timeout", &self.timeout)
-            .field("server_time", &self.server_time)
-            .finish_non_exhaustive()
+        out.debug_struct("RedisCounters").field("options", &self.options).finish_non_exhaustive()
     }
 }
 

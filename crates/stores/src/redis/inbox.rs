@@ -1,6 +1,6 @@
 //! The inbox: one script call for each operation.
 
-use super::script::{RedisUrlError, Script, kind_of, manager};
+use super::script::{RedisUrlError, Script, manager, within};
 use crate::UNREADABLE;
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, Lease, LeaseOwner, OpaqueBytes, ReceiveOutcome,
@@ -17,6 +17,19 @@ const SCRIPT: &str = include_str!("inbox.lua");
 /// The maximum number of entries that one call forgets.
 const FORGOTTEN: u32 = 500;
 
+bankrail_values::options! {
+    /// Options of a [`RedisInbox`].
+    #[derive(Clone, Debug)]
+    pub struct RedisInboxOptions {
+        /// The name, for inboxes that share a server. Keys start with `{bankrail:NAME}`. Default: `inbox`.
+        name(&str => |name| name.into()): Box<str> = "inbox".into(),
+        /// The maximum duration of a call, connecting included. Default: 2 s.
+        timeout: Duration = Duration::from_secs(2),
+        /// How long completed messages are kept. Default: 30 days.
+        retention: Duration = Duration::from_secs(30 * 86_400),
+    }
+}
+
 /// The inbox of one receiver, or of several that share it, on a Valkey or Redis server or cluster.
 ///
 /// - Each operation is one script, which the server runs alone. So message and acknowledgement are stored in one step,
@@ -25,19 +38,20 @@ const FORGOTTEN: u32 = 500;
 ///   cluster moves an inbox's slot from node to node key by key, each call fails with [`StoreErrorKind::Unavailable`]
 ///   and has done nothing; the sender delivers again.
 /// - Pending messages and dead letters never expire. A completed message and its keys are forgotten once
-///   [`RedisInbox::with_retention`] and [`EXPIRY_GRACE`] have passed since its completion, by the callers' clock. Each
-///   received message drops up to eight of them, so no sweeper is needed; [`Inbox::forget`] drops them at once. A later
-///   duplicate is new to the inbox; receivers refuse it for its age.
+///   [`RedisInboxOptions::retention`] and [`EXPIRY_GRACE`] have passed since its completion, by the callers' clock.
+///   Each   received message drops up to eight of them, so no sweeper is needed; [`Inbox::forget`] drops them at once.
+///   A later   duplicate is new to the inbox; receivers refuse it for its age.
 /// - An answer is as durable as the server makes it: run it with `appendonly yes`, `appendfsync always` and
 ///   `maxmemory-policy noeviction`. After a failover that loses acknowledged writes, an acknowledged message is lost,
 ///   because the sender does not deliver it again.
 /// - A handler's effect cannot share this engine's transaction: handlers run at least once.
 ///
 /// ```no_run
-/// use bankrail_stores::redis::RedisInbox;
+/// use bankrail_stores::redis::{RedisInbox, RedisInboxOptions};
 /// use std::time::Duration;
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let inbox = RedisInbox::open("redis://127.0.0.1/")?.with_retention(Duration::from_secs(90 * 86_400));
+/// let options = RedisInboxOptions::new().retention(Duration::from_secs(90 * 86_400));
+/// let inbox = RedisInbox::open("redis://127.0.0.1/", options, RedisInboxOptions::new())?;
 /// # Ok(())
 /// # }
 /// ```
@@ -48,8 +62,7 @@ pub struct RedisInbox<C = ConnectionManager> {
     prefix: Box<str>,
     /// A key that never exists. While its slot moves in a cluster, no node accepts a command for it and another key.
     absent: Box<str>,
-    timeout: Duration,
-    retention: Duration,
+    options: RedisInboxOptions,
 }
 
 impl RedisInbox {
@@ -58,46 +71,18 @@ impl RedisInbox {
     ///
     /// # Errors
     /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.
-    pub fn open(url: &str) -> Result<Self, RedisUrlError> {
-        Ok(Self::over(manager(url)?))
+    pub fn open(url: &str, options: RedisInboxOptions) -> Result<Self, RedisUrlError> {
+        Ok(Self::over(manager(url)?, options))
     }
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
     /// The inbox over this connection: a multiplexed connection, a connection manager or a cluster connection.
     #[must_use]
-    pub fn over(connection: C) -> Self {
-        Self {
-            connection,
-            script: std::sync::Arc::new(Script::new(SCRIPT)),
-            prefix: Box::default(),
-            absent: Box::default(),
-            timeout: Duration::from_secs(2),
-            retention: Duration::from_secs(30 * 86_400),
-        }
-        .with_name("inbox")
-    }
-
-    /// Sets the name, for inboxes that share a server. Default: `inbox`. Keys start with `{bankrail:NAME}`.
-    #[must_use]
-    pub fn with_name(mut self, name: &str) -> Self {
-        self.prefix = format!("{{bankrail:{name}}}").into();
-        self.absent = format!("{{bankrail:{name}}}:absent").into();
-        self
-    }
-
-    /// Sets the maximum duration of a call, connecting included. Default: 2 s.
-    #[must_use]
-    pub const fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Sets how long completed messages are kept. Default: 30 days.
-    #[must_use]
-    pub const fn with_retention(mut self, retention: Duration) -> Self {
-        self.retention = retention;
-        self
+    pub fn over(connection: C, options: RedisInboxOptions) -> Self {
+        let prefix = format!("{{bankrail:{}}}", options.name);
+        let (script, absent) = (std::sync::Arc::new(Script::new(SCRIPT)), format!("{prefix}:absent").into());
+        Self { connection, script, prefix: prefix.into(), absent, options }
     }
 
     /// Runs one operation, within the maximum duration.
@@ -113,10 +98,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
             command.arg(operation).arg(now.unix_millis());
             arguments(command);
         });
-        match tokio::time::timeout(self.timeout, asked).await {
-            Ok(answer) => answer.map_err(|error| StoreError::new(kind_of(&error), error)),
-            Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),
-        }
+        within(self.options.timeout, asked).await
     }
 
     async fn receive_or_claim(
@@ -127,7 +109,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
     ) -> Result<ReceiveOutcome, StoreError> {
         let keys: Vec<String> = message.key.hashes().iter().map(|key| format!("{key:?}")).collect();
         let keys = keys.join(" ");
-        let before = now.saturating_sub(self.retention).saturating_sub(EXPIRY_GRACE);
+        let before = now.saturating_sub(self.options.retention).saturating_sub(EXPIRY_GRACE);
         let answer: (String, String, Vec<u8>, Option<String>) = self
             .call("receive", now, |command| {
                 command.arg(before.unix_millis());
@@ -313,17 +295,13 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
     }
 
     fn retention(&self) -> Option<Duration> {
-        Some(self.retention)
+        Some(self.options.retention)
     }
 }
 
 impl<C> fmt::Debug for RedisInbox<C> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("RedisInbox")
-            .field("prefix", &self.prefix)
-            .field("timeout", &self.timeout)
-            .field("retention", &self.retention)
-            .finish_non_exhaustive()
+        out.debug_struct("RedisInbox").field("options", &self.options).finish_non_exhaustive()
     }
 }
 

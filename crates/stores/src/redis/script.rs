@@ -1,6 +1,6 @@
 //! Scripts and commands, and the classes of their errors.
 
-use bankrail_values::StoreErrorKind;
+use bankrail_values::{StoreError, StoreErrorKind};
 use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
 use redis::{Client, Cmd, ErrorKind, FromRedisValue, RedisError, ServerErrorKind};
 use std::time::Duration;
@@ -60,14 +60,25 @@ pub(super) fn manager(url: &str) -> Result<ConnectionManager, RedisUrlError> {
     let config = ConnectionManagerConfig::new()
         .set_number_of_retries(0) // the next request tries again
         .set_connection_timeout(Some(Duration::from_secs(1)))
-        .set_response_timeout(None); // `with_timeout` bounds the whole call
+        .set_response_timeout(None); // the engine's `timeout` bounds the whole call
     let client = Client::open(url).map_err(|error| RedisUrlError(Box::new(error)))?;
     ConnectionManager::new_lazy_with_config(client, config).map_err(|error| RedisUrlError(Box::new(error)))
 }
 
+/// Bounds the duration of a call.
+pub(super) async fn within<T>(
+    timeout: Duration,
+    asked: impl Future<Output = Result<T, RedisError>>,
+) -> Result<T, StoreError> {
+    match tokio::time::timeout(timeout, asked).await {
+        Ok(answer) => answer.map_err(|error| StoreError::new(kind_of(&error), error)),
+        Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),
+    }
+}
+
 /// The kind of an error, which tells whether the operation may have taken effect. After an error that the server
 /// answered, a script of one write, or one that had not yet written, has done nothing.
-pub(super) fn kind_of(error: &RedisError) -> StoreErrorKind {
+fn kind_of(error: &RedisError) -> StoreErrorKind {
     match error.kind() {
         ErrorKind::Extension if matches!(error.code(), Some("UNREADABLE" | "WRONGTYPE")) => StoreErrorKind::Corrupt,
         ErrorKind::Parse | ErrorKind::UnexpectedReturnType => StoreErrorKind::Corrupt,

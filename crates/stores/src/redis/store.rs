@@ -11,13 +11,35 @@ mod seen;
 #[cfg(feature = "client-assertion")]
 mod tokens;
 
-use super::script::{RedisUrlError, Script, kind_of, manager};
-use bankrail_values::{StoreError, StoreErrorKind};
+use super::script::{RedisUrlError, Script, manager, within};
+use bankrail_values::StoreError;
 use redis::RedisError;
 use redis::aio::{ConnectionLike, ConnectionManager};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+bankrail_values::options! {
+    /// Options of a [`RedisStore`].
+    #[derive(Clone, Debug)]
+    pub struct RedisStoreOptions {
+        /// The prefix of the keys. It is followed by `replay:`, `token:` or `cached-token:` and a hash, or by
+        /// `seen:{ACCOUNT}`. Default: `bankrail:`.
+        prefix(&str => |prefix| prefix.into()): Box<str> = "bankrail:".into(),
+        /// The maximum duration of a call, connecting included. Default: 1 s.
+        timeout: Duration = Duration::from_secs(1),
+        /// The maximum number of keys of an account. A page that does not fit is refused as a whole with
+        /// [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full), because forgotten entries would be imported
+        /// again. Default: 1,000,000.
+        #[cfg(feature = "statement")]
+        seen_capacity: u32 = 1_000_000,
+        /// Lets the server drop an account, its position and its entries without a day included, once nothing was
+        /// recorded for it for this long, by the server's clock. Must be longer than any statement reaches back.
+        /// Default: accounts that are no longer used stay.
+        #[cfg(feature = "statement")]
+        idle_retention(Duration => Some): Option<Duration> = None,
+    }
+}
 
 /// Used assertions ([`ReplayStore`](bankrail_client_assertion::ReplayStore)), access tokens
 /// ([`TokenStore`](bankrail_client_assertion::token::TokenStore)), a customer's own tokens
@@ -35,20 +57,22 @@ use std::time::Duration;
 ///   itself, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after its lifetime as counted from the write, so the
 ///   callers' clocks need not agree with the server's.
 /// - Entries stay until [`forget_before`](bankrail_statement::SeenEntries::forget_before), up to
-///   [`RedisStore::with_seen_capacity`] for each account, and a position stays until the next one. The server drops
-///   them only under [`RedisStore::with_idle_retention`].
+///   [`RedisStoreOptions::seen_capacity`] for each account, and a position stays until the next one. The server drops
+///   them only under [`RedisStoreOptions::idle_retention`].
 ///
 /// # Failures
 ///
-/// - This crate sends no request twice. A call without an answer fails with [`StoreErrorKind::Timeout`] and may have
-///   taken effect: the assertion may be used up (its sender signs another one), the token stored (nobody has received
-///   it), the entries recorded (recording them again changes nothing).
+/// - This crate sends no request twice. A call without an answer fails with
+///   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have   taken effect: the assertion
+///   may be used up (its sender signs another one), the token stored (nobody has received   it), the entries recorded
+///   (recording them again changes nothing).
 /// - A cluster connection may repeat a request by itself. A claim carries its owner, so that its repetition is
 ///   recognised as the same claim.
-/// - A server that is absent, read-only, loading or out of memory is an error within [`RedisStore::with_timeout`]; the
-///   service then refuses.
+/// - A server that is absent, read-only, loading or out of memory is an error within [`RedisStoreOptions::timeout`];
+///   the   service then refuses.
 /// - While a cluster moves a slot from node to node key by key, calls for keys that have already moved, and for the
-///   entries of an account in that slot, fail with [`StoreErrorKind::Unavailable`] and have done nothing.
+///   entries of an account in that slot, fail with
+///   [`StoreErrorKind::Unavailable`](bankrail_values::StoreErrorKind::Unavailable) and have done nothing.
 /// - Memory pressure must not evict records: `maxmemory-policy noeviction` is required.
 /// - Records that the server loses, by eviction, by a crash without `appendfsync always`, or in a failover to a replica
 ///   that lags behind, are forgotten: a used assertion can be used again until it expires, a token is refused, a
@@ -59,10 +83,10 @@ use std::time::Duration;
 ///
 /// ```no_run
 /// use bankrail_client_assertion::{ReplayStore, token::TokenStore};
-/// use bankrail_stores::redis::RedisStore;
+/// use bankrail_stores::redis::{RedisStore, RedisStoreOptions};
 /// use std::sync::Arc;
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let store = RedisStore::open("redis://127.0.0.1/")?;
+/// let store = RedisStore::open("redis://127.0.0.1/", RedisStoreOptions::new())?;
 /// let replay: Arc<dyn ReplayStore> = Arc::new(store.clone());
 /// let tokens: Arc<dyn TokenStore> = Arc::new(store);
 /// # Ok(())
@@ -72,12 +96,7 @@ use std::time::Duration;
 pub struct RedisStore<C = ConnectionManager> {
     connection: C,
     scripts: Arc<Scripts>,
-    prefix: Box<str>,
-    timeout: Duration,
-    #[cfg(feature = "statement")]
-    seen_capacity: u32,
-    #[cfg(feature = "statement")]
-    idle_retention: Option<Duration>,
+    options: RedisStoreOptions,
 }
 
 struct Scripts {
@@ -95,15 +114,15 @@ impl RedisStore {
     ///
     /// # Errors
     /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.
-    pub fn open(url: &str) -> Result<Self, RedisUrlError> {
-        Ok(Self::over(manager(url)?))
+    pub fn open(url: &str, options: RedisStoreOptions) -> Result<Self, RedisUrlError> {
+        Ok(Self::over(manager(url)?, options))
     }
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
     /// The store over this connection: a multiplexed connection, a connection manager or a cluster connection.
     #[must_use]
-    pub fn over(connection: C) -> Self {
+    pub fn over(connection: C, options: RedisStoreOptions) -> Self {
         let scripts = Scripts {
             #[cfg(feature = "client-assertion")]
             claim: Script::new(replay::SCRIPT),
@@ -112,77 +131,28 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
             #[cfg(feature = "statement")]
             seen: Script::new(seen::SCRIPT),
         };
-        Self {
-            connection,
-            scripts: Arc::new(scripts),
-            prefix: "bankrail:".into(),
-            timeout: Duration::from_secs(1),
-            #[cfg(feature = "statement")]
-            seen_capacity: 1_000_000,
-            #[cfg(feature = "statement")]
-            idle_retention: None,
-        }
-    }
-
-    /// Sets the prefix of the keys. Default: `bankrail:`. It is followed by `replay:`, `token:` or `cached-token:` and
-    /// a hash, or by `seen:{ACCOUNT}`.
-    #[must_use]
-    pub fn with_prefix(mut self, prefix: &str) -> Self {
-        self.prefix = prefix.into();
-        self
-    }
-
-    /// Sets the maximum duration of a call, connecting included. Default: 1 s.
-    #[must_use]
-    pub const fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Sets the maximum number of keys of an account. Default: 1,000,000. A page that does not fit is refused as a
-    /// whole with [`StoreErrorKind::Full`], because forgotten entries would be imported again.
-    #[cfg(feature = "statement")]
-    #[must_use]
-    pub const fn with_seen_capacity(mut self, keys: u32) -> Self {
-        self.seen_capacity = keys;
-        self
-    }
-
-    /// Lets the server drop an account, its position and its entries without a day included, once nothing was recorded
-    /// for it for this long, by the server's clock. By default accounts that are no longer used stay. Must be longer
-    /// than any statement reaches back.
-    #[cfg(feature = "statement")]
-    #[must_use]
-    pub const fn with_idle_retention(mut self, retention: Duration) -> Self {
-        self.idle_retention = Some(retention);
-        self
+        Self { connection, scripts: Arc::new(scripts), options }
     }
 
     /// Whether the server answers, for a check of readiness. On a cluster one of its nodes is asked.
     ///
     /// # Errors
-    /// [`StoreError`] if there is no connection, or no answer within [`RedisStore::with_timeout`].
+    /// [`StoreError`] if there is no connection, or no answer within [`RedisStoreOptions::timeout`].
     pub async fn ping(&self) -> Result<(), StoreError> {
         let mut connection = self.connection.clone();
         let mut read = redis::cmd("EXISTS");
-        read.arg(format!("{}ping", self.prefix));
+        read.arg(format!("{}ping", self.options.prefix));
         self.within(read.query_async::<bool>(&mut connection)).await.map(drop)
     }
 
     /// Runs one request, within the maximum duration.
     async fn within<T>(&self, asked: impl Future<Output = Result<T, RedisError>>) -> Result<T, StoreError> {
-        match tokio::time::timeout(self.timeout, asked).await {
-            Ok(answer) => answer.map_err(|error| StoreError::new(kind_of(&error), error)),
-            Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),
-        }
+        within(self.options.timeout, asked).await
     }
 }
 
 impl<C> fmt::Debug for RedisStore<C> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("RedisStore")
-            .field("prefix", &self.prefix)
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
+        out.debug_struct("RedisStore").field("options", &self.options).finish_non_exhaustive()
     }
 }

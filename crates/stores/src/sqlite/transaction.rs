@@ -33,9 +33,9 @@ impl SqliteStore {
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use bankrail_stores::sqlite::{SqliteStore, TransactionError, rusqlite};
+    /// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore, TransactionError, rusqlite};
     ///
-    /// let store = SqliteStore::open_in_memory()?;
+    /// let store = SqliteStore::open_in_memory(SqliteOptions::new())?;
     /// let undone = store
     ///     .transaction(|transaction| -> Result<(), rusqlite::Error> {
     ///         transaction.connection().execute_batch("CREATE TABLE paid (id TEXT PRIMARY KEY) STRICT")?;

@@ -95,7 +95,7 @@ proptest! {
 
     #[test]
     fn memory_and_sqlite_answer_alike(operations in proptest::collection::vec(operation(2), 1..80)) {
-        let sqlite = bankrail_stores::sqlite::SqliteStore::open_in_memory().unwrap();
+        let sqlite = bankrail_stores::sqlite::SqliteStore::open_in_memory(Default::default()).unwrap();
         let memory = MemoryStore::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {

@@ -43,17 +43,20 @@ async fn memory_refuses_when_full_of_what_is_still_needed() {
 #[tokio::test]
 async fn sqlite_passes_the_suite() {
     use bankrail_stores::sqlite::{SqliteStore, rusqlite};
-    token_cache_suite(async || SqliteStore::open_in_memory().unwrap()).await;
+    token_cache_suite(async || SqliteStore::open_in_memory(Default::default()).unwrap()).await;
     let folder = tempfile::tempdir().unwrap();
     let mut files = 0..;
-    token_cache_suite(async || SqliteStore::open(folder.path().join(files.next().unwrap().to_string())).unwrap()).await;
+    token_cache_suite(async || {
+        SqliteStore::open(folder.path().join(files.next().unwrap().to_string()), Default::default()).unwrap()
+    })
+    .await;
 
     // After a restart it is there, and goes in passing once it has long expired.
     let path = folder.path().join("bankrail.db");
-    let store = SqliteStore::open(&path).unwrap();
+    let store = SqliteStore::open(&path, Default::default()).unwrap();
     too_long_is_refused(&store).await;
     store.close().await;
-    let store = SqliteStore::open(&path).unwrap();
+    let store = SqliteStore::open(&path, Default::default()).unwrap();
     assert_eq!(store.get(&key(1), at(0)).await.unwrap(), Some(token(100)));
     let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
     store.put(&key(2), &token(9 * grace), at(101 + grace)).await.unwrap();
@@ -71,7 +74,7 @@ async fn postgres_passes_the_suite() {
     use bankrail_stores::postgres::tokio_postgres::{NoTls, connect};
     token_cache_suite(async || crate::engines::postgres().await.store).await;
     let config = crate::engines::postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     too_long_is_refused(&store).await;
     let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
     store.put(&key(2), &token(9 * grace), at(101 + grace)).await.unwrap();

@@ -143,7 +143,10 @@ mod sqlite {
     async fn two_handles_of_one_file_admit_the_limit_together() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bankrail.db");
-        let stores = [SqliteStore::open(&path).unwrap(), SqliteStore::open(&path).unwrap()];
+        let stores = [
+            SqliteStore::open(&path, Default::default()).unwrap(),
+            SqliteStore::open(&path, Default::default()).unwrap(),
+        ];
         let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(3_600_000, 10), (1_000, 10)]);
         let tasks = stores.map(|store| {
             tokio::spawn(async move {
@@ -166,7 +169,7 @@ mod sqlite {
     async fn expired_counters_go_in_passing_after_the_grace_period() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bankrail.db");
-        let store = SqliteStore::open(&path).unwrap();
+        let store = SqliteStore::open(&path, Default::default()).unwrap();
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(1_000, 5)]);
         let beside = rusqlite::Connection::open(&path).unwrap();
         let rows =
@@ -191,7 +194,7 @@ mod sqlite {
     async fn what_cannot_be_read_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bankrail.db");
-        let store = SqliteStore::open(&path).unwrap();
+        let store = SqliteStore::open(&path, Default::default()).unwrap();
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 5)]);
         assert!(store.charge(charge("A", &policy, 0, 1).unwrap()).await.unwrap().is_allowed());
         let beside = rusqlite::Connection::open(&path).unwrap();
@@ -210,6 +213,7 @@ mod postgres {
     use super::{at, charge, policy, trace};
     use crate::engines::{postgres, postgres_schema};
     use bankrail_rate_limit::{Algorithm, CallType, Charge, CounterStore, Counting, Policy};
+    use bankrail_stores::CounterClock;
     use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
     use bankrail_stores::postgres::{PostgresCounters, PostgresStore};
     use bankrail_values::{EXPIRY_GRACE, StoreErrorKind};
@@ -219,10 +223,10 @@ mod postgres {
     /// Counters by client time in a schema of their own, and a connection beside them. No test is about durability.
     async fn counters() -> (PostgresCounters, Client) {
         let config = postgres_schema().await.replace("-c search", "-c synchronous_commit=off -c search");
-        let store = PostgresStore::connect(&config).await.unwrap();
+        let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
         let (beside, connection) = connect(&config, NoTls).await.unwrap();
         tokio::spawn(connection);
-        (store.counters().with_client_time(), beside)
+        (store.counters(CounterClock::Callers), beside)
     }
 
     async fn rows(beside: &Client) -> i64 {
@@ -264,8 +268,11 @@ mod postgres {
     async fn eight_tasks_admit_the_limit_together() {
         const ROUNDS: usize = 20;
         let config = postgres_schema().await;
-        let (one, other) = tokio::join!(PostgresStore::connect(&config), PostgresStore::connect(&config));
-        let stores = [one.unwrap().counters(), other.unwrap().counters()].map(PostgresCounters::with_client_time);
+        let (one, other) = tokio::join!(
+            PostgresStore::connect(&config, NoTls, Default::default()),
+            PostgresStore::connect(&config, NoTls, Default::default())
+        );
+        let stores = [one, other].map(|store| store.unwrap().counters(CounterClock::Callers));
         let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(3_600_000, 25), (1_000, 25)]);
         let together = Arc::new(Barrier::new(8));
         let mut tasks = tokio::task::JoinSet::new();
@@ -302,13 +309,13 @@ mod postgres {
         let ask = |counters: PostgresCounters, customer: &'static str, policy: Policy, millis: i64| async move {
             counters.charge(charge(customer, &policy, millis, 1).unwrap()).await.unwrap()
         };
-        let first = ask(store.counters(), "A", policy, past).await;
+        let first = ask(store.counters(CounterClock::Server), "A", policy, past).await;
         assert!(first.is_allowed());
         let known = first.state().high_water().unwrap().unix_millis();
         assert!(known > past && known < future, "the server's time, {known}");
-        assert!(!ask(store.counters(), "A", policy, future).await.is_allowed());
-        assert!(ask(store.counters().with_client_time(), "B", policy, past).await.is_allowed());
-        assert!(ask(store.counters().with_client_time(), "B", policy, future).await.is_allowed());
+        assert!(!ask(store.counters(CounterClock::Server), "A", policy, future).await.is_allowed());
+        assert!(ask(store.counters(CounterClock::Callers), "B", policy, past).await.is_allowed());
+        assert!(ask(store.counters(CounterClock::Callers), "B", policy, future).await.is_allowed());
     }
 
     #[tokio::test]

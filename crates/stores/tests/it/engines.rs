@@ -88,20 +88,22 @@ pub(crate) fn memory() -> Engine<MemoryStore> {
 
 #[cfg(feature = "sqlite")]
 pub(crate) fn sqlite_memory() -> Engine<bankrail_stores::sqlite::SqliteStore> {
-    Engine { store: bankrail_stores::sqlite::SqliteStore::open_in_memory().unwrap(), _folder: None }
+    Engine { store: bankrail_stores::sqlite::SqliteStore::open_in_memory(Default::default()).unwrap(), _folder: None }
 }
 
 #[cfg(feature = "sqlite")]
 pub(crate) fn sqlite_file() -> Engine<bankrail_stores::sqlite::SqliteStore> {
     let folder = tempfile::tempdir().unwrap();
-    let store = bankrail_stores::sqlite::SqliteStore::open(folder.path().join("bankrail.db")).unwrap();
+    let store =
+        bankrail_stores::sqlite::SqliteStore::open(folder.path().join("bankrail.db"), Default::default()).unwrap();
     Engine { store, _folder: Some(folder) }
 }
 
 /// A PostgreSQL store in a schema of its own, in the database that `BANKRAIL_POSTGRES` names.
 #[cfg(feature = "postgres")]
 pub(crate) async fn postgres() -> Engine<bankrail_stores::postgres::PostgresStore> {
-    let store = bankrail_stores::postgres::PostgresStore::connect(&postgres_schema().await).await.unwrap();
+    use bankrail_stores::postgres::{PostgresStore, tokio_postgres::NoTls};
+    let store = PostgresStore::connect(&postgres_schema().await, NoTls, Default::default()).await.unwrap();
     Engine { store, _folder: None }
 }
 

@@ -15,11 +15,12 @@ async fn memory_passes_the_suite() {
 #[tokio::test]
 async fn sqlite_passes_the_suite() {
     use bankrail_stores::sqlite::SqliteStore;
-    histories_suite(async || SqliteStore::open_in_memory().unwrap().histories()).await;
+    histories_suite(async || SqliteStore::open_in_memory(Default::default()).unwrap().histories()).await;
     let folder = tempfile::tempdir().unwrap();
     let mut files = 0..;
     let path = |file: i32| folder.path().join(file.to_string());
-    histories_suite(async || SqliteStore::open(path(files.next().unwrap())).unwrap().histories()).await;
+    histories_suite(async || SqliteStore::open(path(files.next().unwrap()), Default::default()).unwrap().histories())
+        .await;
 }
 
 #[cfg(feature = "postgres")]
@@ -83,7 +84,7 @@ where
 #[tokio::test]
 async fn a_history_changes_in_the_inboxs_transaction_on_sqlite() {
     use bankrail_stores::sqlite::{SqliteStore, Work};
-    let store = SqliteStore::open_in_memory().unwrap();
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let work = |fails: bool| {
         Work::new(move |transaction| {
             let id = &HistoryId::of(&settled())[0];

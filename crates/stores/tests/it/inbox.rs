@@ -23,12 +23,13 @@ async fn memory_passes_the_suite() {
 #[tokio::test]
 async fn sqlite_passes_the_suite() {
     use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore};
-    inbox_suite(async || SqliteStore::open_in_memory().unwrap().inbox()).await;
+    inbox_suite(async || SqliteStore::open_in_memory(Default::default()).unwrap().inbox()).await;
     let folder = tempfile::tempdir().unwrap();
     // The suite does not test a loss of power.
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
     let mut files = 0..;
-    inbox_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap().inbox()).await;
+    let mut path = || folder.path().join(files.next().unwrap().to_string());
+    inbox_suite(async || SqliteStore::open(path(), options.clone(), Default::default()).unwrap().inbox()).await;
 }
 
 #[cfg(feature = "postgres")]

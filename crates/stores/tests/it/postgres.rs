@@ -27,7 +27,7 @@ async fn client(config: &str) -> Client {
 #[ignore = "needs postgresql"]
 async fn an_effect_is_committed_with_its_message_and_only_once() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let client = client(&config).await;
     client.batch_execute("CREATE TABLE effect (x INTEGER)").await.unwrap();
     let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
@@ -74,7 +74,7 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
 #[ignore = "needs postgresql"]
 async fn work_that_swallows_an_error_of_the_database_is_undone() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let client = client(&config).await;
     client.batch_execute("CREATE TABLE effect (x INTEGER PRIMARY KEY)").await.unwrap();
     let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
@@ -132,7 +132,7 @@ fn everything_shown(error: &dyn Error) -> String {
 #[ignore = "needs postgresql"]
 async fn an_error_shows_code_constraint_and_table_and_no_value() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let client = client(&config).await;
     let refuse = "ALTER TABLE bankrail_outbox ADD CONSTRAINT refuses CHECK (endpoint <> 'jane-doe');
         ALTER TABLE bankrail_inbox ADD CONSTRAINT refuses CHECK (received < 0)";
@@ -148,7 +148,8 @@ async fn an_error_shows_code_constraint_and_table_and_no_value() {
         let shown = everything_shown(&error);
         assert!(!shown.contains("jane-doe") && !shown.contains(&body) && !shown.contains("row"), "{shown}");
     }
-    let refused = PostgresStore::connect(&format!("{config} dbname=jane-doe")).await.unwrap_err();
+    let refused =
+        PostgresStore::connect(&format!("{config} dbname=jane-doe"), NoTls, Default::default()).await.unwrap_err();
     let shown = everything_shown(&refused);
     assert!(shown.contains("3D000") && !shown.contains("jane-doe"), "{shown}");
 }
@@ -160,7 +161,7 @@ async fn sessions_are_set_up_as_the_rules_need() {
     let config =
         postgres_schema().await.replace("-c search", "-c default_transaction_isolation=serializable -c search");
     let options = PostgresOptions::new().operation_timeout(Duration::from_secs(7));
-    let store = options.connect(&config, NoTls).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, options, bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap();
     let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
     store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     let (tell, told) = std::sync::mpsc::channel();
@@ -181,7 +182,7 @@ async fn sessions_are_set_up_as_the_rules_need() {
 #[ignore = "needs postgresql"]
 async fn a_duplicate_is_answered_while_the_first_is_being_handled() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let first = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
     store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
@@ -208,7 +209,7 @@ async fn a_duplicate_is_answered_while_the_first_is_being_handled() {
 #[ignore = "needs postgresql"]
 async fn messages_are_stored_with_the_callers_rows_or_not_at_all() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let mut client = client(&config).await;
     for (commit, stored) in [(false, 0), (true, 1)] {
         let transaction = client.transaction().await.unwrap();
@@ -234,7 +235,7 @@ async fn messages_are_stored_with_the_callers_rows_or_not_at_all() {
 #[ignore = "needs postgresql"]
 async fn a_message_that_is_being_stored_makes_its_duplicate_wait() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let mut client = client(&config).await;
     let transaction = client.transaction().await.unwrap();
     let message = incoming(&query(1, "Why?"), 1);
@@ -255,7 +256,7 @@ async fn a_message_that_is_being_stored_makes_its_duplicate_wait() {
 #[ignore = "needs postgresql"]
 async fn what_another_transaction_holds_is_skipped() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let mut client = client(&config).await;
     for number in 1..=2 {
         store.inbox().receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
@@ -275,9 +276,9 @@ async fn what_another_transaction_holds_is_skipped() {
 async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
     let config = postgres_schema().await;
     // Makes the tables, which may take longer than the operations below.
-    PostgresStore::connect(&config).await.unwrap();
+    PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let options = PostgresOptions::new().connections(1).operation_timeout(Duration::from_millis(300));
-    let store = options.connect(&config, NoTls).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, options.clone(), bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap();
     let mut client = client(&config).await;
     store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
 
@@ -294,7 +295,8 @@ async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
 
     // The server ends the only connection.
     let name = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'to be lost'";
-    let store = options.connect(&format!("{config} application_name='to be lost'"), NoTls).await.unwrap();
+    let store =
+        PostgresStore::connect(&format!("{config} application_name='to be lost'"), NoTls, options, bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap();
     assert_eq!(store.inbox().counts().await.unwrap().pending, 2);
     assert_eq!(client.query_one(name, &[]).await.unwrap().get::<_, i64>(0), 1);
     // At most one operation meets the broken connection.
@@ -306,14 +308,14 @@ async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
 #[ignore = "needs postgresql"]
 async fn several_workers_may_start_at_once_and_later_tables_are_refused() {
     let config = postgres_schema().await;
-    let start = || PostgresStore::connect(&config);
+    let start = || PostgresStore::connect(&config, NoTls, Default::default());
     let (a, b, c) = tokio::join!(start(), start(), start());
     assert!(a.is_ok() && b.is_ok() && c.is_ok(), "{a:?} {b:?} {c:?}");
     let client = client(&config).await;
     client.batch_execute("UPDATE bankrail_schema SET version = 9999").await.unwrap();
-    let error = PostgresStore::connect(&config).await.unwrap_err();
+    let error = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap_err();
     assert!(matches!(error, ConnectError::NewerSchema { found: 9999, known: 1.. }), "{error:?}");
-    let nowhere = PostgresStore::connect("host=/nonexistent user=nobody").await.unwrap_err();
+    let nowhere = PostgresStore::connect("host=/nonexistent user=nobody", NoTls, Default::default()).await.unwrap_err();
     let ConnectError::Failed { source } = nowhere else { panic!("{nowhere:?}") };
     assert!(source.is::<DatabaseError>(), "{source:?}");
 }

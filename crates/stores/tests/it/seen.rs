@@ -46,12 +46,13 @@ mod sqlite {
 
     #[tokio::test]
     async fn passes_the_suite() {
-        seen_entries_suite(async || SqliteStore::open_in_memory().unwrap()).await;
+        seen_entries_suite(async || SqliteStore::open_in_memory(Default::default()).unwrap()).await;
         let folder = tempfile::tempdir().unwrap();
         // The suite does not test a loss of power.
         let options = SqliteOptions::new().durability(Durability::ProcessEnd);
         let mut files = 0..;
-        seen_entries_suite(async || options.open(folder.path().join(files.next().unwrap().to_string())).unwrap()).await;
+        let mut path = || folder.path().join(files.next().unwrap().to_string());
+        seen_entries_suite(async || SqliteStore::open(path(), options.clone(), Default::default()).unwrap()).await;
     }
 
     fn work(number: u32, fails: bool) -> Work {
@@ -76,11 +77,11 @@ mod sqlite {
 
     #[tokio::test]
     async fn passes_the_transactional_suite() {
-        let store = with_table(SqliteStore::open_in_memory().unwrap()).await;
+        let store = with_table(SqliteStore::open_in_memory(Default::default()).unwrap()).await;
         transactional_seen_entries_suite(&store, &store, work, async || effects(&store).await).await;
         // Two handles of one file, as two processes have them.
         let folder = tempfile::tempdir().unwrap();
-        let open = || SqliteStore::open(folder.path().join("bankrail.db")).unwrap();
+        let open = || SqliteStore::open(folder.path().join("bankrail.db"), Default::default()).unwrap();
         let (one, other) = (with_table(open()).await, open());
         transactional_seen_entries_suite(&one, &other, work, async || effects(&other).await).await;
     }
@@ -119,7 +120,7 @@ mod sqlite {
     async fn a_process_that_dies_in_its_work_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bankrail.db");
-        let store = with_table(SqliteStore::open(&path).unwrap()).await;
+        let store = with_table(SqliteStore::open(&path, Default::default()).unwrap()).await;
         let died = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["seen::sqlite::dies_in_its_work", "--exact", "--ignored"])
             .env(FILE, &path)
@@ -139,7 +140,7 @@ mod sqlite {
     #[ignore = "started by a_process_that_dies_in_its_work_leaves_nothing"]
     async fn dies_in_its_work() {
         let Ok(path) = std::env::var(FILE) else { return };
-        let store = SqliteStore::open(path).unwrap();
+        let store = SqliteStore::open(path, Default::default()).unwrap();
         let entries = [entry(1)];
         let deadly = Work::new(|t| -> Result<(), rusqlite::Error> {
             t.connection().execute("INSERT INTO mine VALUES (1)", [])?;
@@ -222,8 +223,8 @@ mod postgres {
     #[ignore = "needs postgresql"]
     async fn passes_the_transactional_suite() {
         let config = postgres_schema().await;
-        let one = PostgresStore::connect(&config).await.unwrap();
-        let other = PostgresStore::connect(&config).await.unwrap();
+        let one = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
+        let other = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
         let client = client(&config).await;
         client.batch_execute("CREATE TABLE mine (x BIGINT)").await.unwrap();
         transactional_seen_entries_suite(&one, &other, work, async || effects(&client).await).await;
@@ -234,7 +235,7 @@ mod postgres {
     #[ignore = "needs postgresql"]
     async fn work_that_is_cut_off_or_fails_in_silence_leaves_nothing() {
         let config = postgres_schema().await;
-        let store = PostgresStore::connect(&config).await.unwrap();
+        let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
         let client = client(&config).await;
         client.batch_execute("CREATE TABLE mine (x BIGINT PRIMARY KEY)").await.unwrap();
         let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
@@ -276,7 +277,7 @@ mod postgres {
     #[ignore = "needs postgresql"]
     async fn entries_are_recorded_with_the_callers_rows_or_not_at_all() {
         let config = postgres_schema().await;
-        let store = PostgresStore::connect(&config).await.unwrap();
+        let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
         let (mut client, own) = (client(&config).await, account("A"));
         for commit in [false, true] {
             let transaction = client.transaction().await.unwrap();

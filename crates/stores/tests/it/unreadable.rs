@@ -94,10 +94,10 @@ async fn without_its_payload_in_sqlite() {
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn postgres() {
-    use bankrail_stores::postgres::{PostgresStore, tokio_postgres};
+    use bankrail_stores::postgres::{PostgresStore, tokio_postgres, tokio_postgres::NoTls};
     let config = crate::engines::postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
-    let (client, connection) = tokio_postgres::connect(&config, tokio_postgres::NoTls).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
+    let (client, connection) = tokio_postgres::connect(&config, NoTls).await.unwrap();
     tokio::spawn(connection);
     let client = &client;
     let spoil = |table: &'static str| {

@@ -35,7 +35,7 @@ const AHEAD: usize = 16;
 #[ignore = "started by nothing_is_lost_and_effects_happen_once"]
 async fn process() {
     let found = Surroundings::find();
-    let store = SqliteStore::open(found.folder.join("bank.db")).unwrap();
+    let store = SqliteStore::open(found.folder.join("bank.db"), Default::default()).unwrap();
     let table = "CREATE TABLE IF NOT EXISTS entry (number INTEGER PRIMARY KEY) STRICT";
     store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
     tokio::spawn(serve(&found, &store).await);
@@ -95,7 +95,7 @@ async fn serve(found: &Surroundings, store: &SqliteStore) -> impl Future<Output 
 
 fn dispatcher(found: &Surroundings, store: &SqliteStore, answered: Arc<Semaphore>) -> Dispatcher {
     let roots = TlsRoots::OnlyPem(found.certificate());
-    let inner = HttpsTransport::new(&HttpsTransportOptions::new().tls_roots(roots)).unwrap();
+    let inner = HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots)).unwrap();
     let options = DispatcherOptions::new()
         .schedule(Schedule::new(std::iter::repeat_n(Duration::from_millis(20), 100_000), 50))
         .timeout(Duration::from_secs(10))

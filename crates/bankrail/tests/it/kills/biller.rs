@@ -38,7 +38,7 @@ pub(super) async fn work_off(found: &Surroundings) {
 }
 
 async fn open(found: &Surroundings) -> SqliteStore {
-    let store = SqliteStore::open(found.folder.join("biller.db")).unwrap();
+    let store = SqliteStore::open(found.folder.join("biller.db"), Default::default()).unwrap();
     let tables = "CREATE TABLE IF NOT EXISTS effect (case_id TEXT NOT NULL) STRICT;
         CREATE TABLE IF NOT EXISTS imported (id BLOB NOT NULL, reference TEXT) STRICT";
     store.transaction(move |transaction| transaction.connection().execute_batch(tables)).await.unwrap();

@@ -138,8 +138,8 @@ impl SqliteLedger {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # use bankrail_service::SqliteLedger;
-    /// # use bankrail_stores::sqlite::SqliteStore;
-    /// # let ledger = SqliteLedger::new(SqliteStore::open_in_memory()?);
+    /// # use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
+    /// # let ledger = SqliteLedger::new(SqliteStore::open_in_memory(SqliteOptions::new())?);
     /// let account = "999001400100101".parse()?;
     /// ledger.open_account(&account, "12000.00 AUD".parse()?).await?;
     /// let rows = "account,date,kind,amount,currency,reference,counterparty,narrative\n\

@@ -4,7 +4,7 @@ use bankrail_stores::sqlite::rusqlite::{self, StatementStatus};
 /// No regular statement reads a whole table or index, or sorts.
 #[tokio::test]
 async fn each_statement_goes_by_an_index() {
-    let store = SqliteStore::open_in_memory().unwrap();
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let plans = store.read(|connection| -> rusqlite::Result<_> {
         let mut plans = Vec::new();
         for sql in [account::DAILY, book::DAILY, look::DAILY, page::DAILY].concat() {
@@ -25,7 +25,7 @@ async fn each_statement_goes_by_an_index() {
 async fn a_page_costs_the_same_whatever_the_account_has() {
     let mut all = Vec::new();
     for entries in [1_000, 100_000] {
-        let store = SqliteStore::open_in_memory().unwrap();
+        let store = SqliteStore::open_in_memory(Default::default()).unwrap();
         let steps = store.transaction(move |transaction| -> rusqlite::Result<_> {
             let connection = transaction.connection();
             connection.execute_batch(&format!(

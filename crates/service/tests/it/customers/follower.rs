@@ -140,7 +140,7 @@ async fn a_ledger_that_fails_is_told_again() {
 async fn it_runs_over_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let [followed_one, changed] = [(); 2].map(|()| {
-        let store = SqliteStore::open(folder.path().join("bank.db")).unwrap();
+        let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
         SqliteDirectory::new(store).with_options(SqliteDirectoryOptions::new().interval(Duration::ZERO))
     });
     let Followed { follower, register, .. } = followed();
@@ -177,7 +177,7 @@ async fn it_runs_over_a_folder() {
 /// Accounts of the records can be asked for at the ledger.
 #[tokio::test]
 async fn the_sqlite_ledger_learns_accounts() {
-    let ledger = SqliteLedger::new(SqliteStore::open_in_memory().unwrap());
+    let ledger = SqliteLedger::new(SqliteStore::open_in_memory(Default::default()).unwrap());
     let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
     follower.apply(&book(&[("ACME", ACCOUNT)])).await.unwrap();
     let account = AccountId::parse("1").unwrap();

@@ -23,7 +23,7 @@ fn directory(store: &SqliteStore, clock: &Arc<ManualClock>) -> SqliteDirectory {
 }
 
 fn in_memory() -> SqliteDirectory {
-    directory(&SqliteStore::open_in_memory().unwrap(), &clock())
+    directory(&SqliteStore::open_in_memory(Default::default()).unwrap(), &clock())
 }
 
 fn hash(key: &str) -> ApiKeyHash {
@@ -67,12 +67,12 @@ async fn the_suite() {
 #[tokio::test]
 async fn records_are_stored_whole_and_replaced_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("bank.db")).unwrap();
+    let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
     let full = record("ACME", &["a", "b"], &format!("not_before = 2026-11-01T00:00:00Z\n{MORE}"));
     directory(&store, &clock()).put(full.clone()).await.unwrap();
     store.close().await;
     // Another process reads it.
-    let store = SqliteStore::open(folder.path().join("bank.db")).unwrap();
+    let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
     let directory = directory(&store, &clock());
     assert_eq!(directory.find(&code("ACME")).await.unwrap().as_ref(), Some(&full));
     assert_eq!(directory.find(&code("BETA")).await.unwrap(), None);
@@ -129,7 +129,7 @@ async fn a_change_is_validated_with_all_other_customers() {
 #[tokio::test]
 async fn an_api_key_is_replaced_without_an_interruption() {
     let clock = clock();
-    let directory = directory(&SqliteStore::open_in_memory().unwrap(), &clock);
+    let directory = directory(&SqliteStore::open_in_memory(Default::default()).unwrap(), &clock);
     directory.put(record("ACME", &["old"], "")).await.unwrap();
     assert!(directory.add_api_key(&code("ACME"), ApiKeyRecord::new(hash("new"))).await.unwrap());
     assert!(!directory.add_api_key(&code("BETA"), ApiKeyRecord::new(hash("other"))).await.unwrap());
@@ -164,7 +164,7 @@ async fn an_api_key_is_replaced_without_an_interruption() {
 async fn another_process_changes_a_customer() {
     let folder = tempfile::tempdir().unwrap();
     let [one, two] = [(); 2].map(|()| {
-        let store = SqliteStore::open(folder.path().join("bank.db")).unwrap();
+        let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
         directory(&store, &clock())
     });
     one.put(record("ACME", &["a"], "")).await.unwrap();
@@ -190,7 +190,7 @@ async fn another_process_changes_a_customer() {
 
 #[tokio::test]
 async fn rows_of_somebody_else_are_reported_without_their_content() {
-    let store = SqliteStore::open_in_memory().unwrap();
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let directory = directory(&store, &clock());
     directory.put(record("ACME", &["a"], MORE)).await.unwrap();
     for spoil in [
@@ -215,7 +215,7 @@ async fn rows_of_somebody_else_are_reported_without_their_content() {
 /// A lookup reads by indexes alone.
 #[tokio::test]
 async fn a_lookup_goes_by_an_index() {
-    let store = SqliteStore::open_in_memory().unwrap();
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let plan = store.read(|connection| {
         let sql = "EXPLAIN QUERY PLAN SELECT customer, change, hash, not_before, expires
             FROM bankrail_customer_api_key JOIN bankrail_customer ON code = customer WHERE hash = ?1";

@@ -19,7 +19,7 @@ use std::time::Duration;
 fn transport() -> HttpsTransport {
     let certificate = rcgen::generate_simple_self_signed(["receiver.example".to_owned()]).unwrap().cert.pem();
     let roots = TlsRoots::OnlyPem(certificate.into_bytes());
-    HttpsTransport::new(&HttpsTransportOptions::new().tls_roots(roots)).unwrap()
+    HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots)).unwrap()
 }
 
 async fn serve(router: Router) -> String {

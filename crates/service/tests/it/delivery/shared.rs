@@ -59,7 +59,7 @@ impl Two {
 }
 
 fn open(folder: &tempfile::TempDir) -> Arc<SqliteOutbox> {
-    Arc::new(SqliteStore::open(folder.path().join("outbox.db")).unwrap().outbox())
+    Arc::new(SqliteStore::open(folder.path().join("outbox.db"), Default::default()).unwrap().outbox())
 }
 
 fn failing_after(failures: u32) -> DispatcherOptions {

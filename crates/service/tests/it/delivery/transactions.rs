@@ -3,7 +3,7 @@
 use super::world::{World, fresh_headers};
 use bankrail_mailbox::{Outbox, Outgoing};
 use bankrail_service::delivery::{Dispatcher, DispatcherOptions, EnqueueError};
-use bankrail_stores::postgres::{InTransaction, PostgresStore, tokio_postgres};
+use bankrail_stores::postgres::{InTransaction, PostgresStore, tokio_postgres, tokio_postgres::NoTls};
 use bankrail_stores::sqlite::{SqliteStore, TransactionError};
 use bankrail_values::{Clock as _, Timestamp};
 use bankrail_webhook::{MessageKind, OutgoingError, samples};
@@ -28,7 +28,7 @@ async fn outcome(world: &World, dispatcher: &Dispatcher) -> Outgoing {
 #[tokio::test]
 async fn a_message_is_sent_if_the_callers_sqlite_transaction_commits() {
     let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
-    let store = SqliteStore::open(folder.path().join("bank.db")).unwrap();
+    let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
     store.transaction(|transaction| transaction.connection().execute_batch(TABLE)).await.unwrap();
     let dispatcher = dispatcher(&world, store.outbox());
     let outgoing = outcome(&world, &dispatcher).await;
@@ -53,7 +53,7 @@ async fn a_message_is_sent_if_the_callers_sqlite_transaction_commits() {
 async fn a_message_is_sent_if_the_callers_postgresql_transaction_commits() {
     let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
     let connect = async |config: &str| {
-        let (client, connection) = tokio_postgres::connect(config, tokio_postgres::NoTls).await.unwrap();
+        let (client, connection) = tokio_postgres::connect(config, NoTls).await.unwrap();
         tokio::spawn(connection);
         client
     };
@@ -61,7 +61,7 @@ async fn a_message_is_sent_if_the_callers_postgresql_transaction_commits() {
     let fresh = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
     connect(&config).await.batch_execute(&fresh).await.unwrap();
     let config = format!("{config} options='-c search_path={schema}'");
-    let (world, store) = (World::new(), PostgresStore::connect(&config).await.unwrap());
+    let (world, store) = (World::new(), PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap());
     let mut client = connect(&config).await;
     client.batch_execute(TABLE).await.unwrap();
     let dispatcher = dispatcher(&world, store.outbox());

@@ -66,7 +66,7 @@ async fn what_is_refused_changes_nothing() {
 
 #[tokio::test]
 async fn a_booking_within_a_transaction_shares_its_fate() {
-    let store = SqliteStore::open_in_memory().unwrap();
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let ledger = super::ledger_in(store.clone()).await;
     for commits in [false, true] {
         let work = store.transaction(move |transaction| -> Result<Booked, BookError> {

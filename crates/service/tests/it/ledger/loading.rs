@@ -67,7 +67,7 @@ async fn the_balance(ledger: &SqliteLedger) -> String {
 
 #[tokio::test]
 async fn a_document_is_loaded_once_and_opens_its_accounts() {
-    let ledger = SqliteLedger::new(bankrail_stores::sqlite::SqliteStore::open_in_memory().unwrap());
+    let ledger = SqliteLedger::new(bankrail_stores::sqlite::SqliteStore::open_in_memory(Default::default()).unwrap());
     let entries = [entry("5.0000", "BOOK"), entry("7.00", "PDNG"), entry("5.0000", "BOOK")].concat();
     let first = message(&report("R1", &[balance("CLBD", "1.00"), balance("ITAV", "90.00")].concat(), &entries));
     assert_eq!(counts(load(&ledger, &first).await.unwrap()), [2, 0, 1, 0]);

@@ -93,7 +93,7 @@ proptest! {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bookings_at_the_same_time_neither_repeat_nor_hide_entries() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = ledger_in(SqliteStore::open(folder.path().join("ledger.db")).unwrap()).await;
+    let ledger = ledger_in(SqliteStore::open(folder.path().join("ledger.db"), Default::default()).unwrap()).await;
     let book = async |ledger: &SqliteLedger, task: u32, number: u32| {
         let booking = paid("1.00 AUD").reference(format!("{task}-{number}"));
         ledger.book(&account(), &booking).await.unwrap();

@@ -7,7 +7,7 @@ use std::fmt;
 impl<C> RedisStore<C> {
     /// The key of a record that is stored under a hash.
     pub(super) fn key(&self, kind: &str, hash: &[u8; 32]) -> String {
-        format!("{}{kind}:{}", self.prefix, Hex(hash))
+        format!("{}{kind}:{}", self.options.prefix, Hex(hash))
     }
 }
 

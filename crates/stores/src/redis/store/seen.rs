@@ -33,9 +33,9 @@ impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             check_position(position)?;
-            let idle = self.idle_retention.map(|idle| idle.as_millis().to_string()).unwrap_or_default();
+            let idle = self.options.idle_retention.map(|idle| idle.as_millis().to_string()).unwrap_or_default();
             let recorded = self.call(account, "record", |command| {
-                command.arg(self.seen_capacity).arg(&idle);
+                command.arg(self.options.seen_capacity).arg(&idle);
                 command.arg(if position.is_some() { "1" } else { "" }).arg(position.unwrap_or_default());
                 for entry in entries.iter().filter(|entry| entry.occurrence > 0) {
                     let day = entry.day.map(number).unwrap_or_default();
@@ -74,7 +74,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         arguments: impl Fn(&mut Cmd),
     ) -> Result<T, StoreError> {
         // An account's identifier has no braces.
-        let key = format!("{}seen:{{{account}}}", self.prefix);
+        let key = format!("{}seen:{{{account}}}", self.options.prefix);
         let days = format!("{key}:days");
         let (mut connection, keys) = (self.connection.clone(), [&*key, &*days]);
         let asked = self.scripts.seen.run(&mut connection, &keys, |command| {

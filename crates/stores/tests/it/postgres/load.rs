@@ -51,7 +51,7 @@ struct Counted {
 impl Counted {
     async fn new() -> Self {
         let config = postgres_schema().await;
-        PostgresStore::connect(&config).await.unwrap();
+        PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
         let observer = client(&config).await;
         let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()";
         let tables = observer.query(tables, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
@@ -70,7 +70,7 @@ impl Counted {
         self.for_each_table(&analyst, "ANALYZE $").await;
         drop(analyst);
         let before = self.total().await;
-        let store = PostgresOptions::new().connections(1).connect(&config, NoTls).await.unwrap();
+        let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new().connections(1)).await.unwrap();
         let answer = work(&store).await;
         drop(store);
         (self.total().await - before, answer)
@@ -149,13 +149,14 @@ async fn costs_the_same_under_a_backlog(of: SideOf) {
     let mut sides = Vec::new();
     for backlog in [1000, most] {
         let counted = Counted::new().await;
-        let side = of(&PostgresStore::connect(&counted.config).await.unwrap());
+        let side = of(&PostgresStore::connect(&counted.config, NoTls, Default::default()).await.unwrap());
         store_many(&side, backlog).await;
         // The first lease looks at what came since the last one.
         assert_eq!(side.work(1, 1).await.len(), usize::try_from(BATCH).unwrap());
         let (buffers, ()) = counted.buffers(async |store| lease_often(&of(store), COUNTED).await).await;
         costs.push(buffers / i64::try_from(COUNTED).unwrap());
-        let store = PostgresOptions::new().connections(1).connect(&counted.config, NoTls).await.unwrap();
+        let store =
+            PostgresStore::connect(&counted.config, NoTls, PostgresOptions::new().connections(1)).await.unwrap();
         sides.push((backlog, of(&store), Vec::new()));
     }
     for _ in 0..TIMED {
@@ -194,7 +195,7 @@ async fn under_a_backlog_a_receipt_costs_the_same() {
 
 async fn beside_an_open_transaction(of: SideOf) {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     keeps_its_rate(of(&store), async || hold_open(&config).await).await;
 }
 

@@ -6,7 +6,7 @@ use bankrail_mailbox::{
     Circuit, DeliveryRecord, Disposition, EndpointCircuit, Enqueued, EntryId, Inbox, InboxCounts, InboxState,
     LeaseRequest, Outbox, OutboxCounts, OutboxQuery, OutboxState, OutboxSummary, ReceiveOutcome, StoppedEndpoint,
 };
-use bankrail_stores::postgres::PostgresStore;
+use bankrail_stores::postgres::{PostgresStore, tokio_postgres::NoTls};
 use std::time::Duration;
 
 const VERSION_4: [&str; 4] = [
@@ -79,7 +79,7 @@ async fn what_versions_4_and_5_stored_is_kept() {
     client.batch_execute(VERSION_5).await.unwrap();
     client.batch_execute(NEWS_OF_VERSION_5).await.unwrap();
 
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     what_operators_did_is_kept(&store).await;
     outbox_is_kept(&store).await;
     inbox_is_kept(&store).await;

@@ -3,14 +3,14 @@
 use super::client;
 use crate::engines::{at, lease, outgoing, postgres_schema};
 use bankrail_mailbox::{DropOutcome, EndpointId, Intervention, LeaseRequest, Outbox, OutboxState};
-use bankrail_stores::postgres::PostgresStore;
+use bankrail_stores::postgres::{PostgresStore, tokio_postgres::NoTls};
 
 /// The worker's transaction ends while the drop waits for it.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_message_that_is_being_given_up_is_dropped_after_all() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let outbox = store.outbox();
     let id = outbox.enqueue(&outgoing("biller", 1), at(0)).await.unwrap().id();
     assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 10), 1), at(0)).await.unwrap().len(), 1);

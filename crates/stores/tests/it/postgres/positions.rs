@@ -3,7 +3,7 @@
 use super::client;
 use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
 use bankrail_mailbox::{DeliveryRecord, Disposition, EntryId, Inbox, LeaseRequest, Outbox};
-use bankrail_stores::postgres::{InTransaction, PostgresStore};
+use bankrail_stores::postgres::{InTransaction, PostgresStore, tokio_postgres::NoTls};
 use std::time::Duration;
 
 async fn leased_out(store: &PostgresStore, now: i64) -> Vec<EntryId> {
@@ -20,7 +20,7 @@ async fn leased_in(store: &PostgresStore, now: i64) -> Vec<EntryId> {
 #[ignore = "needs postgresql"]
 async fn what_an_open_transaction_stores_is_leased_once_it_commits() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let (mut early, mut late) = (client(&config).await, client(&config).await);
     let (early, late) = (early.transaction().await.unwrap(), late.transaction().await.unwrap());
     let out = InTransaction::of(&early).enqueue(&outgoing("a", 1), at(1)).await.unwrap().id();
@@ -48,7 +48,7 @@ async fn what_an_open_transaction_stores_is_leased_once_it_commits() {
 #[ignore = "needs postgresql"]
 async fn a_machine_whose_clock_is_behind_is_served_in_order() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let store_out = async |number, now| {
         let id = store.outbox().enqueue(&outgoing("a", number), at(now)).await.unwrap().id();
         (id, store.inbox().receive(&incoming(&query(number, "Why?"), 1), at(now)).await.unwrap().id())
@@ -69,7 +69,7 @@ async fn a_machine_whose_clock_is_behind_is_served_in_order() {
 #[ignore = "needs postgresql"]
 async fn a_lease_that_lasts_is_not_lost_among_those_that_ended() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let outbox = store.outbox();
     let request = |number| LeaseRequest::new(lease(number, 10_000), 9).per_endpoint(2);
     let record = DeliveryRecord { started_at: at(1), duration: Duration::ZERO, status: Some(200), note: None };
@@ -94,7 +94,7 @@ async fn a_lease_that_lasts_is_not_lost_among_those_that_ended() {
 #[ignore = "needs postgresql"]
 async fn after_a_restore_into_a_new_server_messages_are_found() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let client = client(&config).await;
     let restored = "UPDATE bankrail_outbox_cursor SET seen = '90000000000:90000000000:';
         UPDATE bankrail_inbox_cursor SET seen = '90000000000:90000000000:'";

@@ -92,7 +92,11 @@ async fn keep(store: &PostgresStore) {
 
     let policy = policy(Algorithm::Sliding, Counting::Attempts, &[(1000, 1)]);
     for cost in [0, 1] {
-        let _decision = store.counters().charge(charge("A", &policy, 0, cost).unwrap()).await.unwrap();
+        let _decision = store
+            .counters(bankrail_stores::CounterClock::Server)
+            .charge(charge("A", &policy, 0, cost).unwrap())
+            .await
+            .unwrap();
     }
 
     let histories = store.histories();
@@ -131,7 +135,7 @@ async fn plans(transaction: &Transaction<'_>) -> Result<Plans, Error> {
 #[ignore = "needs postgresql"]
 async fn each_statement_is_prepared_once_for_a_connection() {
     let config = postgres_schema().await;
-    let store = PostgresOptions::new().connections(1).connect(&config, NoTls).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new().connections(1)).await.unwrap();
     let first: Vec<String> = work(&store, 0).await.into_keys().collect();
     for table in ["bankrail_outbox", "bankrail_inbox", "bankrail_outbox_finished", "bankrail_inbox_finished"] {
         let insert = format!("INSERT INTO {table} (");
@@ -190,16 +194,16 @@ fn goes_through_a_table(statement: &str, plan: &str) -> bool {
 async fn no_plan_depends_on_how_much_is_in_the_tables() {
     let config = postgres_schema().await;
     let options = PostgresOptions::new().connections(1);
-    let empty = work(&options.connect(&config, NoTls).await.unwrap(), 0).await;
+    let empty = work(&PostgresStore::connect(&config, NoTls, options.clone(), bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap(), 0).await;
     client(&config).await.batch_execute("VACUUM ANALYZE").await.unwrap();
-    let known_as_empty = work(&options.connect(&config, NoTls).await.unwrap(), 1).await;
-    let store = options.connect(&config, NoTls).await.unwrap();
+    let known_as_empty = work(&PostgresStore::connect(&config, NoTls, options.clone(), bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap(), 1).await;
+    let store = PostgresStore::connect(&config, NoTls, options.clone(), bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap();
     for number in 2..500 {
         store.outbox().enqueue(&outgoing("biller", number), at(1)).await.unwrap();
         store.inbox().receive(&incoming(&query(number, "Why?"), number), at(1)).await.unwrap();
     }
     client(&config).await.batch_execute("VACUUM ANALYZE").await.unwrap();
-    let full = work(&options.connect(&config, NoTls).await.unwrap(), 501).await;
+    let full = work(&PostgresStore::connect(&config, NoTls, options.clone(), bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap(), 501).await;
     for (tables, plans) in [("empty", empty), ("known as empty", known_as_empty), ("full", full)] {
         assert!(plans.len() > 50, "{tables}: {} statements", plans.len());
         let bad = plans.iter().filter(|(statement, plan)| goes_through_a_table(statement, plan));
@@ -213,9 +217,9 @@ async fn no_plan_depends_on_how_much_is_in_the_tables() {
 #[ignore = "needs postgresql"]
 async fn the_first_operation_of_a_connection_is_committed() {
     let config = postgres_schema().await;
-    let other = PostgresStore::connect(&config).await.unwrap();
+    let other = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     for number in 0..3 {
-        let store = PostgresStore::connect(&config).await.unwrap();
+        let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
         let id = store.inbox().receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap().id();
         assert_eq!(other.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, id);
     }
@@ -226,7 +230,7 @@ async fn the_first_operation_of_a_connection_is_committed() {
 #[ignore = "needs postgresql"]
 async fn work_is_planned_as_by_default() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let id = store.inbox().claim(&incoming(&query(1, "Why?"), 1), lease(1, 10), at(0)).await.unwrap().id();
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let look = Work::new(move |transaction| {

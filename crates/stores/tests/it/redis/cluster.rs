@@ -1,11 +1,13 @@
 //! A cluster of three nodes. Each key is on one of them, so only the connection differs.
 
+use super::server::patient;
 use super::server::{SERVERS, Server, free_port};
 use crate::counters::{charge, policy, traces};
 use crate::engines::{at, incoming, lease, owner, query};
 use bankrail_mailbox::{EntryId, Inbox, ReceiveOutcome};
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting, Policy};
-use bankrail_stores::redis::{RedisCounters, RedisInbox};
+use bankrail_stores::CounterClock;
+use bankrail_stores::redis::{RedisCounters, RedisCountersOptions, RedisInbox, RedisInboxOptions};
 use bankrail_values::StoreErrorKind;
 use redis::cluster::ClusterClientBuilder;
 use redis::cluster_async::ClusterConnection;
@@ -54,7 +56,11 @@ impl Cluster {
 
     /// A connection without retries of its own, as the engine's documentation advises.
     async fn counters(&self) -> RedisCounters<ClusterConnection> {
-        RedisCounters::over(self.connection(0).await).with_client_time().with_timeout(Duration::from_secs(20))
+        self.counters_with(patient()).await
+    }
+
+    async fn counters_with(&self, options: RedisCountersOptions) -> RedisCounters<ClusterConnection> {
+        RedisCounters::over(self.connection(0).await, options.clock(CounterClock::Callers), Default::default())
     }
 
     /// The node of a customer's key, and the key's slot.
@@ -149,7 +155,8 @@ async fn an_inbox_whose_slot_moves_does_nothing_until_it_has_moved() {
     for variable in SERVERS {
         let cluster = Cluster::start(variable).await;
         // A connection that follows redirections.
-        let inbox = RedisInbox::over(cluster.connection(2).await).with_timeout(Duration::from_secs(20));
+        let inbox =
+            RedisInbox::over(cluster.connection(2).await, RedisInboxOptions::new().timeout(Duration::from_secs(20)));
         let message = |number: u32| incoming(&query(number, "Why?"), number);
         for number in 0..3 {
             inbox.receive(&message(number), at(0)).await.unwrap();
@@ -192,12 +199,12 @@ async fn a_node_that_stops_or_dies_takes_only_its_own_keys_with_it() {
     const TIMEOUT: Duration = Duration::from_millis(200);
     for variable in SERVERS {
         let mut cluster = Cluster::start(variable).await;
-        let patient = cluster.counters().await;
+        let waiting = cluster.counters().await;
         let (here, there) = (cluster.customer_on(1).await, cluster.customer_on(2).await);
         for customer in [&here, &there] {
-            assert_eq!(left(&patient, customer, 1).await, Some(99));
+            assert_eq!(left(&waiting, customer, 1).await, Some(99));
         }
-        let counters = cluster.counters().await.with_timeout(TIMEOUT);
+        let counters = cluster.counters_with(patient().timeout(TIMEOUT)).await;
         cluster.nodes[1].signal("STOP");
         for _ in 0..3 {
             let asked = Instant::now();
@@ -205,9 +212,9 @@ async fn a_node_that_stops_or_dies_takes_only_its_own_keys_with_it() {
             assert_eq!(error.kind(), StoreErrorKind::Timeout);
             assert!(asked.elapsed() < TIMEOUT + Duration::from_secs(2));
         }
-        assert_eq!(left(&patient, &there, 1).await, Some(98), "another node's key");
+        assert_eq!(left(&waiting, &there, 1).await, Some(98), "another node's key");
         cluster.nodes[1].signal("CONT");
-        let remaining = left(&patient, &here, 0).await.unwrap();
+        let remaining = left(&waiting, &here, 0).await.unwrap();
         assert!((96..=99).contains(&remaining), "{remaining}: each at most once");
 
         cluster.nodes[1].kill();

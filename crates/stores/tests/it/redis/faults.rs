@@ -9,7 +9,8 @@ use crate::counters::{at, charge, policy};
 use bankrail_rate_limit::{
     Algorithm, Answer, CallType, CheckError, CounterStore, Counting, Limiter, Limits, OnStoreError, Policy,
 };
-use bankrail_stores::redis::RedisCounters;
+use bankrail_stores::CounterClock;
+use bankrail_stores::redis::{RedisCounters, RedisCountersOptions};
 use bankrail_values::{StoreError, StoreErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ fn counters(server: &Server) -> RedisCounters {
 }
 
 fn counters_at(url: &str) -> RedisCounters {
-    RedisCounters::open(url).unwrap().with_client_time().with_timeout(TIMEOUT)
+    RedisCounters::open(url, RedisCountersOptions::new().clock(CounterClock::Callers).timeout(TIMEOUT)).unwrap()
 }
 
 async fn fails(counters: &RedisCounters) -> StoreError {
@@ -53,7 +54,7 @@ async fn works_again(counters: &RedisCounters) {
 
 /// The charges that the server has counted for the hour.
 async fn charged(server: &Server) -> u32 {
-    let look = server.counters().with_client_time().charge(charge("A", &hour(), 0, 0).unwrap()).await.unwrap();
+    let look = server.counters_by_callers().charge(charge("A", &hour(), 0, 0).unwrap()).await.unwrap();
     1_000 - look.remaining().unwrap()
 }
 
@@ -128,7 +129,7 @@ async fn slow() {
 async fn a_script_that_is_forgotten_is_sent_again_and_charges_once() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let counters = server.counters().with_client_time();
+        let counters = server.counters_by_callers();
         for request in 1..=20 {
             let () = server.run(&["SCRIPT", "FLUSH"]).await;
             works(&counters).await;
@@ -142,7 +143,7 @@ async fn a_script_that_is_forgotten_is_sent_again_and_charges_once() {
 async fn read_only_or_out_of_memory() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let counters = server.counters().with_client_time();
+        let counters = server.counters_by_callers();
         works(&counters).await;
         let () = server.run(&["REPLICAOF", "127.0.0.1", "1"]).await;
         assert_eq!(fails(&counters).await.kind(), StoreErrorKind::Unavailable);
@@ -174,7 +175,7 @@ async fn what_happens_without_the_store_is_chosen_per_call_type() {
 
 #[tokio::test]
 async fn an_address_that_is_none_is_refused_at_once() {
-    let error = RedisCounters::open("not an address").unwrap_err();
+    let error = RedisCounters::open("not an address", Default::default()).unwrap_err();
     assert_eq!(error.to_string(), "the server's address cannot be used");
     assert!(std::error::Error::source(&error).is_some());
 }

@@ -8,7 +8,7 @@ use crate::inbox::{
 use crate::unreadable::stands_in_no_inboxs_way;
 use bankrail_mailbox::testing::inbox_suite;
 use bankrail_mailbox::{EntryId, Inbox, ReceiveOutcome};
-use bankrail_stores::redis::RedisInbox;
+use bankrail_stores::redis::{RedisInbox, RedisInboxOptions};
 use bankrail_values::StoreErrorKind;
 use std::time::Duration;
 
@@ -18,14 +18,20 @@ const GRACE: i64 = 3_600_000;
 
 #[tokio::test]
 async fn its_retention_is_known_to_receivers() {
-    let inbox = RedisInbox::open("redis://127.0.0.1:1/").unwrap();
+    let inbox = RedisInbox::open("redis://127.0.0.1:1/", Default::default()).unwrap();
     assert_eq!(inbox.retention(), Some(Duration::from_secs(30 * 86_400)));
-    assert_eq!(inbox.with_retention(Duration::from_secs(7)).retention(), Some(Duration::from_secs(7)));
+    let options = RedisInboxOptions::new().retention(Duration::from_secs(7));
+    let inbox = RedisInbox::open("redis://127.0.0.1:1/", options, Default::default()).unwrap();
+    assert_eq!(inbox.retention(), Some(Duration::from_secs(7)));
 }
 
 fn inbox(server: &Server, name: u32) -> RedisInbox {
-    let inbox = RedisInbox::open(&server.url()).unwrap().with_timeout(Duration::from_secs(20));
-    inbox.with_name(&format!("test-{name}"))
+    inbox_with(server, name, RedisInboxOptions::new())
+}
+
+fn inbox_with(server: &Server, name: u32, options: RedisInboxOptions) -> RedisInbox {
+    let options = options.timeout(Duration::from_secs(20)).name(&format!("test-{name}"));
+    RedisInbox::open(&server.url(), options, Default::default()).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -63,7 +69,7 @@ async fn an_unreadable_entry_stands_in_nobodys_way() {
 async fn a_lost_entry_stands_in_nobodys_way() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let inbox = inbox(&server, 1).with_retention(Duration::from_millis(100));
+        let inbox = inbox_with(&server, 1, RedisInboxOptions::new().retention(Duration::from_millis(100)));
         for number in 0..4 {
             inbox.receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
         }
@@ -120,7 +126,7 @@ async fn all_keys_of_an_inbox_lie_in_one_slot() {
 async fn only_what_was_completed_long_ago_is_forgotten_in_passing() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let inbox = inbox(&server, 1).with_retention(Duration::from_millis(100));
+        let inbox = inbox_with(&server, 1, RedisInboxOptions::new().retention(Duration::from_millis(100)));
         for number in 0..3 {
             inbox.claim(&incoming(&query(number, "Why?"), number), lease(1, 10), at(0)).await.unwrap();
         }

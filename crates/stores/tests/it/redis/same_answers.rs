@@ -1,8 +1,11 @@
 //! Memory and script make the same decisions on the same requests.
 
+use super::server::patient;
 use super::server::{SERVERS, Server};
 use crate::counters::{charge, policy, traces};
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
+use bankrail_stores::CounterClock;
+use bankrail_stores::redis::RedisCounters;
 use bankrail_values::StoreErrorKind;
 use std::sync::Arc;
 
@@ -15,7 +18,7 @@ async fn tens_of_thousands_of_requests_are_decided_alike() {
     };
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let counters = Arc::new(server.counters().with_client_time());
+        let counters = Arc::new(server.counters_by_callers());
         let decided = traces(move || Arc::clone(&counters), 0..count).await;
         assert!(decided as u64 >= 10 * count, "{decided}");
         println!("{variable}: {decided} decisions over {count} traces, all alike");
@@ -27,7 +30,7 @@ async fn tens_of_thousands_of_requests_are_decided_alike() {
 async fn a_key_outlives_its_counters_by_an_hour_and_a_refusal_writes_nothing() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let counters = server.counters().with_client_time().with_prefix("p:");
+        let counters = RedisCounters::open(&server.url(), patient().clock(CounterClock::Callers).prefix("p:"), Default::default()).unwrap();
         let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(60_000, 1)]);
         let now = 1_627_520_523_450;
         assert!(counters.charge(charge("A {b}", &policy, now, 1).unwrap()).await.unwrap().is_allowed());

@@ -1,6 +1,7 @@
 //! A server process for one test.
 
-use bankrail_stores::redis::RedisCounters;
+use bankrail_stores::CounterClock;
+use bankrail_stores::redis::{RedisCounters, RedisCountersOptions};
 use redis::aio::MultiplexedConnection;
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -8,6 +9,10 @@ use std::time::{Duration, Instant};
 
 /// The two servers on which each test runs.
 pub(super) const SERVERS: [&str; 2] = ["BANKRAIL_REDIS_SERVER", "BANKRAIL_VALKEY_SERVER"];
+
+pub(super) fn patient() -> RedisCountersOptions {
+    RedisCountersOptions::new().timeout(Duration::from_secs(20))
+}
 
 /// Killed when dropped.
 pub(super) struct Server {
@@ -64,7 +69,12 @@ impl Server {
 
     pub(super) fn counters(&self) -> RedisCounters {
         // Long, so that a busy machine fails only tests of time-outs.
-        RedisCounters::open(&self.url()).unwrap().with_timeout(Duration::from_secs(20))
+        RedisCounters::open(&self.url(), patient(), Default::default()).unwrap()
+    }
+
+    /// Counters by the callers' clocks.
+    pub(super) fn counters_by_callers(&self) -> RedisCounters {
+        RedisCounters::open(&self.url(), patient().clock(CounterClock::Callers), Default::default()).unwrap()
     }
 
     pub(super) async fn connection(&self) -> MultiplexedConnection {

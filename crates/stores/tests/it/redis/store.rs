@@ -11,7 +11,7 @@ use bankrail_client_assertion::testing::token_cache_suite;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_statement::testing::seen_entries_suite;
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
-use bankrail_stores::redis::RedisStore;
+use bankrail_stores::redis::{RedisStore, RedisStoreOptions};
 use bankrail_values::StoreErrorKind;
 use redis::aio::ConnectionLike;
 use redis::cluster_async::ClusterConnection;
@@ -22,8 +22,16 @@ const HOUR: i64 = 3_600_000;
 
 /// A store over a connection of its own.
 fn store(server: &Server) -> RedisStore {
-    // Long, so that a busy machine fails only tests of time-outs.
-    RedisStore::open(&server.url()).unwrap().with_timeout(Duration::from_secs(20))
+    store_with(server, patient())
+}
+
+fn store_with(server: &Server, options: RedisStoreOptions) -> RedisStore {
+    RedisStore::open(&server.url(), options, Default::default()).unwrap()
+}
+
+/// Long, so that a busy machine fails only tests of time-outs.
+fn patient() -> RedisStoreOptions {
+    RedisStoreOptions::new().timeout(Duration::from_secs(20))
 }
 
 fn grant(from: i64, until: i64) -> TokenGrant {
@@ -46,13 +54,16 @@ fn key(kind: &str, byte: u8) -> String {
     format!("bankrail:{kind}:{}", format!("{byte:02x}").repeat(32))
 }
 
-async fn passes_the_suites<C>(store: RedisStore<C>)
+async fn passes_the_suites<C>(connection: C)
 where
     C: ConnectionLike + Clone + Send + Sync + 'static,
 {
     let mut names = 0..;
     // Each case has a prefix of its own.
-    let mut make = || store.clone().with_prefix(&format!("test-{}:", names.next().unwrap()));
+    let mut make = || {
+        let prefix = format!("test-{}:", names.next().unwrap());
+        RedisStore::over(connection.clone(), patient().prefix(&prefix), Default::default())
+    };
     replay::once_until_it_expires(make()).await;
     replay::a_clock_that_lags_sets_nothing_free(make()).await;
     replay::keys_are_apart(make()).await;
@@ -72,7 +83,7 @@ where
 async fn one_server_passes_the_suites() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        passes_the_suites(store(&server)).await;
+        passes_the_suites(server.connection().await).await;
     }
 }
 
@@ -81,7 +92,7 @@ async fn one_server_passes_the_suites() {
 async fn three_nodes_pass_the_suites() {
     for variable in SERVERS {
         let cluster = Cluster::start(variable).await;
-        passes_the_suites(in_cluster(&cluster, 0).await).await;
+        passes_the_suites(cluster.connection(0).await).await;
         for node in &cluster.nodes {
             assert!(node.run::<usize>(&["DBSIZE"]).await > 50);
         }
@@ -89,7 +100,7 @@ async fn three_nodes_pass_the_suites() {
 }
 
 async fn in_cluster(cluster: &Cluster, retries: u32) -> RedisStore<ClusterConnection> {
-    RedisStore::over(cluster.connection(retries).await).with_timeout(Duration::from_secs(20))
+    RedisStore::over(cluster.connection(retries).await, patient(), Default::default())
 }
 
 /// At no step of a move is an assertion used twice, a revoked token found or a known entry counted as new.
@@ -227,7 +238,7 @@ async fn seen_entries_stay_unless_idle_accounts_are_let_go() {
         let server = Server::start(variable).await;
         let names = ["bankrail:seen:{A}", "bankrail:seen:{A}:days"];
         let store = store(&server);
-        let idle = store.clone().with_idle_retention(Duration::from_secs(400 * 86_400));
+        let idle = store_with(&server, patient().idle_retention(Duration::from_secs(400 * 86_400)));
         for (store, expected) in [(&store, -1..=-1), (&idle, 399 * DAY..=400 * DAY), (&store, -1..=-1)] {
             store.record(&account("A"), &[entry(1, 1, Some("2024-01-02")), entry(2, 1, None)], None).await.unwrap();
             for name in names {
@@ -247,7 +258,7 @@ async fn seen_entries_stay_unless_idle_accounts_are_let_go() {
 async fn a_page_that_does_not_fit_is_refused_as_a_whole() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let store = store(&server).with_seen_capacity(2);
+        let store = store_with(&server, patient().seen_capacity(2));
         store.record(&account("A"), &[entry(1, 1, None)], None).await.unwrap();
         let page = [entry(1, 7, None), entry(2, 1, None), entry(3, 1, None)];
         assert_eq!(store.record(&account("A"), &page, None).await.unwrap_err().kind(), StoreErrorKind::Full);

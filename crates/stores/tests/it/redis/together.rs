@@ -1,11 +1,12 @@
 //! Four processes on one server: together they admit each window's limit, exactly.
 
+use super::server::patient;
 use super::server::{SERVERS, Server};
 use crate::counters::{charge, policy};
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
+use bankrail_stores::CounterClock;
 use bankrail_stores::redis::RedisCounters;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 const WINDOWS: usize = 40;
 const LIMIT: u32 = 25;
@@ -42,7 +43,7 @@ async fn four_processes_admit_the_limit_of_each_window() {
         assert_eq!(admitted, [LIMIT; WINDOWS]);
         let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 1_000_000), (1_000, LIMIT)]);
         let last = i64::try_from(WINDOWS - 1).unwrap() * 1_000;
-        let counters = server.counters().with_client_time();
+        let counters = server.counters_by_callers();
         let look = counters.charge(charge("A", &policy, last, 0).unwrap()).await.unwrap();
         let counts: Vec<u32> = look.state().counts().map(|counts| counts.current).collect();
         assert_eq!(counts, [LIMIT * u32::try_from(WINDOWS).unwrap(), LIMIT], "refusals charged no window");
@@ -54,7 +55,7 @@ async fn four_processes_admit_the_limit_of_each_window() {
 #[ignore = "run by four_processes_admit_the_limit_of_each_window"]
 async fn one_of_the_four() {
     let Ok(url) = std::env::var(URL) else { return };
-    let counters = RedisCounters::open(&url).unwrap().with_client_time().with_timeout(Duration::from_secs(20));
+    let counters = RedisCounters::open(&url, patient().clock(CounterClock::Callers), Default::default()).unwrap();
     let counters = std::sync::Arc::new(counters);
     let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 1_000_000), (1_000, LIMIT)]);
     let mut admitted = [0_u32; WINDOWS];

@@ -85,7 +85,7 @@ fn run_and_kill(path: &Path, round: u32, start: u32) -> Vec<(String, u32)> {
 
 /// Checks that each printed operation is in the file.
 async fn check(path: &Path, kept: &BTreeSet<u32>, sent: &BTreeSet<u32>, context: &str) {
-    let store = SqliteStore::open(path).unwrap();
+    let store = SqliteStore::open(path, Default::default()).unwrap();
     for &number in kept {
         check_kept(&store, number, &format!("{context}, {number}")).await;
     }
@@ -113,7 +113,7 @@ async fn check_kept(store: &SqliteStore, number: u32, context: &str) {
 async fn child() {
     let path = std::env::var(FILE).expect("the parent names the file");
     let round: i64 = std::env::var(ROUND).expect("the parent counts the rounds").parse().unwrap();
-    let store = SqliteStore::open(path).unwrap();
+    let store = SqliteStore::open(path, Default::default()).unwrap();
     let table = "CREATE TABLE IF NOT EXISTS effect (message INTEGER PRIMARY KEY) STRICT;
         CREATE TABLE IF NOT EXISTS imported (number INTEGER PRIMARY KEY) STRICT";
     store.transaction(move |t| t.connection().execute_batch(table)).await.unwrap();

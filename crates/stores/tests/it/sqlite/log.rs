@@ -19,7 +19,7 @@ fn length(log: &Path) -> u64 {
 async fn the_log_is_cut_back_once_a_reader_has_ended_without_another_write() {
     let folder = tempfile::tempdir().unwrap();
     let (file, log) = (folder.path().join("bankrail.db"), folder.path().join("bankrail.db-wal"));
-    let store = SqliteStore::open(&file).unwrap();
+    let store = SqliteStore::open(&file, Default::default()).unwrap();
     let reader = Connection::open(&file).unwrap();
     let count = |reader: &Connection| -> i64 {
         reader.query_row("SELECT count(*) FROM bankrail_outbox", [], |row| row.get(0)).unwrap()
@@ -44,7 +44,7 @@ async fn the_log_is_cut_back_once_a_reader_has_ended_without_another_write() {
 async fn beside_an_open_reader(of: fn(&SqliteStore) -> Side) {
     let folder = tempfile::tempdir().unwrap();
     let (file, log) = (folder.path().join("bankrail.db"), folder.path().join("bankrail.db-wal"));
-    let store = SqliteStore::open(&file).unwrap();
+    let store = SqliteStore::open(&file, Default::default()).unwrap();
     keeps_its_rate(of(&store), async || {
         let reader = Connection::open(&file).unwrap();
         reader.execute_batch("BEGIN; SELECT count(*) FROM bankrail_outbox").unwrap();

@@ -57,7 +57,7 @@ async fn one_of_many_gets_its_grant() {
 #[tokio::test]
 async fn two_stores_have_no_common_step() {
     let engine = sqlite_file();
-    let other = SqliteStore::open_in_memory().unwrap();
+    let other = SqliteStore::open_in_memory(Default::default()).unwrap();
     let memory = bankrail_stores::memory::MemoryStore::new();
     for replay in [&other as &dyn ReplayStore, &memory] {
         assert!(engine.store.insert_once(TokenHash::from([1; 32]), &grant(), key(1), replay).is_none());

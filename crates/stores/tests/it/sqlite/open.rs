@@ -11,7 +11,7 @@ fn a_file_that_is_no_database_is_named_and_left_alone() {
     let text =
         "these are notes, and there are more of them than a database's first line has bytes: they stay as they are";
     std::fs::write(&path, text).unwrap();
-    let error = SqliteStore::open(&path).unwrap_err();
+    let error = SqliteStore::open(&path, Default::default()).unwrap_err();
     assert!(matches!(&error, SqliteOpenError::NotADatabase { path: named } if *named == path), "{error:?}");
     assert!(error.to_string().ends_with("notes.txt: expected a SQLite database"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
@@ -24,7 +24,7 @@ async fn a_new_file_and_its_log_are_their_owners_only() {
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let folder = tempfile::tempdir().unwrap();
     let open = async |name| {
-        let store = SqliteStore::open(folder.path().join(name)).unwrap();
+        let store = SqliteStore::open(folder.path().join(name), Default::default()).unwrap();
         assert!(store.claim([1; 32], at(0), at(1)).await.unwrap());
         store
     };
@@ -49,9 +49,9 @@ async fn a_new_file_and_its_log_are_their_owners_only() {
 fn tables_of_a_later_version_are_refused_by_number() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bankrail.db");
-    drop(SqliteStore::open(&path).unwrap());
+    drop(SqliteStore::open(&path, Default::default()).unwrap());
     rusqlite::Connection::open(&path).unwrap().execute("UPDATE bankrail_schema SET version = 9999", []).unwrap();
-    let error = SqliteStore::open(&path).unwrap_err();
+    let error = SqliteStore::open(&path, Default::default()).unwrap_err();
     assert!(matches!(error, SqliteOpenError::NewerSchema { found: 9999, known: 1.., .. }), "{error:?}");
 }
 
@@ -61,16 +61,16 @@ fn a_locked_file_is_told_from_a_broken_one() {
     let path = folder.path().join("bankrail.db");
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE; CREATE TABLE t (x)").unwrap();
-    let error = SqliteOptions::new().busy_timeout(Duration::ZERO).open(&path).unwrap_err();
+    let error = SqliteStore::open(&path, SqliteOptions::new().busy_timeout(Duration::ZERO)).unwrap_err();
     assert!(matches!(error, SqliteOpenError::Locked { .. }), "{error:?}");
     other.execute_batch("COMMIT").unwrap();
-    assert!(SqliteStore::open(&path).is_ok(), "the caller's tables may live in the same file");
+    assert!(SqliteStore::open(&path, Default::default()).is_ok(), "the caller's tables may live in the same file");
 }
 
 #[test]
 fn a_missing_folder_fails_with_its_cause() {
     let folder = tempfile::tempdir().unwrap();
-    let error = SqliteStore::open(folder.path().join("nowhere").join("bankrail.db")).unwrap_err();
+    let error = SqliteStore::open(folder.path().join("nowhere").join("bankrail.db"), Default::default()).unwrap_err();
     assert!(matches!(error, SqliteOpenError::Failed { .. }), "{error:?}");
     assert!(error.source().unwrap().to_string().contains("unable to open"), "{error:?}");
 }

@@ -24,7 +24,7 @@ async fn everything_is_there_after_a_restart() {
     let received = incoming(&query(1, "Why? 🏦"), 1);
     let to = outgoing("biller", 1);
 
-    let store = SqliteStore::open(&path).unwrap();
+    let store = SqliteStore::open(&path, Default::default()).unwrap();
     assert!(ReplayStore::claim(&store, [1; 32], at(0), at(100)).await.unwrap());
     TokenStore::insert(&store, TokenHash::from([2; 32]), grant.clone()).await.unwrap();
     store.record_seen(&account).await;
@@ -43,7 +43,7 @@ async fn everything_is_there_after_a_restart() {
     store.outbox().stop_endpoint(&to.endpoint, &gone, at(6)).await.unwrap();
     store.close().await;
 
-    let store = SqliteStore::open(&path).unwrap();
+    let store = SqliteStore::open(&path, Default::default()).unwrap();
     assert!(!ReplayStore::claim(&store, [1; 32], at(100), at(200)).await.unwrap());
     assert_eq!(TokenStore::find(&store, TokenHash::from([2; 32]), at(0)).await.unwrap(), Some(grant));
     assert_eq!(store.counts_seen(&account).await, 3);
@@ -76,7 +76,8 @@ async fn tokens_at(store: &SqliteStore, millis: i64) -> bool {
 async fn two_handles_of_one_file_see_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bankrail.db");
-    let (one, other) = (SqliteStore::open(&path).unwrap(), SqliteStore::open(&path).unwrap());
+    let (one, other) =
+        (SqliteStore::open(&path, Default::default()).unwrap(), SqliteStore::open(&path, Default::default()).unwrap());
     let mut first = 0;
     for number in 0..20 {
         let (a, b) = tokio::join!(

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use bankrail::mailbox::{DeliveryRecord, Fingerprint};
     use bankrail::mailbox::{Disposition, Kind, Lease, LeaseOwner, LeaseRequest, OutboxState, Outgoing};
-    use bankrail::stores::sqlite::SqliteStore;
+    use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
     use bankrail::values::{HyphenatedUuid, Timestamp};
     use std::time::Duration;
 
@@ -69,7 +69,7 @@ mod tests {
     }
 
     async fn with_entries(count: u32) -> Box<dyn Outbox> {
-        let store = SqliteStore::open_in_memory().unwrap();
+        let store = SqliteStore::open_in_memory(SqliteOptions::new()).unwrap();
         let enqueued = store.transaction(move |transaction| -> Result<(), StoreError> {
             for _ in 0..count {
                 let message = Outgoing {

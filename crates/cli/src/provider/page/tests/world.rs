@@ -74,7 +74,7 @@ impl World {
         std::fs::write(customers.join("acme.toml"), acme(name)).unwrap();
         std::fs::write(customers.join("beta.toml"), beta()).unwrap();
         let directory = Arc::new(CustomerFolder::open(customers).unwrap());
-        let store = SqliteStore::open_in_memory().unwrap();
+        let store = SqliteStore::open_in_memory(Default::default()).unwrap();
         let ledger = SqliteLedger::new(store.clone());
         let outbox: Arc<dyn Outbox> = Arc::new(store.outbox());
         let endpoints = Endpoints::new();

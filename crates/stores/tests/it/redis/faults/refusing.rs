@@ -12,7 +12,7 @@ use std::time::Instant;
 async fn while_it_loads_what_it_saved() {
     for variable in SERVERS {
         let mut server = Server::start(variable).await;
-        works(&server.counters().with_client_time()).await;
+        works(&server.counters_by_callers()).await;
         let () = server.run(&["DEBUG", "POPULATE", "2000"]).await;
         let () = server.run(&["SAVE"]).await;
         server.kill();
@@ -67,7 +67,7 @@ async fn while_a_script_does_not_end() {
 async fn when_its_rules_forbid_the_script_the_key_or_the_writing() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        works(&server.counters().with_client_time()).await;
+        works(&server.counters_by_callers()).await;
         for (name, rules) in [
             ("script", &["+@all", "-evalsha", "~*"][..]),
             ("key", &["+@all", "~other:*"]),

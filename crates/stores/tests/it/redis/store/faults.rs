@@ -7,7 +7,7 @@ use crate::redis::proxy::Proxy;
 use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenHash, TokenStore};
 use bankrail_statement::{EntryKey, SeenEntries};
-use bankrail_stores::redis::RedisStore;
+use bankrail_stores::redis::{RedisStore, RedisStoreOptions};
 use bankrail_values::{StoreError, StoreErrorKind};
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisFuture, Value};
@@ -20,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_millis(100);
 const SLACK: Duration = Duration::from_secs(2);
 
 fn impatient(url: &str) -> RedisStore {
-    RedisStore::open(url).unwrap().with_timeout(TIMEOUT)
+    RedisStore::open(url, RedisStoreOptions::new().timeout(TIMEOUT)).unwrap()
 }
 
 /// The error of each operation, within its maximum duration.
@@ -189,7 +189,7 @@ impl ConnectionLike for Twice {
 async fn what_is_sent_twice_is_done_once() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let twice = RedisStore::over(Twice(server.connection().await)).with_timeout(Duration::from_secs(20));
+        let twice = RedisStore::over(Twice(server.connection().await), super::patient(), Default::default());
         assert!(twice.claim([1; 32], at(0), at(HOUR)).await.unwrap(), "its own claim is recognised");
         assert!(!twice.claim([1; 32], at(0), at(HOUR)).await.unwrap(), "another claim is another one's");
         assert!(!store(&server).claim([1; 32], at(0), at(HOUR)).await.unwrap());

@@ -1,0 +1,72 @@
+//! The statement of a type of options.
+
+/// States a type of options: its private fields, their defaults, and a chained setter for each of them, named after what
+/// it sets. `new` gives the defaults.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// bankrail_values::options! {
+///     /// Options of a store.
+///     #[derive(Clone, Debug)]
+///     pub struct StoreOptions {
+///         /// How long a call may take. Default: 10 s.
+///         timeout: Duration = Duration::from_secs(10),
+///         /// How long records are kept. Default: for ever.
+///         retention(Duration => Some): Option<Duration> = None,
+///         /// How many calls may wait, at least one. Default: 8.
+///         queue(usize => |calls| calls.max(1)): usize = 8,
+///     }
+/// }
+///
+/// let options = StoreOptions::new().retention(Duration::from_secs(60)).queue(0);
+/// assert_eq!((options.timeout, options.retention), (Duration::from_secs(10), Some(Duration::from_secs(60))));
+/// assert_eq!(options.queue, 1);
+/// ```
+#[macro_export]
+macro_rules! options {
+    (
+        $(#[$of_type:meta])*
+        $vis:vis struct $type:ident {
+            $( $(#[$attr:meta])* $field_vis:vis $field:ident $(($given:ty => $make:expr))?: $of:ty = $default:expr ),*
+            $(,)?
+        }
+    ) => {
+        $(#[$of_type])*
+        $vis struct $type { $( $(#[$attr])* $field_vis $field: $of, )* }
+
+        impl $type {
+            /// The defaults.
+            #[must_use]
+            pub fn new() -> Self {
+                Self::default()
+            }
+
+            $( $crate::options! { @setter [$(#[$attr])*] $field: $of $(, $given => $make)? } )*
+        }
+
+        impl Default for $type {
+            #[allow(unused_doc_comments, reason = "the attributes of the fields say what is compiled")]
+            fn default() -> Self {
+                Self { $( $(#[$attr])* $field: $default, )* }
+            }
+        }
+    };
+    (@setter [$($attr:tt)*] $field:ident: $of:ty) => {
+        $($attr)*
+        #[must_use]
+        pub fn $field(mut self, $field: $of) -> Self {
+            self.$field = $field;
+            self
+        }
+    };
+    (@setter [$($attr:tt)*] $field:ident: $of:ty, $given:ty => $make:expr) => {
+        $($attr)*
+        #[must_use]
+        pub fn $field(mut self, $field: $given) -> Self {
+            let make: fn($given) -> $of = $make;
+            self.$field = make($field);
+            self
+        }
+    };
+}
