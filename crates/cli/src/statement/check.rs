@@ -2,11 +2,11 @@
 
 use super::Check;
 use super::row::account_text;
-use super::source::{Part, Source};
+use super::source::Source;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::text::{counted, shown};
-use bankrail::camt052::{Mode, ReadOptions};
+use bankrail::camt052::{Mode, ReadOptions, StreamItem};
 
 pub(crate) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Fine;
@@ -51,8 +51,8 @@ fn check(path: &str, arguments: &Check, output: &mut Output) -> Result<Outcome, 
         for finding in &read.findings {
             say(output, source.finding(finding))?;
         }
-        match read.part {
-            Part::Start(report) => {
+        match read.item {
+            Ok(StreamItem::ReportStart(report)) => {
                 reports += 1;
                 let found = account_text(&report.account.id);
                 if let Some(answer) = source.answer().filter(|answer| answer.account_id != found) {
@@ -61,9 +61,9 @@ fn check(path: &str, arguments: &Check, output: &mut Output) -> Result<Outcome, 
                     say(output, format!("{}: {what}", source.name()))?;
                 }
             }
-            Part::Entry(_) => entries += 1,
-            Part::Unread(error) => say(output, source.error(&error))?,
-            Part::End | Part::Document => {}
+            Ok(StreamItem::Entry(_)) => entries += 1,
+            Err(error) => say(output, source.error(&error))?,
+            Ok(_) => {}
         }
     }
     for (name, count) in source.further().iter() {

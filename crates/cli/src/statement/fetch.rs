@@ -14,7 +14,7 @@ use bankrail::client::{Client, ClientOptions, Pacing, Pages, StatementError, Sta
 use bankrail::client_assertion::token::AccessToken;
 use bankrail::statement::{ReceivedPage, ReceivedStatement, StatementRequest};
 use bankrail::values::{Clock as _, SystemClock};
-use serde::Serialize;
+use serde_json::json;
 use std::io::Write as _;
 use std::time::Duration;
 
@@ -113,44 +113,26 @@ async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Fa
 
 /// Whether waiting helps: the limit of statement calls, or that of token calls.
 fn is_limit(error: &StatementError) -> bool {
-    use bankrail::client::TokenError;
-    matches!(
-        error,
-        StatementError::HeldBack { .. }
-            | StatementError::TooManyCalls { .. }
-            | StatementError::Token(TokenError::HeldBack { .. } | TokenError::TooManyCalls { .. })
-    )
+    let kind = if let StatementError::Token(error) = error { error.kind() } else { error.kind() };
+    ["held back", "too many calls"].contains(&kind)
 }
 
 /// The answer of a page under the names that it had, as `statement show` reads it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer<'a> {
-    account_id: &'a str,
-    extract: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sort_order: Option<&'a str>,
-    payload: &'a str,
-    request_key: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cursor: Option<&'a str>,
-    more_transactions_available: bool,
-}
-
 fn line(received: &ReceivedStatement) -> String {
     let (cursor, more) = match &received.page {
         ReceivedPage::Last => (None, false),
         ReceivedPage::More { cursor } => (Some(cursor.as_str()), true),
         ReceivedPage::MoreWithoutCursor => (None, true),
     };
-    let answer = Answer {
-        account_id: &received.account_id,
-        extract: &received.extract,
-        sort_order: received.sort_order.as_deref(),
-        payload: &received.payload,
-        request_key: received.request_key.to_string(),
-        cursor,
-        more_transactions_available: more,
-    };
-    serde_json::to_string(&answer).expect("texts and a truth value are JSON")
+    let mut answer = json!({
+        "accountId": received.account_id,
+        "extract": received.extract,
+        "sortOrder": received.sort_order,
+        "payload": received.payload,
+        "requestKey": received.request_key.to_string(),
+        "cursor": cursor,
+        "moreTransactionsAvailable": more,
+    });
+    answer.as_object_mut().into_iter().for_each(|members| members.retain(|_, value| !value.is_null()));
+    answer.to_string()
 }

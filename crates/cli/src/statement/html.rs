@@ -4,10 +4,10 @@ mod escape;
 mod page;
 
 use super::ToFile;
-use super::source::{Part, Source};
+use super::source::Source;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Destination, Output};
-use bankrail::camt052::{Finding, ReadOptions};
+use bankrail::camt052::{Finding, ReadOptions, StreamItem};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use escape::{plain, text};
@@ -65,7 +65,8 @@ fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
     let mut source = Source::open(path, ReadOptions::default())?;
     writeln!(to, "<section>\n<h2>{}</h2>", text(source.name()))?;
     if let Some(answer) = source.answer() {
-        let (account, key) = (text(&answer.account_id), text(&answer.request_key));
+        let (account, key) = (&answer.account_id, answer.request_key.to_string());
+        let (account, key) = (text(account), text(&key));
         writeln!(to, "<p>Answer about account {account}, request key {key}.</p>")?;
         let findings: Vec<String> = answer.findings.iter().map(ToString::to_string).collect();
         list("Findings of the answer", &findings, to)?;
@@ -74,28 +75,20 @@ fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
     // Before the first report begins, and between its entries and its end.
     let mut elsewhere: Vec<String> = Vec::new();
     while let Some(read) = source.next().map_err(|error| source.failure(&error))? {
-        let said = |findings: &[Finding]| findings.iter().map(|finding| source.finding(finding)).collect::<Vec<_>>();
-        match read.part {
-            Part::Start(report) => {
-                page.start(&source, &report, to)?;
-                elsewhere.extend(said(&read.findings));
+        // A finding of what stands around the entries may come with one of them.
+        let entry = matches!(read.item, Ok(StreamItem::Entry(_)));
+        let (own, others): (Vec<Finding>, Vec<Finding>) =
+            read.findings.into_iter().partition(|finding| entry && finding.path.contains("/Ntry["));
+        elsewhere.extend(others.iter().map(|finding| source.finding(finding)));
+        match read.item {
+            Ok(StreamItem::ReportStart(report)) => page.start(&source, &report, to)?,
+            Ok(StreamItem::Entry(entry)) => {
+                let own: Vec<String> = own.iter().map(|finding| source.finding(finding)).collect();
+                page.entry(&entry, &own, to)?;
             }
-            Part::Entry(entry) => {
-                // A finding of what stands around the entries may come with one of them.
-                let (own, others): (Vec<Finding>, Vec<Finding>) =
-                    read.findings.into_iter().partition(|finding| finding.path.contains("/Ntry["));
-                elsewhere.extend(said(&others));
-                page.entry(&entry, &said(&own), to)?;
-            }
-            Part::Unread(error) => {
-                elsewhere.extend(said(&read.findings));
-                page.unread(&source.error(&error), to)?;
-            }
-            Part::End => {
-                elsewhere.extend(said(&read.findings));
-                page.end(to)?;
-            }
-            Part::Document => elsewhere.extend(said(&read.findings)),
+            Ok(StreamItem::ReportEnd(_)) => page.end(to)?,
+            Err(error) => page.unread(&source.error(&error), to)?,
+            Ok(_) => {}
         }
     }
     elsewhere.extend(source.further().iter().map(|(name, count)| format!("{count} more of the kind {name}")));
@@ -106,12 +99,18 @@ fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
 
 /// A heading and a list, if there is anything to list.
 fn list(title: &str, items: &[String], to: &mut impl Write) -> Result<(), Failure> {
-    if items.is_empty() {
-        return Ok(());
+    if !items.is_empty() {
+        writeln!(to, "<h3 class=\"found\">{title}</h3>")?;
+        found(items, to)?;
     }
-    writeln!(to, "<h3 class=\"found\">{title}</h3>\n<ul class=\"found\">")?;
+    Ok(())
+}
+
+/// A list of findings.
+fn found(items: &[String], to: &mut impl Write) -> Result<(), Failure> {
+    write!(to, "<ul class=\"found\">")?;
     for item in items {
-        writeln!(to, "<li>{}</li>", text(item))?;
+        write!(to, "<li>{}</li>", text(item))?;
     }
-    Ok(writeln!(to, "</ul>")?)
+    Ok(write!(to, "</ul>")?)
 }

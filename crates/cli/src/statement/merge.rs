@@ -35,7 +35,8 @@ pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<Outcome, Fai
 #[derive(Default)]
 pub(super) struct Merged {
     newest: Option<Document>,
-    account: Option<(String, Option<String>)>,
+    /// Its number and currency.
+    account: Option<String>,
     entries: Vec<Entry>,
     balances: Vec<(Balance, Option<OffsetDateTime>)>,
     periods_differ: bool,
@@ -97,36 +98,29 @@ impl Merged {
 
     /// Refuses a report of another account, or in another currency.
     fn same_account(&mut self, name: &str, report: &Report) -> Result<(), Failure> {
-        let currency = report.account.currency.as_ref().map(|currency| currency.as_str().to_owned());
-        let found = (account_text(&report.account.id).to_owned(), currency);
+        let currency = report.account.currency.as_ref().map_or_else(String::new, |currency| format!(" in {currency}"));
+        let found = format!("{}{currency}", account_text(&report.account.id));
         let expected = self.account.get_or_insert_with(|| found.clone());
         if *expected == found {
             return Ok(());
         }
-        let text = |(id, currency): &(String, Option<String>)| match currency {
-            Some(currency) => shown(&format!("{id} in {currency}")).into_owned(),
-            None => shown(id).into_owned(),
-        };
-        Err(Failure::refused(
-            format_args!("{name}: expected the account {}, found {}", text(expected), text(&found)),
-            "merge the documents of each account by themselves",
-        ))
+        let what = format!("{name}: expected the account {expected}, found {found}");
+        Err(Failure::refused(shown(&what), "merge the documents of each account by themselves"))
     }
 
     /// Writes everything as one document, and says on standard error how much it is.
     pub(super) fn write(self, mut to: Destination<'_>, options: WriteOptions) -> Result<(), Failure> {
         let (kept, left_out) = (self.entries.len(), self.left_out);
         let document = self.finish()?;
-        let written = if to.is_terminal() {
-            let xml = document.to_xml_with(options);
-            xml.and_then(|xml| to.write_all(shown_lines(&xml).as_bytes()).map_err(WriteError::Io))
-        } else {
-            document.write_to(&mut to, options)
-        };
-        written.map_err(|error| match error {
+        let failed = |error| match error {
             WriteError::Io(error) => error.into(),
             error => Failure::refused(causes(&error), "mend the document it comes from"),
-        })?;
+        };
+        if to.is_terminal() {
+            to.write_all(shown_lines(&document.to_xml_with(options).map_err(failed)?).as_bytes())?;
+        } else {
+            document.write_to(&mut to, options).map_err(failed)?;
+        }
         to.write_all(b"\n")?;
         to.finish()?;
         let kept = counted(kept, "entry", "entries");
@@ -164,11 +158,8 @@ impl Merged {
 /// Says on standard error which entry is left out, and why.
 fn left_out(name: &str, entry: &Entry, by_reference: bool) {
     let amount = signed(entry.amount.value(), &entry.direction);
-    let reference = entry.references().find(|(kind, _)| *kind == "AcctSvcrRef").map(|(_, text)| text.to_owned());
-    let why = match reference.filter(|_| by_reference) {
-        Some(reference) => format!("the reference {reference}"),
-        None => "the same content".to_owned(),
-    };
+    let reference = entry.references().find(|(kind, _)| by_reference && *kind == "AcctSvcrRef");
+    let why = reference.map_or("the same content".to_owned(), |(_, text)| format!("the reference {text}"));
     let day = date(entry.booking_date.as_ref());
     crate::log(format_args!("{name}: left out {amount} of {day}: {why} was there before"));
 }
@@ -179,12 +170,8 @@ fn balances(all: Vec<(Balance, Option<OffsetDateTime>)>) -> Vec<Balance> {
     for (balance, at) in all {
         match kept.iter_mut().find(|(other, _)| other.kind == balance.kind) {
             None => kept.push((balance, at)),
-            Some(other) => {
-                let replaces = if is_opening(&balance) { at < other.1 } else { at >= other.1 };
-                if replaces {
-                    *other = (balance, at);
-                }
-            }
+            Some(other) if is_opening(&balance) == (at < other.1) => *other = (balance, at),
+            Some(_) => {}
         }
     }
     kept.into_iter().map(|(balance, _)| balance).collect()

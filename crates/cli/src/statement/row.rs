@@ -1,11 +1,13 @@
 //! What is shown of an entry, and of each of its transactions.
 
-use bankrail::camt052::{
-    AccountId, BankTransactionCode, CounterpartyAccount, DateOrDateTime, Direction, Entry, EntryStatus, Line,
-};
+use bankrail::camt052::{AccountId, Balance, BankTransactionCode, DateOrDateTime, Direction, Entry, Line};
 use bankrail::values::Decimal;
 
+/// What the columns of a row are called. The balance has a title of its own.
+pub(crate) const TITLES: [&str; 7] = ["Booked", "Value date", "Amount", "Balance", "Status", "Code", "Counterparty"];
+
 /// An entry or a transaction in columns. All texts are the document's, unescaped.
+#[derive(Default)]
 pub(crate) struct Row {
     pub(crate) booked: String,
     pub(crate) value_date: String,
@@ -26,38 +28,28 @@ impl Row {
         Self {
             booked: date(entry.booking_date.as_ref()),
             value_date: date(entry.value_date.as_ref()),
-            status: status(entry),
+            status: format!("{}{}", entry.status, if entry.reversal == Some(true) { " reversal" } else { "" }),
             signed: entry.signed_amount(),
             amount: signed(entry.amount.value(), &entry.direction),
-            currency: entry.amount.currency().map(|currency| currency.as_str().to_owned()).unwrap_or_default(),
+            currency: text(entry.amount.currency()),
             code: code(&entry.bank_transaction_code),
-            counterparty: entry.counterparty_name().unwrap_or_default().to_owned(),
+            counterparty: text(entry.counterparty_name()),
             references: owned(entry.references()),
             narrative: entry.narrative(),
         }
     }
 
     /// One of several transactions of an entry.
-    pub(crate) fn of_line(line: &Line<'_>) -> Self {
+    fn of_line(line: &Line<'_>) -> Self {
         let amount = line.amount();
         Self {
-            booked: String::new(),
-            value_date: String::new(),
-            status: String::new(),
             signed: line.signed_amount(),
             amount: amount.map(|amount| signed(amount.value(), line.direction())).unwrap_or_default(),
-            currency: amount
-                .and_then(|amount| amount.currency())
-                .map(|currency| currency.as_str().to_owned())
-                .unwrap_or_default(),
-            code: String::new(),
-            counterparty: line
-                .counterparty()
-                .and_then(|party| party.name.as_ref())
-                .map(|name| name.as_str().to_owned())
-                .unwrap_or_default(),
+            currency: text(amount.and_then(|amount| amount.currency())),
+            counterparty: text(line.counterparty().and_then(|party| party.name.as_ref())),
             references: line.transaction.map(|transaction| owned(transaction.references())).unwrap_or_default(),
             narrative: line.narrative(),
+            ..Self::default()
         }
     }
 
@@ -65,6 +57,14 @@ impl Row {
     pub(crate) fn reference_text(&self) -> String {
         let each: Vec<String> = self.references.iter().map(|(name, value)| format!("{name} {value}")).collect();
         each.join(", ")
+    }
+
+    /// The texts under the [`TITLES`], with the balance after the entry.
+    pub(crate) fn cells(&self, balance: Option<Decimal>) -> [String; TITLES.len()] {
+        let amount = format!("{} {}", self.amount, self.currency);
+        let [booked, value_date, status, code, counterparty] =
+            [&self.booked, &self.value_date, &self.status, &self.code, &self.counterparty].map(String::clone);
+        [booked, value_date, amount, text(balance), status, code, counterparty]
     }
 }
 
@@ -78,14 +78,19 @@ fn owned<'a>(references: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(Strin
     references.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-fn status(entry: &Entry) -> String {
-    let reversal = if entry.reversal == Some(true) { " reversal" } else { "" };
-    let status: &EntryStatus = &entry.status;
-    format!("{}{reversal}", status.as_str())
+fn text(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 pub(crate) fn date(date: Option<&DateOrDateTime>) -> String {
-    date.map(ToString::to_string).unwrap_or_default()
+    text(date)
+}
+
+/// The kind of a balance, its amount and its day.
+pub(crate) fn balance(balance: &Balance) -> [String; 3] {
+    let sub_kind = balance.kind.sub_kind.as_ref().map_or_else(String::new, |kind| format!("/{kind}"));
+    let (amount, currency) = (signed(balance.amount.value(), &balance.direction), text(balance.amount.currency()));
+    [format!("{}{sub_kind}", balance.kind.code), format!("{amount} {currency}"), date(balance.date.as_ref())]
 }
 
 /// `+5.00`, `-5.00`, or `±5.00` for an unknown direction.
@@ -110,29 +115,23 @@ pub(crate) fn code(code: &BankTransactionCode) -> String {
 
 /// The text of an account's identification.
 pub(crate) fn account_text(id: &AccountId) -> &str {
-    match id {
-        AccountId::Iban(iban) => iban.as_str(),
-        AccountId::Other(other) => other.id.as_str(),
-        _ => "",
-    }
+    id.as_str().unwrap_or_default()
 }
 
 /// The counterparty's account of the first transaction that names one.
 pub(crate) fn counterparty_account(entry: &Entry) -> &str {
-    let account: Option<&CounterpartyAccount> = entry.lines().find_map(|line| line.counterparty_account());
+    let account = entry.lines().find_map(|line| line.counterparty_account());
     account.map(|account| account_text(&account.id)).unwrap_or_default()
 }
 
 /// Number and issuer of the virtual account that a credit was paid to.
 pub(crate) fn virtual_account(entry: &Entry) -> Option<(&str, &str)> {
-    if entry.direction != Direction::Credit {
-        return None;
-    }
-    let parties = entry.transactions().filter_map(|transaction| transaction.parties.as_ref());
+    let credit = entry.direction == Direction::Credit;
+    let parties = entry.transactions().filter(|_| credit).filter_map(|transaction| transaction.parties.as_ref());
     let mut accounts = parties.filter_map(|parties| parties.creditor_account.as_ref());
     accounts.find_map(|account| match &account.id {
         AccountId::Other(other) => {
-            Some((other.id.as_str(), other.issuer.as_ref().map(|issuer| issuer.as_str()).unwrap_or_default()))
+            Some((other.id.as_str(), other.issuer.as_ref().map_or("", |issuer| issuer.as_str())))
         }
         _ => None,
     })

@@ -3,14 +3,14 @@
 mod table;
 
 use super::Show;
-use super::row::{account_text, date, signed};
-use super::source::{Part, Source};
+use super::row::{account_text, balance};
+use super::source::Source;
 use super::tally::{Running, Tally};
 use crate::clock::moment;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::text::{counted, shown};
-use bankrail::camt052::{ReadOptions, Report};
+use bankrail::camt052::{ReadOptions, Report, StreamItem};
 use table::Table;
 
 /// The findings that are printed in full; `check` prints all.
@@ -32,11 +32,8 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
     output.line(output.paint(Style::Bold, &shown(source.name())))?;
     let (mut findings, mut more, mut outcome) = (Vec::new(), 0_usize, Outcome::Fine);
     if let Some(answer) = source.answer() {
-        output.line(format_args!(
-            "answer     account {}, request key {}",
-            shown(&answer.account_id),
-            answer.request_key
-        ))?;
+        let (account, key) = (shown(&answer.account_id), answer.request_key);
+        output.line(format_args!("answer     account {account}, request key {key}"))?;
         findings.extend(answer.findings.iter().map(ToString::to_string));
     }
     let mut table = Table::new(wide, output);
@@ -51,31 +48,29 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
                 return Err(source.failure(&error));
             }
         };
-        for finding in read.findings {
-            if findings.len() < MOST_FINDINGS { findings.push(source.finding(&finding)) } else { more += 1 }
+        let unread = read.item.as_ref().err().map(|error| format!("{}; the entry is not shown", source.error(error)));
+        for line in read.findings.iter().map(|finding| source.finding(finding)).chain(unread) {
+            if findings.len() < MOST_FINDINGS { findings.push(line) } else { more += 1 }
         }
-        match read.part {
-            Part::Start(report) => {
+        match read.item {
+            Ok(StreamItem::ReportStart(report)) => {
                 head(&source, &report, output)?;
                 let begin = Running::new(&report);
                 table.begin(begin.title());
                 running = Some(begin);
             }
-            Part::Entry(entry) => {
+            Ok(StreamItem::Entry(entry)) => {
                 tally.add(&entry);
-                let balance = running.as_mut().and_then(|running| running.after(&entry));
-                table.entry(&entry, balance.map(|balance| balance.to_string()).unwrap_or_default(), output)?;
+                table.entry(&entry, running.as_mut().and_then(|running| running.after(&entry)), output)?;
             }
-            Part::Unread(error) => {
-                outcome = Outcome::Findings;
-                let line = format!("{}; the entry is not shown", source.error(&error));
-                if findings.len() < MOST_FINDINGS { findings.push(line) } else { more += 1 }
-            }
-            Part::End => {
+            Ok(StreamItem::ReportEnd(_)) => {
                 table.finish(output)?;
-                totals(&std::mem::take(&mut tally), output)?;
+                for line in std::mem::take(&mut tally).lines() {
+                    output.line(format_args!("totals     {}", shown(&line)))?;
+                }
             }
-            Part::Document => {}
+            Err(_) => outcome = Outcome::Findings,
+            Ok(_) => {}
         }
     }
     more += usize::try_from(source.further().total()).unwrap_or(usize::MAX);
@@ -93,49 +88,16 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
 
 fn head(source: &Source, report: &Report, output: &mut Output) -> Result<(), Failure> {
     let account = &report.account;
-    let mut line = format!("account    {}", account_text(&account.id));
-    if let Some(name) = &account.name {
-        line.push_str(&format!(" ({name})"));
-    }
-    if let Some(currency) = &account.currency {
-        line.push_str(&format!(" in {currency}"));
-    }
-    output.line(shown(&line))?;
-    let mut line = format!("report     {}", report.id);
-    if let Some(header) = source.header() {
-        line.push_str(&format!(" of message {}", header.message_id));
-    }
-    output.line(shown(&line))?;
+    let name = account.name.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
+    let currency = account.currency.as_ref().map_or_else(String::new, |currency| format!(" in {currency}"));
+    output.line(shown(&format!("account    {}{name}{currency}", account_text(&account.id))))?;
+    let message = source.header().map_or_else(String::new, |header| format!(" of message {}", header.message_id));
+    output.line(shown(&format!("report     {}{message}", report.id)))?;
     if let Some(created) = report.created_at.as_ref() {
         output.line(format_args!("created    {}", moment(created)))?;
     }
-    for balance in &report.balances {
-        let sub = balance.kind.sub_kind.as_ref().map_or_else(String::new, |kind| format!("/{kind}"));
-        let amount = signed(balance.amount.value(), &balance.direction);
-        let currency = balance.amount.currency().map(|currency| currency.as_str()).unwrap_or_default();
-        let day = date(balance.date.as_ref());
-        output.line(shown(&format!("balance    {amount} {currency}  {}{sub}  {day}", balance.kind.code)))?;
-    }
-    Ok(())
-}
-
-fn totals(tally: &Tally, output: &mut Output) -> Result<(), Failure> {
-    let text =
-        |sum: Option<bankrail::values::Decimal>| sum.map_or_else(|| "too large".to_owned(), |sum| sum.to_string());
-    for (currency, totals) in tally.iter() {
-        let (credits, debits) = (totals.credits, totals.debits);
-        output.line(shown(&format!(
-            "totals     {}: {}; {}: {}; net {} {currency}",
-            counted(credits.0, "credit", "credits"),
-            text(credits.1),
-            counted(debits.0, "debit", "debits"),
-            text(debits.1),
-            text(totals.net()),
-        )))?;
-    }
-    if tally.uncounted > 0 {
-        let entries = counted(tally.uncounted, "entry", "entries");
-        output.line(format_args!("totals     {entries} neither credit nor debit, not in the sums"))?;
+    for [kind, amount, day] in report.balances.iter().map(balance) {
+        output.line(shown(&format!("balance    {amount}  {kind}  {day}")))?;
     }
     Ok(())
 }

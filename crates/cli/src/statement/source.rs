@@ -1,4 +1,4 @@
-//! A document, read part by part, whether it is XML or in the JSON answer of the statement endpoint.
+//! A document, read piece by piece, whether it is XML or in the JSON answer of the statement endpoint.
 
 use super::MOST_JSON;
 use super::row::account_text;
@@ -6,62 +6,31 @@ use crate::failure::{Failure, causes};
 use crate::input;
 use crate::text::{counted, shown};
 use bankrail::camt052::{
-    Document, Entry, EntryReader, Finding, FurtherFindings, GroupHeader, Position, ReadError, ReadErrorKind,
-    ReadOptions, Report, StreamItem,
+    Document, EntryReader, Finding, FurtherFindings, GroupHeader, Position, ReadError, ReadErrorKind, ReadOptions,
+    StreamItem,
 };
-use bankrail::statement::{ReceivedPage, ReceivedStatement, ReplyFinding, StatementReply};
+use bankrail::statement::{ReceivedPage, ReceivedStatement, StatementReply};
 use std::io::{BufRead, Cursor};
-use zeroize::Zeroizing;
 
 /// A document that is being read.
 pub(crate) struct Source {
     name: String,
     reader: EntryReader<Box<dyn BufRead>>,
-    answer: Option<Answer>,
+    answer: Option<ReceivedStatement>,
 }
 
-/// What the JSON around a document says.
-pub(crate) struct Answer {
-    pub(crate) account_id: String,
-    pub(crate) request_key: String,
-    pub(crate) findings: Vec<ReplyFinding>,
-}
-
-/// A part of a document, and what was found while it was read.
+/// What was read last, and what was found meanwhile.
 pub(crate) struct Read {
-    pub(crate) part: Part,
+    /// The error is that of an entry that cannot be read. Reading goes on behind it.
+    pub(crate) item: Result<StreamItem, Box<ReadError>>,
     pub(crate) findings: Vec<Finding>,
-}
-
-pub(crate) enum Part {
-    /// A report begins: what stands before its entries.
-    Start(Box<Report>),
-    Entry(Box<Entry>),
-    /// An entry that cannot be read.
-    Unread(Box<ReadError>),
-    /// A report ends.
-    End,
-    /// The document ends.
-    Document,
 }
 
 impl Source {
     /// Opens a document.
     pub(crate) fn open(path: &str, options: ReadOptions) -> Result<Self, Failure> {
-        let mut source = input::open(path)?;
-        let begin = source.fill_buf().map_err(|error| input::unreadable(path, &error))?;
-        let begin = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin);
-        let is_json = begin.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-        if !is_json {
-            let reader = EntryReader::with_options(Box::new(source) as Box<dyn BufRead>, options);
-            return Ok(Self { name: input::name(path).to_owned(), reader, answer: None });
-        }
-        let body = input::read_rest(path, source, MOST_JSON)?;
-        let ReceivedStatement { account_id, payload, request_key, findings, .. } = answer(path, body)?;
-        let answer = Answer { account_id, request_key: request_key.to_string(), findings };
-        let reader =
-            EntryReader::with_options(Box::new(Cursor::new(payload.into_bytes())) as Box<dyn BufRead>, options);
-        Ok(Self { name: input::name(path).to_owned(), reader, answer: Some(answer) })
+        let (xml, answer) = open(path)?;
+        Ok(Self { name: input::name(path).to_owned(), reader: EntryReader::with_options(xml, options), answer })
     }
 
     /// The name of the file for people.
@@ -69,8 +38,8 @@ impl Source {
         &self.name
     }
 
-    /// What the JSON around the document says, if there is any.
-    pub(crate) fn answer(&self) -> Option<&Answer> {
+    /// The answer around the document, if there is any, without its payload.
+    pub(crate) fn answer(&self) -> Option<&ReceivedStatement> {
         self.answer.as_ref()
     }
 
@@ -84,18 +53,15 @@ impl Source {
         self.reader.further_findings()
     }
 
-    /// The next part. After an error there is nothing more.
+    /// What comes next. After an error there is nothing more.
     pub(crate) fn next(&mut self) -> Result<Option<Read>, Box<ReadError>> {
-        let part = match self.reader.next_item() {
+        let item = match self.reader.next_item() {
             Ok(None) => return Ok(None),
-            Ok(Some(StreamItem::ReportStart(report))) => Part::Start(report),
-            Ok(Some(StreamItem::Entry(entry))) => Part::Entry(entry),
-            Ok(Some(StreamItem::ReportEnd(_))) => Part::End,
-            Ok(Some(_)) => Part::Document,
-            Err(error) if error.unread().is_some() => Part::Unread(Box::new(error)),
+            Ok(Some(item)) => Ok(item),
+            Err(error) if error.unread().is_some() => Err(Box::new(error)),
             Err(error) => return Err(Box::new(error)),
         };
-        Ok(Some(Read { part, findings: self.reader.take_findings() }))
+        Ok(Some(Read { item, findings: self.reader.take_findings() }))
     }
 
     /// `FILE:LINE:COLUMN`.
@@ -128,45 +94,44 @@ impl Source {
     }
 }
 
-/// Reads the JSON answer of the statement endpoint.
-fn answer(path: &str, body: Zeroizing<Vec<u8>>) -> Result<ReceivedStatement, Failure> {
-    let name = input::name(path);
-    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&body);
+/// The XML of a document, and the answer that it came in, if it did.
+fn open(path: &str) -> Result<(Box<dyn BufRead>, Option<ReceivedStatement>), Failure> {
+    const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+    let mut source = input::open(path)?;
+    let begin = source.fill_buf().map_err(|error| input::unreadable(path, &error))?;
+    let begin = begin.strip_prefix(BYTE_ORDER_MARK).unwrap_or(begin);
+    if begin.trim_ascii_start().first() != Some(&b'{') {
+        return Ok((Box::new(source), None));
+    }
+    let body = input::read_rest(path, source, MOST_JSON)?;
+    let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&body);
+    let refused = |what: String, next| Failure::refused(shown(&format!("{}: {what}", input::name(path))), next);
     match StatementReply::parse(200, body) {
-        Ok(StatementReply::Statement(statement)) => Ok(statement),
+        Ok(StatementReply::Statement(mut statement)) => {
+            let xml = Cursor::new(std::mem::take(&mut statement.payload).into_bytes());
+            Ok((Box::new(xml), Some(statement)))
+        }
         Ok(StatementReply::Error(error)) => {
             let code = error.code.as_ref().map_or("no code", |code| code.as_str());
             let title = error.title.as_deref().unwrap_or("no title");
-            let what = format!("{name}: expected a statement, found the error {code}: {title}");
-            Err(Failure::refused(shown(&what), "repeat the call that was answered so"))
+            let what = format!("expected a statement, found the error {code}: {title}");
+            Err(refused(what, "repeat the call that was answered so"))
         }
-        Err(error) => {
-            let what = format_args!("{name}: {}", causes(&error)).to_string();
-            Err(Failure::refused(what, "pass the whole body of a statement answer, or its XML"))
-        }
+        Err(error) => Err(refused(causes(&error), "pass the whole body of a statement answer, or its XML")),
     }
 }
 
 /// A whole document, for what needs all of it at once.
 pub(crate) fn read_whole(path: &str) -> Result<(Document, Option<ReceivedPage>), Failure> {
-    let mut source = input::open(path)?;
-    let begin = source.fill_buf().map_err(|error| input::unreadable(path, &error))?;
-    let begin = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin);
-    let (read, page, asked) = if begin.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') {
-        let statement = answer(path, input::read_rest(path, source, MOST_JSON)?)?;
-        (statement.document(), Some(statement.page), Some(statement.account_id))
-    } else {
-        (Document::read_with(source, &ReadOptions::default()), None, None)
-    };
+    let (xml, answer) = open(path)?;
     let name = input::name(path);
-    let failed = |error: ReadError| match error.kind() {
+    let parsed = Document::read_with(xml, &ReadOptions::default()).map_err(|error| match error.kind() {
         ReadErrorKind::Io(cause) => input::unreadable(path, cause),
         _ => Failure::refused(format_args!("{name}: {error}"), "merge documents that can be read whole"),
-    };
-    let parsed = read.map_err(failed)?;
+    })?;
     let mut accounts = parsed.document.reports.iter().map(|report| account_text(&report.account.id));
-    if let Some(asked) = asked
-        && let Some(found) = accounts.find(|found| *found != asked)
+    if let Some(asked) = answer.as_ref().map(|answer| &answer.account_id)
+        && let Some(found) = accounts.find(|found| found != asked)
     {
         let what = format!("{name}: expected the account of the answer, {asked}, found {found}");
         return Err(Failure::refused(shown(&what), "repeat the call that was answered so"));
@@ -177,5 +142,5 @@ pub(crate) fn read_whole(path: &str) -> Result<(Document, Option<ReceivedPage>),
         let found = counted(found, "finding", "findings");
         crate::log(format_args!("{name}: {found}; bankrail statement check lists them"));
     }
-    Ok((parsed.document, page))
+    Ok((parsed.document, answer.map(|answer| answer.page)))
 }

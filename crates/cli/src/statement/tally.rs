@@ -1,60 +1,65 @@
 //! Totals and the running balance of entries that are read one after the other.
 
-use bankrail::camt052::{Balance, Entry, EntryStatus, Report};
+use crate::text::counted;
+use bankrail::camt052::{Balance, CurrencyCode, Direction, Entry, EntryStatus, Report};
 use bankrail::values::Decimal;
 
-/// The currencies that totals are kept of. A document has one; this bounds the memory of one that means ill.
+/// The currencies that totals are kept of. A document has one; this bounds the memory of a hostile one.
 const MOST_CURRENCIES: usize = 32;
 
 /// Counts and sums of the entries of a report, for each currency.
 #[derive(Default)]
 pub(crate) struct Tally {
-    currencies: Vec<(String, Totals)>,
+    currencies: Vec<Totals>,
     /// Entries of unknown direction, or of one currency too many.
-    pub(crate) uncounted: u64,
+    uncounted: u64,
 }
 
-/// Counts and sums in one currency. A sum is `None` when it has too many digits.
-pub(crate) struct Totals {
-    pub(crate) credits: (u64, Option<Decimal>),
-    pub(crate) debits: (u64, Option<Decimal>),
-}
+/// How many entries, and their sum; `None` when it has too many digits.
+type Sum = (u64, Option<Decimal>);
 
-impl Totals {
-    /// Credits less debits.
-    pub(crate) fn net(&self) -> Option<Decimal> {
-        self.credits.1?.checked_add(self.debits.1?)
-    }
+/// Counts and sums in one currency.
+struct Totals {
+    currency: Option<CurrencyCode>,
+    credits: Sum,
+    debits: Sum,
 }
 
 impl Tally {
     pub(crate) fn add(&mut self, entry: &Entry) {
-        let Some(amount) = entry.signed_amount() else {
+        let (currency, amount) = (entry.amount.currency(), entry.signed_amount());
+        let known = self.currencies.iter().any(|totals| totals.currency.as_ref() == currency);
+        if !known && amount.is_some() && self.currencies.len() < MOST_CURRENCIES {
+            let none = (0, Some(Decimal::ZERO));
+            self.currencies.push(Totals { currency: currency.cloned(), credits: none, debits: none });
+        }
+        let totals = self.currencies.iter_mut().find(|totals| totals.currency.as_ref() == currency);
+        let (Some(totals), Some(amount)) = (totals, amount) else {
             self.uncounted += 1;
             return;
         };
-        let currency = entry.amount.currency().map(|currency| currency.as_str()).unwrap_or_default();
-        let at = match self.currencies.iter().position(|(known, _)| known == currency) {
-            Some(at) => at,
-            None if self.currencies.len() < MOST_CURRENCIES => {
-                let nothing = (0, Some(Decimal::ZERO));
-                self.currencies.push((currency.to_owned(), Totals { credits: nothing, debits: nothing }));
-                self.currencies.len() - 1
-            }
-            None => {
-                self.uncounted += 1;
-                return;
-            }
-        };
-        let Some((_, totals)) = self.currencies.get_mut(at) else { return };
-        let debit = entry.direction == bankrail::camt052::Direction::Debit;
-        let part = if debit { &mut totals.debits } else { &mut totals.credits };
-        *part = (part.0 + 1, part.1.and_then(|sum| sum.checked_add(amount)));
+        let sum = if entry.direction == Direction::Debit { &mut totals.debits } else { &mut totals.credits };
+        *sum = (sum.0 + 1, sum.1.and_then(|sum| sum.checked_add(amount)));
     }
 
-    /// Each currency with its totals.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Totals)> {
-        self.currencies.iter().map(|(currency, totals)| (currency.as_str(), totals))
+    /// A line for each currency, and one for the entries that are in no sum.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let text = |sum: Option<Decimal>| sum.map_or_else(|| "too large".to_owned(), |sum| sum.to_string());
+        let line = |Totals { currency, credits, debits }: &Totals| {
+            let net = credits.1.zip(debits.1).and_then(|(credits, debits)| credits.checked_add(debits));
+            format!(
+                "{}: {}; {}: {}; net {} {}",
+                counted(credits.0, "credit", "credits"),
+                text(credits.1),
+                counted(debits.0, "debit", "debits"),
+                text(debits.1),
+                text(net),
+                currency.as_ref().map_or("", |currency| currency.as_str()),
+            )
+        };
+        let uncounted = (self.uncounted > 0).then(|| counted(self.uncounted, "entry", "entries"));
+        let uncounted = uncounted.map(|entries| format!("{entries} neither credit nor debit, not in the sums"));
+        self.currencies.iter().map(line).chain(uncounted).collect()
     }
 }
 
@@ -62,9 +67,9 @@ impl Tally {
 /// of the booked entries.
 pub(crate) struct Running {
     sum: Option<Decimal>,
-    currency: Option<String>,
+    currency: Option<CurrencyCode>,
     /// True when it begins with an opening balance.
-    pub(crate) from_opening: bool,
+    from_opening: bool,
 }
 
 impl Running {
@@ -77,7 +82,7 @@ impl Running {
         };
         Self {
             sum: opening.map_or(Some(Decimal::ZERO), Balance::signed_amount),
-            currency: currency.map(|currency| currency.as_str().to_owned()),
+            currency: currency.cloned(),
             from_opening: opening.is_some(),
         }
     }
@@ -90,8 +95,7 @@ impl Running {
     /// The balance after an entry; `None` from an entry on that is in another currency or of unknown direction.
     pub(crate) fn after(&mut self, entry: &Entry) -> Option<Decimal> {
         if entry.status == EntryStatus::Booked {
-            let found = entry.amount.currency().map(|currency| currency.as_str());
-            let same = self.currency.as_deref().is_none_or(|currency| found == Some(currency));
+            let same = self.currency.is_none() || self.currency.as_ref() == entry.amount.currency();
             let amount = entry.signed_amount().filter(|_| same);
             self.sum = self.sum.zip(amount).and_then(|(sum, amount)| sum.checked_add(amount));
         }

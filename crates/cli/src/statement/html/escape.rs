@@ -20,12 +20,10 @@ pub(super) struct Text<'a> {
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.isolated || self.text.is_empty() {
-            return escape(self.text, out);
-        }
-        out.write_str("<bdi>")?;
+        let (begin, end) = if self.isolated && !self.text.is_empty() { ("<bdi>", "</bdi>") } else { ("", "") };
+        out.write_str(begin)?;
         escape(self.text, out)?;
-        out.write_str("</bdi>")
+        out.write_str(end)
     }
 }
 

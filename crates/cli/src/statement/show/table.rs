@@ -1,27 +1,26 @@
 //! A table for terminals, in bounded memory.
 
-use super::super::row::{Row, parts};
+use super::super::row::{Row, TITLES, parts};
 use crate::failure::Failure;
 use crate::output::{Output, Style};
 use crate::text::{cut, pad_left, pad_right, shown, width};
 use bankrail::camt052::Entry;
+use bankrail::values::Decimal;
 
 /// How many rows decide how wide the columns are. Further ones are printed as they are read.
 const MEASURED: usize = 1000;
-const COLUMNS: usize = 8;
-const TITLES: [&str; COLUMNS] =
-    ["Booked", "Value date", "Amount", "", "Status", "Code", "Counterparty", "Narrative and references"];
-/// The columns of numbers, which end where the column does.
+/// The columns of numbers, which end where the column does: amount and balance.
 const NUMBERS: [usize; 2] = [2, 3];
 
-type Cells = [String; COLUMNS];
+/// The texts under the [`TITLES`], then narrative and references.
+type Cells = Vec<String>;
 
 /// A table that is printed once it is known how wide its columns are.
 pub(super) struct Table {
     titles: Cells,
     rows: Vec<Cells>,
     /// `None` while rows are collected.
-    widths: Option<[usize; COLUMNS]>,
+    widths: Option<Vec<usize>>,
     /// The columns of the terminal, if lines are to fit.
     fit: Option<usize>,
     empty: bool,
@@ -30,7 +29,8 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn new(wide: bool, output: &Output) -> Self {
         let fit = output.columns().filter(|_| !wide);
-        Self { titles: TITLES.map(str::to_owned), rows: Vec::new(), widths: None, fit, empty: true }
+        let titles = TITLES.into_iter().chain(["Narrative and references"]).map(str::to_owned).collect();
+        Self { titles, rows: Vec::new(), widths: None, fit, empty: true }
     }
 
     pub(super) fn begin(&mut self, balance: &str) {
@@ -38,10 +38,15 @@ impl Table {
         (self.widths, self.empty) = (None, true);
     }
 
-    pub(super) fn entry(&mut self, entry: &Entry, balance: String, output: &mut Output) -> Result<(), Failure> {
-        self.row(cells(Row::of(entry), balance), output)?;
+    pub(super) fn entry(
+        &mut self,
+        entry: &Entry,
+        balance: Option<Decimal>,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        self.row(cells(&Row::of(entry), balance), output)?;
         for part in parts(entry) {
-            let mut cells = cells(part, String::new());
+            let mut cells = cells(&part, None);
             cells[0].push('└');
             self.row(cells, output)?;
         }
@@ -50,8 +55,8 @@ impl Table {
 
     fn row(&mut self, cells: Cells, output: &mut Output) -> Result<(), Failure> {
         self.empty = false;
-        if let Some(widths) = self.widths {
-            return self.print(&cells, &widths, None, output);
+        if let Some(widths) = &self.widths {
+            return self.print(&cells, widths, None, output);
         }
         self.rows.push(cells);
         if self.rows.len() < MEASURED { Ok(()) } else { self.print_collected(output) }
@@ -66,7 +71,7 @@ impl Table {
     }
 
     fn print_collected(&mut self, output: &mut Output) -> Result<(), Failure> {
-        let mut widths = self.titles.each_ref().map(|title| width(title));
+        let mut widths: Vec<usize> = self.titles.iter().map(|title| width(title)).collect();
         for row in &self.rows {
             for (most, cell) in widths.iter_mut().zip(row) {
                 *most = (*most).max(width(cell));
@@ -87,8 +92,8 @@ impl Table {
 
     fn print(
         &self,
-        cells: &Cells,
-        widths: &[usize; COLUMNS],
+        cells: &[String],
+        widths: &[usize],
         style: Option<Style>,
         output: &mut Output,
     ) -> Result<(), Failure> {
@@ -114,14 +119,12 @@ impl Table {
     }
 }
 
-fn cells(row: Row, balance: String) -> Cells {
+fn cells(row: &Row, balance: Option<Decimal>) -> Cells {
     let references = row.reference_text();
-    let narrative = match (row.narrative.is_empty(), references.is_empty()) {
-        (_, true) => row.narrative,
-        (true, false) => format!("({references})"),
-        (false, false) => format!("{} ({references})", row.narrative),
+    let narrative = match (row.narrative.as_str(), references.is_empty()) {
+        (narrative, true) => narrative.to_owned(),
+        ("", false) => format!("({references})"),
+        (narrative, false) => format!("{narrative} ({references})"),
     };
-    let amount = format!("{} {}", row.amount, row.currency);
-    [row.booked, row.value_date, amount, balance, row.status, row.code, row.counterparty, narrative]
-        .map(|cell| shown(cell.trim()).into_owned())
+    row.cells(balance).into_iter().chain([narrative]).map(|cell| shown(cell.trim()).into_owned()).collect()
 }
