@@ -6,7 +6,9 @@
 //!   the customer.
 
 use bankrail::client_assertion::token::{AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenRequest, TokenResponse, names};
-use bankrail::client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
+use bankrail::client_assertion::{
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, Verifier, VerifierOptions,
+};
 use bankrail::jose::{RsaSize, SigningKey, VerifyingKey};
 use bankrail::values::{Clock, SystemClock};
 use std::error::Error;
@@ -33,12 +35,12 @@ fn show() -> Result<(), Box<dyn Error>> {
     let key = SigningKey::generate(RsaSize::Rsa2048)?;
     let now = SystemClock.now();
 
-    let assertion = AssertionBuilder::new(customer, audience.clone()).sign(&key, now)?;
+    let assertion = AssertionBuilder::new(customer, audience.clone(), AssertionOptions::new()).sign(&key, now)?;
     println!("assertion:\n{assertion}\n");
     let form = TokenRequest::new(assertion, names::STATEMENT_READ.parse()?).to_form();
 
     let request = TokenRequest::from_form(Some(FORM_CONTENT_TYPE), form.as_bytes())?;
-    let verifier = Verifier::new(audience);
+    let verifier = Verifier::new(audience, VerifierOptions::new());
     let unverified = verifier.read(request.assertion().expose_secret())?;
     println!("whose keys to look up: {}", unverified.subject_for_key_lookup());
     let verified = unverified.verify(&key.verifying_key(), now)?;
@@ -51,7 +53,8 @@ fn show() -> Result<(), Box<dyn Error>> {
 
 fn sign(folder: &Path) -> Result<(), Box<dyn Error>> {
     let key = SigningKey::from_pem(&std::fs::read_to_string(folder.join("signing.pem"))?)?;
-    let builder = AssertionBuilder::new(CustomerCode::parse(CUSTOMER)?, Audience::parse(AUDIENCE)?);
+    let builder =
+        AssertionBuilder::new(CustomerCode::parse(CUSTOMER)?, Audience::parse(AUDIENCE)?, AssertionOptions::new());
     println!("{}", builder.sign(&key, SystemClock.now())?);
     Ok(())
 }
@@ -60,7 +63,7 @@ fn verify(folder: &Path) -> Result<(), Box<dyn Error>> {
     let key = VerifyingKey::from_pem(&std::fs::read_to_string(folder.join("signing.pub.pem"))?)?;
     let mut assertion = String::new();
     std::io::stdin().read_to_string(&mut assertion)?;
-    let verifier = Verifier::new(Audience::parse(AUDIENCE)?);
+    let verifier = Verifier::new(Audience::parse(AUDIENCE)?, VerifierOptions::new());
     // The key is this customer's only, whatever customer the assertion names.
     let known = |customer: &CustomerCode| (customer.as_str() == CUSTOMER).then(|| key.clone());
     let verified = verifier.verify(assertion.trim_end(), SystemClock.now(), known)?;

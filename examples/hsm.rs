@@ -8,7 +8,7 @@ use bankrail::jose::remote::{
     DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest,
 };
 use bankrail::jose::{EncryptionKey, Jwk, KeyOptions, VerifyingKey, base64url};
-use bankrail::secured_payload::{OpenError, Opener, Sealer};
+use bankrail::secured_payload::{OpenError, OpenOptions, Opener, SealOptions, Sealer};
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error as TokenError, RvError};
 use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsOaepParams, PkcsOaepSource};
@@ -144,8 +144,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("signed:   by {}", signer.public.thumbprint());
 
     let message = r#"{"status":"SUCC"}"#;
-    let sealed = Sealer::new(signer.clone(), decrypter.public.clone()).seal_remote(message.as_bytes()).await?;
-    let opener = Opener::remote(decrypter, signer.public);
+    let sealed = Sealer::new(signer.clone(), decrypter.public.clone(), SealOptions::new())
+        .seal_remote(message.as_bytes())
+        .await?;
+    let opener = Opener::remote(decrypter, signer.public, OpenOptions::new());
     let opened = opener.open_remote(&sealed).await?;
     println!("opened:   {}", std::str::from_utf8(opened.json())?);
 

@@ -7,7 +7,7 @@
 //! - `payload open [--inflate] DIR` reads a sealed text from standard input and prints the verified message.
 
 use bankrail::jose::{DecryptionKey, EncryptionKey, RsaSize, SigningKey, VerifyingKey};
-use bankrail::secured_payload::{OpenOptions, Opener, Sealer};
+use bankrail::secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use std::error::Error;
 use std::fs;
 use std::io::{Read, Write};
@@ -30,9 +30,10 @@ fn show() -> Result<(), Box<dyn Error>> {
     let signing = SigningKey::generate(RsaSize::Rsa2048)?;
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048)?;
     let message = r#"{"status":"SUCC"}"#;
-    let sealed = Sealer::new(signing.clone(), decryption.encryption_key()).seal(message.as_bytes())?;
+    let sealed =
+        Sealer::new(signing.clone(), decryption.encryption_key(), SealOptions::new()).seal(message.as_bytes())?;
     println!("sealed:  {sealed}\n");
-    let opened = Opener::new(decryption, signing.verifying_key()).open(&sealed)?;
+    let opened = Opener::new(decryption, signing.verifying_key(), OpenOptions::new()).open(&sealed)?;
     println!("opened:  {}", std::str::from_utf8(opened.json())?);
     Ok(())
 }
@@ -62,7 +63,7 @@ fn seal(folder: &Path) -> Result<(), Box<dyn Error>> {
     let encryption = EncryptionKey::from_pem(&fs::read_to_string(folder.join("encryption.pub.pem"))?)?;
     let mut message = Vec::new();
     std::io::stdin().read_to_end(&mut message)?;
-    println!("{}", Sealer::new(signing, encryption).seal(&message)?);
+    println!("{}", Sealer::new(signing, encryption, SealOptions::new()).seal(&message)?);
     Ok(())
 }
 
@@ -71,7 +72,7 @@ fn open(folder: &Path, options: OpenOptions) -> Result<(), Box<dyn Error>> {
     let verifying = VerifyingKey::from_pem(&fs::read_to_string(folder.join("signing.pub.pem"))?)?;
     let mut sealed = String::new();
     std::io::stdin().read_to_string(&mut sealed)?;
-    let opened = Opener::new(decryption, verifying).with_options(options).open(sealed.trim_end())?;
+    let opened = Opener::new(decryption, verifying, options).open(sealed.trim_end())?;
     std::io::stdout().write_all(opened.json())?;
     Ok(())
 }

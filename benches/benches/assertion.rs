@@ -5,7 +5,9 @@
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{KeyPair, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair};
-use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
+use bankrail_client_assertion::{
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, Verifier, VerifierOptions,
+};
 use bankrail_jose::{Backend, KeyOptions, PrivateKey, RsaSize, SigningKey, base64url};
 use bankrail_values::Timestamp;
 use criterion::{Criterion, criterion_group};
@@ -35,8 +37,8 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
     let now = Timestamp::from_unix_millis(1_795_233_600_000).expect("a time");
     let customer = CustomerCode::parse("CUSTOMERCODE").expect("a code");
     let audience = Audience::parse(AUDIENCE).expect("an audience");
-    let builder = AssertionBuilder::new(customer.clone(), audience.clone());
-    let verifier = Verifier::new(audience);
+    let builder = AssertionBuilder::new(customer.clone(), audience.clone(), AssertionOptions::new());
+    let verifier = Verifier::new(audience, VerifierOptions::new());
     let pem = SigningKey::generate(size).expect("a key").to_pkcs8_pem();
     let key_pair = PrivateKey::from_pem(&pem).expect("the same key");
     let raw = RsaKeyPair::from_pkcs8(&key_pair.to_pkcs8_der()).expect("the same key");

@@ -18,7 +18,7 @@ use axum::http::Request;
 use bankrail_client::receivers::{Receivers, ReceiversOptions};
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{Inbox, Outbox, OutboxCounts};
-use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, Transport, TransportFuture, TransportRequest,
     TransportResponse,
@@ -123,7 +123,7 @@ impl Transport for Answering {
 async fn deliver(messages: u32, keys: Arc<Keys>) -> Duration {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path().join("outbox.db"), Default::default()).unwrap().outbox());
-    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key());
+    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key(), SealOptions::new());
     let url = EndpointUrl::parse("https://biller.example/").unwrap();
     let endpoints = Endpoints::new();
     endpoints.insert(Endpoint::new("biller".parse().unwrap(), url, Arc::new(sealer)));
@@ -155,8 +155,8 @@ async fn deliver(messages: u32, keys: Arc<Keys>) -> Duration {
 async fn receive(messages: u32, keys: Arc<Keys>) -> Duration {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path().join("inbox.db"), Default::default()).unwrap().inbox());
-    let opener = Opener::new(keys.decryption.clone(), keys.signing.verifying_key());
-    let sealer = &Sealer::new(keys.signing.clone(), keys.decryption.encryption_key());
+    let opener = Opener::new(keys.decryption.clone(), keys.signing.verifying_key(), OpenOptions::new());
+    let sealer = &Sealer::new(keys.signing.clone(), keys.decryption.encryption_key(), SealOptions::new());
     let receivers = Receivers::new(opener, "our-key", store.clone(), ReceiversOptions::new()).unwrap();
     let seal = |number| {
         let (message, headers) = message(number);

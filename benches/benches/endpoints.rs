@@ -19,7 +19,7 @@ use axum_server::tls_rustls::RustlsConfig;
 use bankrail_camt052::Document;
 use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenRequest, TokenStore, names};
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayStore, Verifier,
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayStore, Verifier, VerifierOptions,
 };
 use bankrail_jose::{KeySet, RsaSize, SigningKey, VerifyingKey};
 use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, Policy};
@@ -162,7 +162,7 @@ impl World {
             bank.clone(),
             Arc::new(store.clone()),
             Arc::new(store.clone()),
-            Verifier::new(Audience::parse(AUDIENCE).unwrap()),
+            Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new()),
             ProviderOptions::new().limiter(Arc::new(limiter)),
         )
         .unwrap();
@@ -180,10 +180,13 @@ impl World {
     }
 
     fn form(&self) -> String {
-        let assertion = AssertionBuilder::new(CustomerCode::parse("ACME").unwrap(), Audience::parse(AUDIENCE).unwrap())
-            .with_options(AssertionOptions::new().jwt_id(JwtId::Random))
-            .sign(&self.signing, SystemClock.now())
-            .unwrap();
+        let assertion = AssertionBuilder::new(
+            CustomerCode::parse("ACME").unwrap(),
+            Audience::parse(AUDIENCE).unwrap(),
+            AssertionOptions::new().jwt_id(JwtId::Random),
+        )
+        .sign(&self.signing, SystemClock.now())
+        .unwrap();
         TokenRequest::new(assertion, names::STATEMENT_READ.parse().unwrap()).to_form()
     }
 

@@ -10,7 +10,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)]
 
 use bankrail_jose::{Backend, DecryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey, base64url};
-use bankrail_secured_payload::{Opener, Sealer};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use criterion::{Criterion, Throughput, criterion_group};
 use josekit::jwe::{JweHeader, RSA_OAEP};
 use josekit::jws::{JwsHeader, RS256};
@@ -39,8 +39,8 @@ fn payloads(criterion: &mut Criterion) {
             let (verifying, encryption) = (signing.verifying_key(), decryption.encryption_key());
             let content_key = [7; 64];
             let encrypted = encryption.encrypt(&content_key).unwrap();
-            let sealer = Sealer::new(signing.clone(), encryption.clone());
-            let opener = Opener::new(decryption.clone(), verifying.clone());
+            let sealer = Sealer::new(signing.clone(), encryption.clone(), SealOptions::new());
+            let opener = Opener::new(decryption.clone(), verifying.clone(), OpenOptions::new());
 
             let mut group = criterion.benchmark_group("payload");
             for bytes in SIZES {
@@ -110,8 +110,8 @@ fn peer(criterion: &mut Criterion, signing: &str, decryption: &str, bits: u32) {
 fn threads(criterion: &mut Criterion) {
     let signing = SigningKey::generate(RsaSize::Rsa2048).unwrap();
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
-    let sealer = Sealer::new(signing.clone(), decryption.encryption_key());
-    let opener = Opener::new(decryption, signing.verifying_key());
+    let sealer = Sealer::new(signing.clone(), decryption.encryption_key(), SealOptions::new());
+    let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new());
     let json = message(2048);
     let compact = sealer.seal(&json).unwrap();
     let mut group = criterion.benchmark_group("payload/threads");

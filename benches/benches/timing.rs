@@ -14,7 +14,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_precision_loss)]
 
 use bankrail_jose::{Backend, DecryptionKey, KeyOptions, RsaSize, SigningKey, base64url};
-use bankrail_secured_payload::{OpenError, Opener, Sealer};
+use bankrail_secured_payload::{OpenError, OpenOptions, Opener, SealOptions, Sealer};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -48,8 +48,8 @@ fn measure(backend: Backend, rounds: usize) -> [Vec<f64>; 4] {
     let signing = SigningKey::generate_with(RsaSize::Rsa2048, &options).unwrap();
     let decryption = DecryptionKey::generate_with(RsaSize::Rsa2048, &options).unwrap();
     let encryption = decryption.encryption_key();
-    let opener = Opener::new(decryption, signing.verifying_key());
-    let sealer = Sealer::new(signing, encryption.clone());
+    let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new());
+    let sealer = Sealer::new(signing, encryption.clone(), SealOptions::new());
     let mut random = Random(u64::from_le_bytes(bankrail_jose::random_bytes().unwrap()) | 1);
     let messages = [0, 1, 2, 3].map(|class| {
         let make = |_| {

@@ -9,7 +9,7 @@ use axum::Router;
 use axum::http::HeaderMap;
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::EndpointId;
-use bankrail_secured_payload::Sealer;
+use bankrail_secured_payload::{SealOptions, Sealer};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions,
 };
@@ -35,6 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         sealer: Sealer::new(
             SigningKey::generate(RsaSize::Rsa2048)?,
             DecryptionKey::generate(RsaSize::Rsa2048)?.encryption_key(),
+            SealOptions::new(),
         ),
         transport: HttpsTransport::new(HttpsTransportOptions::new())?,
         seconds,

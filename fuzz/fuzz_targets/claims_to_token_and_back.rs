@@ -38,7 +38,7 @@ fuzz_target!(|wanted: Wanted<'_>| {
     if let Some(id) = key_id {
         options = options.key_id(id);
     }
-    let builder = AssertionBuilder::new(customer.clone(), audience.clone()).with_options(options);
+    let builder = AssertionBuilder::new(customer.clone(), audience.clone(), options);
     let possible =
         (1..=3600).contains(&wanted.lifetime) && wanted.jwt_id.is_none_or(|id| (1..=256).contains(&id.len()));
     let built = builder.sign(&KEY, now);
@@ -48,7 +48,7 @@ fuzz_target!(|wanted: Wanted<'_>| {
         Some(id) => KEY.verifying_key().with_kid(id),
         None => KEY.verifying_key(),
     };
-    let verifier = Verifier::new(audience).with_options(VerifierOptions::new().typ(TypRule::Exact));
+    let verifier = Verifier::new(audience, VerifierOptions::new().typ(TypRule::Exact));
     let verified = verifier.verify(&assertion, now, |_| Some(key)).expect("verifies");
     assert_eq!(verified.customer(), &customer);
     assert_eq!(verified.jwt_id(), wanted.jwt_id);

@@ -19,8 +19,8 @@ static SEALERS: LazyLock<([Sealer; 2], Opener)> = LazyLock::new(|| {
     let signing = SigningKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
     let decryption = DecryptionKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
     let sealers = [SealOptions::new(), SealOptions::new().deflate(true)]
-        .map(|options| Sealer::new(signing.clone(), decryption.encryption_key()).with_options(options));
-    let opener = Opener::new(decryption, signing.verifying_key()).with_options(OpenOptions::customer());
+        .map(|options| Sealer::new(signing.clone(), decryption.encryption_key(), options));
+    let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::customer());
     (sealers, opener)
 });
 

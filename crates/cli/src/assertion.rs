@@ -105,7 +105,7 @@ fn make(arguments: &Make, output: &mut Output) -> Result<Outcome, Failure> {
         .issuer(arguments.issuer)
         .issued_at(arguments.issued_at)
         .jwt_id(if arguments.jwt_id { JwtId::Random } else { JwtId::Absent });
-    let builder = AssertionBuilder::new(arguments.customer.clone(), arguments.audience.clone()).with_options(options);
+    let builder = AssertionBuilder::new(arguments.customer.clone(), arguments.audience.clone(), options);
     let assertion = builder
         .sign(&key, SystemClock.now())
         .map_err(|error| Failure::refused(causes(&error), "bankrail assertion make --help says what fits"))?;

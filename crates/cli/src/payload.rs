@@ -118,7 +118,7 @@ fn seal(arguments: &Seal, output: &mut Output) -> Result<Outcome, Failure> {
     let encryption = file::encryption(&arguments.encrypt, arguments.encrypt_kid.as_deref())?;
     let message = input::read(&arguments.file, MOST)?;
     let options = SealOptions::new().deflate(arguments.deflate).cty(!arguments.no_cty);
-    let sealed = Sealer::new(signing, encryption).with_options(options).seal(&message).map_err(|error| {
+    let sealed = Sealer::new(signing, encryption, options).seal(&message).map_err(|error| {
         let what = format!("{}: {}", input::name(&arguments.file), causes(&error));
         Failure::refused(what, "pass one JSON message in UTF-8")
     })?;
@@ -133,7 +133,7 @@ fn open(arguments: &Open, output: &mut Output) -> Result<Outcome, Failure> {
     let (decryption, verifying) = (file::decryption(&arguments.decrypt)?, file::verifying(&arguments.verify)?);
     let compact = compact(&arguments.file)?;
     let options = if arguments.no_inflate { OpenOptions::new() } else { OpenOptions::customer() };
-    let opened = Opener::new(decryption, verifying).with_options(options).open(&compact).map_err(|error| {
+    let opened = Opener::new(decryption, verifying, options).open(&compact).map_err(|error| {
         let what = format!("{}: {}", input::name(&arguments.file), causes(&error));
         Failure::refused(what, "bankrail payload explain with the same keys says which step fails")
     })?;

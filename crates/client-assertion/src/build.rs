@@ -3,7 +3,7 @@
 use crate::{AssertionOptions, Audience, CustomerCode, JwtId, MAX_LIFETIME};
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::remote::RemoteSigner;
-use bankrail_jose::{SignError, SigningKey};
+use bankrail_jose::{RandomError, SignError, SigningKey, random_bytes};
 use bankrail_values::json::JsonObjectWriter;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::time::Duration;
@@ -20,8 +20,8 @@ use std::time::Duration;
 /// use std::time::Duration;
 ///
 /// let audience = Audience::parse("https://auth.example.com/v1.0/auth")?;
-/// let builder = AssertionBuilder::new(CustomerCode::parse("CUSTOMERCODE")?, audience)
-///     .with_options(AssertionOptions::new().lifetime(Duration::from_secs(600)));
+/// let options = AssertionOptions::new().lifetime(Duration::from_secs(600));
+/// let builder = AssertionBuilder::new(CustomerCode::parse("CUSTOMERCODE")?, audience, options);
 /// let now = Timestamp::from_unix_millis(1_795_228_800_000).unwrap();
 /// assert_eq!(
 ///     builder.claims_json(now)?,
@@ -43,21 +43,14 @@ impl AssertionBuilder {
 
     /// A builder of a customer's assertions for an audience.
     #[must_use]
-    pub fn new(customer: CustomerCode, audience: Audience) -> Self {
-        Self { customer, audience, options: AssertionOptions::default() }
-    }
-
-    /// Sets the options.
-    #[must_use]
-    pub fn with_options(mut self, options: AssertionOptions) -> Self {
-        self.options = options;
-        self
+    pub fn new(customer: CustomerCode, audience: Audience, options: AssertionOptions) -> Self {
+        Self { customer, audience, options }
     }
 
     /// The claims of an assertion made at `now`.
     ///
     /// # Errors
-    /// [`AssertionBuildError::Lifetime`], [`AssertionBuildError::JwtId`], [`AssertionBuildError::Randomness`].
+    /// [`AssertionBuildError::Lifetime`], [`AssertionBuildError::JwtId`], [`AssertionBuildError::Random`].
     pub fn claims_json(&self, now: Timestamp) -> Result<String, AssertionBuildError> {
         // A lifetime of less than a second is cut to zero: the assertion would be expired when it is made.
         if self.options.lifetime < Duration::from_secs(1) || self.options.lifetime > MAX_LIFETIME {
@@ -67,7 +60,7 @@ impl AssertionBuilder {
         let lifetime = i64::try_from(self.options.lifetime.as_secs()).expect("at most an hour");
         let jti = match &self.options.jwt_id {
             JwtId::Absent => None,
-            JwtId::Random => Some(random_id()?),
+            JwtId::Random => Some(HyphenatedUuid::from_random_bytes(random_bytes()?).to_string()),
             JwtId::Text(text) if (1..=crate::MAX_JWT_ID).contains(&text.len()) => Some(text.clone()),
             JwtId::Text(text) => return Err(AssertionBuildError::JwtId { length: text.len() }),
         };
@@ -123,18 +116,12 @@ impl AssertionBuilder {
     }
 }
 
-fn random_id() -> Result<String, AssertionBuildError> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random).map_err(|_| AssertionBuildError::Randomness)?;
-    Ok(HyphenatedUuid::from_random_bytes(random).to_string())
-}
-
 /// An assertion that could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssertionBuildError {
-    /// The lifetime is less than a second or more than an hour.
-    #[error("expected a lifetime of 1 to 3600 seconds, found {found:?}")]
+    /// The lifetime is less than a second or more than [`MAX_LIFETIME`].
+    #[error("expected a lifetime of 1 to {} seconds, found {found:?}", MAX_LIFETIME.as_secs())]
     Lifetime {
         /// The lifetime.
         found: Duration,
@@ -146,8 +133,8 @@ pub enum AssertionBuildError {
         length: usize,
     },
     /// The operating system gave no random bytes.
-    #[error("no random bytes from the system")]
-    Randomness,
+    #[error(transparent)]
+    Random(#[from] RandomError),
     /// The signature could not be made.
     #[error("the assertion could not be signed")]
     Sign(#[source] SignError),

@@ -22,10 +22,10 @@ mod grant;
 mod response;
 mod scope;
 
-pub use access_token::{AccessToken, AccessTokenError, RandomnessError, TokenHash};
+pub use access_token::{AccessToken, AccessTokenError, TokenHash};
 pub use cache::{CachedToken, TokenCache, TokenCacheKey};
 pub use error_body::{ErrorBodyError, TokenErrorBody, TokenErrorCode};
 pub use form::{FORM_CONTENT_TYPE, TokenRequest, TokenRequestError};
 pub use grant::{TokenGrant, TokenStore};
 pub use response::{TokenResponse, TokenResponseError};
-pub use scope::{GrantedScopes, NoScopeGranted, Scope, ScopeAccess, ScopeError, ScopeSet, names};
+pub use scope::{GrantedScopes, NoScopeGrantedError, Scope, ScopeAccess, ScopeError, ScopeSet, names};

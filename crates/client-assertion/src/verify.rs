@@ -26,16 +26,18 @@ use zeroize::Zeroizing;
 ///
 /// ```
 /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
-/// use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, Verifier};
+/// use bankrail_client_assertion::{
+///     AssertionBuilder, AssertionOptions, Audience, CustomerCode, Verifier, VerifierOptions,
+/// };
 /// use bankrail_jose::{RsaSize, SigningKey};
 /// use bankrail_values::Timestamp;
 ///
 /// let (customer, audience) = (CustomerCode::parse("CUSTOMERCODE")?, Audience::parse("https://auth.example.com/")?);
 /// let key = SigningKey::generate(RsaSize::Rsa2048)?;
 /// let now = Timestamp::UNIX_EPOCH;
-/// let assertion = AssertionBuilder::new(customer.clone(), audience.clone()).sign(&key, now)?;
+/// let assertion = AssertionBuilder::new(customer.clone(), audience.clone(), AssertionOptions::new()).sign(&key, now)?;
 ///
-/// let verifier = Verifier::new(audience);
+/// let verifier = Verifier::new(audience, VerifierOptions::new());
 /// let verified = verifier.verify(&assertion, now, |asked| (*asked == customer).then(|| key.verifying_key()))?;
 /// assert_eq!(verified.customer(), &customer);
 /// # }
@@ -51,17 +53,16 @@ impl Verifier {
     /// The longest assertion accepted, in bytes.
     pub const MAX_BYTES: usize = 16 * 1024;
 
-    /// A verifier with the default [`VerifierOptions`].
+    /// A verifier of assertions for an audience.
     #[must_use]
-    pub fn new(audience: Audience) -> Self {
-        Self { audience, options: VerifierOptions::default() }
+    pub fn new(audience: Audience, options: VerifierOptions) -> Self {
+        Self { audience, options }
     }
 
-    /// Sets the options.
+    /// The audience.
     #[must_use]
-    pub fn with_options(mut self, options: VerifierOptions) -> Self {
-        self.options = options;
-        self
+    pub fn audience(&self) -> &Audience {
+        &self.audience
     }
 
     /// The options.
@@ -85,7 +86,7 @@ impl Verifier {
     /// Verifies an assertion with the keys of the customer that it names.
     ///
     /// `keys` looks up the keys of a customer: one key or a [`KeySet`](bankrail_jose::KeySet), `None` for an unknown
-    /// customer. For an asynchronous look-up, use [`Verifier::read`] and [`Unverified::verify`].
+    /// customer. For an asynchronous look-up, use [`VerifierOptions, Verifier::read`] and [`Unverified::verify`].
     ///
     /// # Errors
     /// [`AssertionError`], whose documentation says what a counterparty may learn.
@@ -237,14 +238,14 @@ impl VerifiedAssertion {
     ///
     /// ```
     /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
-    /// # use bankrail_client_assertion::{Audience, Verifier};
+    /// # use bankrail_client_assertion::{Audience, VerifierOptions, Verifier};
     /// # use bankrail_jose::{RsaSize, SigningKey, jws};
     /// # use bankrail_values::Timestamp;
     /// use bankrail_values::json::JsonValue;
     /// # let key = SigningKey::generate(RsaSize::Rsa2048)?;
     /// # let claims = r#"{"sub":"C","aud":"urn:a","exp":60,"department":"treasury"}"#;
     /// # let assertion = jws::sign(&key, &jws::JwsHeader::new().typ("jwt"), claims.as_bytes())?;
-    /// # let verifier = Verifier::new(Audience::parse("urn:a")?);
+    /// # let verifier = Verifier::new(Audience::parse("urn:a")?, VerifierOptions::new());
     /// # let verified = verifier.verify(&assertion, Timestamp::UNIX_EPOCH, |_| Some(key.verifying_key()))?;
     /// assert_eq!(verified.all_claims().get("department").and_then(JsonValue::as_str), Some("treasury"));
     /// # }

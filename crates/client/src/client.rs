@@ -214,5 +214,5 @@ fn assertion(
         }
         assertion = assertion.lifetime(lifetime);
     }
-    Ok(AssertionBuilder::new(credentials.code.clone(), audience).with_options(assertion))
+    Ok(AssertionBuilder::new(credentials.code.clone(), audience, assertion))
 }

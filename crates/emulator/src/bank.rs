@@ -15,7 +15,7 @@ use crate::test_account::TestAccount;
 use crate::webhooks::Webhooks;
 use bankrail_client::{Client, ClientOptions, Credentials, Pacing, TlsRoots};
 use bankrail_client_assertion::token::{ScopeSet, names};
-use bankrail_client_assertion::{Audience, CustomerCode, Verifier};
+use bankrail_client_assertion::{Audience, CustomerCode, Verifier, VerifierOptions};
 use bankrail_jose::{KeySet, SigningKey};
 use bankrail_rate_limit::{Limiter, MemoryCounters};
 use bankrail_service::{ApiKeyHash, CursorSecret, Customer, Provider, RegisteredAccount};
@@ -103,7 +103,7 @@ impl FakeBank {
             Arc::clone(&ledger) as _,
             Arc::new(store.clone()),
             Arc::new(store.clone()),
-            Verifier::new(audience),
+            Verifier::new(audience, VerifierOptions::new()),
             options
                 .provider
                 .clock(clock.clone())

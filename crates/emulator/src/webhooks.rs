@@ -9,7 +9,7 @@ use crate::webhook::{Delivered, Webhook};
 use axum::Router;
 use bankrail_jose::{DecryptionKey, KeySet, SigningKey, VerifyingKey};
 use bankrail_mailbox::{DEFAULT_DELAYS, EndpointId, Schedule};
-use bankrail_secured_payload::{OpenOptions, Opener, Sealer};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use bankrail_service::delivery::{
     BreakerPolicy, Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport,
     HttpsTransportOptions, TlsRoots,
@@ -52,7 +52,7 @@ impl Webhooks {
         let endpoints = Endpoints::new();
         let dispatcher = dispatcher(&endpoints, &transport, clock);
         Self {
-            sealer: Sealer::new(signing, encryption),
+            sealer: Sealer::new(signing, encryption, SealOptions::new()),
             keys,
             endpoints,
             transport,
@@ -247,7 +247,7 @@ impl FakeBank {
     pub fn opener(&self) -> Opener {
         let decryption = KeySet::new(self.decryption_keys()).expect("each key has an id of its own");
         let verifying = KeySet::new(self.verifying_keys()).expect("each key has an id of its own");
-        Opener::new(decryption, verifying).with_options(OpenOptions::customer())
+        Opener::new(decryption, verifying, OpenOptions::customer())
     }
 
     /// The public halves of the keys that the bank has signed with, the oldest first.

@@ -11,7 +11,7 @@ pub use content_key::{ContentKey, RandomError, random_bytes};
 pub use decryption::{DecryptError, DecryptionKey};
 pub use encryption::{EncryptError, EncryptionKey};
 pub use signing::{SignError, SigningKey};
-pub use verifying::{BadSignature, VerifyingKey};
+pub use verifying::{SignatureError, VerifyingKey};
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::Backend;

@@ -12,7 +12,8 @@ mod seal;
 
 pub use envelope::{EnvelopeError, SecuredPayload};
 pub use open::{
-    Malformed, OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealedMessage, unverified_kid,
+    MalformedMessageError, OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealedMessage,
+    unverified_kid,
 };
 #[cfg(fuzzing)]
 pub use seal::encrypt_anything;

@@ -4,7 +4,7 @@ mod error;
 mod options;
 mod sealed_message;
 
-pub use error::{Malformed, OpenError, OpenErrorKind};
+pub use error::{MalformedMessageError, OpenError, OpenErrorKind};
 pub use options::{OpenOptions, Recipient};
 pub use sealed_message::{SealedMessage, unverified_kid};
 
@@ -25,10 +25,14 @@ pub struct Opener<U = DecryptionKey> {
 }
 
 impl Opener {
-    /// An opener with the default [`OpenOptions`].
+    /// An opener with a decryption key in memory, or a set of them.
     #[must_use]
-    pub fn new(decryption: impl Into<KeySet<DecryptionKey>>, verifying: impl Into<KeySet<VerifyingKey>>) -> Self {
-        Self { decryption: decryption.into(), verifying: verifying.into(), options: OpenOptions::default() }
+    pub fn new(
+        decryption: impl Into<KeySet<DecryptionKey>>,
+        verifying: impl Into<KeySet<VerifyingKey>>,
+        options: OpenOptions,
+    ) -> Self {
+        Self { decryption: decryption.into(), verifying: verifying.into(), options }
     }
 
     /// Opens one compact JWE.
@@ -44,10 +48,14 @@ impl Opener {
 }
 
 impl<U: RemoteDecrypter + Clone> Opener<U> {
-    /// An opener with a remote decryption key, or a set of them, and the default [`OpenOptions`].
+    /// An opener with a remote decryption key, or a set of them.
     #[must_use]
-    pub fn remote(decryption: impl Into<KeySet<U>>, verifying: impl Into<KeySet<VerifyingKey>>) -> Self {
-        Self { decryption: decryption.into(), verifying: verifying.into(), options: OpenOptions::default() }
+    pub fn remote(
+        decryption: impl Into<KeySet<U>>,
+        verifying: impl Into<KeySet<VerifyingKey>>,
+        options: OpenOptions,
+    ) -> Self {
+        Self { decryption: decryption.into(), verifying: verifying.into(), options }
     }
 
     /// Opens one compact JWE with the key that its `kid` selects. Without a `kid`, the keys are tried one by one.
@@ -63,19 +71,10 @@ impl<U: RemoteDecrypter + Clone> Opener<U> {
 }
 
 impl<U> Opener<U> {
-    /// Sets the options.
+    /// The decryption keys, the verifying keys and the options.
     #[must_use]
-    pub fn with_options(mut self, options: OpenOptions) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// Leaves it to the caller to read the JSON, who refuses what is not: [`Opened::json`] is then any bytes that the
-    /// sender signed. For a caller that reads every message anyway, so that its JSON is read once.
-    #[must_use]
-    pub fn leave_json_unread(mut self) -> Self {
-        self.options.check_json = false;
-        self
+    pub fn into_parts(self) -> (KeySet<U>, KeySet<VerifyingKey>, OpenOptions) {
+        (self.decryption, self.verifying, self.options)
     }
 }
 
@@ -92,7 +91,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// The message: JSON in UTF-8, unless [`Opener::leave_json_unread`] left that open.
+    /// The message: JSON in UTF-8, unless [`OpenOptions::check_json`] is off.
     #[must_use]
     pub fn json(&self) -> &[u8] {
         &self.json

@@ -83,20 +83,12 @@ pub struct Sealer<S = SigningKey> {
 }
 
 impl<S> Sealer<S> {
-    /// A sealer with the default [`SealOptions`]. The `kid` of each key, if it has one, is written to its header.
+    /// A sealer. The `kid` of each key, if it has one, is written to its header.
     ///
     /// `signing` is a [`SigningKey`] for [`Sealer::seal`] or a [`RemoteSigner`] for [`Sealer::seal_remote`].
     #[must_use]
-    pub fn new(signing: S, encryption: EncryptionKey) -> Self {
-        let (signing, encryption) = (CurrentKey::new(signing), CurrentKey::new(encryption));
-        Self { signing, encryption, options: SealOptions::default() }
-    }
-
-    /// Sets the options.
-    #[must_use]
-    pub fn with_options(mut self, options: SealOptions) -> Self {
-        self.options = options;
-        self
+    pub fn new(signing: S, encryption: EncryptionKey, options: SealOptions) -> Self {
+        Self { signing: CurrentKey::new(signing), encryption: CurrentKey::new(encryption), options }
     }
 
     /// Signs with this key from now on, here and in all clones.

@@ -51,7 +51,7 @@ impl Provider {
         let verifier = match &issuer {
             Some(issuer) => {
                 let audiences = issuer.add_audiences(&options.token_path, verifier.options().clone());
-                verifier.with_options(audiences)
+                Verifier::new(verifier.audience().clone(), audiences)
             }
             None => verifier,
         };

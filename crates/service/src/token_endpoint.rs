@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bankrail_client_assertion::token::{
-    AccessToken, GrantedScopes, NoScopeGranted, RandomnessError, TokenErrorBody, TokenErrorCode, TokenGrant, TokenHash,
+    AccessToken, GrantedScopes, NoScopeGrantedError, TokenErrorBody, TokenErrorCode, TokenGrant, TokenHash,
     TokenRequest, TokenRequestError, TokenResponse,
 };
 use bankrail_client_assertion::{AssertionError, VerifiedAssertion};
@@ -252,9 +252,9 @@ enum Refusal {
     Form(TokenRequestError),
     OtherCustomer,
     Assertion(AssertionError),
-    Scope(NoScopeGranted),
+    Scope(NoScopeGrantedError),
     Store(StoreError),
-    Randomness(RandomnessError),
+    Randomness(bankrail_jose::RandomError),
     /// The token could not be recorded. The failure of the audit log was logged.
     Audit,
 }

@@ -10,5 +10,5 @@
 mod instruction;
 mod request;
 
-pub use instruction::{NoOutcome, PaymentCondition, PaymentInstruction};
-pub use request::{OriginalRequest, RecordedRequest, RequestMismatch};
+pub use instruction::{PaymentCondition, PaymentInstruction, ReportError};
+pub use request::{OriginalRequest, RecordedRequest, RequestMismatchError};

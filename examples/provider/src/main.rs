@@ -14,7 +14,7 @@ use bankrail::http::serve::{CertificateFiles, Server, Shutdown};
 use bankrail::jose::SigningKey;
 use bankrail::mailbox::Outbox;
 use bankrail::rate_limit::{CounterStore, Limiter, Limits};
-use bankrail::secured_payload::Sealer;
+use bankrail::secured_payload::{SealOptions, Sealer};
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
 use bankrail::service::customers::{CustomerFolder, DirectoryFollower};
 use bankrail::service::delivery::{
@@ -111,7 +111,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 .limiter(limiter.clone())
                 .accounts(Arc::new(ledger.clone()))
                 .endpoints(endpoints.clone(), move |endpoint| -> Arc<dyn SealPayload> {
-                    Arc::new(Sealer::new(signing.clone(), endpoint.encryption_key().clone()))
+                    Arc::new(Sealer::new(signing.clone(), endpoint.encryption_key().clone(), SealOptions::new()))
                 });
             // Accounts that the ledger refuses are logged with their customer, and all others are served.
             let _ = follower.apply(&directory.book()).await;
@@ -128,8 +128,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 .limiter(limiter)
                 .cursor_secret(CursorSecret::from_bytes(secret))
                 .audit(Arc::new(audit), AuditOptions::new());
-            let verifier =
-                Verifier::new(Audience::parse(&issuer)?).with_options(VerifierOptions::new().lenient_clients());
+            let verifier = Verifier::new(Audience::parse(&issuer)?, VerifierOptions::new().lenient_clients());
             let provider = Provider::new(directory.clone(), Arc::new(ledger), keys.0, keys.1, verifier, options)?;
 
             let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;

@@ -2,7 +2,7 @@
 
 use crate::keys::Keys;
 use bankrail::mailbox::{EndpointId, Outbox};
-use bankrail::secured_payload::Sealer;
+use bankrail::secured_payload::{SealOptions, Sealer};
 use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions, TlsRoots,
 };
@@ -24,7 +24,7 @@ pub(crate) fn dispatcher(
     outbox: Arc<dyn Outbox>,
     clock: Arc<dyn Clock>,
 ) -> Result<Dispatcher, Box<dyn Error>> {
-    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key());
+    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key(), SealOptions::new());
     let endpoint = Endpoint::new(EndpointId::parse(ENDPOINT)?, base, Arc::new(sealer))
         .with_api_key(&SecretString::from(api_key))?;
     let endpoints = Endpoints::new();

@@ -3,14 +3,14 @@
 use crate::bank::CUSTOMER;
 use crate::tour::{Sandbox, expect};
 use bankrail::client_assertion::token::{FORM_CONTENT_TYPE, TokenRequest, TokenResponse, names};
-use bankrail::client_assertion::{AssertionBuilder, CustomerCode};
+use bankrail::client_assertion::{AssertionBuilder, AssertionOptions, CustomerCode};
 use bankrail::jose::jws::{Compact, VerifyOptions};
 use bankrail::values::{Clock as _, HyphenatedUuid};
 use std::error::Error;
 
 pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let customer = CustomerCode::parse(CUSTOMER)?;
-    let assertion = AssertionBuilder::new(customer.clone(), sandbox.audience.clone())
+    let assertion = AssertionBuilder::new(customer.clone(), sandbox.audience.clone(), AssertionOptions::new())
         .sign(&sandbox.keys.assertion, sandbox.clock.now())?;
     println!("customer code  {customer}");
     let compact = Compact::parse(&assertion, &VerifyOptions::default())?;

@@ -6,7 +6,7 @@ use crate::server::Server;
 use crate::tls::Certificates;
 use crate::{limits_step, statement_step, token_step, webhook_step};
 use bankrail::client::{Client, ClientOptions, Credentials, Pacing, TlsRoots};
-use bankrail::client_assertion::{Audience, Verifier};
+use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail::rate_limit::Policy;
 use bankrail::service::{Provider, ProviderOptions};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
@@ -82,7 +82,7 @@ async fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let store = Arc::new(SqliteStore::open(folder.path().join("provider.sqlite"), SqliteOptions::new())?);
     let bank = Arc::new(Bank::new(API_KEY, keys.assertion.verifying_key())?);
     let options = ProviderOptions::new().clock(clock.clone()).report_time_zone("Australia/Sydney");
-    let verifier = Verifier::new(audience.clone());
+    let verifier = Verifier::new(audience.clone(), VerifierOptions::new());
     let provider = Provider::new(bank.clone(), bank, store.clone(), store, verifier, options)?;
     let server = Server::start(provider.router(), &certificates).await?;
     let base_url = server.base_url();

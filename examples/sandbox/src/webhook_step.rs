@@ -5,7 +5,7 @@ use crate::server::Server;
 use crate::tour::{Sandbox, expect};
 use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
 use bankrail::mailbox::{EndpointId, Outbox};
-use bankrail::secured_payload::{OpenOptions, Opener, Sealer, SecuredPayload};
+use bankrail::secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail::service::delivery::{Dispatcher, EndpointUrl};
 use bankrail::stores::sqlite::{SqliteInbox, SqliteOptions, SqliteStore};
 use bankrail::values::HyphenatedUuid;
@@ -33,8 +33,8 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let seen = Shared::default();
     let inbox =
         Arc::new(SqliteStore::open(sandbox.folder.path().join("customer.sqlite"), SqliteOptions::new())?.inbox());
-    let opener = Opener::new(sandbox.keys.decryption.clone(), sandbox.keys.signing.verifying_key())
-        .with_options(OpenOptions::customer());
+    let opener =
+        Opener::new(sandbox.keys.decryption.clone(), sandbox.keys.signing.verifying_key(), OpenOptions::customer());
     let options = ReceiversOptions::new().clock(sandbox.clock.clone());
     let receivers = Receivers::new(opener, RECEIVER_KEY, inbox, options)?;
     let worker = receivers.worker(handlers(&seen));
@@ -111,7 +111,8 @@ async fn again(
     headers: DeliveryHeaders,
     seen: &Shared,
 ) -> Result<(), Box<dyn Error>> {
-    let sealer = Sealer::new(sandbox.keys.signing.clone(), sandbox.keys.decryption.encryption_key());
+    let sealer =
+        Sealer::new(sandbox.keys.signing.clone(), sandbox.keys.decryption.encryption_key(), SealOptions::new());
     let body = SecuredPayload::new(sealer.seal(&message.to_json())?).to_json();
     let url = server.base_url() + message.kind().default_path();
     let mut request = sandbox.http.post(url).header("apikey", RECEIVER_KEY).header("content-type", "application/json");

@@ -2,7 +2,7 @@
 
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::EndpointId;
-use bankrail_secured_payload::{Opener, Sealer};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use bankrail_service::delivery::{Endpoint, EndpointUrl, Endpoints};
 use bankrail_values::{HyphenatedUuid, SecretString};
 use bankrail_webhook::{CaseType, DeliveryHeaders, Message, samples};
@@ -26,13 +26,13 @@ impl Keys {
     }
 
     pub(crate) fn opener(&self) -> Opener {
-        Opener::new(self.decryption.clone(), self.signing.verifying_key())
+        Opener::new(self.decryption.clone(), self.signing.verifying_key(), OpenOptions::new())
     }
 }
 
 /// The one receiver, at this address.
 pub(crate) fn endpoints(base: &str, keys: &Keys) -> Endpoints {
-    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key());
+    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key(), SealOptions::new());
     let endpoint = Endpoint::new(endpoint(), EndpointUrl::parse(base).unwrap(), Arc::new(sealer));
     let endpoints = Endpoints::new();
     endpoints.insert(endpoint.with_api_key(&SecretString::from(API_KEY)).unwrap());

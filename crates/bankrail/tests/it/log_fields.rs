@@ -5,7 +5,7 @@ use axum::body::Body;
 use bankrail_client::receivers::{Delivery, Handlers, Receivers, ReceiversOptions, WorkerOptions};
 use bankrail_client::{Client, ClientOptions, Credentials};
 use bankrail_client_assertion::token::names;
-use bankrail_client_assertion::{Audience, Verifier};
+use bankrail_client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Transport, TransportFuture, TransportRequest, TransportResponse,
@@ -137,7 +137,7 @@ async fn calls() {
     let keys = KeySet::new([key.verifying_key()]).unwrap();
     let customer = Customer::new("BILLER".parse().unwrap(), keys, names::STATEMENT_READ.parse().unwrap());
     let (bank, store) = (Arc::new(Bank(Arc::new(customer))), Arc::new(MemoryStore::new()));
-    let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap());
+    let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new());
     let provider = Provider::new(bank.clone(), bank, store.clone(), store, verifier, ProviderOptions::new()).unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -104,7 +104,7 @@ fn verdict(
     };
     let options = VerifierOptions::new();
     let options = if arguments.lenient { options.lenient_clients() } else { options };
-    let verifier = Verifier::new(audience.clone()).with_options(options);
+    let verifier = Verifier::new(audience.clone(), options);
     match verifier.verify(assertion, now, |_| Some(keys)) {
         Ok(verified) => {
             let verdict = format!("accepted, for {}", verified.customer());

@@ -75,7 +75,7 @@ impl Steps<'_> {
             self.note("pass --verify for the next steps")?;
             return Ok(Ok(()));
         };
-        match Opener::new(decryption.clone(), verifying.clone()).with_options(options).open(compact) {
+        match Opener::new(decryption.clone(), verifying.clone(), options).open(compact) {
             Ok(opened) => self.opened(&opened),
             Err(OpenError::Rejected) => {
                 let tried: Vec<String> = verifying.keys().iter().map(VerifyingKey::thumbprint).collect();
@@ -189,7 +189,7 @@ fn probe(compact: &str, decryption: &KeySet<DecryptionKey>, options: &OpenOption
     });
     let strangers = strangers.collect::<Result<Vec<_>, _>>().map_err(|error| causes(&error))?;
     let strangers = KeySet::new(strangers).map_err(|error| causes(&error))?;
-    match Opener::new(decryption.clone(), strangers).with_options(options.clone()).open(compact) {
+    match Opener::new(decryption.clone(), strangers, options.clone()).open(compact) {
         Err(OpenError::NoSigningKey { kid, .. }) => Ok(kid),
         Err(error) => Err(causes(&error)),
         Ok(_) => Err("opened by no key".to_owned()),

@@ -3,7 +3,7 @@
 use super::folder::Folders;
 use crate::keys::jwk_set;
 use bankrail::jose::{CurrentKey, EncryptionKey, SigningKey, VerifyingKey};
-use bankrail::secured_payload::Sealer;
+use bankrail::secured_payload::{SealOptions, Sealer};
 use bankrail::service::delivery::{CpuPool, SealFuture, SealPayload};
 use std::time::Duration;
 use zeroize::Zeroizing;
@@ -26,7 +26,7 @@ pub(super) struct CurrentSealer {
 
 impl SealPayload for CurrentSealer {
     fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a> {
-        let sealer = Sealer::new((*self.signing.get()).clone(), self.encryption.clone());
+        let sealer = Sealer::new((*self.signing.get()).clone(), self.encryption.clone(), SealOptions::new());
         Box::pin(async move { SealPayload::seal(&sealer, json, pool).await })
     }
 }

@@ -114,7 +114,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     if let Some(scopes) = scopes(&directory.book()) {
         options = options.scopes_supported(scopes);
     }
-    let verifier = Verifier::new(audience(&issuer)?).with_options(verifier_options(arguments));
+    let verifier = Verifier::new(audience(&issuer)?, verifier_options(arguments));
     let tokens = Arc::new(store.clone());
     let provider =
         Provider::new(directory.clone(), Arc::new(ledger.clone()), tokens.clone(), tokens, verifier, options)

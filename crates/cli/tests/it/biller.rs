@@ -5,7 +5,7 @@ use crate::{Run, command};
 use bankrail::client::TlsRoots;
 use bankrail::http::tls::client_config;
 use bankrail::jose::SigningKey;
-use bankrail::secured_payload::{Sealer, SecuredPayload};
+use bankrail::secured_payload::{SealOptions, Sealer, SecuredPayload};
 use bankrail::webhook::Message;
 use bankrail_emulator::{Booking, Endpoint, FakeBank, Fault, Webhook};
 use futures_util::StreamExt as _;
@@ -120,7 +120,7 @@ impl<'a> Sender<'a> {
 
     /// A delivery that is right, but perhaps for its signature and its API key. `None`: no answer.
     async fn send(&self, webhook: &Webhook, signing: &SigningKey, api_key: &str) -> Option<u16> {
-        let sealer = Sealer::new(signing.clone(), KEYS.decryption.encryption_key());
+        let sealer = Sealer::new(signing.clone(), KEYS.decryption.encryption_key(), SealOptions::new());
         let body = SecuredPayload::new(sealer.seal(&webhook.message.to_json()).unwrap()).to_json();
         let url = format!("{}{}", self.url, webhook.message.kind().default_path());
         let mut request = self.http.post(url).header("apikey", api_key).header("content-type", "application/json");

@@ -2,7 +2,7 @@
 
 use crate::{Folder, Run, run, text};
 use bankrail::client_assertion::token::names;
-use bankrail::client_assertion::{Audience, Verifier};
+use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail::emulator::{Booking, FakeDirectory, FakeLedger};
 use bankrail::http::serve::{self, server_config};
 use bankrail::jose::{KeySet, RsaSize, SigningKey};
@@ -43,7 +43,7 @@ impl World {
             Arc::new(ledger()),
             Arc::new(store.clone()),
             Arc::new(store),
-            Verifier::new(Audience::parse(AUDIENCE).unwrap()),
+            Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new()),
             options.issuer(&base_url),
         );
         let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();

@@ -1,5 +1,6 @@
 //! The access token and its hash.
 
+use bankrail_jose::{RandomError, random_bytes};
 use bankrail_values::{HyphenatedUuid, SecretString};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -15,11 +16,9 @@ impl AccessToken {
     /// A new token of 122 random bits.
     ///
     /// # Errors
-    /// [`RandomnessError`] if the system gives no random bytes.
-    pub fn generate() -> Result<Self, RandomnessError> {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(|_| RandomnessError)?;
-        Ok(Self(HyphenatedUuid::from_random_bytes(random).to_string().into()))
+    /// [`RandomError`] if the system gives no random bytes.
+    pub fn generate() -> Result<Self, RandomError> {
+        Ok(Self(HyphenatedUuid::from_random_bytes(random_bytes()?).to_string().into()))
     }
 
     /// Checks the text of a token.
@@ -99,9 +98,3 @@ impl fmt::Debug for TokenHash {
 #[error("expected an access token that is a hyphenated GUID")]
 #[non_exhaustive]
 pub struct AccessTokenError;
-
-/// The system gave no random bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no random bytes from the system")]
-#[non_exhaustive]
-pub struct RandomnessError;

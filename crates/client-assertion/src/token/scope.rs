@@ -178,9 +178,9 @@ impl ScopeSet {
     /// rule 4).
     ///
     /// # Errors
-    /// [`NoScopeGranted`] if the intersection is empty. The error code of the answer is `invalid_scope`.
-    pub fn granted_from(&self, permitted: &Self) -> Result<GrantedScopes, NoScopeGranted> {
-        let scopes = self.intersection(permitted).ok_or(NoScopeGranted)?;
+    /// [`NoScopeGrantedError`] if the intersection is empty. The error code of the answer is `invalid_scope`.
+    pub fn granted_from(&self, permitted: &Self) -> Result<GrantedScopes, NoScopeGrantedError> {
+        let scopes = self.intersection(permitted).ok_or(NoScopeGrantedError)?;
         Ok(GrantedScopes { differs: scopes != *self, scopes })
     }
 }
@@ -216,9 +216,9 @@ impl GrantedScopes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("none of the requested scopes is permitted")]
 #[non_exhaustive]
-pub struct NoScopeGranted;
+pub struct NoScopeGrantedError;
 
-impl NoScopeGranted {
+impl NoScopeGrantedError {
     /// The error code for the counterparty: `invalid_scope`.
     #[must_use]
     pub fn code(&self) -> super::TokenErrorCode {

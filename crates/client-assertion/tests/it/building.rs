@@ -8,11 +8,11 @@ use bankrail_values::Timestamp;
 use std::time::Duration;
 
 fn builder() -> AssertionBuilder {
-    AssertionBuilder::new(CustomerCode::parse("C").unwrap(), Audience::parse("urn:a").unwrap())
+    with(AssertionOptions::new())
 }
 
 fn with(options: AssertionOptions) -> AssertionBuilder {
-    builder().with_options(options)
+    AssertionBuilder::new(CustomerCode::parse("C").unwrap(), Audience::parse("urn:a").unwrap(), options)
 }
 
 fn at(millis: i64) -> Timestamp {

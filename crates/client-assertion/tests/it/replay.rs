@@ -1,6 +1,8 @@
 //! Using assertions more than once.
 
-use crate::support::{KEY, NOW, Replays, at, block_on, builder, claims, now, signed, verifier, verifier_with, verify};
+use crate::support::{
+    KEY, NOW, Replays, at, block_on, builder_with, claims, now, signed, verifier, verifier_with, verify,
+};
 use bankrail_client_assertion::{
     AssertionError, AssertionOptions, JwtId, ReplayPolicy, VerifiedAssertion, VerifierOptions,
 };
@@ -68,11 +70,9 @@ fn remembered_for_as_long_as_it_could_be_accepted() {
 #[test]
 fn a_failing_store_is_a_local_fault_and_refuses() {
     let store = Replays { broken: true, ..Replays::default() };
-    let assertion = verify(
-        &verifier(),
-        &builder().with_options(AssertionOptions::new().jwt_id(JwtId::Random)).sign(&KEY, now()).unwrap(),
-    )
-    .unwrap();
+    let assertion =
+        verify(&verifier(), &builder_with(AssertionOptions::new().jwt_id(JwtId::Random)).sign(&KEY, now()).unwrap())
+            .unwrap();
     let error = block_on(assertion.claim(ReplayPolicy::JtiIfPresent, &store, now())).unwrap_err();
     assert!(matches!(error, AssertionError::ReplayStore(_)) && error.is_retryable());
     assert_eq!((error.status(), error.code().as_str()), (503, "temporarily_unavailable"));

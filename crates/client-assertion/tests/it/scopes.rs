@@ -1,6 +1,6 @@
 //! Sets of scopes, and what is granted of them.
 
-use bankrail_client_assertion::token::{NoScopeGranted, Scope, ScopeAccess, ScopeError, ScopeSet, names};
+use bankrail_client_assertion::token::{NoScopeGrantedError, Scope, ScopeAccess, ScopeError, ScopeSet, names};
 
 fn set(text: &str) -> ScopeSet {
     text.parse().unwrap()
@@ -26,7 +26,7 @@ fn granted_is_the_intersection_and_returned_when_it_differs() {
     let fewer = set("A X").granted_from(&permitted).unwrap();
     assert_eq!(fewer.scope_to_return(), Some(&set("A")));
     let otherwise = set("a").granted_from(&permitted);
-    assert!(matches!(otherwise, Err(NoScopeGranted { .. })), "names are compared byte for byte");
+    assert!(matches!(otherwise, Err(NoScopeGrantedError { .. })), "names are compared byte for byte");
 }
 
 #[test]

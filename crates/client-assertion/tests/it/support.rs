@@ -1,7 +1,8 @@
 //! Keys, claims and stores for several tests.
 
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionError, Audience, CustomerCode, VerifiedAssertion, Verifier, VerifierOptions,
+    AssertionBuilder, AssertionError, AssertionOptions, Audience, CustomerCode, VerifiedAssertion, Verifier,
+    VerifierOptions,
 };
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::{RsaSize, SigningKey};
@@ -31,15 +32,19 @@ pub(crate) fn customer() -> CustomerCode {
 }
 
 pub(crate) fn verifier() -> Verifier {
-    Verifier::new(Audience::parse(AUDIENCE).unwrap())
+    verifier_with(VerifierOptions::new())
 }
 
 pub(crate) fn verifier_with(options: VerifierOptions) -> Verifier {
-    verifier().with_options(options)
+    Verifier::new(Audience::parse(AUDIENCE).unwrap(), options)
 }
 
 pub(crate) fn builder() -> AssertionBuilder {
-    AssertionBuilder::new(customer(), Audience::parse(AUDIENCE).unwrap())
+    builder_with(AssertionOptions::new())
+}
+
+pub(crate) fn builder_with(options: AssertionOptions) -> AssertionBuilder {
+    AssertionBuilder::new(customer(), Audience::parse(AUDIENCE).unwrap(), options)
 }
 
 /// The default claims, with members replaced, added or, if the value is empty, removed.

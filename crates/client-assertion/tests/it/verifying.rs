@@ -1,7 +1,8 @@
 //! Every rule of the profile, with values that it accepts and refuses.
 
 use crate::support::{
-    AUDIENCE, KEY, NOW, OTHER_KEY, at, builder, claims, customer, now, signed, verifier, verifier_with, verify,
+    AUDIENCE, KEY, NOW, OTHER_KEY, at, builder, builder_with, claims, customer, now, signed, verifier, verifier_with,
+    verify,
 };
 use bankrail_client_assertion::token::TokenRequest;
 use bankrail_client_assertion::{
@@ -17,7 +18,7 @@ use std::time::Duration;
 #[test]
 fn what_is_built_is_verified() {
     let all = AssertionOptions::new().issuer(true).issued_at(true).jwt_id(JwtId::Text("j1".to_owned()));
-    let assertion = builder().with_options(all).sign(&KEY, now()).unwrap();
+    let assertion = builder_with(all).sign(&KEY, now()).unwrap();
     let verified = verify(&verifier(), &assertion).unwrap();
     assert_eq!((verified.customer(), verified.expires_at()), (&customer(), at(NOW + 300)));
     assert_eq!((verified.issued_at(), verified.jwt_id(), verified.key_id()), (Some(now()), Some("j1"), None));
@@ -125,7 +126,7 @@ fn each_refusal_is_told_apart_locally() {
     let foreign = builder().sign(&OTHER_KEY, now()).unwrap();
     assert!(matches!(verify(&verifier(), &foreign), Err(AssertionError::BadSignature)));
     assert!(matches!(verify(&verifier(), "a.b"), Err(AssertionError::Malformed(_))));
-    let unknown = builder().with_options(AssertionOptions::new().key_id("k2")).sign(&KEY, now()).unwrap();
+    let unknown = builder_with(AssertionOptions::new().key_id("k2")).sign(&KEY, now()).unwrap();
     let found = verifier().verify(&unknown, now(), |_| Some(KEY.verifying_key().with_kid("k1")));
     assert!(matches!(found, Err(AssertionError::NoKey(_))));
 }
@@ -294,10 +295,10 @@ fn the_subject_chooses_the_keys_and_nothing_more() {
     assert!(unverified.verify(&KEY.verifying_key(), now()).is_err());
     // During a rotation both keys are accepted, selected by `kid`.
     let keys = KeySet::new([KEY.verifying_key().with_kid("a"), OTHER_KEY.verifying_key().with_kid("b")]).unwrap();
-    let named = builder().with_options(AssertionOptions::new().key_id("b")).sign(&OTHER_KEY, now()).unwrap();
+    let named = builder_with(AssertionOptions::new().key_id("b")).sign(&OTHER_KEY, now()).unwrap();
     assert_eq!(verifier.read(&named).unwrap().verify(&keys, now()).unwrap().key_id(), Some("b"));
     assert!(verifier.read(&forged).unwrap().verify(&keys, now()).is_ok(), "without a kid, both are tried");
-    let misnamed = builder().with_options(AssertionOptions::new().key_id("a")).sign(&OTHER_KEY, now()).unwrap();
+    let misnamed = builder_with(AssertionOptions::new().key_id("a")).sign(&OTHER_KEY, now()).unwrap();
     assert!(verifier.read(&misnamed).unwrap().verify(&keys, now()).is_err());
 }
 
@@ -393,7 +394,7 @@ proptest! {
     ) {
         let made = Timestamp::from_unix_millis(made * 1000 + 999).unwrap();
         let options = AssertionOptions::new().lifetime(Duration::from_secs(lifetime)).issued_at(true);
-        let assertion = builder().with_options(options).sign(&KEY, made).unwrap();
+        let assertion = builder_with(options).sign(&KEY, made).unwrap();
         let now = Timestamp::from_unix_millis(made.unix_millis() + offset).unwrap();
         let found = verifier().verify(&assertion, now, |_| Some(KEY.verifying_key()));
         let issued = made.unix_millis() - 999;

@@ -1,6 +1,6 @@
 //! The specification's names of the client assertion and the token exchange, typed by hand from it.
 
-use crate::support::{AUDIENCE, KEY, NOW, builder, customer, now, verifier, verify};
+use crate::support::{AUDIENCE, KEY, NOW, builder_with, customer, now, verifier, verify};
 use bankrail_client_assertion::AssertionOptions;
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenErrorCode, TokenRequest, TokenResponse,
@@ -12,7 +12,7 @@ use std::time::Duration;
 #[test]
 fn the_assertion() {
     let options = AssertionOptions::new().lifetime(Duration::from_secs(600));
-    let assertion = builder().with_options(options).sign(&KEY, now()).unwrap();
+    let assertion = builder_with(options).sign(&KEY, now()).unwrap();
     let parts: Vec<Vec<u8>> = assertion.split('.').map(|part| base64url::decode(part).unwrap()).collect();
     let [header, payload, signature] = parts.as_slice() else { panic!("three parts") };
     assert_eq!(serde_json::from_slice::<Value>(header).unwrap(), json!({"alg": "RS256", "typ": "jwt"}));

@@ -40,7 +40,10 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
         let pool = options.concurrency.map_or_else(CpuPool::default, CpuPool::new);
-        Self::with(Opening::here(opener.leave_json_unread(), pool), api_key.into(), inbox, options)
+        // The JSON is read as a message anyway.
+        let (decryption, verifying, open) = opener.into_parts();
+        let opener = Opener::new(decryption, verifying, open.check_json(false));
+        Self::with(Opening::here(opener, pool), api_key.into(), inbox, options)
     }
 
     /// Receivers whose decryption keys are remote, such as in a key service. If a key does not answer within 15 s, the
@@ -54,7 +57,9 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
         inbox: Arc<I>,
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
-        Self::with(Opening::Elsewhere(Arc::new(opener.leave_json_unread())), api_key.into(), inbox, options)
+        let (decryption, verifying, open) = opener.into_parts();
+        let opener = Opener::remote(decryption, verifying, open.check_json(false));
+        Self::with(Opening::Elsewhere(Arc::new(opener)), api_key.into(), inbox, options)
     }
 
     fn with(

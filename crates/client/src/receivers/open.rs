@@ -3,7 +3,7 @@
 use bankrail_http::CpuPool;
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::DEFAULT_TIME_OUT;
-use bankrail_secured_payload::{Malformed, OpenError, Opened, Opener, unverified_kid};
+use bankrail_secured_payload::{MalformedMessageError, OpenError, Opened, Opener, unverified_kid};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -29,7 +29,7 @@ impl Unopened {
     /// The reason for the log, without the text of any header but a `kid`.
     pub(super) fn reason(&self) -> String {
         match &self.error {
-            OpenError::UnsupportedHeader(header) | OpenError::Malformed(Malformed::Header(header)) => {
+            OpenError::UnsupportedHeader(header) | OpenError::Malformed(MalformedMessageError::Header(header)) => {
                 header.member().map_or_else(|| "header".to_owned(), |name| format!("header member {name}"))
             }
             // With the payload's own names.

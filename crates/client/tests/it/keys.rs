@@ -6,7 +6,7 @@ use bankrail_client::receivers::keys::{KeyFileFault, KeyFolder, KeyFolderError, 
 use bankrail_client::receivers::{Receivers, ReceiversOptions};
 use bankrail_jose::{EncryptionKey, KeySet, RsaSize, SigningKey, VerifyingKey};
 use bankrail_mailbox::Inbox;
-use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::MessageKind;
 use std::path::Path;
@@ -37,14 +37,16 @@ pub(crate) fn kids(keys: &KeySet<VerifyingKey>) -> Vec<String> {
 pub(crate) fn receivers(keys: KeySet<VerifyingKey>, source: Arc<dyn SenderKeys>) -> Receivers {
     let inbox: Arc<dyn Inbox> = Arc::new(MemoryStore::new().inbox());
     let options: ReceiversOptions = options().sender_keys(source);
-    Receivers::new(Opener::new(DECRYPTION.clone(), keys), "our-key", inbox, options).unwrap()
+    Receivers::new(Opener::new(DECRYPTION.clone(), keys, OpenOptions::new()), "our-key", inbox, options).unwrap()
 }
 
 /// The status of a delivery that is signed with this key.
 pub(crate) async fn deliver_signed(receivers: &Receivers, signing: &SigningKey, kid: &str) -> u16 {
     let kind = MessageKind::Query;
     let encryption: EncryptionKey = DECRYPTION.encryption_key();
-    let sealed = Sealer::new(signing.clone().with_kid(kid), encryption).seal(message(kind).as_bytes()).unwrap();
+    let sealed = Sealer::new(signing.clone().with_kid(kid), encryption, SealOptions::new())
+        .seal(message(kind).as_bytes())
+        .unwrap();
     let request = delivery(kind, SecuredPayload::new(sealed).to_json());
     receivers.router().oneshot(request).await.unwrap().status().as_u16()
 }

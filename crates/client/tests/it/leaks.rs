@@ -12,7 +12,7 @@ use bankrail_jose::{EncryptionKey, RsaSize, SigningKey, base64url};
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome, Schedule,
 };
-use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail_stores::memory::{MemoryInbox, MemoryStore};
 use bankrail_values::{ManualClock, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::{MessageKind, MessageReadOptions, PaymentOutcome};
@@ -142,7 +142,9 @@ fn bad_deliveries() -> Vec<Request<Body>> {
     let headed = |header: &str| envelope(&format!("{}.{rest}", base64url::encode(header.as_bytes())));
     let message = |json: &str| delivery(KIND, seal(json));
     let by = |signing: SigningKey| {
-        envelope(&Sealer::new(signing, DECRYPTION.encryption_key()).seal(marked().as_bytes()).unwrap())
+        envelope(
+            &Sealer::new(signing, DECRYPTION.encryption_key(), SealOptions::new()).seal(marked().as_bytes()).unwrap(),
+        )
     };
     let bare = jws::sign(&SIGNING, &JwsHeader::new(), marked().as_bytes()).unwrap();
     vec![
@@ -199,7 +201,11 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
     }
     // The key service fails, the inbox fails.
     for hangs in [false, true] {
-        let opener = Opener::remote(Key { hangs, encryption: DECRYPTION.encryption_key() }, SIGNING.verifying_key());
+        let opener = Opener::remote(
+            Key { hangs, encryption: DECRYPTION.encryption_key() },
+            SIGNING.verifying_key(),
+            OpenOptions::new(),
+        );
         let receivers = Receivers::remote(opener, "our-key", inbox(), options()).unwrap();
         assert_eq!(send(&receivers, delivery(KIND, seal(&marked()))).await, StatusCode::INTERNAL_SERVER_ERROR);
     }

@@ -8,7 +8,7 @@ use bankrail_client::receivers::{
     Delivery, DeliveryStage, HandlerError, Handlers, ObservedDelivery, ObservedOutcome, Receivers, ReceiversOptions,
 };
 use bankrail_jose::{RsaSize, SigningKey};
-use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::ManualClock;
 use bankrail_webhook::{MessageKind, PaymentOutcome};
@@ -45,11 +45,17 @@ fn with_header(name: &'static str, value: &str) -> Request<Body> {
 #[tokio::test]
 async fn each_refusal_is_told_with_its_stage() {
     let (seen, options) = observed(options().max_bytes(4_000).max_age(Some(Duration::from_secs(3600))));
-    let opener = Opener::new(DECRYPTION.clone().with_kid("ours"), SIGNING.verifying_key().with_kid("theirs"));
+    let opener = Opener::new(
+        DECRYPTION.clone().with_kid("ours"),
+        SIGNING.verifying_key().with_kid("theirs"),
+        OpenOptions::new(),
+    );
     let receivers = Receivers::new(opener, "our-key", Arc::new(MemoryStore::new().inbox()), options).unwrap();
     let sealed = |signing: &SigningKey, kids: (&str, &str), json: &str| {
         let encryption = DECRYPTION.encryption_key().with_kid(kids.1);
-        let sealed = Sealer::new(signing.clone().with_kid(kids.0), encryption).seal(json.as_bytes()).unwrap();
+        let sealed = Sealer::new(signing.clone().with_kid(kids.0), encryption, SealOptions::new())
+            .seal(json.as_bytes())
+            .unwrap();
         delivery(KIND, SecuredPayload::new(sealed).to_json())
     };
     let stranger = SigningKey::generate(RsaSize::Rsa2048).unwrap();

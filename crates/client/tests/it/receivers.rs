@@ -5,7 +5,7 @@ use axum::http::{Method, Request, Response, StatusCode};
 use bankrail_client::receivers::{Receivers, ReceiversOptions, ReceiversOptionsError};
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{EntryId, Inbox, InboxState};
-use bankrail_secured_payload::{Opener, Sealer, SecuredPayload};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_stores::redis::{RedisInbox, RedisInboxOptions};
 use bankrail_stores::sqlite::SqliteStore;
@@ -43,7 +43,7 @@ fn made<I>(inbox: Arc<I>, options: ReceiversOptions) -> Result<Receivers<I>, Rec
 where
     I: Inbox + ?Sized + 'static,
 {
-    let opener = Opener::new(DECRYPTION.clone(), SIGNING.verifying_key());
+    let opener = Opener::new(DECRYPTION.clone(), SIGNING.verifying_key(), OpenOptions::new());
     Receivers::new(opener, "our-key", inbox, options)
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn message(kind: MessageKind) -> String {
 }
 
 pub(crate) fn seal(json: &str) -> String {
-    let sealer = Sealer::new(SIGNING.clone(), DECRYPTION.encryption_key());
+    let sealer = Sealer::new(SIGNING.clone(), DECRYPTION.encryption_key(), SealOptions::new());
     SecuredPayload::new(sealer.seal(json.as_bytes()).unwrap()).to_json()
 }
 
@@ -199,7 +199,8 @@ async fn every_fault_of_a_message_is_answered_alike() {
     let kind = MessageKind::PaymentOutcome;
     let good = seal(&message(kind));
     let stranger = SigningKey::generate(RsaSize::Rsa2048).unwrap();
-    let forged = Sealer::new(stranger, DECRYPTION.encryption_key()).seal(message(kind).as_bytes()).unwrap();
+    let forged =
+        Sealer::new(stranger, DECRYPTION.encryption_key(), SealOptions::new()).seal(message(kind).as_bytes()).unwrap();
     let mut flipped = SecuredPayload::from_json(good.as_bytes()).unwrap().secured_payload;
     let at = flipped.rfind('.').unwrap() + 3;
     let other = if flipped.as_bytes()[at] == b'A' { "B" } else { "A" };
@@ -226,11 +227,16 @@ async fn every_fault_of_a_message_is_answered_alike() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_log_names_the_keys_of_a_delivery_that_was_not_opened() {
-    let opener = Opener::new(DECRYPTION.clone().with_kid("ours"), SIGNING.verifying_key().with_kid("theirs"));
+    let opener = Opener::new(
+        DECRYPTION.clone().with_kid("ours"),
+        SIGNING.verifying_key().with_kid("theirs"),
+        OpenOptions::new(),
+    );
     let receivers = Receivers::new(opener, "our-key", Arc::new(MemoryStore::new().inbox()), options()).unwrap();
     let kind = MessageKind::Query;
     let seal = |signing: &SigningKey, encryption: bankrail_jose::EncryptionKey| {
-        let sealed = Sealer::new(signing.clone(), encryption).seal(message(kind).as_bytes()).unwrap();
+        let sealed =
+            Sealer::new(signing.clone(), encryption, SealOptions::new()).seal(message(kind).as_bytes()).unwrap();
         SecuredPayload::new(sealed).to_json()
     };
     let stranger = SigningKey::generate(RsaSize::Rsa2048).unwrap();

@@ -6,7 +6,7 @@ use bankrail_client::receivers::{Receivers, ReceiversOptions};
 use bankrail_jose::EncryptionKey;
 use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture};
 use bankrail_mailbox::Inbox;
-use bankrail_secured_payload::Opener;
+use bankrail_secured_payload::{OpenOptions, Opener};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::MessageKind;
 use std::sync::Arc;
@@ -51,7 +51,8 @@ async fn a_delivery_is_answered_whatever_the_key_service_does() {
         (Service::Hangs, StatusCode::INTERNAL_SERVER_ERROR, 0),
     ] {
         let inbox = Arc::new(MemoryStore::new().inbox());
-        let opener = Opener::remote(Key(service, DECRYPTION.encryption_key()), SIGNING.verifying_key());
+        let opener =
+            Opener::remote(Key(service, DECRYPTION.encryption_key()), SIGNING.verifying_key(), OpenOptions::new());
         let receivers = Receivers::remote(opener, "our-key", inbox.clone(), ReceiversOptions::new()).unwrap();
         let answer = receivers.router().oneshot(delivery(kind, seal(&message(kind))));
         let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.expect("an answer in time").unwrap();

@@ -3,7 +3,7 @@ use bankrail_client::{Client, Credentials, ExchangeError, Pacing, TokenError};
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError,
 };
-use bankrail_client_assertion::{Audience, Verifier};
+use bankrail_client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, SignRequest};
 use bankrail_jose::{RsaSize, SigningKey, VerifyingKey};
 use bankrail_values::Clock;
@@ -33,7 +33,7 @@ async fn the_request_is_what_the_specification_says() {
     let form = TokenRequest::from_form(Some(FORM_CONTENT_TYPE), call.body.as_bytes()).unwrap();
     assert_eq!(form.scope(), &token.scopes);
     let audience = Audience::parse(&format!("{}/v1.0/auth", provider.url())).unwrap();
-    let verifier = Verifier::new(audience);
+    let verifier = Verifier::new(audience, VerifierOptions::new());
     let assertion = verifier.read(form.assertion().expose_secret()).unwrap();
     let verified = assertion.verify(&KEY.verifying_key(), clock.now()).unwrap();
     assert_eq!(verified.customer().as_str(), "CUSTOMER");
@@ -52,7 +52,7 @@ async fn audience_scopes_and_jti_are_settings() {
     let call = &provider.calls()[0];
     assert_eq!(call.path, "/base/elsewhere/auth");
     let form = TokenRequest::from_form(Some(FORM_CONTENT_TYPE), call.body.as_bytes()).unwrap();
-    let verifier = Verifier::new(Audience::parse("https://auth.example.com/x").unwrap());
+    let verifier = Verifier::new(Audience::parse("https://auth.example.com/x").unwrap(), VerifierOptions::new());
     let assertion = verifier.read(form.assertion().expose_secret()).unwrap();
     let verified = assertion.verify(&KEY.verifying_key(), clock.now()).unwrap();
     assert_eq!(verified.jwt_id(), None);
@@ -131,7 +131,8 @@ async fn the_key_may_be_remote() {
     let key = || KEY.verifying_key();
     assert!(client(Elsewhere::Signs(key())).tokens().token().await.is_ok());
     let form = TokenRequest::from_form(Some(FORM_CONTENT_TYPE), provider.calls()[0].body.as_bytes()).unwrap();
-    let verifier = Verifier::new(Audience::parse(&format!("{}/v1.0/auth", provider.url())).unwrap());
+    let verifier =
+        Verifier::new(Audience::parse(&format!("{}/v1.0/auth", provider.url())).unwrap(), VerifierOptions::new());
     let read = verifier.read(form.assertion().expose_secret()).unwrap();
     assert!(read.verify(&key(), clock.now()).is_ok());
     for (signer, again) in [
@@ -151,7 +152,8 @@ async fn the_key_may_be_replaced_while_the_client_is_in_use() {
     let lives = 3600;
     provider.tokens([Reply::token(1, lives), Reply::token(2, lives), Reply::token(3, lives)]);
     let in_use = client.clone();
-    let verifier = Verifier::new(Audience::parse(&format!("{}/v1.0/auth", provider.url())).unwrap());
+    let verifier =
+        Verifier::new(Audience::parse(&format!("{}/v1.0/auth", provider.url())).unwrap(), VerifierOptions::new());
     let new = SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid("new");
     let remote = Arc::new(Elsewhere::Signs(KEY.verifying_key()));
     for (call, key) in [KEY.verifying_key(), new.verifying_key(), KEY.verifying_key()].into_iter().enumerate() {

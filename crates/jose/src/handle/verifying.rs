@@ -26,7 +26,7 @@ struct Inner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the signature is not valid")]
 #[non_exhaustive]
-pub struct BadSignature;
+pub struct SignatureError;
 
 public_constructors!(VerifyingKey, Role::Verify);
 
@@ -45,11 +45,11 @@ impl VerifyingKey {
     /// Checks an RS256 signature of bytes. For tokens see [`jws`](crate::jws).
     ///
     /// # Errors
-    /// [`BadSignature`] for every failure.
-    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), BadSignature> {
+    /// [`SignatureError`] for every failure.
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureError> {
         if signature.len() != self.inner.modulus_len {
-            return Err(BadSignature);
+            return Err(SignatureError);
         }
-        self.inner.operation.verify(message, signature).map_err(|_| BadSignature)
+        self.inner.operation.verify(message, signature).map_err(|_| SignatureError)
     }
 }

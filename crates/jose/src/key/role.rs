@@ -66,7 +66,7 @@ pub enum KeySizes {
     /// The specification limits signing keys to 2048 or 4096 bits for the secured payload, not for client assertions:
     /// `bankrail-secured-payload` checks it where it signs and verifies.
     #[default]
-    Specified,
+    Encryption2048,
     /// For every use any length from 2048 to 8192 bits that is a whole number of bytes.
     AnyFrom2048,
 }
@@ -74,8 +74,8 @@ pub enum KeySizes {
 impl KeySizes {
     pub(crate) fn check(self, bits: usize, role: Role) -> Result<(), KeyError> {
         let (fits, expected) = match (self, role) {
-            (Self::Specified, Role::Encrypt | Role::Decrypt) => (bits == 2048, "2048"),
-            (Self::Specified | Self::AnyFrom2048, _) => {
+            (Self::Encryption2048, Role::Encrypt | Role::Decrypt) => (bits == 2048, "2048"),
+            (Self::Encryption2048 | Self::AnyFrom2048, _) => {
                 ((2048..=8192).contains(&bits) && bits.is_multiple_of(8), "2048 to 8192")
             }
         };

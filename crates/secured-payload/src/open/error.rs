@@ -16,7 +16,7 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 pub enum OpenError {
     /// Not a compact JWE, or out of bounds. No key was used.
     #[error(transparent)]
-    Malformed(#[from] Malformed),
+    Malformed(#[from] MalformedMessageError),
     /// A compact JWE with a header outside the profile. No key was used.
     #[error(transparent)]
     UnsupportedHeader(JoseHeaderError),
@@ -135,7 +135,7 @@ impl From<JoseHeaderError> for OpenError {
     fn from(error: JoseHeaderError) -> Self {
         match error {
             JoseHeaderError::TooLong { .. } | JoseHeaderError::NotBase64url | JoseHeaderError::NotObject(_) => {
-                Malformed::Header(error).into()
+                MalformedMessageError::Header(error).into()
             }
             _ => Self::UnsupportedHeader(error),
         }
@@ -157,7 +157,7 @@ impl From<RemoteError> for OpenError {
 /// A text that is not a compact JWE of this profile. All of these faults are found without a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Malformed {
+pub enum MalformedMessageError {
     /// Longer than allowed.
     #[error("expected a message of at most {max} bytes, found {found}")]
     TooLong {

@@ -110,6 +110,14 @@ impl OpenOptions {
         self.recipient = Some(recipient);
         self
     }
+
+    /// Whether the message is checked to be JSON. On by default. If it is off, [`Opened::json`](super::Opened::json) is
+    /// any bytes that the sender signed: for a caller that reads every message anyway, so that its JSON is read once.
+    #[must_use]
+    pub fn check_json(mut self, check: bool) -> Self {
+        self.check_json = check;
+        self
+    }
 }
 
 /// The place where a message names its recipient, and the value expected there.

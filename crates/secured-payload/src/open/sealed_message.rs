@@ -1,7 +1,7 @@
 //! The steps of opening one message, in order.
 
 use super::options::Place;
-use super::{Malformed, OpenError, OpenOptions, Opened};
+use super::{MalformedMessageError, OpenError, OpenOptions, Opened};
 use crate::content::{Authentic, BLOCK_LEN, Ciphertext, NotOpened};
 use crate::deflate;
 use bankrail_jose::header::{HeaderRules, JoseHeader, JoseHeaderError, is_media_type};
@@ -19,9 +19,9 @@ use zeroize::{Zeroize as _, Zeroizing};
 /// ```
 /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
 /// # use bankrail_jose::{KeySet, RsaSize, SigningKey, DecryptionKey, remote::DecryptionOutcome};
-/// # use bankrail_secured_payload::{OpenOptions, SealedMessage, Sealer};
+/// # use bankrail_secured_payload::{OpenOptions, SealedMessage, SealOptions, Sealer};
 /// # let (signing, decryption) = (SigningKey::generate(RsaSize::Rsa2048)?, DecryptionKey::generate(RsaSize::Rsa2048)?);
-/// # let compact = Sealer::new(signing.clone(), decryption.encryption_key()).seal(b"{}")?;
+/// # let compact = Sealer::new(signing.clone(), decryption.encryption_key(), SealOptions::new()).seal(b"{}")?;
 /// # let public = decryption.encryption_key();
 /// # let senders = KeySet::from(signing.verifying_key());
 /// # let ask_the_key_service = |encrypted: &[u8]| decryption.decrypt(encrypted);
@@ -52,10 +52,10 @@ impl<'a> SealedMessage<'a> {
     /// [`OpenError::Malformed`] or [`OpenError::UnsupportedHeader`].
     pub fn parse(compact: &'a str, options: &OpenOptions) -> Result<Self, OpenError> {
         if compact.len() > options.max_message {
-            return Err(Malformed::TooLong { found: compact.len(), max: options.max_message }.into());
+            return Err(MalformedMessageError::TooLong { found: compact.len(), max: options.max_message }.into());
         }
         let [encoded_header, encrypted_key, iv, text, tag] = split(compact)?;
-        let decode = |part, text| base64url::decode(text).map_err(|_| Malformed::NotBase64url { part });
+        let decode = |part, text| base64url::decode(text).map_err(|_| MalformedMessageError::NotBase64url { part });
         let header = decode("header", encoded_header)?;
         let encrypted_key = decode("encrypted key", encrypted_key)?;
         let iv = decode("initialisation vector", iv)?;
@@ -66,7 +66,7 @@ impl<'a> SealedMessage<'a> {
         let header = JoseHeader::from_json(&header, &rules)?;
         check_cty(header.cty(), options.require_cty)?;
 
-        let length = |part, expected, found: usize| Malformed::Length { part, expected, found };
+        let length = |part, expected, found: usize| MalformedMessageError::Length { part, expected, found };
         let found = iv.len();
         let iv = iv.try_into().map_err(|_| length("initialisation vector", "16 bytes", found))?;
         let found = tag.len();
@@ -93,7 +93,7 @@ impl<'a> SealedMessage<'a> {
     /// Checks that the encrypted key is as long as the modulus of `key`. Call it before a remote key is used.
     ///
     /// # Errors
-    /// [`Malformed::Length`].
+    /// [`MalformedMessageError::Length`].
     pub fn check_for(&self, key: &EncryptionKey) -> Result<(), OpenError> {
         if self.encrypted_key.len() == key.public_key().bits().div_ceil(8) { Ok(()) } else { Err(self.wrong_length()) }
     }
@@ -161,7 +161,7 @@ impl<'a> SealedMessage<'a> {
 
     fn wrong_length(&self) -> OpenError {
         let (part, expected) = ("encrypted key", "as many bytes as the key's modulus");
-        Malformed::Length { part, expected, found: self.encrypted_key.len() }.into()
+        MalformedMessageError::Length { part, expected, found: self.encrypted_key.len() }.into()
     }
 
     /// Opens the message with `content_key`. If the tag is wrong, continues with the message unchanged.
@@ -273,7 +273,7 @@ pub fn unverified_kid(compact: &str) -> Option<String> {
     members.get("kid").and_then(JsonValue::as_str).map(excerpt)
 }
 
-fn split(compact: &str) -> Result<[&str; 5], Malformed> {
+fn split(compact: &str) -> Result<[&str; 5], MalformedMessageError> {
     let mut parts = compact.split('.');
     let mut next = || parts.next();
     if let (Some(header), Some(key), Some(iv), Some(text), Some(tag), None) =
@@ -282,10 +282,10 @@ fn split(compact: &str) -> Result<[&str; 5], Malformed> {
         return Ok([header, key, iv, text, tag]);
     }
     if compact.trim_start().starts_with('{') {
-        return Err(Malformed::JsonForm);
+        return Err(MalformedMessageError::JsonForm);
     }
     match compact.bytes().filter(|byte| *byte == b'.').count() + 1 {
-        3 => Err(Malformed::BareSignature),
-        found => Err(Malformed::Parts { found }),
+        3 => Err(MalformedMessageError::BareSignature),
+        found => Err(MalformedMessageError::Parts { found }),
     }
 }

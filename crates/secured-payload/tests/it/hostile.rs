@@ -3,7 +3,7 @@
 use crate::shared::{Keys, SIGNING, backends, compact, outsider, parts};
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::{RsaSize, SigningKey, base64url};
-use bankrail_secured_payload::{Malformed, OpenError, OpenErrorKind, OpenOptions};
+use bankrail_secured_payload::{MalformedMessageError, OpenError, OpenErrorKind, OpenOptions};
 use proptest::prelude::*;
 
 fn signed(payload: &[u8]) -> Vec<u8> {
@@ -148,10 +148,13 @@ fn shapes_lengths_and_headers_are_refused_before_any_key_is_used() {
         assert_eq!(error.kind(), OpenErrorKind::UnsupportedHeader, "{json}");
         assert_eq!((error.http_status(), error.public_message()), (400, OpenError::Rejected.public_message()));
     }
-    assert!(matches!(keys.opener().open(&bare), Err(OpenError::Malformed(Malformed::BareSignature))));
-    assert!(matches!(keys.opener().open(r#" {"protected":""}"#), Err(OpenError::Malformed(Malformed::JsonForm))));
-    let small = keys.opener().with_options(OpenOptions::new().max_message(good.len() - 1));
-    assert!(matches!(small.open(&good), Err(OpenError::Malformed(Malformed::TooLong { .. }))));
+    assert!(matches!(keys.opener().open(&bare), Err(OpenError::Malformed(MalformedMessageError::BareSignature))));
+    assert!(matches!(
+        keys.opener().open(r#" {"protected":""}"#),
+        Err(OpenError::Malformed(MalformedMessageError::JsonForm))
+    ));
+    let small = keys.opener_with(OpenOptions::new().max_message(good.len() - 1));
+    assert!(matches!(small.open(&good), Err(OpenError::Malformed(MalformedMessageError::TooLong { .. }))));
 }
 
 #[test]
@@ -166,7 +169,7 @@ fn inflating_stops_at_the_bound() {
         stream.finish().unwrap()
     };
     let message = outsider::encrypt(&zip, &deflated(&token));
-    let open = |max| keys.opener().with_options(OpenOptions::new().inflate(max)).open(&message);
+    let open = |max| keys.opener_with(OpenOptions::new().inflate(max)).open(&message);
     assert_eq!(open(token.len()).unwrap().json(), json.as_bytes());
     assert_eq!(seen(&open(token.len() - 1).unwrap_err()), seen(&OpenError::Rejected));
     let bomb = outsider::encrypt(&zip, &deflated(&vec![b'a'; 20 << 20]));

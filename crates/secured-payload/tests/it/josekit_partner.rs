@@ -12,7 +12,7 @@ fn josekit_opens_what_is_sealed_here() {
     for keys in backends() {
         for deflate in [false, true] {
             let options = if deflate { SealOptions::new().deflate(true) } else { SealOptions::new() };
-            let sealer = Sealer::new(keys.signing.clone(), keys.encryption()).with_options(options);
+            let sealer = Sealer::new(keys.signing.clone(), keys.encryption(), options);
             let compact = sealer.seal(MESSAGE).unwrap();
             let decrypter = RSA_OAEP.decrypter_from_pem(keys.decryption.to_pkcs8_pem().as_bytes()).unwrap();
             let (inner, header) = josekit::jwe::deserialize_compact(&compact, &decrypter).unwrap();

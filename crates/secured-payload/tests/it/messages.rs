@@ -46,7 +46,7 @@ fn the_headers_are_the_specification_s() {
 
     let (signing, encryption) = (keys.signing.clone().with_kid("s"), keys.encryption().with_kid("w"));
     let options = SealOptions::new().deflate(true).cty(false);
-    let compact = Sealer::new(signing, encryption).with_options(options).seal(b"{}").unwrap();
+    let compact = Sealer::new(signing, encryption, options).seal(b"{}").unwrap();
     assert_eq!(parts(&compact)[0], br#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","zip":"DEF","kid":"w"}"#);
     let opened = keys.customer().open(&compact).unwrap();
     assert_eq!(opened.signed_header().kid(), Some("s"));
@@ -57,7 +57,7 @@ fn the_headers_are_the_specification_s() {
 fn a_signing_key_of_another_size_than_2048_or_4096_bits_neither_seals_nor_opens() {
     for (size, accepted) in [(RsaSize::Rsa3072, false), (RsaSize::Rsa4096, true)] {
         let signing = SigningKey::generate(size).unwrap();
-        let sealed = Sealer::new(signing.clone(), DECRYPTION.encryption_key()).seal(b"{}");
+        let sealed = Sealer::new(signing.clone(), DECRYPTION.encryption_key(), SealOptions::new()).seal(b"{}");
         match sealed {
             Ok(_) => assert!(accepted, "{size:?}"),
             Err(error) => assert!(!accepted && matches!(error, SealError::SigningKeySize { bits: 3072 }), "{error}"),
@@ -65,7 +65,7 @@ fn a_signing_key_of_another_size_than_2048_or_4096_bits_neither_seals_nor_opens(
         // An outsider's message, signed by a key that the receiver knows.
         let signed = jws::sign(&signing, &JwsHeader::new(), b"{}").unwrap();
         let foreign = outsider::encrypt(outsider::HEADER, signed.as_bytes());
-        let opened = Opener::new(DECRYPTION.clone(), signing.verifying_key()).open(&foreign);
+        let opened = Opener::new(DECRYPTION.clone(), signing.verifying_key(), OpenOptions::new()).open(&foreign);
         assert_eq!(opened.is_ok(), accepted, "{size:?}");
     }
 }
@@ -84,7 +84,7 @@ fn every_message_has_keys_of_its_own() {
 fn only_json_within_the_bound_is_sealed() {
     let keys = backends().next().unwrap();
     let options = SealOptions::new().max_payload(10);
-    let sealer = Sealer::new(keys.signing.clone(), keys.encryption()).with_options(options);
+    let sealer = Sealer::new(keys.signing.clone(), keys.encryption(), options);
     assert!(sealer.seal(br#"{"a":1234}"#).is_ok());
     assert!(matches!(sealer.seal(br#"{"a":12345}"#), Err(SealError::TooLong { found: 11, max: 10 })));
     for text in [&b""[..], b"{", b"{} x", b"\"\xff\"", b"{}{}"] {
@@ -98,10 +98,7 @@ fn the_longest_message_is_opened_by_a_customer() {
     let keys = backends().next().unwrap();
     let longest = format!("\"{}\"", "a".repeat(MAX_MESSAGE_BYTES - 2));
     for options in [SealOptions::new(), SealOptions::new().deflate(true)] {
-        let sealed = Sealer::new(keys.signing.clone(), keys.encryption())
-            .with_options(options)
-            .seal(longest.as_bytes())
-            .unwrap();
+        let sealed = Sealer::new(keys.signing.clone(), keys.encryption(), options).seal(longest.as_bytes()).unwrap();
         assert_eq!(keys.customer().open(&sealed).unwrap().json(), longest.as_bytes());
     }
 }
@@ -112,21 +109,21 @@ fn keys_rotate_while_in_use() {
     let [was, is] = ["was", "is"].map(|kid| SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid(kid));
     let ours = KeySet::new([old.clone(), new.clone()]).unwrap();
     let theirs = KeySet::new([was.verifying_key(), is.verifying_key()]).unwrap();
-    let opener = Opener::new(ours.clone(), theirs.clone());
+    let opener = Opener::new(ours.clone(), theirs.clone(), OpenOptions::new());
     for (signing, decryption) in [(&was, &old), (&is, &new)] {
-        let named = Sealer::new(signing.clone(), decryption.encryption_key()).seal(b"{}").unwrap();
+        let named = Sealer::new(signing.clone(), decryption.encryption_key(), SealOptions::new()).seal(b"{}").unwrap();
         let opened = opener.open(&named).unwrap();
         assert_eq!((opened.signing_kid(), opened.encryption_kid()), (signing.kid(), decryption.kid()));
     }
     // A sender without `kid`: all keys are tried.
     let nameless = SigningKey::from_pem(&is.to_pkcs8_pem()).unwrap();
     let encryption = bankrail_jose::EncryptionKey::from_pem(&new.encryption_key().to_spki_pem()).unwrap();
-    let compact = Sealer::new(nameless, encryption).seal(b"{}").unwrap();
+    let compact = Sealer::new(nameless, encryption, SealOptions::new()).seal(b"{}").unwrap();
     let opened = opener.open(&compact).unwrap();
     assert_eq!((opened.signing_kid(), opened.encryption_kid()), (Some("is"), Some("new")));
 
     // The sender's keys are replaced in all clones of its sealer.
-    let sealer = Sealer::new(was.clone(), old.encryption_key());
+    let sealer = Sealer::new(was.clone(), old.encryption_key(), SealOptions::new());
     let in_use = sealer.clone();
     let kids = |sealer: &Sealer| {
         let opened = opener.open(&sealer.seal(b"{}").unwrap()).unwrap();
@@ -138,7 +135,7 @@ fn keys_rotate_while_in_use() {
     sealer.replace_encryption_key(new.encryption_key());
     assert_eq!((kids(&in_use), kids(&sealer)), (("is".to_owned(), "new".to_owned()), kids(&in_use)));
 
-    let late = Sealer::new(was, old.encryption_key()).seal(b"{}").unwrap();
+    let late = Sealer::new(was, old.encryption_key(), SealOptions::new()).seal(b"{}").unwrap();
     theirs.replace([is.verifying_key()]).unwrap();
     let error = opener.open(&late).expect_err("a signing key that is gone");
     assert_eq!(error.to_string(), "none of 1 keys has the token's kid, found the kid \"was\"");
@@ -154,9 +151,8 @@ fn keys_rotate_while_in_use() {
 fn a_message_for_another_recipient_is_refused_if_required() {
     let keys = backends().next().unwrap();
     let options = SealOptions::new().recipient("aud", "biller-1").unwrap();
-    let compact =
-        Sealer::new(keys.signing.clone(), keys.encryption()).with_options(options).seal(br#"{"to":"b2"}"#).unwrap();
-    let open = |recipient| keys.opener().with_options(OpenOptions::new().recipient(recipient)).open(&compact);
+    let compact = Sealer::new(keys.signing.clone(), keys.encryption(), options).seal(br#"{"to":"b2"}"#).unwrap();
+    let open = |recipient| keys.opener_with(OpenOptions::new().recipient(recipient)).open(&compact);
     assert!(open(Recipient::header("aud", "biller-1")).is_ok());
     assert!(open(Recipient::claim("to", "b2")).is_ok());
     for recipient in [
@@ -175,7 +171,7 @@ fn cty_is_absent_or_jwt() {
     let keys = backends().next().unwrap();
     let with =
         |cty: &str| outsider::encrypt(&outsider::HEADER.replace('}', &format!("{cty}}}")), signed(b"{}").as_bytes());
-    let required = keys.opener().with_options(OpenOptions::new().require_cty(true));
+    let required = keys.opener_with(OpenOptions::new().require_cty(true));
     for (cty, accepted, satisfies) in [
         ("", true, false),
         (r#","cty":"JWT""#, true, true),
@@ -193,7 +189,7 @@ fn cty_is_absent_or_jwt() {
 #[test]
 fn the_inner_typ_is_looked_at_if_asked() {
     let keys = backends().next().unwrap();
-    let strict = keys.opener().with_options(OpenOptions::new().require_typ(true));
+    let strict = keys.opener_with(OpenOptions::new().require_typ(true));
     for (typ, accepted) in
         [(Some("JWT"), true), (Some("application/jwt"), true), (Some("at+jwt"), false), (None, false)]
     {
@@ -207,12 +203,13 @@ fn the_inner_typ_is_looked_at_if_asked() {
 
 #[test]
 fn a_signed_text_that_is_not_json_is_the_known_sender_s_fault() {
-    let opener = backends().next().unwrap().opener();
+    let keys = backends().next().unwrap();
+    let opener = keys.opener();
     for payload in [&b""[..], b"{", b"\xff", b"{}\0"] {
         let error = opener.open(&outsider::encrypt(outsider::HEADER, signed(payload).as_bytes())).unwrap_err();
         assert!(matches!(error, OpenError::PayloadInvalid(_)));
         // A caller that reads the JSON itself gets the bytes that were signed.
-        let unread = opener.clone().leave_json_unread();
+        let unread = keys.opener_with(OpenOptions::new().check_json(false));
         let opened = unread.open(&outsider::encrypt(outsider::HEADER, signed(payload).as_bytes())).unwrap();
         assert_eq!(opened.json(), payload);
     }
@@ -253,7 +250,7 @@ proptest! {
         let keys = backends().next().unwrap();
         let json = serde_json::json!({ "text": text }).to_string();
         let options = if deflate { SealOptions::new().deflate(true) } else { SealOptions::new() };
-        let sealer = Sealer::new(keys.signing.clone(), keys.encryption()).with_options(options);
+        let sealer = Sealer::new(keys.signing.clone(), keys.encryption(), options);
         let body = SecuredPayload::new(sealer.seal(json.as_bytes()).unwrap()).to_json();
         let envelope = SecuredPayload::from_json(body.as_bytes()).unwrap();
         let opened = keys.customer().open(&envelope.secured_payload).unwrap();

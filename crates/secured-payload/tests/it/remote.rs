@@ -3,7 +3,7 @@
 use crate::shared::{DECRYPTION, Keys, SIGNING, backends, outsider};
 use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest};
 use bankrail_jose::{DecryptionKey, EncryptionKey, KeySet, RsaSize, SigningKey, VerifyingKey};
-use bankrail_secured_payload::{OpenError, OpenErrorKind, Opener, SealError, Sealer};
+use bankrail_secured_payload::{OpenError, OpenErrorKind, OpenOptions, Opener, SealError, SealOptions, Sealer};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -68,9 +68,14 @@ fn remote_keys_seal_and_open() {
     for keys in backends() {
         let (local, verifying) = (keys.opener(), keys.verifying());
         let service = Service::new(keys, false);
-        let compact = now(Sealer::new(Arc::clone(&service), service.encryption.clone()).seal_remote(b"{}")).unwrap();
+        let compact =
+            now(Sealer::new(Arc::clone(&service), service.encryption.clone(), SealOptions::new()).seal_remote(b"{}"))
+                .unwrap();
         assert_eq!(local.open(&compact).unwrap().json(), b"{}");
-        assert_eq!(now(Opener::remote(service, verifying).open_remote(&compact)).unwrap().json(), b"{}");
+        assert_eq!(
+            now(Opener::remote(service, verifying, OpenOptions::new()).open_remote(&compact)).unwrap().json(),
+            b"{}"
+        );
     }
 }
 
@@ -88,10 +93,12 @@ fn two_remote_keys_overlap() {
         let old = service(0, DECRYPTION.clone());
         let new = service(1, DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
         let both: [Arc<dyn RemoteDecrypter>; 2] = [old.clone(), new.clone()];
-        let both = Opener::remote(KeySet::new(both).unwrap(), old.verifying.clone());
-        let only_old = Opener::remote(Arc::clone(&old), old.verifying.clone());
+        let both = Opener::remote(KeySet::new(both).unwrap(), old.verifying.clone(), OpenOptions::new());
+        let only_old = Opener::remote(Arc::clone(&old), old.verifying.clone(), OpenOptions::new());
         for service in [&old, &new] {
-            let compact = Sealer::new(service.signing.clone(), service.encryption.clone()).seal(b"{}").unwrap();
+            let compact = Sealer::new(service.signing.clone(), service.encryption.clone(), SealOptions::new())
+                .seal(b"{}")
+                .unwrap();
             let opened = now(both.open_remote(&compact)).unwrap();
             assert_eq!(opened.encryption_key().public_key(), service.encryption.public_key());
             let expected = (!Arc::ptr_eq(service, &old)).then_some(other);
@@ -104,7 +111,7 @@ fn two_remote_keys_overlap() {
 fn a_failed_decryption_looks_like_a_wrong_tag() {
     let keys = backends().next().unwrap();
     let (good, verifying) = (keys.sealer().seal(b"{}").unwrap(), keys.verifying());
-    let opener = Opener::remote(Service::new(keys, false), verifying);
+    let opener = Opener::remote(Service::new(keys, false), verifying, OpenOptions::new());
     let mut bad_key = crate::shared::parts(&good);
     bad_key[1][100] ^= 1;
     let mut bad_tag = crate::shared::parts(&good);
@@ -120,9 +127,10 @@ fn an_unreachable_key_is_a_retryable_local_fault() {
     let keys = backends().next().unwrap();
     let (good, verifying) = (keys.sealer().seal(b"{}").unwrap(), keys.verifying());
     let service = Service::new(keys, true);
-    let sealed = now(Sealer::new(Arc::clone(&service), service.encryption.clone()).seal_remote(b"{}"));
+    let sealed =
+        now(Sealer::new(Arc::clone(&service), service.encryption.clone(), SealOptions::new()).seal_remote(b"{}"));
     assert!(matches!(sealed, Err(SealError::Sign(_))));
-    let error = now(Opener::remote(service, verifying).open_remote(&good)).unwrap_err();
+    let error = now(Opener::remote(service, verifying, OpenOptions::new()).open_remote(&good)).unwrap_err();
     assert_eq!((error.kind(), error.is_retryable(), error.http_status()), (OpenErrorKind::Unavailable, true, 500));
 }
 
@@ -134,8 +142,8 @@ fn a_remote_signer_is_replaced_while_it_is_in_use() {
     };
     let (old, new) = (service("old"), service("new"));
     let theirs = KeySet::new([old.verifying.clone(), new.verifying.clone()]).unwrap();
-    let opener = Opener::new(DECRYPTION.clone(), theirs);
-    let sealer = Sealer::new(old, new.encryption.clone());
+    let opener = Opener::new(DECRYPTION.clone(), theirs, OpenOptions::new());
+    let sealer = Sealer::new(old, new.encryption.clone(), SealOptions::new());
     let in_use = sealer.clone();
     let kid = || opener.open(&now(in_use.seal_remote(b"{}")).unwrap()).unwrap().signing_kid().map(str::to_owned);
     assert_eq!(kid().as_deref(), Some("old"));

@@ -3,7 +3,7 @@
 use bankrail_jose::{
     Backend, DecryptionKey, EncryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey, VerifyingKey, base64url,
 };
-use bankrail_secured_payload::{OpenOptions, Opener, Sealer};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -44,15 +44,19 @@ impl Keys {
     }
 
     pub(crate) fn sealer(&self) -> Sealer {
-        Sealer::new(self.signing.clone(), self.encryption())
+        Sealer::new(self.signing.clone(), self.encryption(), SealOptions::new())
     }
 
     pub(crate) fn opener(&self) -> Opener {
-        Opener::new(self.decryption.clone(), self.verifying())
+        self.opener_with(OpenOptions::new())
     }
 
     pub(crate) fn customer(&self) -> Opener {
-        self.opener().with_options(OpenOptions::customer())
+        self.opener_with(OpenOptions::customer())
+    }
+
+    pub(crate) fn opener_with(&self, options: OpenOptions) -> Opener {
+        Opener::new(self.decryption.clone(), self.verifying(), options)
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the provider sends to its customers' receivers (Specification: "Webhook receivers").
 
 use super::schema;
-use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
 use bankrail_webhook::MessageKind;
+use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
 use serde_json::{Map, Value, json};
 
 /// One webhook for each kind of message.

@@ -23,7 +23,7 @@ use bankrail_mailbox::{
     Outbox, OutboxEntry, Outgoing,
 };
 use bankrail_values::{Clock, StoreError, Timestamp};
-use bankrail_webhook::sender::RequestMismatch;
+use bankrail_webhook::sender::RequestMismatchError;
 use bankrail_webhook::{DeliveryHeaders, Message, MessageKind, OutgoingError};
 use futures_util::FutureExt as _;
 use std::future::Future;
@@ -518,7 +518,7 @@ pub enum EnqueueError {
     UnknownRequest,
     /// The outcome or its headers are not those of the recorded request.
     #[error("the outcome does not answer the recorded request")]
-    OtherRequest(#[source] RequestMismatch),
+    OtherRequest(#[source] RequestMismatchError),
     /// The records of requests failed.
     #[error("the records of requests failed")]
     Requests(#[source] StoreError),

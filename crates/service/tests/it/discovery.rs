@@ -3,7 +3,7 @@
 use crate::world::{API_KEY, Answer, World, keys, provider, send, token_request};
 use axum::body::Body;
 use bankrail_client_assertion::token::TokenRequest;
-use bankrail_client_assertion::{AssertionBuilder, Audience};
+use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience};
 use bankrail_service::{ProviderOptions, ProviderOptionsError};
 use bankrail_values::Clock as _;
 use http::{Method, Request, StatusCode};
@@ -114,7 +114,8 @@ async fn scopes_are_published_as_named() {
 #[tokio::test]
 async fn the_issuer_and_the_token_endpoint_are_audiences() {
     let token_status = async |world: &World, audience: &str| {
-        let builder = AssertionBuilder::new("ACME".parse().unwrap(), Audience::parse(audience).unwrap());
+        let builder =
+            AssertionBuilder::new("ACME".parse().unwrap(), Audience::parse(audience).unwrap(), AssertionOptions::new());
         let assertion = builder.sign(&keys()[0], world.clock.now()).unwrap();
         let form = TokenRequest::new(assertion, "GBL.INSTO.ACCOUNTS.STATEMENT.READ".parse().unwrap()).to_form();
         world.send(token_request(API_KEY, form)).await.status

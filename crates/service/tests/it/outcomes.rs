@@ -3,7 +3,7 @@
 use crate::world::{API_KEY, AUDIENCE, FORM, OTHER_KEY, SCOPES, World, keys, statement_request, token_request};
 use axum::body::Body;
 use bankrail_client_assertion::token::{TokenRequest, names};
-use bankrail_client_assertion::{AssertionBuilder, Audience};
+use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience};
 use bankrail_service::CallOutcome;
 use bankrail_values::Clock as _;
 use http::Request;
@@ -21,7 +21,8 @@ async fn outcome(world: &World, request: Request<Body>) -> String {
 }
 
 fn form(world: &World, audience: &str) -> String {
-    let builder = AssertionBuilder::new("ACME".parse().unwrap(), Audience::parse(audience).unwrap());
+    let builder =
+        AssertionBuilder::new("ACME".parse().unwrap(), Audience::parse(audience).unwrap(), AssertionOptions::new());
     let assertion = builder.sign(&keys()[0], world.clock.now()).unwrap();
     TokenRequest::new(assertion, SCOPES.parse().unwrap()).to_form()
 }

@@ -6,7 +6,7 @@ use crate::world::{
 };
 use axum::body::Body;
 use bankrail_client_assertion::token::{AccessToken, TokenErrorBody, TokenErrorCode, TokenRequest, TokenStore, names};
-use bankrail_client_assertion::{AssertionBuilder, Audience, CustomerCode, ReplayPolicy};
+use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, ReplayPolicy};
 use bankrail_service::{ProviderOptions, TokenErrorStyle};
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::Clock;
@@ -159,7 +159,11 @@ async fn bad_assertions_are_answered_alike() {
     let [acme, beta] = keys();
     let now = world.clock.now();
     let of = |customer: &str, audience: &str| {
-        AssertionBuilder::new(CustomerCode::parse(customer).unwrap(), Audience::parse(audience).unwrap())
+        AssertionBuilder::new(
+            CustomerCode::parse(customer).unwrap(),
+            Audience::parse(audience).unwrap(),
+            AssertionOptions::new(),
+        )
     };
     let good = of("ACME", AUDIENCE).sign(acme, now).unwrap();
     let mut tampered = good.clone().into_bytes();
@@ -216,8 +220,8 @@ async fn one_assertion_presented_many_times_at_once_gets_one_token() {
 async fn replay_policies() {
     let plain = |world: &World| {
         let audience = Audience::parse(AUDIENCE).unwrap();
-        let made =
-            AssertionBuilder::new(CustomerCode::parse("ACME").unwrap(), audience).sign(&keys()[0], world.clock.now());
+        let made = AssertionBuilder::new(CustomerCode::parse("ACME").unwrap(), audience, AssertionOptions::new())
+            .sign(&keys()[0], world.clock.now());
         asking(&made.unwrap(), SCOPES)
     };
     for (policy, first, second) in [
@@ -239,7 +243,8 @@ async fn replay_policies() {
 async fn a_scope_that_is_refused_uses_up_no_assertion() {
     let world = World::with(|options| options.replay_policy(ReplayPolicy::WholeAssertion));
     let (code, audience) = (CustomerCode::parse("ACME").unwrap(), Audience::parse(AUDIENCE).unwrap());
-    let assertion = AssertionBuilder::new(code, audience).sign(&keys()[0], world.clock.now()).unwrap();
+    let assertion =
+        AssertionBuilder::new(code, audience, AssertionOptions::new()).sign(&keys()[0], world.clock.now()).unwrap();
     for (scope, status) in [(names::MANDATE_WRITE, 400), (names::STATEMENT_READ, 200), (names::STATEMENT_READ, 401)] {
         let answer = world.send(token_request(API_KEY, asking(&assertion, scope))).await;
         assert_eq!(answer.status.as_u16(), status, "{scope}");
@@ -315,7 +320,10 @@ async fn failures_before_a_valid_signature_never_refuse_a_right_request() {
     let [acme, beta] = keys();
     let signed = |key| {
         let (code, audience) = (CustomerCode::parse("ACME").unwrap(), Audience::parse(AUDIENCE).unwrap());
-        asking(&AssertionBuilder::new(code, audience).sign(key, world.clock.now()).unwrap(), SCOPES)
+        asking(
+            &AssertionBuilder::new(code, audience, AssertionOptions::new()).sign(key, world.clock.now()).unwrap(),
+            SCOPES,
+        )
     };
     let old = signed(acme);
     let mut refused = std::collections::BTreeSet::new();

@@ -8,7 +8,7 @@ use bankrail_camt052::{
 };
 use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenHash, TokenRequest, TokenStore, names};
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayStore, Verifier,
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayStore, Verifier, VerifierOptions,
 };
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_service::{
@@ -252,10 +252,13 @@ impl World {
 
     /// A new assertion of a customer.
     pub(crate) fn assertion(&self, customer: &str, key: &SigningKey) -> String {
-        AssertionBuilder::new(CustomerCode::parse(customer).unwrap(), Audience::parse(AUDIENCE).unwrap())
-            .with_options(AssertionOptions::new().jwt_id(JwtId::Random))
-            .sign(key, self.clock.now())
-            .unwrap()
+        AssertionBuilder::new(
+            CustomerCode::parse(customer).unwrap(),
+            Audience::parse(AUDIENCE).unwrap(),
+            AssertionOptions::new().jwt_id(JwtId::Random),
+        )
+        .sign(key, self.clock.now())
+        .unwrap()
     }
 
     pub(crate) fn form(&self, scope: &str) -> String {
@@ -286,7 +289,7 @@ pub(crate) fn provider<S: TokenStore + ReplayStore>(
     stores: &Arc<S>,
     options: ProviderOptions,
 ) -> Result<Provider, ProviderOptionsError> {
-    let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap());
+    let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new());
     Provider::new(
         Arc::clone(book) as Arc<dyn Directory>,
         Arc::clone(ledger) as Arc<dyn Ledger>,

@@ -1,6 +1,6 @@
 //! One payment instruction and its outcomes, on the sender's side.
 
-use super::{OriginalRequest, RequestMismatch};
+use super::{OriginalRequest, RequestMismatchError};
 use crate::codes::TransactionStatus;
 use crate::ids::Uetr;
 use crate::message::Text35;
@@ -145,13 +145,13 @@ impl PaymentInstruction {
     /// if what was reported is lost.
     ///
     /// # Errors
-    /// [`NoOutcome`]; the instruction is then unchanged.
+    /// [`ReportError`]; the instruction is then unchanged.
     pub fn report(
         &mut self,
         condition: &PaymentCondition,
         now: Timestamp,
         today: Date,
-    ) -> Result<PaymentOutcome, NoOutcome> {
+    ) -> Result<PaymentOutcome, ReportError> {
         let next = self.next(condition, today)?;
         self.reported.push(next);
         let outcome =
@@ -166,21 +166,21 @@ impl PaymentInstruction {
         })
     }
 
-    fn next(&self, condition: &PaymentCondition, today: Date) -> Result<Stage, NoOutcome> {
+    fn next(&self, condition: &PaymentCondition, today: Date) -> Result<Stage, ReportError> {
         let last = self.reported.last().copied();
-        let reported = |last: Stage| NoOutcome::Reported { status: last.status() };
+        let reported = |last: Stage| ReportError::Reported { status: last.status() };
         match (last, condition) {
-            (Some(last @ (Stage::Settled | Stage::Rejected)), _) => Err(NoOutcome::Final { status: last.status() }),
+            (Some(last @ (Stage::Settled | Stage::Rejected)), _) => Err(ReportError::Final { status: last.status() }),
             (_, PaymentCondition::Failed { .. }) => Ok(Stage::Rejected),
             (Some(last), PaymentCondition::FutureDated { .. }) => Err(reported(last)),
             (None, PaymentCondition::FutureDated { requested_execution_date }) => {
                 if *requested_execution_date > today {
                     Ok(Stage::Warehoused { until: *requested_execution_date })
                 } else {
-                    Err(NoOutcome::NotFutureDated { requested_execution_date: *requested_execution_date })
+                    Err(ReportError::NotFutureDated { requested_execution_date: *requested_execution_date })
                 }
             }
-            (Some(Stage::Warehoused { until }), _) if today < until => Err(NoOutcome::NotDue { until }),
+            (Some(Stage::Warehoused { until }), _) if today < until => Err(ReportError::NotDue { until }),
             (Some(last @ Stage::Pending), PaymentCondition::Delayed) => Err(reported(last)),
             (_, PaymentCondition::Delayed) => Ok(Stage::Pending),
             (_, PaymentCondition::Settled) => Ok(Stage::Settled),
@@ -188,22 +188,22 @@ impl PaymentInstruction {
     }
 
     /// Checks that an outcome is one of this instruction's that was reported.
-    pub(super) fn check(&self, outcome: &PaymentOutcome) -> Result<(), RequestMismatch> {
+    pub(super) fn check(&self, outcome: &PaymentOutcome) -> Result<(), RequestMismatchError> {
         if outcome.instruction_identification.as_ref().is_some_and(|id| *id != self.instruction_identification) {
-            return Err(RequestMismatch::Instruction { pointer: "/instruction_identification" });
+            return Err(RequestMismatchError::Instruction { pointer: "/instruction_identification" });
         }
         if outcome.uetr.is_some() && outcome.uetr != self.uetr {
-            return Err(RequestMismatch::Instruction { pointer: "/uetr" });
+            return Err(RequestMismatchError::Instruction { pointer: "/uetr" });
         }
         let reported = self.reported.iter().any(|stage| stage.status() == outcome.transaction_status);
-        if reported { Ok(()) } else { Err(RequestMismatch::Status) }
+        if reported { Ok(()) } else { Err(RequestMismatchError::Status) }
     }
 }
 
 /// Why nothing is reported about a payment instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NoOutcome {
+pub enum ReportError {
     /// A final status was reported: nothing follows it.
     #[error("expected an instruction without a final status, found {status}")]
     Final {

@@ -52,13 +52,13 @@ impl OriginalRequest {
     /// Checks that headers echo this request: the same `X-RequestKey`, and no `X-Correlation-Id` but the request's.
     ///
     /// # Errors
-    /// [`RequestMismatch::Header`].
-    pub fn check(&self, headers: &DeliveryHeaders) -> Result<(), RequestMismatch> {
+    /// [`RequestMismatchError::Header`].
+    pub fn check(&self, headers: &DeliveryHeaders) -> Result<(), RequestMismatchError> {
         if headers.request_key != Some(self.request_key) {
-            return Err(RequestMismatch::Header { name: REQUEST_KEY });
+            return Err(RequestMismatchError::Header { name: REQUEST_KEY });
         }
         if headers.correlation_id.is_some() && headers.correlation_id != self.correlation_id {
-            return Err(RequestMismatch::Header { name: CORRELATION_ID });
+            return Err(RequestMismatchError::Header { name: CORRELATION_ID });
         }
         Ok(())
     }
@@ -88,15 +88,15 @@ impl RecordedRequest {
     /// that [`PaymentInstruction::report`] made.
     ///
     /// # Errors
-    /// [`RequestMismatch`].
-    pub fn check(&self, message: &Message, headers: &DeliveryHeaders) -> Result<(), RequestMismatch> {
+    /// [`RequestMismatchError`].
+    pub fn check(&self, message: &Message, headers: &DeliveryHeaders) -> Result<(), RequestMismatchError> {
         match (self, message) {
             (Self::Mandate(request), Message::MandateOutcome(_)) => request.check(headers),
             (Self::Payment(instruction), Message::PaymentOutcome(outcome)) => {
                 instruction.request().check(headers)?;
                 instruction.check(outcome)
             }
-            _ => Err(RequestMismatch::Kind),
+            _ => Err(RequestMismatchError::Kind),
         }
     }
 }
@@ -104,7 +104,7 @@ impl RecordedRequest {
 /// A message that does not answer the request that was recorded. It shows neither keys nor identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RequestMismatch {
+pub enum RequestMismatchError {
     /// A message of another kind than the request's outcomes.
     #[error("expected an outcome of the request's kind, found another message")]
     Kind,

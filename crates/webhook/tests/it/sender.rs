@@ -2,7 +2,7 @@
 
 use bankrail_values::{Date, HyphenatedUuid, Timestamp};
 use bankrail_webhook::sender::{
-    NoOutcome, OriginalRequest, PaymentCondition, PaymentInstruction, RecordedRequest, RequestMismatch,
+    OriginalRequest, PaymentCondition, PaymentInstruction, RecordedRequest, ReportError, RequestMismatchError,
 };
 use bankrail_webhook::*;
 
@@ -61,17 +61,17 @@ fn a_settlement_outcome_follows_a_warehoused_instruction_from_its_date_on() {
     warehoused.report(&future_dated(), now(), day(29)).unwrap();
     assert_eq!(warehoused.due(), Some(day(30)));
     for early in [PaymentCondition::Settled, PaymentCondition::Delayed] {
-        assert_eq!(warehoused.report(&early, now(), day(29)), Err(NoOutcome::NotDue { until: day(30) }));
+        assert_eq!(warehoused.report(&early, now(), day(29)), Err(ReportError::NotDue { until: day(30) }));
         assert!(warehoused.clone().report(&early, now(), day(30)).is_ok());
         assert!(warehoused.clone().report(&early, now(), day(31)).is_ok());
     }
     assert!(warehoused.clone().report(&failed(), now(), day(29)).is_ok(), "it may be found invalid on any day");
     let again = warehoused.report(&future_dated(), now(), day(29));
-    assert_eq!(again, Err(NoOutcome::Reported { status: TransactionStatus::Warehoused }));
+    assert_eq!(again, Err(ReportError::Reported { status: TransactionStatus::Warehoused }));
     for not_future in [28, 29] {
         let condition = PaymentCondition::FutureDated { requested_execution_date: day(not_future) };
         let refused = instruction().report(&condition, now(), day(29));
-        assert_eq!(refused, Err(NoOutcome::NotFutureDated { requested_execution_date: day(not_future) }));
+        assert_eq!(refused, Err(ReportError::NotFutureDated { requested_execution_date: day(not_future) }));
     }
 }
 
@@ -83,7 +83,7 @@ fn a_settlement_outcome_follows_a_delayed_instruction() {
     assert_eq!(delayed.due(), None);
     for condition in [PaymentCondition::Delayed, future_dated()] {
         let again = delayed.report(&condition, now(), day(29));
-        assert_eq!(again, Err(NoOutcome::Reported { status: TransactionStatus::SettlementPending }));
+        assert_eq!(again, Err(ReportError::Reported { status: TransactionStatus::SettlementPending }));
     }
     for condition in [PaymentCondition::Settled, failed()] {
         let mut delayed = delayed.clone();
@@ -102,7 +102,7 @@ fn nothing_follows_a_final_status() {
         let before = done.clone();
         for condition in [PaymentCondition::Settled, future_dated(), PaymentCondition::Delayed, failed()] {
             let refused = done.report(&condition, now(), day(31));
-            assert_eq!(refused, Err(NoOutcome::Final { status: status.clone() }));
+            assert_eq!(refused, Err(ReportError::Final { status: status.clone() }));
         }
         assert_eq!(done, before);
     }
@@ -154,7 +154,7 @@ fn an_outcome_echoes_its_request() {
     ] {
         let mut other = headers;
         (other.request_key, other.correlation_id) = (request_key, correlation_id);
-        assert_eq!(check(&outcome, &other), Err(RequestMismatch::Header { name }));
+        assert_eq!(check(&outcome, &other), Err(RequestMismatchError::Header { name }));
     }
     let of = |change: fn(&mut PaymentOutcome)| {
         let Message::PaymentOutcome(mut outcome) = outcome.clone() else { unreachable!() };
@@ -164,18 +164,18 @@ fn an_outcome_echoes_its_request() {
     assert_eq!(of(|outcome| outcome.uetr = None), Ok(()));
     assert_eq!(
         of(|outcome| outcome.instruction_identification = Some("I-43".parse().unwrap())),
-        Err(RequestMismatch::Instruction { pointer: "/instruction_identification" })
+        Err(RequestMismatchError::Instruction { pointer: "/instruction_identification" })
     );
     assert_eq!(
         of(|outcome| outcome.uetr = Some("ba5eba11-0000-4000-8000-00000000002b".parse().unwrap())),
-        Err(RequestMismatch::Instruction { pointer: "/uetr" })
+        Err(RequestMismatchError::Instruction { pointer: "/uetr" })
     );
     let never = of(|outcome| outcome.transaction_status = TransactionStatus::SettlementCompleted);
-    assert_eq!(never, Err(RequestMismatch::Status));
+    assert_eq!(never, Err(RequestMismatchError::Status));
     let mandate = Message::from(samples::mandate_outcome(&ActionType::Create, &ActionStatus::Pending));
-    assert_eq!(check(&mandate, &headers), Err(RequestMismatch::Kind));
+    assert_eq!(check(&mandate, &headers), Err(RequestMismatchError::Kind));
     RecordedRequest::Mandate(*instruction.request()).check(&mandate, &headers).unwrap();
-    assert!(!RequestMismatch::Status.to_string().contains("I-4"));
+    assert!(!RequestMismatchError::Status.to_string().contains("I-4"));
 }
 
 #[test]

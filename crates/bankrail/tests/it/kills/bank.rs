@@ -5,7 +5,7 @@ use super::{CUSTOMER_KEY, DRAIN, Surroundings, print, reference};
 use crate::both::{endpoint, endpoints, query};
 use bankrail_camt052::EntryBuilder;
 use bankrail_client_assertion::token::{ScopeSet, names};
-use bankrail_client_assertion::{Audience, Verifier};
+use bankrail_client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail_http::serve::Server;
 use bankrail_jose::KeySet;
 use bankrail_mailbox::{Outbox, Schedule};
@@ -83,7 +83,7 @@ async fn serve(found: &Surroundings, store: &SqliteStore) -> impl Future<Output 
         Arc::new(Books(store.clone())),
         Arc::new(store.clone()),
         Arc::new(store.clone()),
-        Verifier::new(Audience::parse(&url).unwrap()),
+        Verifier::new(Audience::parse(&url).unwrap(), VerifierOptions::new()),
         ProviderOptions::new()
             .clock(Arc::new(found.clock))
             .cursor_secret(CursorSecret::from_bytes([7; 32]))

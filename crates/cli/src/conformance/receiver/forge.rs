@@ -179,7 +179,7 @@ pub(super) fn random(length: usize) -> Result<Vec<u8>, Failure> {
 mod tests {
     use super::*;
     use bankrail::jose::DecryptionKey;
-    use bankrail::secured_payload::{OpenError, Opener};
+    use bankrail::secured_payload::{OpenError, OpenOptions, Opener};
 
     /// What is refused is refused for its one fault, because without it the same code makes good messages.
     #[test]
@@ -189,7 +189,7 @@ mod tests {
             DecryptionKey::generate(RsaSize::Rsa2048).unwrap(),
         );
         let forge = Forge::new(&signing, decryption.encryption_key()).unwrap();
-        let opener = Opener::new(decryption, signing.verifying_key());
+        let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new());
         let open = |compact: String| opener.open(&compact).map(|opened| opened.json().to_vec());
         let sealed = forge.sealed(&json!({}), &json!({"typ": "JWT"}), b"{\"a\":1}").unwrap();
         assert_eq!(open(sealed).unwrap(), b"{\"a\":1}");

@@ -9,7 +9,7 @@ use crate::failure::{Failure, causes};
 use crate::input;
 use crate::keys::file;
 use bankrail::jose::SigningKey;
-use bankrail::secured_payload::Sealer;
+use bankrail::secured_payload::{SealOptions, Sealer};
 use bankrail::values::excerpt;
 use bankrail::webhook::MessageKind;
 use http::{HeaderName, HeaderValue};
@@ -96,8 +96,8 @@ impl Settings {
         let encryption = file::encryption(encrypt_to, self.encrypt_kid.as_deref())?;
         let large = self.sign_4096.as_deref().map(|path| large(path, self.sign_4096_kid.as_deref())).transpose()?;
         Ok(Keys {
-            sealer: Sealer::new(signing.clone(), encryption.clone()),
-            large: large.map(|key| Sealer::new(key, encryption.clone())),
+            sealer: Sealer::new(signing.clone(), encryption.clone(), SealOptions::new()),
+            large: large.map(|key| Sealer::new(key, encryption.clone(), SealOptions::new())),
             forge: Forge::new(&signing, encryption)?,
         })
     }

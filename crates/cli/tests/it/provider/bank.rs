@@ -154,8 +154,8 @@ impl Customer {
     fn form(&self, audience: &str) -> String {
         let key = self.key();
         let code = self.text("customer").parse().unwrap();
-        let builder = AssertionBuilder::new(code, Audience::parse(audience).unwrap());
-        let builder = builder.with_options(AssertionOptions::new().jwt_id(JwtId::Random));
+        let options = AssertionOptions::new().jwt_id(JwtId::Random);
+        let builder = AssertionBuilder::new(code, Audience::parse(audience).unwrap(), options);
         let scope = self.file["scopes"][0].as_str().unwrap().parse().unwrap();
         TokenRequest::new(builder.sign(&key, SystemClock.now()).unwrap(), scope).to_form()
     }

@@ -37,7 +37,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 /// ```no_run
 /// use bankrail_client::receivers::keys::KeyFolder;
 /// use bankrail_client::receivers::ReceiversOptions;
-/// use bankrail_secured_payload::Opener;
+/// use bankrail_secured_payload::{OpenOptions, Opener};
 /// use std::sync::Arc;
 ///
 /// # fn example(mine: bankrail_jose::DecryptionKey) -> Result<(), Box<dyn std::error::Error>> {
@@ -45,7 +45,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 /// for key in unusable {
 ///     eprintln!("{key}");
 /// }
-/// let opener = Opener::new(mine, theirs.keys());
+/// let opener = Opener::new(mine, theirs.keys(), OpenOptions::new());
 /// // Reads the folder again when a message is signed under an unknown `kid`.
 /// let options = ReceiversOptions::new().sender_keys(Arc::new(theirs));
 /// # let _ = (opener, options);

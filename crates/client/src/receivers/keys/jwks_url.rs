@@ -35,12 +35,12 @@ const MAX_ETAG: usize = 256;
 /// ```no_run
 /// use bankrail_client::receivers::keys::{JwksUrl, JwksUrlOptions};
 /// use bankrail_client::receivers::ReceiversOptions;
-/// use bankrail_secured_payload::Opener;
+/// use bankrail_secured_payload::{OpenOptions, Opener};
 /// use std::sync::Arc;
 ///
 /// # async fn example(mine: bankrail_jose::DecryptionKey) -> Result<(), Box<dyn std::error::Error>> {
 /// let theirs = JwksUrl::fetch("https://bank.example/keys.jwks", JwksUrlOptions::new()).await?;
-/// let opener = Opener::new(mine, theirs.keys());
+/// let opener = Opener::new(mine, theirs.keys(), OpenOptions::new());
 /// let options = ReceiversOptions::new().sender_keys(Arc::new(theirs.clone()));
 /// tokio::spawn(async move { theirs.run(std::future::pending()).await });
 /// # let _ = (opener, options);

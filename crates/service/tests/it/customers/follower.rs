@@ -3,7 +3,7 @@
 use super::fixture::{Folder, customer, record};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::{CallType, Limiter, default_limits};
-use bankrail_secured_payload::Sealer;
+use bankrail_secured_payload::{SealOptions, Sealer};
 use bankrail_service::customers::{
     AccountRegistrar, CustomerBook, DirectoryFollower, SqliteDirectory, SqliteDirectoryOptions,
 };
@@ -66,7 +66,7 @@ fn followed() -> Followed {
         .endpoints(endpoints.clone(), move |endpoint| {
             made.fetch_add(1, Ordering::SeqCst);
             let bank = crate::world::keys()[1].clone();
-            Arc::new(Sealer::new(bank, endpoint.encryption_key().clone())) as Arc<dyn SealPayload>
+            Arc::new(Sealer::new(bank, endpoint.encryption_key().clone(), SealOptions::new())) as Arc<dyn SealPayload>
         });
     Followed { follower, limiter, endpoints, register, sealers }
 }

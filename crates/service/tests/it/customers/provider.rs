@@ -3,7 +3,7 @@
 use super::fixture::{Folder, customer};
 use crate::world::{API_KEY, AUDIENCE, World, send, statement_request, token_request};
 use bankrail_client_assertion::token::names;
-use bankrail_client_assertion::{Audience, Verifier};
+use bankrail_client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail_service::{CursorSecret, Provider, ProviderOptions};
 use http::StatusCode;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ async fn a_removed_customer_is_refused_with_a_token_that_is_still_valid() {
         world.ledger.clone(),
         world.stores.clone(),
         world.stores.clone(),
-        Verifier::new(Audience::parse(AUDIENCE).unwrap()),
+        Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new()),
         ProviderOptions::new().clock(world.clock.clone()).cursor_secret(CursorSecret::from_bytes([9; 32])),
     );
     let router = provider.unwrap().router();

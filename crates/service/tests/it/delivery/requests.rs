@@ -5,7 +5,7 @@ use bankrail_mailbox::EndpointId;
 use bankrail_service::delivery::{EnqueueError, Requests};
 use bankrail_values::{Clock as _, HyphenatedUuid, StoreErrorKind, StoreFuture};
 use bankrail_webhook::sender::{
-    OriginalRequest, PaymentCondition, PaymentInstruction, RecordedRequest, RequestMismatch,
+    OriginalRequest, PaymentCondition, PaymentInstruction, RecordedRequest, RequestMismatchError,
 };
 use bankrail_webhook::{ActionStatus, ActionType, CaseType, DeliveryHeaders, Message, samples};
 use std::sync::{Arc, Mutex};
@@ -65,7 +65,7 @@ async fn an_outcome_echoes_the_key_of_its_recorded_request() {
     records.mandates.lock().unwrap().push((outcome.request_id.unwrap(), request));
     let other = DeliveryHeaders::answering(&OriginalRequest::new(fresh()), fresh());
     let refused = enqueue(outcome.clone().into(), other).await.unwrap_err();
-    let expected = RequestMismatch::Header { name: "X-RequestKey" };
+    let expected = RequestMismatchError::Header { name: "X-RequestKey" };
     assert!(matches!(refused, EnqueueError::OtherRequest(found) if found == expected), "{refused:?}");
     assert_eq!(world.pending().await, 0, "nothing was stored");
     enqueue(outcome.clone().into(), headers).await.unwrap();
@@ -99,7 +99,7 @@ async fn no_outcome_of_a_payment_is_enqueued_after_its_final_one() {
     rejected.transaction_status_reason_code = Some("AM04".parse().unwrap());
     let headers = DeliveryHeaders::answering(instruction.request(), fresh());
     let refused = world.dispatcher.enqueue(&world.acme, &rejected.into(), headers).await.unwrap_err();
-    assert!(matches!(refused, EnqueueError::OtherRequest(RequestMismatch::Status)), "{refused:?}");
+    assert!(matches!(refused, EnqueueError::OtherRequest(RequestMismatchError::Status)), "{refused:?}");
     assert_eq!(world.pending().await, 2);
 }
 

@@ -2,7 +2,7 @@
 
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{DeliveryRecord, EndpointId, EntryId, Outbox, OutboxCounts, OutboxEntry};
-use bankrail_secured_payload::{Opener, Sealer};
+use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, SealPayload, Transport, TransportErrorKind,
     TransportFuture, TransportRequest, TransportResponse,
@@ -27,12 +27,12 @@ fn keys() -> &'static (SigningKey, [DecryptionKey; 2]) {
 
 pub(crate) fn sealer(customer: usize) -> Arc<Sealer> {
     let (signing, customers) = keys();
-    Arc::new(Sealer::new(signing.clone(), customers[customer].encryption_key()))
+    Arc::new(Sealer::new(signing.clone(), customers[customer].encryption_key(), SealOptions::new()))
 }
 
 fn opener(customer: usize) -> Opener {
     let (signing, customers) = keys();
-    Opener::new(customers[customer].clone(), signing.verifying_key())
+    Opener::new(customers[customer].clone(), signing.verifying_key(), OpenOptions::new())
 }
 
 /// What the receiver does with the next request.

@@ -5,7 +5,7 @@ use super::loading::sample;
 use crate::world::{API_KEY, AUDIENCE, World, send, statement_request};
 use bankrail_camt052::{Document, Mode, ReadOptions};
 use bankrail_client_assertion::token::names;
-use bankrail_client_assertion::{Audience, Verifier};
+use bankrail_client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail_service::{LoadOptions, Provider, ProviderOptions, RegisteredAccount};
 use bankrail_values::{Clock, Currency};
 use std::io::Cursor;
@@ -25,7 +25,7 @@ async fn a_loaded_document_is_served_with_equal_entries() {
     world.clock.set("2021-07-28T15:00:00.000Z".parse().unwrap());
     let options =
         ProviderOptions::new().clock(Arc::clone(&world.clock) as Arc<dyn Clock>).report_time_zone("Australia/Sydney");
-    let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap());
+    let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new());
     let (book, stores) = (Arc::clone(&world.book), Arc::clone(&world.stores));
     let provider = Provider::new(book, Arc::new(ledger), stores.clone(), stores, verifier, options).unwrap();
     let served = async |narrative: bool| {
