@@ -50,7 +50,7 @@ fn measure(backend: Backend, rounds: usize) -> [Vec<f64>; 4] {
     let encryption = decryption.encryption_key();
     let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new());
     let sealer = Sealer::new(signing, encryption.clone(), SealOptions::new());
-    let mut random = Random(u64::from_le_bytes(bankrail_jose::random_bytes().unwrap()) | 1);
+    let mut random = Random(u64::from_le_bytes(bankrail_values::random_bytes().unwrap()) | 1);
     let messages = [0, 1, 2, 3].map(|class| {
         let make = |_| {
             let sealed = sealer.seal(&[b"\"", "x".repeat(512).as_bytes(), b"\""].concat()).unwrap();

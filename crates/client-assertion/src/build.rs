@@ -1,11 +1,11 @@
 //! Making assertions.
 
-use crate::{AssertionOptions, Audience, CustomerCode, JwtId, MAX_LIFETIME};
+use crate::{AssertionOptions, Audience, CustomerCode, JwtId, MAX_LIFETIME, is_lifetime};
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::remote::RemoteSigner;
-use bankrail_jose::{RandomError, SignError, SigningKey, random_bytes};
+use bankrail_jose::{SignError, SigningKey};
 use bankrail_values::json::JsonObjectWriter;
-use bankrail_values::{HyphenatedUuid, Timestamp};
+use bankrail_values::{HyphenatedUuid, RandomnessError, Timestamp, random_bytes};
 use std::time::Duration;
 
 /// Makes the assertions of one customer (Specification: "Client assertion (JWT) the customer builds").
@@ -52,8 +52,7 @@ impl AssertionBuilder {
     /// # Errors
     /// [`AssertionBuildError::Lifetime`], [`AssertionBuildError::JwtId`], [`AssertionBuildError::Random`].
     pub fn claims_json(&self, now: Timestamp) -> Result<String, AssertionBuildError> {
-        // A lifetime of less than a second is cut to zero: the assertion would be expired when it is made.
-        if self.options.lifetime < Duration::from_secs(1) || self.options.lifetime > MAX_LIFETIME {
+        if !is_lifetime(self.options.lifetime) {
             return Err(AssertionBuildError::Lifetime { found: self.options.lifetime });
         }
         let issued = now.unix_seconds();
@@ -134,7 +133,7 @@ pub enum AssertionBuildError {
     },
     /// The operating system gave no random bytes.
     #[error(transparent)]
-    Random(#[from] RandomError),
+    Random(#[from] RandomnessError),
     /// The signature could not be made.
     #[error("the assertion could not be signed")]
     Sign(#[source] SignError),

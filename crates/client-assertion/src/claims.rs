@@ -12,6 +12,13 @@ pub(crate) const LIMITS: JsonLimits = JsonLimits::new().max_bytes(12 * 1024).max
 /// the customer builds" and "Limits", rule 4). It bounds assertions that are made and that are verified.
 pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
 
+/// Whether an assertion may be made for this long: for 1 s to [`MAX_LIFETIME`]. A lifetime of less than a second is cut
+/// to zero: the assertion would be expired when it is made.
+#[must_use]
+pub fn is_lifetime(lifetime: Duration) -> bool {
+    (Duration::from_secs(1)..=MAX_LIFETIME).contains(&lifetime)
+}
+
 /// The claims that this crate reads.
 const NAMES: [&str; 7] = ["sub", "aud", "iss", "exp", "nbf", "iat", "jti"];
 

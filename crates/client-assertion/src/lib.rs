@@ -16,7 +16,7 @@ mod verify;
 
 pub use audience::{Audience, AudienceError};
 pub use build::{AssertionBuildError, AssertionBuilder};
-pub use claims::MAX_LIFETIME;
+pub use claims::{MAX_LIFETIME, is_lifetime};
 pub use customer::{CustomerCode, CustomerCodeError};
 pub use error::AssertionError;
 pub use options::{AssertionOptions, JwtId, TypRule, VerifierOptions};

@@ -4,25 +4,22 @@ mod options;
 
 pub use options::{ClientOptions, ClientOptionsError};
 
-use crate::endpoint::Endpoint;
 use crate::http_client::{HttpClientError, HttpClientOptions};
 use crate::pace::Closing;
 use crate::statement::{self, StatementClient};
 use crate::token::{Exchange, KeptTokens, TokenSource};
 use crate::transport::Transport;
 use bankrail_client_assertion::token::TokenResponse;
-use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, MAX_LIFETIME};
+use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, is_lifetime};
+use bankrail_http::EndpointUrl;
+use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH, is_reserved};
 use bankrail_jose::remote::RemoteSigner;
 use bankrail_jose::{CurrentKey, SigningKey};
 use bankrail_rate_limit::{CallType, MemoryCounters, Pacer, PacerOptions, Policy};
 use bankrail_values::{SecretString, excerpt};
-use http::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST,
-    TE, TRANSFER_ENCODING, UPGRADE,
-};
+use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The credentials of a customer: its code, the private key of its assertions and its API key.
 #[derive(Clone, Debug)]
@@ -74,11 +71,11 @@ impl Client {
     /// [`ClientOptionsError`] if the credentials, the address or the options are unusable.
     pub fn new(credentials: Credentials, base_url: &str, options: ClientOptions) -> Result<Self, ClientOptionsError> {
         crate::measure::describe();
-        let address = |text: &str| Endpoint::parse(text, options.http_on_loopback);
+        let address = |text: &str| EndpointUrl::check(text, options.http_on_loopback);
         let base = address(base_url).map_err(ClientOptionsError::BaseUrl)?;
         let auth = match &options.auth_url {
             Some(url) => address(url).map_err(ClientOptionsError::AuthUrl)?,
-            None => base.join("v1.0/auth"),
+            None => base.join(TOKEN_PATH),
         };
         let mut api_key =
             HeaderValue::from_str(credentials.api_key.expose_secret()).map_err(|_| ClientOptionsError::ApiKey)?;
@@ -114,7 +111,7 @@ impl Client {
         });
         let statements = StatementClient::new(statement::Parts {
             transport,
-            endpoint: base.join("accounts/v2.0/statement"),
+            endpoint: base.join(STATEMENT_PATH),
             api_key,
             tokens: tokens.clone(),
             pacer: pacer(CallType::Statement, options.statement_limits),
@@ -161,25 +158,9 @@ impl Client {
     }
 }
 
-/// Headers that a call, or the connection under it, has anyway.
-const RESERVED: [HeaderName; 12] = [
-    ACCEPT,
-    ACCEPT_ENCODING,
-    AUTHORIZATION,
-    CONNECTION,
-    CONTENT_ENCODING,
-    CONTENT_LENGTH,
-    CONTENT_TYPE,
-    EXPECT,
-    HOST,
-    TE,
-    TRANSFER_ENCODING,
-    UPGRADE,
-];
-
-/// The header of the API key: any but the reserved ones.
+/// The header of the API key: any but those that a call has anyway, of which one carries the token.
 fn api_key_header(name: &str) -> Result<HeaderName, ClientOptionsError> {
-    let header = HeaderName::try_from(name).ok().filter(|name| !RESERVED.contains(name));
+    let header = HeaderName::try_from(name).ok().filter(|name| !is_reserved(name) && *name != AUTHORIZATION);
     header.ok_or_else(|| ClientOptionsError::ApiKeyHeader { found: excerpt(name) })
 }
 
@@ -200,7 +181,7 @@ fn transport(options: &ClientOptions, all_http: bool) -> Result<Transport, Clien
 fn assertion(
     options: &ClientOptions,
     credentials: &Credentials,
-    auth: &Endpoint,
+    auth: &EndpointUrl,
 ) -> Result<AssertionBuilder, ClientOptionsError> {
     let audience = options.audience.as_deref().or(options.auth_url.as_deref()).unwrap_or(auth.url().as_str());
     let audience = Audience::parse(audience).map_err(ClientOptionsError::Audience)?;
@@ -209,7 +190,7 @@ fn assertion(
         assertion = assertion.jwt_id(JwtId::Random);
     }
     if let Some(lifetime) = options.assertion_lifetime {
-        if lifetime < Duration::from_secs(1) || lifetime > MAX_LIFETIME {
+        if !is_lifetime(lifetime) {
             return Err(ClientOptionsError::AssertionLifetime { found: lifetime });
         }
         assertion = assertion.lifetime(lifetime);

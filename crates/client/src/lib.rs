@@ -8,8 +8,6 @@ compile_error!("bankrail-client needs an RSA back end: switch on its feature `aw
 #[cfg(feature = "statement")]
 mod client;
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
-mod endpoint;
-#[cfg(any(feature = "statement", feature = "jwks-url"))]
 mod http_client;
 #[cfg(any(feature = "statement", feature = "receivers"))]
 mod measure;
@@ -28,14 +26,14 @@ mod transport;
 
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use bankrail_http::tls::{TlsError, TlsRoots};
+#[cfg(any(feature = "statement", feature = "jwks-url"))]
+pub use bankrail_http::{AddressError, AddressFault};
 #[cfg(feature = "statement")]
 pub use bankrail_mailbox::Schedule;
 #[cfg(feature = "statement")]
 pub use bankrail_rate_limit::Pacing;
 #[cfg(feature = "statement")]
 pub use client::{Client, ClientOptions, ClientOptionsError, Credentials};
-#[cfg(any(feature = "statement", feature = "jwks-url"))]
-pub use endpoint::{AddressError, AddressFault};
 #[cfg(feature = "statement")]
 pub use poller::{
     AccountState, AccountStatus, CallFailure, NewEntries, NewEntriesHandler, NewEntry, PollError, PolledAccount,

@@ -8,13 +8,13 @@ pub use error::{StatementError, UnreadablePayload};
 pub use page::{Statement, StatementPage};
 pub use pages::{FetchedPage, Pages};
 
-use crate::endpoint::Endpoint;
 use crate::pace::{self, Closing};
 use crate::token::{Token, TokenSource};
 use crate::transport::{Reply, Transport};
 use bankrail_camt052::ReadOptions;
+use bankrail_http::EndpointUrl;
 use bankrail_rate_limit::Pacer;
-use bankrail_statement::{AccountId, Checkpoint, StatementReply, StatementRequest};
+use bankrail_statement::{AccountId, Checkpoint, ErrorCode, StatementReply, StatementRequest};
 use bankrail_values::Timestamp;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -33,7 +33,7 @@ pub struct StatementClient(Arc<Parts>);
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) transport: Transport,
-    pub(crate) endpoint: Endpoint,
+    pub(crate) endpoint: EndpointUrl,
     /// The header of the API key, and the key.
     pub(crate) api_key: (HeaderName, HeaderValue),
     pub(crate) tokens: TokenSource,
@@ -162,7 +162,7 @@ impl StatementClient {
             let retry_at = pace::hold_refused(&self.0.pacer, reply);
             return Err(StatementError::TooManyCalls { retry_at, code, request_key });
         }
-        if reply.status == StatusCode::UNAUTHORIZED || code.as_ref().is_some_and(|code| code.as_str() == GATEWAY_401) {
+        if reply.status == StatusCode::UNAUTHORIZED || code.as_ref().and_then(ErrorCode::gateway_status) == Some(401) {
             return Err(StatementError::Unauthorized { code, request_key });
         }
         let retry_at = if reply.status.is_server_error() { pace::hold(&self.0.pacer, reply) } else { None };
@@ -178,9 +178,6 @@ impl StatementClient {
         }
     }
 }
-
-/// The code with which a gateway in front of the service means 401, with any status (Default: "Statement exchange").
-const GATEWAY_401: &str = "EC000_002";
 
 /// Refuses reserved account numbers, which must not be used (Specification: "Request statement", test data), and texts
 /// that are not account identifiers, which could hide one.

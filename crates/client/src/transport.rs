@@ -5,9 +5,8 @@ mod error;
 pub use error::ExchangeError;
 pub(crate) use error::{Cause, after_comma, cause};
 
-use crate::endpoint::Endpoint;
 use crate::measure;
-use bankrail_http::{BodyReader, RequestKey, RetryAfter, content};
+use bankrail_http::{BodyReader, EndpointUrl, RequestKey, RetryAfter, content};
 use bankrail_values::HyphenatedUuid;
 use http::{HeaderMap, StatusCode};
 use std::time::{Duration, Instant};
@@ -35,7 +34,7 @@ impl Transport {
     /// Posts `body` and reads at most `limit` bytes of the answer. `name`: the endpoint's in metrics.
     pub(crate) async fn post(
         &self,
-        to: &Endpoint,
+        to: &EndpointUrl,
         headers: HeaderMap,
         body: Vec<u8>,
         limit: usize,

@@ -16,6 +16,7 @@ use crate::webhooks::Webhooks;
 use bankrail_client::{Client, ClientOptions, Credentials, Pacing, TlsRoots};
 use bankrail_client_assertion::token::{ScopeSet, names};
 use bankrail_client_assertion::{Audience, CustomerCode, Verifier, VerifierOptions};
+use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail_jose::{KeySet, SigningKey};
 use bankrail_rate_limit::{Limiter, MemoryCounters};
 use bankrail_service::{ApiKeyHash, CursorSecret, Customer, Provider, RegisteredAccount};
@@ -97,7 +98,7 @@ impl FakeBank {
         let bound = Bound::any_port().await;
         let certificate = (!options.plain_http).then(Certificate::generate);
         let url = bound.url(certificate.as_ref());
-        let audience = Audience::parse(&format!("{url}{}", Endpoint::TOKEN_PATH)).expect("an address is an audience");
+        let audience = Audience::parse(&format!("{url}{}", TOKEN_PATH)).expect("an address is an audience");
         let provider = Provider::new(
             Arc::clone(&directory) as _,
             Arc::clone(&ledger) as _,
@@ -110,8 +111,8 @@ impl FakeBank {
                 .limiter(Arc::new(Limiter::new(options.limits, Arc::new(MemoryCounters::default()))))
                 .cursor_secret(CursorSecret::from_bytes([7; 32]))
                 .base_path("")
-                .token_path(Endpoint::TOKEN_PATH)
-                .statement_path(Endpoint::STATEMENT_PATH),
+                .token_path(TOKEN_PATH)
+                .statement_path(STATEMENT_PATH),
         );
         let provider = provider.unwrap_or_else(|error| panic!("the options of the fake bank's provider: {error}"));
         let front = Arc::new(Front {

@@ -1,6 +1,7 @@
 //! What the fake bank was asked, and what it answered.
 
 use crate::fault::Fault;
+use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail_values::Timestamp;
 use bytes::Bytes;
 use http::HeaderMap;
@@ -19,13 +20,10 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    pub(crate) const TOKEN_PATH: &str = "/v1.0/auth";
-    pub(crate) const STATEMENT_PATH: &str = "/accounts/v2.0/statement";
-
     pub(crate) fn of(path: &str) -> Self {
         match path {
-            Self::TOKEN_PATH => Self::Token,
-            Self::STATEMENT_PATH => Self::Statement,
+            TOKEN_PATH => Self::Token,
+            STATEMENT_PATH => Self::Statement,
             _ => Self::Unknown,
         }
     }

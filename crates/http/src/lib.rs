@@ -5,6 +5,8 @@
 mod body;
 pub mod content;
 mod cpu_pool;
+#[cfg(feature = "endpoint-url")]
+mod endpoint_url;
 mod head_bounds;
 pub mod names;
 #[cfg(feature = "operations")]
@@ -18,6 +20,8 @@ pub mod tls;
 
 pub use body::{BodyError, BodyReader, Sender};
 pub use cpu_pool::CpuPool;
+#[cfg(feature = "endpoint-url")]
+pub use endpoint_url::{AddressError, AddressFault, EndpointUrl};
 pub use head_bounds::{HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault};
 pub use request_key::{RequestKey, RequestKeyFuture, RequestKeyLayer, RequestKeyService};
 pub use retry_after::RetryAfter;

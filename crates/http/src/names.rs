@@ -1,4 +1,4 @@
-//! Header names of the service.
+//! Header names and paths of the service.
 
 use http::HeaderName;
 
@@ -9,3 +9,33 @@ pub const API_KEY: HeaderName = HeaderName::from_static("apikey");
 /// `X-RequestKey`: the key of a request (Specification: "What the service does"). See
 /// [`RequestKey`](crate::RequestKey).
 pub const REQUEST_KEY: HeaderName = HeaderName::from_static("x-requestkey");
+
+/// The path of the token endpoint below the base (Specification: "Obtain access token").
+pub const TOKEN_PATH: &str = "/v1.0/auth";
+
+/// The path of the statement endpoint below the base (Specification: "Request statement").
+pub const STATEMENT_PATH: &str = "/accounts/v2.0/statement";
+
+/// Whether a call or a delivery, or the connection under it, has this header anyway. An API key cannot be in such a
+/// header.
+#[must_use]
+pub fn is_reserved(name: &HeaderName) -> bool {
+    const RESERVED: [&str; 15] = [
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "priority",
+        "te",
+        "transfer-encoding",
+        "upgrade",
+        "x-correlation-id",
+        "x-message-id",
+        "x-requestkey",
+    ];
+    RESERVED.contains(&name.as_str())
+}

@@ -7,7 +7,7 @@ mod encryption;
 mod signing;
 mod verifying;
 
-pub use content_key::{ContentKey, RandomError, random_bytes};
+pub use content_key::ContentKey;
 pub use decryption::{DecryptError, DecryptionKey};
 pub use encryption::{EncryptError, EncryptionKey};
 pub use signing::{SignError, SigningKey};

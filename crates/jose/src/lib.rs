@@ -20,8 +20,8 @@ pub mod remote;
 pub use backend::Backend;
 pub use current_key::CurrentKey;
 pub use handle::{
-    ContentKey, DecryptError, DecryptionKey, EncryptError, EncryptionKey, KeyOptions, RandomError, SignError,
-    SignatureError, SigningKey, VerifyingKey, random_bytes,
+    ContentKey, DecryptError, DecryptionKey, EncryptError, EncryptionKey, KeyOptions, SignError, SignatureError,
+    SigningKey, VerifyingKey,
 };
 #[cfg(feature = "x509")]
 pub use key::Certificate;

@@ -6,11 +6,10 @@ use bankrail_jose::header::JoseHeaderError;
 use bankrail_jose::jws::{self, JwsHeader, Prepared};
 use bankrail_jose::remote::{RemoteSigner, SignRequest};
 use bankrail_jose::{
-    ContentKey, CurrentKey, EncryptError, EncryptionKey, RandomError, SignError, SigningKey, VerifyingKey, base64url,
-    random_bytes,
+    ContentKey, CurrentKey, EncryptError, EncryptionKey, SignError, SigningKey, VerifyingKey, base64url,
 };
-use bankrail_values::MAX_MESSAGE_BYTES;
 use bankrail_values::json::{self, JsonError, JsonObjectWriter};
+use bankrail_values::{MAX_MESSAGE_BYTES, RandomnessError, random_bytes};
 use zeroize::Zeroizing;
 
 /// Options for sealing messages.
@@ -263,5 +262,5 @@ pub enum SealError {
     EncryptKey(#[from] EncryptError),
     /// The system gave no random bytes.
     #[error("no content key could be made")]
-    Random(#[from] RandomError),
+    Random(#[from] RandomnessError),
 }

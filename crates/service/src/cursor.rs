@@ -2,7 +2,7 @@
 
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{AccountId, Cursor, PagePosition, SortOrder, StatementRequest};
-use bankrail_values::Date;
+use bankrail_values::{Date, RandomnessError, fill_random};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
@@ -34,10 +34,10 @@ impl CursorSecret {
     /// A new random secret. Cursors sealed with it are refused once it is lost.
     ///
     /// # Errors
-    /// [`CursorSecretError`] if the operating system's random generator fails.
-    pub fn generate() -> Result<Self, CursorSecretError> {
+    /// [`RandomnessError`] if the operating system's random generator fails.
+    pub fn generate() -> Result<Self, RandomnessError> {
         let mut secret = Zeroizing::new([0; 32]);
-        getrandom::fill(&mut *secret).map_err(|_| CursorSecretError)?;
+        fill_random(&mut *secret)?;
         Ok(Self(secret))
     }
 
@@ -127,12 +127,6 @@ impl Walk {
         (walk.flags() == flags).then_some(walk)
     }
 }
-
-/// The operating system's random generator failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no random bytes from the operating system")]
-#[non_exhaustive]
-pub struct CursorSecretError;
 
 #[cfg(test)]
 mod tests {

@@ -26,10 +26,9 @@ mod post;
 mod requests;
 mod snapshot;
 mod transport;
-mod url;
 
 pub use self::breaker::BreakerPolicy;
-pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, MissingAcknowledgement, RandomnessError};
+pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, MissingAcknowledgement};
 pub use self::endpoint::{Endpoint, EndpointError, Endpoints, SealFuture, SealPayload};
 pub use self::https::{HttpsTransport, HttpsTransportError, HttpsTransportOptions};
 pub use self::requests::Requests;
@@ -37,6 +36,6 @@ pub use self::snapshot::{CircuitState, DispatcherSnapshot, EndpointSnapshot, Run
 pub use self::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };
-pub use self::url::{EndpointUrl, EndpointUrlError};
 pub use bankrail_http::CpuPool;
 pub use bankrail_http::tls::TlsRoots;
+pub use bankrail_http::{AddressError, AddressFault, EndpointUrl};

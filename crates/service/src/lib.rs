@@ -51,7 +51,7 @@ mod token_endpoint;
 #[cfg(feature = "endpoints")]
 pub use api_key::ApiKeyHash;
 #[cfg(feature = "endpoints")]
-pub use cursor::{CursorSecret, CursorSecretError};
+pub use cursor::CursorSecret;
 #[cfg(feature = "endpoints")]
 pub use directory::{Customer, Directory};
 #[cfg(all(feature = "endpoints", feature = "sqlite"))]

@@ -3,13 +3,14 @@
 use crate::audit::{AuditLog, AuditOptions};
 use crate::issuer::Issuer;
 use crate::time_zone::ReportTimeZone;
-use crate::{CursorSecret, CursorSecretError, StatementFailure, discovery};
+use crate::{CursorSecret, StatementFailure, discovery};
 use bankrail_client_assertion::ReplayPolicy;
 use bankrail_client_assertion::token::{Scope, ScopeSet, TokenRequest, TokenResponse, names};
 use bankrail_http::HeadBounds;
+use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail_rate_limit::Limiter;
 use bankrail_statement::{ErrorCode, StatementRequest};
-use bankrail_values::{Clock, SystemClock};
+use bankrail_values::{Clock, RandomnessError, SystemClock};
 use http::StatusCode;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -51,8 +52,8 @@ impl Default for ProviderOptions {
             clock: Arc::new(SystemClock),
             cursor_secret: None,
             base_path: String::new(),
-            token_path: "/v1.0/auth".to_owned(),
-            statement_path: "/accounts/v2.0/statement".to_owned(),
+            token_path: TOKEN_PATH.to_owned(),
+            statement_path: STATEMENT_PATH.to_owned(),
             issuer: None,
             scopes_supported: None,
             serve_contract: true,
@@ -392,5 +393,5 @@ pub enum ProviderOptionsError {
     TokenLifetime,
     /// The operating system gave no random bytes for a cursor secret.
     #[error("no random bytes for a cursor secret")]
-    Cursors(#[source] CursorSecretError),
+    Cursors(#[source] RandomnessError),
 }

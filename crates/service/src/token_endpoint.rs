@@ -17,7 +17,7 @@ use bankrail_http::{BodyError, BodyReader, HeadFault, content};
 use bankrail_rate_limit::CallType;
 use bankrail_rate_limit::layer::LimitRefusal;
 use bankrail_statement::{ErrorCode, StatementErrorBody};
-use bankrail_values::{HyphenatedUuid, StoreError, Timestamp};
+use bankrail_values::{HyphenatedUuid, RandomnessError, StoreError, Timestamp};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, PRAGMA};
 use http::request::Parts;
@@ -254,7 +254,7 @@ enum Refusal {
     Assertion(AssertionError),
     Scope(NoScopeGrantedError),
     Store(StoreError),
-    Randomness(bankrail_jose::RandomError),
+    Randomness(RandomnessError),
     /// The token could not be recorded. The failure of the audit log was logged.
     Audit,
 }

@@ -73,7 +73,13 @@ impl ErrorCode {
     /// a gateway's.
     #[must_use]
     pub fn gateway_status(&self) -> Option<u16> {
-        match self.0.strip_prefix("EC000_")? {
+        Self::gateway_status_of(&self.0)
+    }
+
+    /// As [`ErrorCode::gateway_status`], of a code that was read in any place.
+    #[must_use]
+    pub fn gateway_status_of(code: &str) -> Option<u16> {
+        match code.strip_prefix("EC000_")? {
             "001" => Some(500),
             "002" => Some(401),
             "003" | "007" => Some(400),

@@ -11,6 +11,8 @@ mod decimal;
 pub mod json;
 mod money;
 mod options;
+#[cfg(feature = "random")]
+mod random;
 mod secret;
 mod store;
 mod text;
@@ -27,6 +29,8 @@ pub use currency::{Currency, CurrencyError};
 pub use date::{Date, DateError};
 pub use decimal::{DecimalError, parse_decimal};
 pub use money::{Money, MoneyError};
+#[cfg(feature = "random")]
+pub use random::{RandomnessError, fill_random, jitter, random_bytes};
 pub use secret::SecretString;
 pub use store::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture};
 pub use text::{BoundedText, TextError, excerpt};

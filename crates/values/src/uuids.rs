@@ -86,9 +86,7 @@ impl HyphenatedUuid {
     #[cfg(feature = "random")]
     #[must_use]
     pub fn random() -> Self {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).expect("the operating system's random generator works");
-        Self::from_random_bytes(random)
+        Self::from_random_bytes(crate::random_bytes().expect("the operating system's random generator works"))
     }
 
     /// The same UUID without hyphens.

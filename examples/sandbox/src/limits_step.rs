@@ -2,6 +2,7 @@
 
 use crate::tour::{Sandbox, expect};
 use bankrail::emulator::TestAccount;
+use bankrail::http::names::STATEMENT_PATH;
 use bankrail::statement::{StatementReply, StatementRequest};
 use std::error::Error;
 use std::time::Duration;
@@ -20,7 +21,7 @@ pub(crate) async fn run(sandbox: &Sandbox, calls_so_far: u32) -> Result<(), Box<
     let token = sandbox.client.tokens().token().await?;
     let answer = sandbox
         .http
-        .post(format!("{}/accounts/v2.0/statement", sandbox.base_url))
+        .post(format!("{}{STATEMENT_PATH}", sandbox.base_url))
         .header("apikey", sandbox.api_key)
         .header("authorization", token.access_token.to_authorization().expose_secret())
         .header("content-type", "application/json")

@@ -52,8 +52,7 @@ impl Folder {
         let file = self.path.join("token-cache.key");
         if !file.exists() {
             let mut secret = Zeroizing::new([0; TokenCacheSecret::LEN]);
-            getrandom::fill(&mut *secret)
-                .map_err(|error| Failure::unable(format_args!("no random bytes: {error}"), "try again"))?;
+            bankrail::values::fill_random(&mut *secret).map_err(|error| Failure::unable(error, "try again"))?;
             let text = Zeroizing::new(STANDARD.encode(*secret));
             write(&[(&file, text.as_bytes(), Secrecy::Private)], false)?;
         }

@@ -3,7 +3,7 @@
 use super::{Sample, kind};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use bankrail::jose::random_bytes;
+use bankrail::values::random_bytes;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, TimeUuidGenerator, Timestamp, excerpt};
 use bankrail::webhook::sender::OriginalRequest;
 use bankrail::webhook::{

@@ -93,7 +93,7 @@ mod tests {
             customer: None,
             what: "token",
             method: "POST".to_owned(),
-            path: "/v1.0/auth".to_owned(),
+            path: bankrail::http::names::TOKEN_PATH.to_owned(),
             status: 200,
             reason: None,
             took: Duration::ZERO,

@@ -3,6 +3,7 @@
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::keys::write::{Secrecy, write};
+use bankrail::http::names::{STATEMENT_PATH, TOKEN_PATH};
 use std::fs;
 use std::path::Path;
 use zeroize::Zeroizing;
@@ -46,10 +47,10 @@ pub(super) fn write_all(home: &Path, connection: &Connection) -> Result<(), Fail
 }
 
 fn filled(text: &str, connection: &Connection) -> Zeroizing<String> {
-    let token_url = format!("{}/v1.0/auth", connection.base_url);
+    let token_url = format!("{}{TOKEN_PATH}", connection.base_url);
     let token_url = connection.token_url.as_deref().unwrap_or(&token_url);
     let audience = connection.audience.as_deref().unwrap_or(token_url);
-    let statement_url = format!("{}/accounts/v2.0/statement", connection.base_url);
+    let statement_url = format!("{}{STATEMENT_PATH}", connection.base_url);
     // The statement's scope alone: the first one.
     let scope = connection.scopes.first().map_or("", String::as_str);
     let account = connection.accounts.first().map_or("", String::as_str);

@@ -1,7 +1,6 @@
 //! The access token and its hash.
 
-use bankrail_jose::{RandomError, random_bytes};
-use bankrail_values::{HyphenatedUuid, SecretString};
+use bankrail_values::{HyphenatedUuid, RandomnessError, SecretString, random_bytes};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
@@ -16,8 +15,8 @@ impl AccessToken {
     /// A new token of 122 random bits.
     ///
     /// # Errors
-    /// [`RandomError`] if the system gives no random bytes.
-    pub fn generate() -> Result<Self, RandomError> {
+    /// [`RandomnessError`] if the system gives no random bytes.
+    pub fn generate() -> Result<Self, RandomnessError> {
         Ok(Self(HyphenatedUuid::from_random_bytes(random_bytes()?).to_string().into()))
     }
 

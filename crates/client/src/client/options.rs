@@ -1,10 +1,10 @@
 //! Options of a client.
 
-use crate::endpoint::AddressError;
 use crate::token::TokenCacheSecret;
 use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::AudienceError;
 use bankrail_client_assertion::token::{ScopeSet, TokenCache, names};
+use bankrail_http::AddressError;
 use bankrail_http::names::API_KEY;
 use bankrail_http::tls::{TlsError, TlsRoots};
 use bankrail_rate_limit::{CallType, CounterStore, Pacing, Policy, default_limits};

@@ -11,8 +11,7 @@ use bankrail_mailbox::Schedule;
 use bankrail_statement::{
     AccountId, AccountPoll, PageDecision, PollCommit, PollPosition, PollStep, PolledPage, ReplyFinding, SortOrder,
 };
-use bankrail_values::{StoreError, Timestamp};
-use std::hash::{BuildHasher, RandomState};
+use bankrail_values::{StoreError, Timestamp, jitter};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -162,7 +161,7 @@ impl Poller {
             HandedOver::Failed(source) => {
                 let times = fetched.handed_over.saturating_add(1);
                 fetched.handed_over = times;
-                match options.handler_schedule.delay(times, random()) {
+                match options.handler_schedule.delay(times, jitter()) {
                     Some(pause) => {
                         let until = self.now().saturating_add(pause);
                         tracing::warn!(account = self.label(index), times, %until, "the handler failed");
@@ -331,10 +330,5 @@ fn is_refusal(error: &StatementError) -> bool {
 /// without a pause.
 fn pause(schedule: &Schedule, failures: u32) -> Duration {
     let last = u32::try_from(schedule.attempts().saturating_sub(1)).unwrap_or(u32::MAX);
-    schedule.delay(failures.min(last), random()).unwrap_or_default().max(Duration::from_millis(500))
-}
-
-/// For jitter. Each of the standard library's hashers has random keys.
-fn random() -> u64 {
-    RandomState::new().hash_one(())
+    schedule.delay(failures.min(last), jitter()).unwrap_or_default().max(Duration::from_millis(500))
 }

@@ -9,7 +9,7 @@ pub use options::WorkerOptions;
 use super::handler::{Handled, HandlerError, Handlers, Holder, Unhandled};
 use crate::measure;
 use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner};
-use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, Timestamp};
+use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, Timestamp, jitter};
 use bankrail_webhook::DeliveryHeaders;
 use counts::Counters;
 use std::fmt;
@@ -274,9 +274,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         const KEPT: usize = 500;
         let text: String = error.text().chars().take(KEPT).collect();
         let now = self.clock.now();
-        // For the jitter.
-        let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
-        match self.options.schedule.after_failure(attempts, now, None, random) {
+        match self.options.schedule.after_failure(attempts, now, None, jitter()) {
             Disposition::RetryAt(due) if !error.poison => {
                 let noted = self.inbox.release(id, self.owner, due, &text).await?;
                 if noted {

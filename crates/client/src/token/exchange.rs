@@ -2,16 +2,17 @@
 
 use super::{KeptTokens, Token, TokenError};
 use crate::client::AssertionKey;
-use crate::endpoint::Endpoint;
 use crate::pace::{self, Closing};
 use crate::transport::{Reply, Transport, cause};
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse, TokenResponseError,
 };
 use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder};
+use bankrail_http::EndpointUrl;
 use bankrail_jose::remote::RemoteError;
 use bankrail_jose::{CurrentKey, SignError};
 use bankrail_rate_limit::Pacer;
+use bankrail_statement::ErrorCode;
 use bankrail_values::{Clock, SecretString, Timestamp, excerpt};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -20,7 +21,7 @@ use std::sync::Arc;
 /// What a token call needs.
 pub(crate) struct Exchange {
     pub(crate) transport: Transport,
-    pub(crate) endpoint: Endpoint,
+    pub(crate) endpoint: EndpointUrl,
     /// The header of the API key, and the key.
     pub(crate) api_key: (HeaderName, HeaderValue),
     pub(crate) assertion: AssertionBuilder,
@@ -167,7 +168,8 @@ impl Exchange {
             return Err(TokenError::TooManyCalls { retry_at, code, request_key });
         }
         let status = status.as_u16();
-        if reply.status.is_server_error() || code.as_ref().is_some_and(|code| code.as_str() == GATEWAY_FAILED) {
+        let gateway = code.as_ref().and_then(|code| ErrorCode::gateway_status_of(code.as_str()));
+        if reply.status.is_server_error() || gateway == Some(500) {
             let retry_at = pace::hold(&self.pacer, reply);
             return Err(TokenError::Unavailable { status, code, retry_at, request_key });
         }
@@ -184,7 +186,3 @@ impl Exchange {
         })
     }
 }
-
-/// The code with which a gateway in front of the service says that it failed, with any status (Default: "Statement
-/// exchange").
-const GATEWAY_FAILED: &str = "EC000_001";

@@ -69,7 +69,7 @@ impl KeptTokens {
 
     /// `None` if it would be too long for a cache, or without random bytes from the system.
     fn seal(&self, token: &Token) -> Option<CachedToken> {
-        let nonce: [u8; aead::NONCE] = bankrail_jose::random_bytes().ok()?;
+        let nonce: [u8; aead::NONCE] = bankrail_values::random_bytes().ok()?;
         let text = self.written(token)?;
         let encrypted = aead::seal(self.secret.as_bytes(), nonce, &self.associated(token.expires_at), text)?;
         let sealed = [&[VERSION], nonce.as_slice(), &encrypted].concat();

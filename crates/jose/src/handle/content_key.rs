@@ -1,5 +1,6 @@
 //! The key that encrypts one message.
 
+use bankrail_values::{RandomnessError, fill_random};
 use std::fmt;
 use zeroize::Zeroizing;
 
@@ -8,22 +9,6 @@ use zeroize::Zeroizing;
 #[derive(Clone)]
 pub struct ContentKey(Zeroizing<[u8; ContentKey::LEN]>);
 
-/// The system gave no random bytes. This is a local fault, possibly a temporary one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no random bytes from the system")]
-#[non_exhaustive]
-pub struct RandomError;
-
-/// Random bytes from the system, for values that are not secret, such as an initialisation vector.
-///
-/// # Errors
-/// [`RandomError`] if the system gives none.
-pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomError> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|_| RandomError)?;
-    Ok(bytes)
-}
-
 impl ContentKey {
     /// The length of a content key, in bytes.
     pub const LEN: usize = 64;
@@ -31,10 +16,10 @@ impl ContentKey {
     /// A new random content key.
     ///
     /// # Errors
-    /// [`RandomError`] if the system gives no random bytes.
-    pub fn random() -> Result<Self, RandomError> {
+    /// [`RandomnessError`] if the system gives no random bytes.
+    pub fn random() -> Result<Self, RandomnessError> {
         let mut bytes = Zeroizing::new([0; Self::LEN]);
-        getrandom::fill(&mut *bytes).map_err(|_| RandomError)?;
+        fill_random(&mut *bytes)?;
         Ok(Self(bytes))
     }
 

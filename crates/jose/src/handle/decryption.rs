@@ -2,11 +2,12 @@
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use super::KeyOptions;
-use super::{ContentKey, EncryptionKey, RandomError, private_constructors};
+use super::{ContentKey, EncryptionKey, private_constructors};
 use crate::backend::Decrypt;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{Jwk, KeyError, RsaSize};
 use crate::key::{PrivateKey, PublicKey, Role};
+use bankrail_values::RandomnessError;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -89,8 +90,8 @@ impl DecryptionKey {
     /// returned in its place.
     ///
     /// # Errors
-    /// [`RandomError`] if the system gives no random bytes. They are requested before the key is used.
-    pub fn content_key(&self, encrypted: &[u8]) -> Result<ContentKey, RandomError> {
+    /// [`RandomnessError`] if the system gives no random bytes. They are requested before the key is used.
+    pub fn content_key(&self, encrypted: &[u8]) -> Result<ContentKey, RandomnessError> {
         let stand_in = ContentKey::random()?;
         if encrypted.len() != self.inner.modulus_len {
             return Ok(stand_in);

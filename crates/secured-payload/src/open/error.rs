@@ -1,8 +1,9 @@
 //! The error of opening a message: the reason for the log, and the answer for the sender.
 
+use bankrail_jose::SelectError;
 use bankrail_jose::header::JoseHeaderError;
 use bankrail_jose::remote::RemoteError;
-use bankrail_jose::{RandomError, SelectError};
+use bankrail_values::RandomnessError;
 use bankrail_values::json::JsonError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -142,8 +143,8 @@ impl From<JoseHeaderError> for OpenError {
     }
 }
 
-impl From<RandomError> for OpenError {
-    fn from(error: RandomError) -> Self {
+impl From<RandomnessError> for OpenError {
+    fn from(error: RandomnessError) -> Self {
         Self::Unavailable { retryable: true, source: Box::new(error) }
     }
 }

@@ -22,7 +22,7 @@ use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, Intervention, Lease, LeaseOwner, LeaseRequest,
     Outbox, OutboxEntry, Outgoing,
 };
-use bankrail_values::{Clock, StoreError, Timestamp};
+use bankrail_values::{Clock, RandomnessError, StoreError, Timestamp, jitter, random_bytes};
 use bankrail_webhook::sender::RequestMismatchError;
 use bankrail_webhook::{DeliveryHeaders, Message, MessageKind, OutgoingError};
 use futures_util::FutureExt as _;
@@ -75,9 +75,7 @@ impl Dispatcher {
         clock: Arc<dyn Clock>,
         options: DispatcherOptions,
     ) -> Result<Self, RandomnessError> {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(|_| RandomnessError)?;
-        let owner = LeaseOwner::from_random_bytes(random);
+        let owner = LeaseOwner::from_random_bytes(random_bytes()?);
         measure::delivery::describe();
         let (pool, wake, last, running) = (CpuPool::default(), Notify::new(), Mutex::default(), Running::default());
         let shared = Shared { outbox, endpoints, transport, pool, clock, options, owner, wake, last, running };
@@ -420,7 +418,7 @@ impl Shared {
             }
         }
         let made = entry.deliveries.saturating_add(1);
-        let next = self.options.schedule.after_failure(made, now, outcome.retry_after, random());
+        let next = self.options.schedule.after_failure(made, now, outcome.retry_after, jitter());
         if next == Disposition::DeadLetter {
             measure::delivery::dead_letter(&entry.message.kind);
             tracing::error!(entry = %entry.id, %endpoint, deliveries = made, "a message became a dead letter");
@@ -488,17 +486,6 @@ fn gone() -> Intervention {
     let reason = "the endpoint answered 410 Gone".parse().expect("a short reason");
     Intervention { by: "dispatcher".parse().expect("a short name"), reason }
 }
-
-/// A random number for the jitter. If the random generator fails, there is no jitter.
-fn random() -> u64 {
-    getrandom::u64().unwrap_or(u64::MAX / 2)
-}
-
-/// The operating system's random generator failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no random bytes from the operating system")]
-#[non_exhaustive]
-pub struct RandomnessError;
 
 /// Why a message was not enqueued.
 #[derive(Debug, thiserror::Error)]

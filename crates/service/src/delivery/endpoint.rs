@@ -2,9 +2,8 @@
 
 use super::breaker::{Breaker, BreakerPolicy, Change, Ended};
 use super::snapshot::{CircuitState, EndpointSnapshot};
-use super::url::EndpointUrl;
-use bankrail_http::CpuPool;
-use bankrail_http::names::API_KEY;
+use bankrail_http::names::{API_KEY, is_reserved};
+use bankrail_http::{CpuPool, EndpointUrl};
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
 use bankrail_mailbox::{EndpointCircuit, EndpointId};
@@ -81,7 +80,7 @@ impl Endpoint {
     /// The header of an API key.
     pub(crate) fn api_key_header(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), EndpointError> {
         let header = HeaderName::try_from(name).map_err(|_| EndpointError::HeaderName { found: name.to_owned() })?;
-        if RESERVED.contains(&header.as_str()) {
+        if is_reserved(&header) {
             return Err(EndpointError::Reserved { name: header.to_string() });
         }
         let mut value = HeaderValue::try_from(value.expose_secret()).map_err(|_| EndpointError::HeaderValue)?;
@@ -116,24 +115,6 @@ impl Endpoint {
         &*self.sealer
     }
 }
-
-/// Headers that a delivery, or the connection under it, sets itself.
-const RESERVED: [&str; 14] = [
-    "accept",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "priority",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-    "x-correlation-id",
-    "x-message-id",
-    "x-requestkey",
-];
 
 /// Why an API key cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

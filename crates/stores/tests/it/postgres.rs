@@ -161,7 +161,15 @@ async fn sessions_are_set_up_as_the_rules_need() {
     let config =
         postgres_schema().await.replace("-c search", "-c default_transaction_isolation=serializable -c search");
     let options = PostgresOptions::new().operation_timeout(Duration::from_secs(7));
-    let store = PostgresStore::connect(&config, NoTls, options, bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap();
+    let store = PostgresStore::connect(
+        &config,
+        NoTls,
+        options,
+        bankrail_stores::postgres::tokio_postgres::NoTls,
+        Default::default(),
+    )
+    .await
+    .unwrap();
     let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
     store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     let (tell, told) = std::sync::mpsc::channel();
@@ -278,7 +286,15 @@ async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
     // Makes the tables, which may take longer than the operations below.
     PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let options = PostgresOptions::new().connections(1).operation_timeout(Duration::from_millis(300));
-    let store = PostgresStore::connect(&config, NoTls, options.clone(), bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap();
+    let store = PostgresStore::connect(
+        &config,
+        NoTls,
+        options.clone(),
+        bankrail_stores::postgres::tokio_postgres::NoTls,
+        Default::default(),
+    )
+    .await
+    .unwrap();
     let mut client = client(&config).await;
     store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
 
@@ -295,8 +311,15 @@ async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
 
     // The server ends the only connection.
     let name = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'to be lost'";
-    let store =
-        PostgresStore::connect(&format!("{config} application_name='to be lost'"), NoTls, options, bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap();
+    let store = PostgresStore::connect(
+        &format!("{config} application_name='to be lost'"),
+        NoTls,
+        options,
+        bankrail_stores::postgres::tokio_postgres::NoTls,
+        Default::default(),
+    )
+    .await
+    .unwrap();
     assert_eq!(store.inbox().counts().await.unwrap().pending, 2);
     assert_eq!(client.query_one(name, &[]).await.unwrap().get::<_, i64>(0), 1);
     // At most one operation meets the broken connection.

@@ -7,7 +7,7 @@ use super::token::bearer_of;
 use super::wire::{Answer, Call};
 use crate::conformance::row::Verdict;
 use crate::failure::Failure;
-use bankrail::http::names::REQUEST_KEY;
+use bankrail::http::names::{REQUEST_KEY, STATEMENT_PATH};
 use bankrail::values::json::JsonValue;
 use serde_json::{Value, json};
 
@@ -99,8 +99,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, Failure> {
         _ => Verdict::NotSeen("no statement was received".to_owned()),
     };
     if let Some((Got::Answer(answer), _)) = &first {
-        let path = "/accounts/v2.0/statement";
-        let verdict = path_of(answer, &judge.target.statement_url, path);
+        let verdict = path_of(answer, &judge.target.statement_url, STATEMENT_PATH);
         judge.row("S19.2", "the path is /accounts/v2.0/statement", verdict);
     }
     if let Some((got, _)) = first {

@@ -5,6 +5,7 @@ use crate::conformance::address;
 use crate::connection::{Connection, given_api_key};
 use crate::failure::Failure;
 use bankrail::client_assertion::token::names;
+use bankrail::http::names::{STATEMENT_PATH, TOKEN_PATH};
 use reqwest::Url;
 use reqwest::header::HeaderName;
 use std::path::Path;
@@ -54,7 +55,7 @@ impl Target {
             .token_url
             .clone()
             .or_else(|| connection.filter(|_| !elsewhere).and_then(|connection| connection.token_url.clone()));
-        let token_url = token_url.map_or_else(|| Ok(below("/v1.0/auth")), |url| address(&url))?;
+        let token_url = token_url.map_or_else(|| Ok(below(TOKEN_PATH)), |url| address(&url))?;
         let audience =
             arguments.audience.clone().or_else(|| connection.and_then(|connection| connection.audience.clone()));
         let customer = arguments.customer.clone().or_else(|| connection.map(|connection| connection.customer.clone()));
@@ -79,7 +80,7 @@ impl Target {
         let other = arguments.second_connection.as_deref().map(Connection::read).transpose()?;
         let other = other.map(|other| Other::new(other, &accounts));
         Ok(Self {
-            statement_url: below("/accounts/v2.0/statement"),
+            statement_url: below(STATEMENT_PATH),
             audience: audience.unwrap_or_else(|| token_url.to_string()),
             token_url,
             base_url,

@@ -7,7 +7,7 @@ use super::wire::{Answer, Call};
 use crate::conformance::row::Verdict;
 use crate::failure::Failure;
 use bankrail::client_assertion::token::TokenRequest;
-use bankrail::http::names::REQUEST_KEY;
+use bankrail::http::names::{REQUEST_KEY, TOKEN_PATH};
 use bankrail::values::excerpt;
 use bankrail::values::json::JsonValue;
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), Failure> {
     let verdict = all(&|answer| status_of(answer, &[200]));
     judge.row("S20.13", "a right token request is answered 200", verdict);
     let url = judge.target.token_url.clone();
-    judge.row("S20.2", "the path is /v1.0/auth", all(&|answer| path_of(answer, &url, "/v1.0/auth")));
+    judge.row("S20.2", "the path is /v1.0/auth", all(&|answer| path_of(answer, &url, TOKEN_PATH)));
     if answer.status != 200 {
         // Nothing else can be said about an answer that is not the one.
         return Ok(());

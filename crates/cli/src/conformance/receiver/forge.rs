@@ -171,7 +171,7 @@ impl Jwe {
 /// Random bytes.
 pub(super) fn random(length: usize) -> Result<Vec<u8>, Failure> {
     let mut bytes = vec![0; length];
-    getrandom::fill(&mut bytes).map_err(failed)?;
+    bankrail::values::fill_random(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::output::{Output, Style};
 use crate::text::shown;
 use bankrail::emulator::TestAccount;
+use bankrail::http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail::service::customers::CustomerBook;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -33,8 +34,8 @@ pub(super) fn print(
     ];
     lines.extend(arguments.audience.iter().map(|audience| ("", audience.to_string())));
     lines.extend([
-        ("token URL", format!("{base}/v1.0/auth")),
-        ("statement URL", format!("{base}/accounts/v2.0/statement")),
+        ("token URL", format!("{base}{TOKEN_PATH}")),
+        ("statement URL", format!("{base}{STATEMENT_PATH}")),
         ("contract", format!("{base}/openapi.json")),
     ]);
     if folders.is_demo() {

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
+use bankrail::http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail::http::{RequestKey, RequestKeyLayer};
 use bankrail::service::CallOutcome;
 use bankrail::values::{Clock as _, SystemClock};
@@ -33,8 +34,8 @@ async fn answer(State(front): State<Arc<Front>>, request: Request, next: Next) -
     let (at, started) = (SystemClock.now(), Instant::now());
     let path = request.uri().path();
     let what = match path {
-        "/v1.0/auth" => "token",
-        "/accounts/v2.0/statement" => "statement",
+        TOKEN_PATH => "token",
+        STATEMENT_PATH => "statement",
         _ => "other",
     };
     let path = text::cut(path, PATH).into_owned();

@@ -1,11 +1,10 @@
 //! Keys from an address.
 
 use super::{RenewFuture, SenderKeys};
-use crate::endpoint::{AddressError, Endpoint};
 use crate::http_client::{HttpClientError, HttpClientOptions};
 use crate::measure;
 use bankrail_http::tls::{TlsError, TlsRoots};
-use bankrail_http::{BodyError, BodyReader};
+use bankrail_http::{AddressError, BodyError, BodyReader, EndpointUrl};
 use bankrail_jose::{JwkSet, KeyError, KeyOptions, KeySet, KeySetError, VerifyingKey};
 use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -51,7 +50,7 @@ const MAX_ETAG: usize = 256;
 pub struct JwksUrl(Arc<Inner>);
 
 struct Inner {
-    url: Endpoint,
+    url: EndpointUrl,
     http: reqwest::Client,
     options: JwksUrlOptions,
     keys: KeySet<VerifyingKey>,
@@ -81,7 +80,7 @@ impl JwksUrl {
     /// # Errors
     /// [`JwksUrlError`] if the address or an option is unusable, the address does not answer, or no key is usable.
     pub async fn fetch(url: &str, options: JwksUrlOptions) -> Result<Self, JwksUrlError> {
-        let url = Endpoint::parse(url, options.http_on_loopback).map_err(JwksUrlError::Address)?;
+        let url = EndpointUrl::check(url, options.http_on_loopback).map_err(JwksUrlError::Address)?;
         let http = HttpClientOptions {
             roots: options.roots.as_ref(),
             http_on_loopback: options.http_on_loopback,
@@ -299,7 +298,7 @@ pub enum JwksUrlError {
 
 async fn get(
     http: &reqwest::Client,
-    url: &Endpoint,
+    url: &EndpointUrl,
     options: &JwksUrlOptions,
     etag: Option<&HeaderValue>,
 ) -> Result<Fetched, JwksUrlError> {

@@ -189,7 +189,8 @@ fn http_on_loopback_is_for_sandboxes() {
     let endpoint = "[[endpoints]]\nid = \"e\"\nurl = \"http://127.0.0.1:8080/hooks\"\n\
         encryption_key = { file = \"encryption.pem\" }\n";
     folder.write("A.toml", &customer("ACME", "acme", &[], endpoint));
-    assert_eq!(folder.refused(), "A.toml:7:7: expected an https URL");
+    let expected = "A.toml:7:7: expected an https address, found \"http://127.0.0.1:8080/hooks\"";
+    assert_eq!(folder.refused(), expected);
     let options = folder.options().danger_allow_http_on_loopback(true);
     assert_eq!(options.open(folder.path("")).unwrap().book().len(), 1);
 }

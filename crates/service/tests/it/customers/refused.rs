@@ -160,7 +160,7 @@ fn endpoints() {
     assert_eq!(
         why_more("[[endpoints]]\nid = \"\"\nurl = \"http://a.example\"\n"),
         "5:1: expected the member encryption_key, found none\n6:6: expected 1 to 200 characters, found 0\n\
-         7:7: expected an https URL"
+         7:7: expected an https address, found \"http://a.example\""
     );
     assert_eq!(endpoint("api_key = { }"), "9:11: expected one of value, file, found none");
     assert_eq!(

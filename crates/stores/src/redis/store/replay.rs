@@ -3,7 +3,7 @@
 use super::RedisStore;
 use super::expiring::{Hex, kept_for};
 use bankrail_client_assertion::ReplayStore;
-use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp, random_bytes};
 use redis::aio::ConnectionLike;
 
 pub(super) const SCRIPT: &str = include_str!("claim.lua");
@@ -11,8 +11,8 @@ pub(super) const SCRIPT: &str = include_str!("claim.lua");
 impl<C: ConnectionLike + Clone + Send + Sync + 'static> ReplayStore for RedisStore<C> {
     fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(async move {
-            let mut owner = [0; 16];
-            getrandom::fill(&mut owner).map_err(|error| StoreError::new(StoreErrorKind::Unavailable, error))?;
+            let owner: [u8; 16] =
+                random_bytes().map_err(|error| StoreError::new(StoreErrorKind::Unavailable, error))?;
             let (key, owner) = (self.key("replay", &key), Hex(&owner).to_string());
             let (mut connection, keys) = (self.connection.clone(), [key.as_str()]);
             let asked = self.scripts.claim.run(&mut connection, &keys, |command| {

@@ -194,16 +194,60 @@ fn goes_through_a_table(statement: &str, plan: &str) -> bool {
 async fn no_plan_depends_on_how_much_is_in_the_tables() {
     let config = postgres_schema().await;
     let options = PostgresOptions::new().connections(1);
-    let empty = work(&PostgresStore::connect(&config, NoTls, options.clone(), bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap(), 0).await;
+    let empty = work(
+        &PostgresStore::connect(
+            &config,
+            NoTls,
+            options.clone(),
+            bankrail_stores::postgres::tokio_postgres::NoTls,
+            Default::default(),
+        )
+        .await
+        .unwrap(),
+        0,
+    )
+    .await;
     client(&config).await.batch_execute("VACUUM ANALYZE").await.unwrap();
-    let known_as_empty = work(&PostgresStore::connect(&config, NoTls, options.clone(), bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap(), 1).await;
-    let store = PostgresStore::connect(&config, NoTls, options.clone(), bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap();
+    let known_as_empty = work(
+        &PostgresStore::connect(
+            &config,
+            NoTls,
+            options.clone(),
+            bankrail_stores::postgres::tokio_postgres::NoTls,
+            Default::default(),
+        )
+        .await
+        .unwrap(),
+        1,
+    )
+    .await;
+    let store = PostgresStore::connect(
+        &config,
+        NoTls,
+        options.clone(),
+        bankrail_stores::postgres::tokio_postgres::NoTls,
+        Default::default(),
+    )
+    .await
+    .unwrap();
     for number in 2..500 {
         store.outbox().enqueue(&outgoing("biller", number), at(1)).await.unwrap();
         store.inbox().receive(&incoming(&query(number, "Why?"), number), at(1)).await.unwrap();
     }
     client(&config).await.batch_execute("VACUUM ANALYZE").await.unwrap();
-    let full = work(&PostgresStore::connect(&config, NoTls, options.clone(), bankrail_stores::postgres::tokio_postgres::NoTls, Default::default()).await.unwrap(), 501).await;
+    let full = work(
+        &PostgresStore::connect(
+            &config,
+            NoTls,
+            options.clone(),
+            bankrail_stores::postgres::tokio_postgres::NoTls,
+            Default::default(),
+        )
+        .await
+        .unwrap(),
+        501,
+    )
+    .await;
     for (tables, plans) in [("empty", empty), ("known as empty", known_as_empty), ("full", full)] {
         assert!(plans.len() > 50, "{tables}: {} statements", plans.len());
         let bad = plans.iter().filter(|(statement, plan)| goes_through_a_table(statement, plan));

@@ -1,0 +1,31 @@
+//! Random bytes from the operating system.
+
+/// Fills a buffer with random bytes, such as that of a secret that is overwritten when it is dropped.
+///
+/// # Errors
+/// [`RandomnessError`] if the operating system gives none.
+pub fn fill_random(buffer: &mut [u8]) -> Result<(), RandomnessError> {
+    getrandom::fill(buffer).map_err(|_| RandomnessError)
+}
+
+/// Random bytes, for values that are not secret, such as an initialisation vector.
+///
+/// # Errors
+/// [`RandomnessError`] if the operating system gives none.
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomnessError> {
+    let mut bytes = [0; N];
+    fill_random(&mut bytes).map(|()| bytes)
+}
+
+/// A random number for the jitter of a schedule. If the operating system gives no random bytes, it is the middle of the
+/// range, which means no jitter.
+#[must_use]
+pub fn jitter() -> u64 {
+    getrandom::u64().unwrap_or(u64::MAX / 2)
+}
+
+/// The operating system gave no random bytes. This is a local fault, possibly a temporary one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no random bytes from the operating system")]
+#[non_exhaustive]
+pub struct RandomnessError;
