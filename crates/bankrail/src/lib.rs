@@ -12,6 +12,8 @@ pub use bankrail_camt053 as camt053;
 pub use bankrail_client as client;
 #[cfg(feature = "client-assertion")]
 pub use bankrail_client_assertion as client_assertion;
+#[cfg(feature = "conformance")]
+pub use bankrail_conformance as conformance;
 #[cfg(feature = "emulator")]
 pub use bankrail_emulator as emulator;
 #[cfg(feature = "http")]

@@ -1,18 +1,20 @@
 //! `bankrail conformance`: judges other implementations by the specification.
 
-mod only;
 mod provider;
 mod receiver;
-mod report;
-mod row;
-mod signature;
 
 use crate::failure::{Failure, Outcome, causes};
 use crate::input;
-use crate::output::Output;
-use bankrail::http::tls::{TlsRoots, client_config};
+use crate::output::{Destination, Output, Style};
+use crate::text::{shown, shown_lines};
+use bankrail::conformance::{JudgeError, Judgement, Verdict};
+use bankrail::http::names::API_KEY;
+use bankrail::http::tls::TlsRoots;
+use bankrail::values::excerpt;
 use clap::Subcommand;
-use reqwest::Url;
+use http::HeaderName;
+use std::io::Write as _;
+use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -89,42 +91,105 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
     }
 }
 
-/// An address to call (Specification: "Authentication", rule 5).
-///
-/// # Errors
-/// [`Failure::Unable`] without the address, which may have a password in it.
-fn address(text: &str) -> Result<Url, Failure> {
-    let url = Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.has_host());
-    url.filter(|url| url.username().is_empty() && url.password().is_none()).ok_or_else(|| {
-        Failure::unable(
-            "expected an address that begins with https:// and names no user, found another",
-            "give one such as https://bank.example",
-        )
-    })
+/// How a judgement is printed, and whether it may be incomplete.
+#[derive(clap::Args, Debug)]
+struct Printing {
+    /// End with 0 although rows were not run
+    #[arg(long)]
+    allow_not_run: bool,
+    /// Write a JUnit XML file too; - for standard output, in place of the table
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Print one JSON object in place of the table
+    #[arg(long)]
+    json: bool,
 }
 
-/// A client that sends each request once, as it is. It trusts the certificate authorities in a PEM file, or else those
-/// of the system.
-fn http(roots: Option<&str>) -> Result<reqwest::ClientBuilder, Failure> {
-    let trusted = match roots {
-        Some(path) => TlsRoots::OnlyPem(input::read(path, MOST_ROOTS)?.to_vec()),
-        None => TlsRoots::Platform,
+impl Printing {
+    /// Prints the judgement, and says how the command ends: with findings if a row failed, otherwise with
+    /// [`Outcome::NotRun`] if one was not run and that is not allowed.
+    fn print(&self, judgement: &Judgement, output: &mut Output) -> Result<Outcome, Failure> {
+        if let Some(path) = &self.junit {
+            let mut to = Destination::open(Some(path), output)?;
+            to.write_all(shown_lines(&judgement.to_junit()).as_bytes())?;
+            to.finish()?;
+        }
+        // Standard output is for one of them.
+        let is_taken = self.junit.as_ref().is_some_and(|path| path.as_os_str() == "-");
+        if !is_taken && self.json {
+            output.line(format_args!("{:#}", judgement.to_json()))?;
+        } else if !is_taken {
+            print_table(judgement, output)?;
+        }
+        Ok(match judgement.passed() {
+            false => Outcome::Findings,
+            true if !self.allow_not_run && !judgement.is_complete() => Outcome::NotRun,
+            true => Outcome::Fine,
+        })
+    }
+}
+
+/// A line for each row under its heading, and how many there are of each verdict.
+fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure> {
+    let mut heading = "";
+    for row in judgement.rows() {
+        if row.heading != heading {
+            heading = row.heading;
+            output.line(output.paint(Style::Bold, heading))?;
+        }
+        let name = format!("{:9}", row.verdict.name());
+        let word = match row.verdict {
+            Verdict::Passed => output.paint(Style::Green, &name),
+            Verdict::Failed(_) => output.paint(Style::Red, &name.to_uppercase()),
+            Verdict::NotSeen(_) | Verdict::NotRun(_) => output.paint(Style::Dim, &name),
+            _ => name,
+        };
+        output.line(format_args!("  {:7}{word}{}", row.id, shown(&row.title)))?;
+        if !row.verdict.detail().is_empty() {
+            output.line(format_args!("{:18}{}", "", shown(row.verdict.detail())))?;
+        }
+    }
+    let style = if judgement.passed() { Style::Green } else { Style::Red };
+    output.line(output.paint(style, &shown(&judgement.summary())))
+}
+
+/// The failure of a command whose judge came to no judgement. `unreachable` is what to do when nobody answers.
+fn failure(error: &JudgeError, unreachable: &str) -> Failure {
+    let next = match error {
+        JudgeError::Address => "give one such as https://bank.example",
+        JudgeError::NoAddress => "name the address that the four are below, or pass --outcome and others",
+        JudgeError::NoAccount => "--account names one whose statements may be asked for",
+        JudgeError::KeySize { .. } => {
+            return Failure::refused(format_args!("--sign-4096: {error}"), "pass a key of 2048 bits with --sign");
+        }
+        JudgeError::Tls(_) => "pass certificates as PEM with --roots",
+        JudgeError::Unreachable { .. } => unreachable,
+        JudgeError::NoToken { .. } => "run it again an hour later",
+        JudgeError::NoRows => "correct --only or --rest-of",
+        JudgeError::ApiKey | JudgeError::Request(_) => "check the keys",
+        _ => "try again",
     };
-    let tls = client_config(Some(&trusted)).map_err(|error| {
-        let name = roots.map_or("the authorities of the system", input::name);
-        Failure::unable(format_args!("{name}: {}", causes(&error)), "pass certificates as PEM with --roots")
-    })?;
-    Ok(reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .https_only(true)
-        .redirect(reqwest::redirect::Policy::none())
-        .referer(false)
-        .no_proxy()
-        .retry(reqwest::retry::never())
-        // A server may close a connection that is not in use at any time, which would look like its fault.
-        .pool_max_idle_per_host(0)
-        .user_agent(concat!("bankrail-conformance/", env!("CARGO_PKG_VERSION"))))
+    Failure::unable(causes(error), next)
+}
+
+/// The certificate authorities in a PEM file, or else those of the system.
+fn roots(path: Option<&str>) -> Result<TlsRoots, Failure> {
+    path.map_or(Ok(TlsRoots::Platform), |path| Ok(TlsRoots::OnlyPem(input::read(path, MOST_ROOTS)?.to_vec())))
 }
 
 /// The bytes of a file of certificates that are read.
 const MOST_ROOTS: usize = 1 << 20;
+
+/// The header of the API key.
+fn api_key_header(name: Option<&str>) -> Result<HeaderName, Failure> {
+    let Some(name) = name else { return Ok(API_KEY) };
+    HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
+        let what = format!("--api-key-header: expected the name of a header, found {}", excerpt(name));
+        Failure::unable(what, "pass the name that is expected, such as apikey")
+    })
+}
+
+/// What must be given.
+fn needed<T>(found: Option<T>, what: &str, next: &str) -> Result<T, Failure> {
+    found.ok_or_else(|| Failure::unable(format_args!("{what}, found none"), next))
+}

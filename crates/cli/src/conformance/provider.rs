@@ -1,35 +1,22 @@
-//! `bankrail conformance provider`.
+//! `bankrail conformance provider`: the judge of a provider, told by arguments and connection files.
 
-mod body;
-mod budget;
-mod checks;
-mod forge;
-mod judge;
-mod late;
-mod narrative;
-mod paging;
-mod payload;
-mod refused_statements;
-mod refused_tokens;
-mod statement;
-mod target;
-mod test_accounts;
-mod token;
-mod wanted;
-mod wire;
-
-use super::only;
-use super::report::{Printing, Report};
+use super::{Printing, api_key_header, failure, needed, roots};
 use crate::asynchronous::block_on;
+use crate::connection::{Connection, given_api_key};
 use crate::failure::{Failure, Outcome};
+use crate::input;
+use crate::keys::file;
 use crate::output::Output;
-use budget::Budget;
+use bankrail::conformance::{
+    Budget, Customer, ProviderJudge, ProviderJudgeOptions, RowSelection, UnrunRows, UnrunRowsError,
+};
+use bankrail::values::SecretString;
 use clap::Args;
-use judge::Judge;
 use std::path::PathBuf;
 use std::time::Duration;
-use target::Target;
-use wanted::Wanted;
+
+/// The bytes of an earlier report that are read.
+const MOST: usize = 4 << 20;
 
 #[derive(Args, Debug)]
 pub(crate) struct Provider {
@@ -72,11 +59,11 @@ pub(crate) struct Provider {
     #[arg(long, value_name = "FILE")]
     roots: Option<PathBuf>,
     /// The calls that may be made: tokens=10,statements=25,tokens-per-second=2
-    #[arg(long, default_value = "tokens=10,statements=25", value_parser = Budget::parse)]
+    #[arg(long, default_value = "tokens=10,statements=25")]
     budget: Budget,
     /// Judge these rows only, such as S8 or S20.17; several times for several
-    #[arg(long, value_name = "ID", value_parser = only::parse)]
-    only: Vec<String>,
+    #[arg(long, value_name = "ID")]
+    only: Vec<RowSelection>,
     /// Judge what an earlier run did not come to: the report that it printed with --json
     #[arg(long, value_name = "FILE")]
     rest_of: Option<String>,
@@ -90,37 +77,90 @@ pub(crate) struct Provider {
     printing: Printing,
 }
 
-pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, Failure> {
-    let wanted = Wanted::new(&arguments.only, arguments.rest_of.as_deref())?;
-    let target = Target::read(arguments)?;
-    let report = block_on(judge_all(target, wanted, arguments))?;
-    let outcome = report.finish(&arguments.printing, output)?;
+pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, Failure> {
+    let judge = arguments.judge()?;
+    let judged = block_on(async { Ok(judge.judge().await) })?;
+    crate::progress::clear();
+    let judgement = judged.map_err(|error| failure(&error, "check the address, and the certificates with --roots"))?;
+    judgement.note().into_iter().for_each(crate::log);
+    let outcome = arguments.printing.print(&judgement, output)?;
     if outcome == Outcome::NotRun {
         crate::log("not every row was run; keep the report of --json and pass it to --rest-of an hour later");
     }
     Ok(outcome)
 }
 
-/// Makes the calls: first one token and the statements, then what must be refused, then what uses up the budget.
-async fn judge_all(target: Target, wanted: Wanted, arguments: &Provider) -> Result<Report, Failure> {
-    let wait = Duration::from_secs(arguments.wait);
-    let mut judge = Judge::new(target, arguments.budget, wait, wanted)?;
-    token::judge_first(&mut judge).await?;
-    late::metadata(&mut judge).await;
-    if judge.bearer.is_some() {
-        let statements = statement::judge(&mut judge).await?;
-        payload::judge(&mut judge, &statements);
-        test_accounts::judge(&mut judge, &statements);
-        refused_statements::judge(&mut judge).await?;
-        narrative::judge(&mut judge, &statements).await?;
-        paging::judge(&mut judge, &statements).await?;
-    } else {
-        crate::log("no access token was received: no statement can be judged");
+impl Provider {
+    /// What the arguments say, and for the rest what the connection says.
+    fn judge(&self) -> Result<ProviderJudge, Failure> {
+        let connection = self.connection.as_deref().map(Connection::read).transpose()?;
+        let of = |given: &Option<String>, own: fn(&Connection) -> Option<&String>| {
+            given.clone().or_else(|| connection.as_ref().and_then(own).cloned())
+        };
+        let path = |given: &Option<PathBuf>, own: fn(&Connection) -> Option<&PathBuf>| {
+            let found = given.as_ref().or_else(|| connection.as_ref().and_then(own));
+            found.map(|path| path.to_string_lossy().into_owned())
+        };
+        let all = |given: &[String], own: fn(&Connection) -> &Vec<String>| match (given, &connection) {
+            ([], Some(connection)) => own(connection).clone(),
+            (given, _) => given.to_vec(),
+        };
+        let url =
+            needed(of(&self.url, |own| Some(&own.base_url)), "expected an address", "name the provider's address")?;
+        // Another address than the connection's has its own token endpoint.
+        let own_token_url = |own: &Connection| own.token_url.clone().filter(|_| self.url.is_none());
+        let token_url = self.token_url.clone().or_else(|| connection.as_ref().and_then(own_token_url));
+        let code = of(&self.customer, |own| Some(&own.customer));
+        let accounts = all(&self.account, |own| &own.accounts);
+        needed(accounts.first(), "expected an account", "--account names one whose statements may be asked for")?;
+        let code = needed(code, "expected a customer code", "--customer or --connection has it")?;
+        let api_key = given_api_key(self.api_key.as_deref())?.map(|key| SecretString::from(key.as_str()));
+        let api_key = api_key.or_else(|| connection.as_ref().map(|own| SecretString::from(own.api_key.as_str())));
+        let api_key =
+            needed(api_key, "expected an API key", "--api-key @FILE, BANKRAIL_API_KEY or --connection has it")?;
+        let key = path(&self.key, |own| Some(&own.signing_key));
+        let key = needed(key, "expected a private key", "--key or --connection names its file")?;
+        let kid = of(&self.kid, |own| own.signing_kid.as_ref());
+        let header = of(&self.api_key_header, |own| own.api_key_header.as_ref());
+        let mut options = ProviderJudgeOptions::new()
+            .api_key_header(api_key_header(header.as_deref())?)
+            .scopes(all(&self.scope, |own| &own.scopes))
+            .roots(roots(path(&self.roots, |own| own.roots.as_ref()).as_deref())?)
+            .budget(self.budget)
+            .wait(Duration::from_secs(self.wait))
+            .limits(self.limits)
+            .only(self.only.clone())
+            .on_call(|left| {
+                let (tokens, statements) = (left.tokens, left.statements);
+                crate::progress::show(&format!(
+                    "judging, with {tokens} token requests and {statements} statements left"
+                ));
+            });
+        if let Some(url) = token_url {
+            options = options.token_url(url);
+        }
+        if let Some(audience) = of(&self.audience, |own| own.audience.as_ref()) {
+            options = options.audience(audience);
+        }
+        if let Some(second) = self.second_connection.as_deref().map(Connection::read).transpose()? {
+            options = options.second_customer(Customer::new(second.customer, second.api_key.into(), second.accounts));
+        }
+        if let Some(report) = &self.rest_of {
+            options = options.rest_of(unrun(report)?);
+        }
+        let key = file::signing(&key, kid.as_deref())?;
+        ProviderJudge::new(&url, Customer::new(code, api_key, accounts), &key, options)
+            .map_err(|error| failure(&error, ""))
     }
-    refused_tokens::judge(&mut judge).await?;
-    late::other_scope(&mut judge).await?;
-    late::request_keys(&mut judge);
-    late::end_of_token(&mut judge).await?;
-    late::limits(&mut judge, arguments.limits).await?;
-    Ok(judge.into_report())
+}
+
+fn unrun(path: &str) -> Result<UnrunRows, Failure> {
+    let report = input::read(path, MOST)?;
+    UnrunRows::from_json(&report).map_err(|error| {
+        let next = match error {
+            UnrunRowsError::NoReport => "keep what --json prints",
+            _ => "nothing is left to judge",
+        };
+        Failure::unable(format_args!("{}: {error}", input::name(path)), next)
+    })
 }

@@ -1,25 +1,20 @@
-//! `bankrail conformance receiver`.
+//! `bankrail conformance receiver`: the judge of receivers, told by arguments and the file of `--config`.
 
-mod accepts;
-mod acknowledgements;
-mod delivery;
-mod forge;
-mod hostile;
-mod messages;
-mod refuses;
-mod repeats;
-mod session;
-mod settings;
-
-use self::session::Session;
-use self::settings::Settings;
-use super::only;
-use super::report::{Printing, Report};
+use super::{Printing, api_key_header, failure, needed, roots};
 use crate::asynchronous::block_on;
+use crate::connection::{self, given_api_key};
 use crate::failure::{Failure, Outcome};
+use crate::input;
+use crate::keys::file;
 use crate::output::Output;
+use bankrail::conformance::{JudgeError, ReceiverAddresses, ReceiverJudge, ReceiverJudgeOptions, RowSelection};
+use bankrail::webhook::MessageKind;
 use clap::Args;
-use std::path::PathBuf;
+use serde::{Deserialize, Deserializer};
+use std::path::{Path, PathBuf};
+
+/// The bytes of a file of settings that are read.
+const MOST: usize = 1 << 20;
 
 #[derive(Args, Debug)]
 pub(crate) struct Receiver {
@@ -69,8 +64,8 @@ pub(crate) struct Receiver {
     #[arg(long, value_name = "NAME")]
     api_key_header: Option<String>,
     /// Judge these rows only, such as S9 or S21.7; several times for several
-    #[arg(long, value_name = "ID", value_parser = only::parse)]
-    only: Vec<String>,
+    #[arg(long, value_name = "ID")]
+    only: Vec<RowSelection>,
     /// Let rows beyond SPEC.md fail too
     #[arg(long)]
     strict: bool,
@@ -79,17 +74,136 @@ pub(crate) struct Receiver {
 }
 
 pub(super) fn run(arguments: &Receiver, output: &mut Output) -> Result<Outcome, Failure> {
-    let settings = Settings::of(arguments)?;
-    let mut session = Session::new(settings.keys()?, settings.target()?, arguments.strict, arguments.only.clone());
-    let mut report = Report::new(session.subject());
-    let rows = block_on(async {
-        session.begin().await?;
-        accepts::run(&mut session).await?;
-        repeats::run(&mut session).await?;
-        refuses::run(&mut session).await?;
-        hostile::run(&mut session).await?;
-        Ok(session.finish())
-    })?;
-    rows.into_iter().for_each(|row| report.push(row));
-    report.finish(&arguments.printing, output)
+    let judge = Settings::of(arguments)?.judge(arguments)?;
+    let judged = block_on(async { Ok(judge.judge().await) })?;
+    let next = "start the receivers, and check the address and --roots";
+    arguments.printing.print(&judged.map_err(|error| failure(&error, next))?, output)
+}
+
+/// The settings, after the arguments were put over those of the file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    url: Option<String>,
+    outcome: Option<String>,
+    notification: Option<String>,
+    payment: Option<String>,
+    query: Option<String>,
+    sign: Option<String>,
+    sign_kid: Option<String>,
+    sign_4096: Option<String>,
+    sign_4096_kid: Option<String>,
+    encrypt_to: Option<String>,
+    encrypt_kid: Option<String>,
+    roots: Option<String>,
+    #[serde(default, deserialize_with = "secret")]
+    api_key: Option<String>,
+    api_key_header: Option<String>,
+}
+
+impl Settings {
+    fn of(arguments: &Receiver) -> Result<Self, Failure> {
+        let mut settings = arguments.config.as_deref().map_or_else(|| Ok(Self::default()), Self::read)?;
+        for (setting, argument) in [
+            (&mut settings.url, &arguments.url),
+            (&mut settings.outcome, &arguments.outcome),
+            (&mut settings.notification, &arguments.notification),
+            (&mut settings.payment, &arguments.payment),
+            (&mut settings.query, &arguments.query),
+            (&mut settings.sign, &arguments.sign),
+            (&mut settings.sign_kid, &arguments.sign_kid),
+            (&mut settings.sign_4096, &arguments.sign_4096),
+            (&mut settings.sign_4096_kid, &arguments.sign_4096_kid),
+            (&mut settings.encrypt_to, &arguments.encrypt_to),
+            (&mut settings.encrypt_kid, &arguments.encrypt_kid),
+            (&mut settings.roots, &arguments.roots),
+            (&mut settings.api_key_header, &arguments.api_key_header),
+        ] {
+            if argument.is_some() {
+                setting.clone_from(argument);
+            }
+        }
+        if let Some(key) = given_api_key(arguments.api_key.as_deref())? {
+            settings.api_key = Some(key.to_string());
+        }
+        Ok(settings)
+    }
+
+    /// Reads the file. Names of files in it become relative to the working folder.
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let name = path.to_string_lossy();
+        let text = input::read_text(&name, MOST)?;
+        let next = "bankrail conformance receiver --help shows such a file";
+        let mut settings: Self = input::parse_toml(path, &text, next)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for file in [&mut settings.sign, &mut settings.sign_4096, &mut settings.encrypt_to, &mut settings.roots] {
+            *file = file.take().map(|name| folder.join(name).to_string_lossy().into_owned());
+        }
+        Ok(settings)
+    }
+
+    fn judge(self, arguments: &Receiver) -> Result<ReceiverJudge, Failure> {
+        let given = "pass it, or a file that has it by --config";
+        let sign = needed(self.sign.as_deref(), "--sign: expected the provider's private key", given)?;
+        let encrypt_to = needed(self.encrypt_to.as_deref(), "--encrypt-to: expected the receivers' public key", given)?;
+        let mut options = ReceiverJudgeOptions::new()
+            .api_key_header(api_key_header(self.api_key_header.as_deref())?)
+            .roots(roots(self.roots.as_deref())?)
+            .strict(arguments.strict)
+            .only(arguments.only.clone());
+        if let Some(path) = &self.sign_4096 {
+            options = options.large_signing_key(file::signing(path, self.sign_4096_kid.as_deref())?);
+        }
+        if let Some(key) = &self.api_key {
+            options = options.api_key(key.as_str().into());
+        }
+        let (sign, encrypt_to) = (
+            file::signing(sign, self.sign_kid.as_deref())?,
+            file::encryption(encrypt_to, self.encrypt_kid.as_deref())?,
+        );
+        let judge = self.addresses().and_then(|addresses| ReceiverJudge::new(addresses, &sign, &encrypt_to, options));
+        judge.map_err(|error| failure(&error, ""))
+    }
+
+    fn addresses(&self) -> Result<ReceiverAddresses, JudgeError> {
+        let mut addresses =
+            self.url.as_deref().map_or_else(|| Ok(ReceiverAddresses::default()), ReceiverAddresses::below)?;
+        for kind in MessageKind::ALL {
+            let own = match kind {
+                MessageKind::MandateOutcome => &self.outcome,
+                MessageKind::MandateNotification => &self.notification,
+                MessageKind::PaymentOutcome => &self.payment,
+                MessageKind::Query => &self.query,
+            };
+            if let Some(own) = own {
+                addresses = addresses.with(kind, own)?;
+            }
+        }
+        Ok(addresses)
+    }
+}
+
+fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    connection::secret(from).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_file_and_line_and_no_secret() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let read = |text: &str| {
+            std::fs::write(file.path(), text).unwrap();
+            Settings::read(file.path())
+        };
+        assert_eq!(read("api_key = \"12345678\"").unwrap().api_key.as_deref(), Some("12345678"));
+        assert_eq!(read("url = \"https://a\"").unwrap().api_key, None);
+        for value in ["12345678", "[12345678]", "12345678 x"] {
+            let line = read(&format!("url = \"https://a\"\napi_key = {value}\n")).unwrap_err().into_parts().0.unwrap();
+            assert!(line.starts_with(&format!("{}: line 2: ", file.path().display())), "{line}");
+            assert!(!line.contains("12345678"), "{line}");
+        }
+    }
 }

@@ -1,0 +1,38 @@
+//! The HTTP client of both judges.
+
+use crate::error::JudgeError;
+use bankrail_http::tls::{TlsRoots, client_config};
+use reqwest::{Client, Url, redirect, retry};
+use std::time::Duration;
+
+/// An address to call (Specification: "Authentication", rule 5).
+///
+/// # Errors
+/// [`JudgeError::Address`].
+pub(crate) fn address(text: &str) -> Result<Url, JudgeError> {
+    let url = Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.has_host());
+    url.filter(|url| url.username().is_empty() && url.password().is_none()).ok_or(JudgeError::Address)
+}
+
+/// An address with this path below its own.
+pub(crate) fn below(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    url.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
+    url
+}
+
+/// A client that sends each request once, as it is, and waits this long for the answer.
+pub(crate) fn client(roots: &TlsRoots, timeout: Duration) -> Result<Client, JudgeError> {
+    let client = Client::builder()
+        .tls_backend_preconfigured(client_config(Some(roots))?)
+        .https_only(true)
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .no_proxy()
+        .retry(retry::never())
+        // A server may close a connection that is not in use at any time, which would look like its fault.
+        .pool_max_idle_per_host(0)
+        .user_agent(concat!("bankrail-conformance/", env!("CARGO_PKG_VERSION")))
+        .timeout(timeout);
+    client.build().map_err(|error| JudgeError::Client(Box::new(error)))
+}

@@ -1,0 +1,75 @@
+//! Why a judge came to no judgement.
+
+use bankrail_http::tls::TlsError;
+use std::error::Error;
+
+/// Why there is no judgement. A row that fails is none of these: it is part of the judgement.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JudgeError {
+    /// An address is not one to call. It is not quoted, because it may have a password in it (Specification:
+    /// "Authentication", rule 5).
+    #[error("expected an address that begins with https:// and names no user, found another")]
+    Address,
+    /// No receiver has an address.
+    #[error("expected the address of a receiver, found none")]
+    NoAddress,
+    /// The customer has no account.
+    #[error("expected an account, found none")]
+    NoAccount,
+    /// The API key cannot be sent in a header.
+    #[error("the API key: expected the value of a header, found other characters")]
+    ApiKey,
+    /// The key for the row about keys of 4096 bits has another size.
+    #[error("expected a key of 4096 bits, found {bits}")]
+    KeySize {
+        /// The bits of the key.
+        bits: usize,
+    },
+    /// The certificates to trust are unusable.
+    #[error("the certificates to trust are unusable")]
+    Tls(#[from] TlsError),
+    /// There is no HTTP client.
+    #[error("the HTTP client could not be made")]
+    Client(#[source] Box<dyn Error + Send + Sync>),
+    /// A request could not be signed, encrypted or compressed.
+    #[error("a request could not be made")]
+    Request(#[source] Box<dyn Error + Send + Sync>),
+    /// Nobody answers at an address.
+    #[error("{address}: no answer: {reason}")]
+    Unreachable {
+        /// Who was called.
+        address: String,
+        /// What became of the call.
+        reason: String,
+    },
+    /// No access token was asked for, without which there is little to judge.
+    #[error("no access token: {reason}")]
+    NoToken {
+        /// Why none was asked for.
+        reason: String,
+    },
+    /// No row is selected.
+    #[error("expected rows to judge, found none")]
+    NoRows,
+}
+
+/// What could not be signed, encrypted or compressed.
+pub(crate) fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> JudgeError {
+    JudgeError::Request(error.into())
+}
+
+/// An error with all its causes in one line. A layer that quotes its cause is not followed by the cause again.
+pub(crate) fn causes(error: &dyn Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        let text = next.to_string();
+        if !line.contains(&text) {
+            line.push_str(": ");
+            line.push_str(&text);
+        }
+        cause = next.source();
+    }
+    line
+}

@@ -1,0 +1,97 @@
+//! Client assertions, right ones and wrong ones (RFC 7515, RFC 7519).
+
+use super::target::Target;
+use crate::error::{JudgeError, failed};
+use crate::signature::{mac, pair, rsa};
+use aws_lc_rs::signature::RsaKeyPair;
+use bankrail_jose::{RsaSize, SigningKey, base64url};
+use bankrail_values::{Clock as _, SystemClock};
+use serde_json::{Map, Value, json};
+
+/// The keys that assertions are signed with.
+pub(super) struct Keys {
+    own: RsaKeyPair,
+    own_public_pem: String,
+    kid: Option<String>,
+    unregistered: RsaKeyPair,
+}
+
+impl Keys {
+    /// The customer's key, and a new one that no provider has registered.
+    pub(super) fn new(own: &SigningKey) -> Result<Self, JudgeError> {
+        let unregistered = SigningKey::generate(RsaSize::Rsa2048).map_err(failed)?;
+        Ok(Self {
+            own: pair(own)?,
+            own_public_pem: own.verifying_key().public_key().to_spki_pem(),
+            kid: own.kid().map(str::to_owned),
+            unregistered: pair(&unregistered)?,
+        })
+    }
+}
+
+/// How an assertion is signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signed {
+    Rs256,
+    /// By a key that is not registered with the provider.
+    Unregistered,
+    Ps256,
+    /// The customer's public key as the shared secret.
+    Hs256,
+    Unsigned,
+    /// Another text than the one that was signed.
+    Changed,
+    /// No JWT at all.
+    Garbage,
+}
+
+/// An assertion before it is signed. A new one is right.
+#[derive(Clone, Debug)]
+pub(super) struct Assertion {
+    pub(super) header: Map<String, Value>,
+    pub(super) claims: Map<String, Value>,
+    pub(super) signed: Signed,
+}
+
+impl Assertion {
+    /// The assertion of the specification, no two of one run alike (Specification: "Client assertion (JWT) the customer
+    /// builds").
+    pub(super) fn new(target: &Target, keys: &Keys, number: u32) -> Self {
+        let (mut header, mut claims) = (Map::new(), Map::new());
+        header.insert("alg".to_owned(), json!("RS256"));
+        header.insert("typ".to_owned(), json!("jwt"));
+        if let Some(kid) = &keys.kid {
+            header.insert("kid".to_owned(), json!(kid));
+        }
+        claims.insert("sub".to_owned(), json!(target.customer.code));
+        claims.insert("exp".to_owned(), json!(now() + 300 + i64::from(number)));
+        claims.insert("aud".to_owned(), json!(target.audience));
+        Self { header, claims, signed: Signed::Rs256 }
+    }
+
+    /// The compact form.
+    pub(super) fn write(&self, keys: &Keys) -> Result<String, JudgeError> {
+        let part = |members: &Map<String, Value>| base64url::encode(json!(members).to_string().as_bytes());
+        let text = format!("{}.{}", part(&self.header), part(&self.claims));
+        let signature = match self.signed {
+            Signed::Rs256 => rsa(&keys.own, "RS256", text.as_bytes())?,
+            Signed::Unregistered => rsa(&keys.unregistered, "RS256", text.as_bytes())?,
+            Signed::Ps256 => rsa(&keys.own, "PS256", text.as_bytes())?,
+            Signed::Hs256 => mac(keys.own_public_pem.as_bytes(), text.as_bytes()),
+            Signed::Unsigned => Vec::new(),
+            Signed::Changed => {
+                let mut claims = self.claims.clone();
+                claims.insert("exp".to_owned(), json!(now() + 200));
+                let before = format!("{}.{}", part(&self.header), part(&claims));
+                rsa(&keys.own, "RS256", before.as_bytes())?
+            }
+            Signed::Garbage => return Ok("this.is.nojwt".to_owned()),
+        };
+        Ok(format!("{text}.{}", base64url::encode(&signature)))
+    }
+}
+
+/// UNIX seconds.
+pub(super) fn now() -> i64 {
+    SystemClock.now().unix_seconds()
+}

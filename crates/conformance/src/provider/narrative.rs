@@ -1,0 +1,127 @@
+//! What `includeNarrative` changes (Specification: "Request statement").
+
+use super::judge::Judge;
+use super::payload::xml::{child, children, text};
+use super::statement::{Statement, Statements, ask};
+use crate::error::JudgeError;
+use crate::row::Verdict;
+use roxmltree::Node;
+use serde_json::json;
+
+const SHOWN: (&str, &str) = ("S19.15", "includeNarrative true: fast payments carry RltdPties and Ustrd");
+const VIRTUAL: (&str, &str) =
+    ("S19.16", "includeNarrative true: a credit to a virtual account has its number and branch code");
+const HIDDEN: (&str, &str) = ("S19.17", "includeNarrative false: fast payments carry neither");
+const OPTIONAL: (&str, &str) = ("S19.14", "includeNarrative may be left out");
+
+/// Judges the statement that shows the most.
+pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<(), JudgeError> {
+    if let Some(first) = statements.found.first().filter(|_| judge.wants(OPTIONAL.0)) {
+        let got = ask(judge, &json!({ "accountId": first.account })).await?;
+        judge.row(OPTIONAL.0, OPTIONAL.1, got.map_or_else(|verdict| verdict, |_| Verdict::Passed));
+    }
+    let with_virtual = statements.found.iter().map(virtual_credits).max().unwrap_or_default();
+    let best = statements
+        .found
+        .iter()
+        .max_by_key(|statement| parties(&statement.payload))
+        .filter(|best| parties(&best.payload) > 0);
+    let unseen = |what: &str| match &statements.unseen {
+        Verdict::NotRun(why) => Verdict::NotRun(why.clone()),
+        _ if statements.left_out > 0 => {
+            let why = format!("{what}, and the budget did not last for {} accounts", statements.left_out);
+            Verdict::NotRun(why)
+        }
+        _ => Verdict::NotSeen(format!("{what}; name an account with one of today")),
+    };
+    let verdict = if with_virtual > 0 { Verdict::Passed } else { unseen("no entry is a credit to a virtual account") };
+    judge.row(VIRTUAL.0, VIRTUAL.1, verdict);
+    let Some(best) = best else {
+        if !judge.wants(HIDDEN.0) && !judge.wants(SHOWN.0) {
+            return Ok(());
+        }
+        let (shown, hidden) = nothing_shown(judge, statements, unseen("no entry has RltdPties")).await?;
+        judge.row(SHOWN.0, SHOWN.1, shown);
+        judge.row(HIDDEN.0, HIDDEN.1, hidden);
+        return Ok(());
+    };
+    judge.row(SHOWN.0, SHOWN.1, all_have_texts(&best.payload));
+    if judge.wants(HIDDEN.0) {
+        let got = ask(judge, &json!({ "accountId": best.account, "includeNarrative": false })).await?;
+        let verdict = match got {
+            Err(verdict) => verdict,
+            Ok(without) if parties(&without.payload) < parties(&best.payload) => Verdict::Passed,
+            Ok(without) => Verdict::Failed(format!(
+                "expected fewer entries with RltdPties than {}, found {}",
+                parties(&best.payload),
+                parties(&without.payload)
+            )),
+        };
+        judge.row(HIDDEN.0, HIDDEN.1, verdict);
+    }
+    Ok(())
+}
+
+/// No statement has related parties. If one without narrative has them, the two are the wrong way round.
+async fn nothing_shown(
+    judge: &mut Judge,
+    statements: &Statements,
+    unseen: Verdict,
+) -> Result<(Verdict, Verdict), JudgeError> {
+    let longest = statements.found.iter().max_by_key(|statement| entries(&statement.payload));
+    let Some(longest) = longest.filter(|longest| entries(&longest.payload) > 0) else {
+        return Ok((unseen.clone(), unseen));
+    };
+    let got = ask(judge, &json!({ "accountId": longest.account, "includeNarrative": false })).await?;
+    Ok(match got {
+        Ok(without) if parties(&without.payload) > 0 => {
+            let found = format!("found {} with includeNarrative false only", parties(&without.payload));
+            let what = format!("expected entries with RltdPties, {found}");
+            (Verdict::Failed(what.clone()), Verdict::Failed(what))
+        }
+        _ => (unseen.clone(), unseen),
+    })
+}
+
+/// Passed unless no entry with related parties has a text.
+fn all_have_texts(xml: &str) -> Verdict {
+    let has_text = |transaction: Node<'_, '_>| {
+        child(transaction, "RltdPties").is_some()
+            && text(transaction, "RmtInf/Ustrd").is_some_and(|text| !text.is_empty())
+    };
+    if count(xml, has_text) > 0 {
+        Verdict::Passed
+    } else {
+        Verdict::Failed("expected RmtInf/Ustrd beside RltdPties, found none".to_owned())
+    }
+}
+
+fn virtual_credits(statement: &Statement) -> usize {
+    count(&statement.payload, |transaction| {
+        text(transaction, "RltdPties/CdtrAcct/Id/Othr/Id").is_some()
+            && text(transaction, "RltdPties/CdtrAcct/Id/Othr/Issr").is_some()
+    })
+}
+
+fn parties(xml: &str) -> usize {
+    count(xml, |transaction| child(transaction, "RltdPties").is_some())
+}
+
+fn entries(xml: &str) -> usize {
+    reports(xml, |report| children(report, "Ntry").count())
+}
+
+/// How many transactions are so.
+fn count(xml: &str, is_so: impl Fn(Node<'_, '_>) -> bool) -> usize {
+    reports(xml, |report| {
+        let details = children(report, "Ntry").flat_map(|entry| children(entry, "NtryDtls"));
+        details.flat_map(|details| children(details, "TxDtls")).filter(|transaction| is_so(*transaction)).count()
+    })
+}
+
+/// Zero for what is no statement.
+fn reports(xml: &str, count: impl Fn(Node<'_, '_>) -> usize) -> usize {
+    let Ok(document) = roxmltree::Document::parse(xml) else { return 0 };
+    let message = child(document.root_element(), "BkToCstmrAcctRpt");
+    message.map_or(0, |message| children(message, "Rpt").map(count).sum())
+}

@@ -1,0 +1,60 @@
+//! Elements as they were sent, before any reader has put them right.
+
+use bankrail_values::{Decimal, parse_decimal};
+use roxmltree::Node;
+
+/// The first element at a path of names below this one.
+pub(in super::super) fn child<'a, 'input>(node: Node<'a, 'input>, path: &str) -> Option<Node<'a, 'input>> {
+    let is = |node: &Node<'_, '_>, name| node.is_element() && node.tag_name().name() == name;
+    path.split('/').try_fold(node, |node, name| node.children().find(|child| is(child, name)))
+}
+
+/// The elements of a name directly below this one.
+pub(in super::super) fn children<'a, 'input>(
+    node: Node<'a, 'input>,
+    name: &str,
+) -> impl Iterator<Item = Node<'a, 'input>> {
+    node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+/// The text of the first element at a path.
+pub(in super::super) fn text<'a>(node: Node<'a, '_>, path: &str) -> Option<&'a str> {
+    child(node, path)?.text().map(str::trim)
+}
+
+/// An amount without a sign.
+pub(in super::super) fn amount(text: Option<&str>) -> Option<Decimal> {
+    parse_decimal(text?).ok().filter(|amount| !amount.is_sign_negative())
+}
+
+/// True for YYYY-MM-DD.
+pub(super) fn is_date(text: &str) -> bool {
+    text.len() == 10 && bankrail_camt052::Date::parse(text).is_ok()
+}
+
+/// True for 32 hexadecimal characters.
+pub(super) fn is_hex32(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_found_by_their_path_and_checked_as_they_are() {
+        let document = roxmltree::Document::parse("<a><b><c> 1 </c><c>2</c></b><b/></a>").unwrap();
+        let root = document.root_element();
+        assert_eq!((text(root, "b/c"), text(root, "b/d")), (Some("1"), None));
+        assert_eq!(children(root, "b").count(), 2);
+        for (text, expected) in [("1.50", true), ("-1", false), ("+1", false), ("1e3", false), ("", false)] {
+            assert_eq!(amount(Some(text)).is_some(), expected, "{text}");
+        }
+        for (text, expected) in
+            [("2026-11-22", true), ("2026-11-22Z", false), ("2026-13-01", false), ("22.11.2026", false)]
+        {
+            assert_eq!(is_date(text), expected, "{text}");
+        }
+        assert!(is_hex32("0b7c2f6e8a1d41eb8dcd0242ac130003") && !is_hex32("0b7c2f6e-8a1d-41eb-8dcd-0242ac13000"));
+    }
+}

@@ -1,0 +1,53 @@
+//! The accounts that the specification names for tests (Specification: "Request statement", test data).
+
+use super::judge::Judge;
+use super::payload::xml::{child, children, text};
+use super::statement::Statements;
+use crate::row::Verdict;
+use std::collections::BTreeSet;
+
+const ROWS: [(&str, &str, &[&str]); 2] = [
+    ("S19.24", "there is a test account in AUD", &["AUD"]),
+    (
+        "S19.25",
+        "there is a test account in each of USD, SBD, HKD, SGD, INR and PGK",
+        &["USD", "SBD", "HKD", "SGD", "INR", "PGK"],
+    ),
+];
+
+/// Judges which accounts there are. A customer need not have them all.
+pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
+    let mut currencies = BTreeSet::new();
+    let mut dong_with_decimals = None;
+    for statement in &statements.found {
+        let Ok(document) = roxmltree::Document::parse(&statement.payload) else { continue };
+        let Some(report) = child(document.root_element(), "BkToCstmrAcctRpt/Rpt") else { continue };
+        let Some(currency) = text(report, "Acct/Ccy") else { continue };
+        currencies.insert(currency.to_owned());
+        if currency == "VND" {
+            let amounts = children(report, "Ntry").chain(children(report, "Bal")).filter_map(|part| text(part, "Amt"));
+            dong_with_decimals = amounts.map(str::to_owned).find(|amount| {
+                let decimals = amount.split_once('.').map_or("", |(_, decimals)| decimals);
+                decimals.bytes().any(|digit| digit != b'0')
+            });
+        }
+    }
+    let unseen = |missing: &[&str]| match &statements.unseen {
+        Verdict::NotRun(why) => Verdict::NotRun(why.clone()),
+        _ if statements.left_out > 0 => {
+            Verdict::NotRun(format!("the budget did not last for {} accounts", statements.left_out))
+        }
+        _ => Verdict::NotSeen(format!("this customer has none in {}", missing.join(", "))),
+    };
+    for (id, title, wanted) in ROWS {
+        let missing: Vec<&str> = wanted.iter().copied().filter(|currency| !currencies.contains(*currency)).collect();
+        let verdict = if missing.is_empty() { Verdict::Passed } else { unseen(&missing) };
+        judge.row(id, title, verdict);
+    }
+    let verdict = match dong_with_decimals {
+        Some(found) => Verdict::Failed(format!("expected an amount without decimals, found {found}")),
+        None if currencies.contains("VND") => Verdict::Passed,
+        None => unseen(&["VND"]),
+    };
+    judge.row("S19.26", "there is a test account in VND, whose amounts have no decimals", verdict);
+}

@@ -1,0 +1,218 @@
+//! Sealed messages that the library refuses to make: other algorithms, other keys, wrong parts.
+
+use crate::error::{JudgeError, failed};
+use crate::signature::{mac, pair, rsa};
+use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::cipher::{AES_128, AES_192, AES_256, EncryptionContext, PaddedBlockEncryptingKey, UnboundCipherKey};
+use aws_lc_rs::hmac::{self, HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
+use aws_lc_rs::iv::FixedLength;
+use aws_lc_rs::rsa::{
+    OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, Pkcs1PublicEncryptingKey, PublicEncryptingKey,
+};
+use aws_lc_rs::signature::RsaKeyPair;
+use bankrail_jose::{EncryptionKey, PublicKey, RsaSize, SigningKey, base64url};
+use serde_json::{Value, json};
+
+/// Keys, and what can be made with them.
+pub(super) struct Forge {
+    pair: RsaKeyPair,
+    public: PublicKey,
+    kid: Option<String>,
+    encryption: EncryptionKey,
+    /// The key of somebody else.
+    stranger: SigningKey,
+    stranger_pair: RsaKeyPair,
+}
+
+/// Who or what signs.
+pub(super) enum By {
+    /// The provider, with the algorithm of the header.
+    Provider,
+    /// Somebody else.
+    Stranger,
+    /// The provider's public key as it is published, taken for a shared secret.
+    PublicPem,
+    /// The same in DER.
+    PublicDer,
+    /// Nobody: the part is empty.
+    Nobody,
+    /// These bytes.
+    Bytes(Vec<u8>),
+}
+
+/// The parts of a JWE before they are encoded.
+#[derive(Clone)]
+pub(super) struct Jwe {
+    pub(super) header: String,
+    pub(super) key: Vec<u8>,
+    pub(super) iv: Vec<u8>,
+    pub(super) text: Vec<u8>,
+    pub(super) tag: Vec<u8>,
+}
+
+impl Forge {
+    pub(super) fn new(signing: &SigningKey, encryption: EncryptionKey) -> Result<Self, JudgeError> {
+        let stranger = SigningKey::generate(RsaSize::Rsa2048).map_err(failed)?;
+        Ok(Self {
+            pair: pair(signing)?,
+            public: signing.verifying_key().public_key().clone(),
+            kid: signing.kid().map(str::to_owned),
+            encryption,
+            stranger_pair: pair(&stranger)?,
+            stranger,
+        })
+    }
+
+    /// The header of a good signature, with these members too.
+    pub(super) fn signed_header(&self, alg: &str, more: &Value) -> Value {
+        let mut header = json!({ "alg": alg });
+        if let Some(kid) = &self.kid {
+            header = super::messages::with(header, &json!({ "kid": kid }));
+        }
+        super::messages::with(header, more)
+    }
+
+    /// A JWS under any header.
+    pub(super) fn jws(&self, header: &Value, payload: &[u8], by: &By) -> Result<String, JudgeError> {
+        let signed = [header.to_string().as_bytes(), payload].map(base64url::encode).join(".");
+        let alg = header.get("alg").and_then(Value::as_str).unwrap_or_default();
+        let signature = match by {
+            By::Provider => rsa(&self.pair, alg, signed.as_bytes())?,
+            By::Stranger => rsa(&self.stranger_pair, alg, signed.as_bytes())?,
+            By::PublicPem => mac(self.public.to_spki_pem().as_bytes(), signed.as_bytes()),
+            By::PublicDer => mac(&self.public.to_spki_der(), signed.as_bytes()),
+            By::Nobody => Vec::new(),
+            By::Bytes(bytes) => bytes.clone(),
+        };
+        Ok(format!("{signed}.{}", base64url::encode(&signature)))
+    }
+
+    /// The public key of somebody else as a JWK.
+    pub(super) fn strangers_jwk(&self) -> Value {
+        serde_json::from_str(&self.stranger.verifying_key().to_jwk()).unwrap_or_default()
+    }
+
+    /// A good message, with these members in its outer and its signed header.
+    pub(super) fn sealed(&self, outer: &Value, inner: &Value, payload: &[u8]) -> Result<String, JudgeError> {
+        let jws = self.jws(&self.signed_header("RS256", inner), payload, &By::Provider)?;
+        Ok(self.jwe("RSA-OAEP", "A256CBC-HS512", outer, jws.as_bytes())?.compact())
+    }
+
+    /// A JWE with these algorithms, of which the content is really encrypted by them. With `dir` its key is nobody's.
+    pub(super) fn jwe(&self, alg: &str, enc: &str, more: &Value, plain: &[u8]) -> Result<Jwe, JudgeError> {
+        let mut header = super::messages::with(json!({"alg": alg, "enc": enc}), more);
+        if let Some(kid) = self.encryption.kid() {
+            header = super::messages::with(header, &json!({ "kid": kid }));
+        }
+        let header = header.to_string();
+        let key = random(match enc {
+            "A128GCM" => 16,
+            "A128CBC-HS256" | "A256GCM" => 32,
+            "A192CBC-HS384" => 48,
+            _ => 64,
+        })?;
+        let mut jwe =
+            Jwe { header, key: self.wrapped(alg, &key)?, iv: Vec::new(), text: plain.to_vec(), tag: Vec::new() };
+        let aad = base64url::encode(jwe.header.as_bytes());
+        if enc.ends_with("GCM") {
+            jwe.iv = random(12)?;
+            let algorithm = if key.len() == 16 { &AES_128_GCM } else { &AES_256_GCM };
+            let nonce = Nonce::try_assume_unique_for_key(&jwe.iv).map_err(failed)?;
+            let key = LessSafeKey::new(UnboundKey::new(algorithm, &key).map_err(failed)?);
+            let tag = key.seal_in_place_separate_tag(nonce, Aad::from(aad), &mut jwe.text).map_err(failed)?;
+            jwe.tag = tag.as_ref().to_vec();
+            return Ok(jwe);
+        }
+        // RFC 7518 section 5.2.2.
+        let (mac_key, content_key) = key.split_at(key.len() / 2);
+        let (mac, cipher) = match content_key.len() {
+            16 => (HMAC_SHA256, &AES_128),
+            24 => (HMAC_SHA384, &AES_192),
+            _ => (HMAC_SHA512, &AES_256),
+        };
+        jwe.iv = random(16)?;
+        let iv = FixedLength::try_from(jwe.iv.as_slice()).map_err(failed)?;
+        let unbound = UnboundCipherKey::new(cipher, content_key).map_err(failed)?;
+        let cipher = PaddedBlockEncryptingKey::cbc_pkcs7(unbound).map_err(failed)?;
+        cipher.less_safe_encrypt(&mut jwe.text, EncryptionContext::Iv128(iv)).map_err(failed)?;
+        let bits = u64::try_from(aad.len()).unwrap_or(u64::MAX).saturating_mul(8).to_be_bytes();
+        let mut context = hmac::Context::with_key(&hmac::Key::new(mac, mac_key));
+        [aad.as_bytes(), &jwe.iv, &jwe.text, &bits].into_iter().for_each(|part| context.update(part));
+        jwe.tag = context.sign().as_ref().iter().copied().take(mac_key.len()).collect();
+        Ok(jwe)
+    }
+
+    /// A content key, encrypted to the receivers.
+    fn wrapped(&self, alg: &str, key: &[u8]) -> Result<Vec<u8>, JudgeError> {
+        let public = PublicEncryptingKey::from_der(&self.encryption.public_key().to_spki_der()).map_err(failed)?;
+        let mut out = vec![0; public.key_size_bytes()];
+        let length = match alg {
+            "dir" => 0,
+            "RSA1_5" => {
+                Pkcs1PublicEncryptingKey::new(public).map_err(failed)?.encrypt(key, &mut out).map_err(failed)?.len()
+            }
+            _ => {
+                let hash = if alg == "RSA-OAEP-256" { &OAEP_SHA256_MGF1SHA256 } else { &OAEP_SHA1_MGF1SHA1 };
+                let public = OaepPublicEncryptingKey::new(public).map_err(failed)?;
+                public.encrypt(hash, key, &mut out, None).map_err(failed)?.len()
+            }
+        };
+        out.truncate(length);
+        Ok(out)
+    }
+}
+
+impl Jwe {
+    pub(super) fn compact(&self) -> String {
+        [self.header.as_bytes(), &self.key, &self.iv, &self.text, &self.tag].map(base64url::encode).join(".")
+    }
+}
+
+/// Random bytes.
+pub(super) fn random(length: usize) -> Result<Vec<u8>, JudgeError> {
+    let mut bytes = vec![0; length];
+    bankrail_values::fill_random(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail_jose::DecryptionKey;
+    use bankrail_secured_payload::{OpenError, OpenOptions, Opener};
+
+    /// What is refused is refused for its one fault, because without it the same code makes good messages.
+    #[test]
+    fn the_library_opens_what_has_no_fault_and_nothing_else() {
+        let (signing, decryption) = (
+            SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid("ours"),
+            DecryptionKey::generate(RsaSize::Rsa2048).unwrap(),
+        );
+        let forge = Forge::new(&signing, decryption.encryption_key()).unwrap();
+        let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new());
+        let open = |compact: String| opener.open(&compact).map(|opened| opened.json().to_vec());
+        let sealed = forge.sealed(&json!({}), &json!({"typ": "JWT"}), b"{\"a\":1}").unwrap();
+        assert_eq!(open(sealed).unwrap(), b"{\"a\":1}");
+
+        let wrapped = |jws: &str| forge.jwe("RSA-OAEP", "A256CBC-HS512", &json!({}), jws.as_bytes()).unwrap().compact();
+        for (alg, by) in [("RS256", By::Stranger), ("RS256", By::Nobody), ("RS256", By::Bytes(vec![1; 256]))] {
+            let jws = forge.jws(&forge.signed_header(alg, &json!({})), b"{}", &by).unwrap();
+            assert!(matches!(open(wrapped(&jws)), Err(OpenError::Rejected)), "{alg}");
+        }
+        for (alg, by) in
+            [("PS256", By::Provider), ("HS256", By::PublicPem), ("HS256", By::PublicDer), ("none", By::Nobody)]
+        {
+            let jws = forge.jws(&forge.signed_header(alg, &json!({})), b"{}", &by).unwrap();
+            assert!(open(wrapped(&jws)).is_err(), "{alg}");
+        }
+        for (alg, enc) in [
+            ("RSA1_5", "A256CBC-HS512"),
+            ("RSA-OAEP-256", "A256CBC-HS512"),
+            ("RSA-OAEP", "A256GCM"),
+            ("RSA-OAEP", "A128CBC-HS256"),
+            ("dir", "A256CBC-HS512"),
+        ] {
+            assert!(open(forge.jwe(alg, enc, &json!({}), b"a.b.c").unwrap().compact()).is_err(), "{alg} {enc}");
+        }
+    }
+}
