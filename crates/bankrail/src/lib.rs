@@ -2,6 +2,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "bank")]
+pub use bankrail_bank as bank;
 #[cfg(feature = "camt")]
 pub use bankrail_camt as camt;
 #[cfg(feature = "camt052")]

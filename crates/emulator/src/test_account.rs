@@ -2,7 +2,8 @@
 
 mod table;
 
-use bankrail_service::{Booking, BookingKind, RegisteredAccount};
+use bankrail_bank::{Booking, BookingKind};
+use bankrail_service::RegisteredAccount;
 use bankrail_statement::{AccountId, AccountKind};
 use bankrail_values::{Currency, Date, Money, parse_decimal};
 

@@ -1,16 +1,5 @@
 //! The bank's ledger.
 
-mod booking;
-#[cfg(feature = "sqlite")]
-mod sqlite;
-
-pub use booking::{Booking, BookingError, BookingKind, BookingKindError, BookingMember};
-#[cfg(feature = "sqlite")]
-pub use sqlite::{
-    AccountError, BookError, Booked, LedgerAccount, LoadError, LoadOptions, Loaded, RegisterError, ReportError,
-    RowError, SqliteLedger,
-};
-
 use bankrail_camt052::Entry;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{AccountId, AccountKind, EntryChannel, MaxEntries, PagePosition, SortOrder};

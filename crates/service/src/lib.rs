@@ -15,8 +15,6 @@ pub mod audit;
 mod contract;
 #[cfg(feature = "endpoints")]
 mod cursor;
-#[cfg(feature = "endpoints")]
-pub mod customers;
 #[cfg(feature = "delivery")]
 pub mod delivery;
 #[cfg(feature = "endpoints")]
@@ -54,16 +52,8 @@ pub use api_key::ApiKeyHash;
 pub use cursor::CursorSecret;
 #[cfg(feature = "endpoints")]
 pub use directory::{Customer, Directory};
-#[cfg(all(feature = "endpoints", feature = "sqlite"))]
-pub use ledger::{
-    AccountError, BookError, Booked, LedgerAccount, LoadError, LoadOptions, Loaded, RegisterError, ReportError,
-    RowError, SqliteLedger,
-};
 #[cfg(feature = "endpoints")]
-pub use ledger::{
-    Booking, BookingError, BookingKind, BookingKindError, BookingMember, Ledger, LedgerAnswer, LedgerEntry, LedgerPage,
-    RegisteredAccount, StatementQuery,
-};
+pub use ledger::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery};
 #[cfg(feature = "endpoints")]
 pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
 #[cfg(feature = "endpoints")]

@@ -7,6 +7,7 @@
 //! What it knows is in `provider.sqlite`, and what it granted and served in `audit.jsonl`. `provider FOLDER book FILE`
 //! books what a CSV file says, and `provider FOLDER send ENDPOINT KIND FILE` delivers a message, both while it serves.
 
+use bankrail::bank::{CustomerFolder, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::token::TokenStore;
 use bankrail::client_assertion::{Audience, ReplayStore, Verifier, VerifierOptions};
 use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
@@ -16,11 +17,10 @@ use bankrail::mailbox::Outbox;
 use bankrail::rate_limit::{CounterStore, Limiter, Limits};
 use bankrail::secured_payload::{SealOptions, Sealer};
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
-use bankrail::service::customers::{CustomerFolder, DirectoryFollower};
 use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoints, HttpsTransport, HttpsTransportOptions, SealPayload, TlsRoots,
 };
-use bankrail::service::{CursorSecret, Provider, ProviderOptions, SqliteLedger};
+use bankrail::service::{CursorSecret, Provider, ProviderOptions};
 use bankrail::stores::postgres::{PostgresOptions, PostgresStore, tokio_postgres::NoTls};
 use bankrail::stores::redis::{RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};

@@ -1,10 +1,11 @@
 //! The sandbox's bank: one customer and the test accounts.
 
+use bankrail::bank::Booking;
 use bankrail::client_assertion::token::names as scope;
 use bankrail::emulator::TestAccount;
 use bankrail::jose::{KeySet, VerifyingKey};
 use bankrail::service::{
-    ApiKeyHash, Booking, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, StatementQuery,
+    ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, StatementQuery,
 };
 use bankrail::statement::{PagePosition, SortOrder};
 use bankrail::values::{Date, Decimal, StoreError, StoreErrorKind, StoreFuture};

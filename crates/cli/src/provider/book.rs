@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome, causes};
 use crate::input;
 use crate::output::Output;
 use crate::text::{counted, shown};
-use bankrail::service::{Booked, Booking, BookingKind, SqliteLedger};
+use bankrail::bank::{Booked, Booking, BookingKind, SqliteLedger};
 use bankrail::statement::AccountId;
 use bankrail::values::{Clock as _, Date, Money, SystemClock, parse_decimal};
 use clap::Args;

@@ -3,8 +3,8 @@
 use crate::failure::{Failure, causes};
 use crate::keys::file;
 use crate::keys::write::open_lock;
+use bankrail::bank::{CustomerFolder, CustomerFolderOptions, CustomersError};
 use bankrail::jose::SigningKey;
-use bankrail::service::customers::{CustomerFolder, CustomerFolderOptions, CustomersError};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};

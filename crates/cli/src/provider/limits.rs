@@ -2,8 +2,8 @@
 
 use crate::failure::{Failure, causes};
 use crate::input;
+use bankrail::bank::LimitOverride;
 use bankrail::rate_limit::{CallType, Limits, Policy, Window};
-use bankrail::service::customers::LimitOverride;
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -19,6 +19,7 @@ use crate::failure::{Failure, Outcome, causes};
 use crate::keys::write::make_folder;
 use crate::output::{Output, Style};
 use crate::{clock, logging, text};
+use bankrail::bank::{DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Verifier;
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, Shutdown};
@@ -26,11 +27,10 @@ use bankrail::jose::CurrentKey;
 use bankrail::mailbox::Outbox;
 use bankrail::rate_limit::Limiter;
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
-use bankrail::service::customers::DirectoryFollower;
 use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoints, HttpsTransport, HttpsTransportOptions, SealPayload,
 };
-use bankrail::service::{Provider, ProviderOptions, SqliteLedger};
+use bankrail::service::{Provider, ProviderOptions};
 #[cfg(feature = "page")]
 use bankrail::values::HyphenatedUuid;
 use bankrail::values::SystemClock;

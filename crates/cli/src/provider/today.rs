@@ -1,8 +1,8 @@
 //! The entries of the test accounts, booked every day.
 
 use crate::failure::{Failure, causes};
+use bankrail::bank::SqliteLedger;
 use bankrail::emulator::TestAccount;
-use bankrail::service::SqliteLedger;
 use bankrail::values::{Clock as _, Date, SystemClock};
 use std::error::Error;
 use std::time::Duration;

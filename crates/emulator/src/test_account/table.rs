@@ -1,7 +1,7 @@
 //! The table of the test accounts.
 
 use super::{Line, TestAccount};
-use bankrail_service::BookingKind::{
+use bankrail_bank::BookingKind::{
     self, CashDeposit, ChequePaid, FastPaymentIn, FastPaymentOut, Fee, InternalTransferOut, TransferIn,
     VirtualAccountCredit,
 };

@@ -78,7 +78,7 @@ impl Endpoint {
     }
 
     /// The header of an API key.
-    pub(crate) fn api_key_header(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), EndpointError> {
+    pub fn api_key_header(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), EndpointError> {
         let header = HeaderName::try_from(name).map_err(|_| EndpointError::HeaderName { found: name.to_owned() })?;
         if is_reserved(&header) {
             return Err(EndpointError::Reserved { name: header.to_string() });

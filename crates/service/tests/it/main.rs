@@ -8,15 +8,12 @@
 )]
 
 mod audit;
-mod bookings;
 mod capture;
 mod contract;
-mod customers;
 mod delivery;
 mod discovery;
 mod heads;
 mod leaks;
-mod ledger;
 mod limits;
 mod logging;
 #[cfg(feature = "metrics")]

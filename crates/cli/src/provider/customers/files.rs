@@ -3,8 +3,8 @@
 use super::super::folder::{Folders, damaged, first_fault, read};
 use crate::failure::Failure;
 use crate::keys::write::{Secrecy, write};
+use bankrail::bank::{CustomerBook, CustomerRecord, CustomersError};
 use bankrail::client_assertion::CustomerCode;
-use bankrail::service::customers::{CustomerBook, CustomerRecord, CustomersError};
 use std::fs;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;

@@ -1,4 +1,4 @@
--- The bank's ledger (`SqliteLedger` of bankrail-service): accounts, the customers that may ask for them, entries.
+-- The bank's ledger (`SqliteLedger` of bankrail-bank): accounts, the customers that may ask for them, entries.
 
 CREATE TABLE bankrail_account (
     id INTEGER PRIMARY KEY,

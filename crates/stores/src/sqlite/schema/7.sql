@@ -1,4 +1,4 @@
--- The bank's customers (`SqliteDirectory` of bankrail-service). Instants are milliseconds, lists are in the order of
+-- The bank's customers (`SqliteDirectory` of bankrail-bank). Instants are milliseconds, lists are in the order of
 -- id. `change` is the number of the customer's last change.
 CREATE TABLE bankrail_customer (
     code   TEXT    NOT NULL PRIMARY KEY,

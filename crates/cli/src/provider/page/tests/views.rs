@@ -1,8 +1,9 @@
 //! What each view says.
 
 use super::world::{World, call};
+use bankrail::bank::{Booking, BookingKind};
 use bankrail::mailbox::{Circuit, Intervention};
-use bankrail::service::{Booking, BookingKind, RegisteredAccount};
+use bankrail::service::RegisteredAccount;
 use bankrail::values::{Clock as _, Currency, SystemClock, Timestamp};
 
 /// All of them are in the page.

@@ -2,17 +2,16 @@
 
 use crate::provider::calls::{Call, Calls};
 use crate::provider::page::{PageData, router};
+use bankrail::bank::{Booking, BookingKind, CustomerFolder, DirectoryFollower, SqliteLedger};
 use bankrail::http::serve::{Server, Shutdown};
 use bankrail::mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, Lease, LeaseOwner, LeaseRequest, Outbox,
     OutboxEntry,
 };
-use bankrail::service::customers::{CustomerFolder, DirectoryFollower};
 use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoints, SealFuture, SealPayload, Transport, TransportError, TransportErrorKind,
     TransportFuture, TransportRequest,
 };
-use bankrail::service::{Booking, BookingKind, SqliteLedger};
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
 use bankrail::webhook::samples;

@@ -1,0 +1,240 @@
+//! Entries made from what happened.
+
+mod error;
+mod kind;
+
+pub use error::{BookingError, BookingMember};
+pub use kind::{BookingKind, BookingKindError};
+
+use bankrail_camt052::{Amount, Direction, EntryBuilder, NumberError, Transaction};
+use bankrail_service::LedgerEntry;
+use bankrail_values::{Date, Decimal, Money};
+
+/// What happened on an account: it makes the entry of a statement.
+///
+/// - The amount is more than zero; the kind decides whether it is a credit or a debit.
+/// - Texts are any Unicode characters that XML can carry, in the bounds of the message. They are checked when the entry
+///   is made, and the error names the member.
+///
+/// ```
+/// use bankrail_bank::{Booking, BookingKind};
+/// use bankrail_values::Date;
+///
+/// let today = Date::parse("2021-07-29")?;
+/// let fee = Booking::new(BookingKind::Fee, "15.00 AUD".parse()?, today).narrative("Account keeping fee");
+/// let paid = Booking::new(BookingKind::FastPaymentIn, "1250 AUD".parse()?, today)
+///     .reference("FP0001")
+///     .counterparty("Jarrah Joinery")
+///     .narrative("Invoice 2041 👍");
+/// assert_eq!(fee.to_entry()?.entry.signed_amount().unwrap().to_string(), "-15.00");
+/// assert_eq!(paid.to_entry()?.entry.signed_amount().unwrap().to_string(), "1250.00");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Booking {
+    kind: BookingKind,
+    amount: Money,
+    day: Date,
+    value_date: Option<Date>,
+    reversal: bool,
+    key: Option<String>,
+    reference: Option<String>,
+    end_to_end_id: Option<String>,
+    counterparty: Option<String>,
+    narrative: Option<String>,
+    virtual_account: Option<String>,
+    virtual_account_issuer: Option<String>,
+    mandate: Option<String>,
+    cheque: Option<String>,
+}
+
+/// A setter of a text.
+macro_rules! texts {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        $($(#[$doc])*
+        #[must_use]
+        pub fn $name(mut self, text: impl Into<String>) -> Self {
+            self.$name = Some(text.into());
+            self
+        })*
+    };
+}
+
+impl Booking {
+    /// The most characters of a narrative (Default: "Statement exchange").
+    pub const MAX_NARRATIVE: usize = 280;
+    /// The most characters of a key.
+    pub const MAX_KEY: usize = 128;
+
+    /// A booking of an amount, more than zero, on a booking day that is also its value date.
+    #[must_use]
+    pub fn new(kind: BookingKind, amount: Money, day: Date) -> Self {
+        Self {
+            kind,
+            amount,
+            day,
+            value_date: None,
+            reversal: false,
+            key: None,
+            reference: None,
+            end_to_end_id: None,
+            counterparty: None,
+            narrative: None,
+            virtual_account: None,
+            virtual_account_issuer: None,
+            mandate: None,
+            cheque: None,
+        }
+    }
+
+    /// The value date (`ValDt`). Default: the booking day.
+    #[must_use]
+    pub fn value_date(mut self, date: Date) -> Self {
+        self.value_date = Some(date);
+        self
+    }
+
+    /// Reverses an earlier booking of this kind: `RvslInd` is true, and the direction is the opposite one.
+    #[must_use]
+    pub fn reversal(mut self) -> Self {
+        self.reversal = true;
+        self
+    }
+
+    texts! {
+        /// The key by which a ledger knows a booking that it is given again: 1 to 128 characters, unique in the
+        /// account. It is not in the entry. Default: the reference.
+        key,
+        /// The bank's reference (`Refs/AcctSvcrRef`): 1 to 35 characters. It is also the key if there is no other.
+        reference,
+        /// The end-to-end identification (`Refs/EndToEndId`): 1 to 35 characters.
+        end_to_end_id,
+        /// The other party's name: the debtor of a credit, the creditor of a debit (`RltdPties`), 1 to 140 characters.
+        /// The parties of a reversal keep the roles that they had.
+        counterparty,
+        /// The remittance text (`RmtInf/Ustrd`): 1 to 280 characters, in pieces of 140.
+        narrative,
+        /// The number of the virtual account that a credit is for (`CdtrAcct/Id/Othr/Id`): 1 to 34 characters.
+        virtual_account,
+        /// The code of the branch that issued the virtual account (`CdtrAcct/Id/Othr/Issr`): 1 to 35 characters.
+        virtual_account_issuer,
+        /// The mandate of a direct debit (`Refs/MndtId`): 1 to 35 characters.
+        mandate,
+        /// The number of a cheque (`Refs/ChqNb`): 1 to 35 characters.
+        cheque,
+    }
+
+    /// The key: [`Booking::key`], or else [`Booking::reference`].
+    #[must_use]
+    pub fn idempotency_key(&self) -> Option<&str> {
+        self.key.as_deref().or(self.reference.as_deref())
+    }
+
+    /// The entry, with the channel of the kind.
+    ///
+    /// # Errors
+    /// [`BookingError`], which names the member that is wrong.
+    pub fn to_entry(&self) -> Result<LedgerEntry, BookingError> {
+        let amount = self.checked_amount()?;
+        self.check_texts()?;
+        self.check_virtual_account()?;
+        let is_credit = self.kind.direction() == Direction::Credit;
+        let signed = if is_credit == self.reversal { -amount.amount() } else { amount.amount() };
+        let [domain, family, sub_family] = self.kind.bank_transaction_code();
+        let mut entry = EntryBuilder::new(Money::new(signed, amount.currency()), self.day)
+            .value_date(self.value_date.unwrap_or(self.day))
+            .bank_transaction_code(domain, family, sub_family)
+            .narrative(self.narrative.as_deref().unwrap_or_default());
+        if let Some(reference) = &self.reference {
+            entry = entry.servicer_reference(reference);
+        }
+        if let Some(id) = &self.end_to_end_id {
+            entry = entry.end_to_end_id(id);
+        }
+        if let Some(name) = &self.counterparty {
+            entry = if is_credit { entry.debtor(name) } else { entry.creditor(name) };
+        }
+        if let Some(number) = &self.virtual_account {
+            entry = entry.creditor_account(number, self.virtual_account_issuer.as_deref());
+        }
+        let mut entry = entry.build().map_err(BookingError::Entry)?;
+        entry.reversal = self.reversal.then_some(true);
+        if let Some(transaction) = entry.details.iter_mut().flat_map(|details| &mut details.transactions).next() {
+            self.add_references(transaction);
+        }
+        Ok(LedgerEntry::new(entry, self.kind.channel()))
+    }
+
+    fn add_references(&self, transaction: &mut Transaction) {
+        if self.mandate.is_some() || self.cheque.is_some() {
+            let references = transaction.references.get_or_insert_default();
+            references.mandate_id = self.mandate.as_deref().map(Into::into);
+            references.cheque_number = self.cheque.as_deref().map(Into::into);
+        }
+    }
+
+    /// The amount with its currency's number of decimals.
+    fn checked_amount(&self) -> Result<Money, BookingError> {
+        let currency = self.amount.currency();
+        if !currency.is_listed() {
+            return Err(BookingError::UnlistedCurrency);
+        }
+        if self.amount.amount() <= Decimal::ZERO {
+            return Err(BookingError::NotPositive);
+        }
+        let amount = match (currency.minor_units(), self.amount.rescale_to_minor_units()) {
+            // No digits are known to be too many.
+            (None, _) => self.amount,
+            (Some(_), Ok(amount)) => amount,
+            (Some(allowed), Err(bankrail_values::MoneyError::NotMinorUnits { .. })) => {
+                return Err(BookingError::Decimals { allowed });
+            }
+            (Some(_), Err(_)) => return Err(BookingError::Digits),
+        };
+        let fits: Result<Amount, NumberError> = Amount::new(amount.amount(), currency);
+        fits.map(|_| amount).map_err(|_| BookingError::Digits)
+    }
+
+    fn check_texts(&self) -> Result<(), BookingError> {
+        use BookingMember as M;
+        for (member, text, most) in [
+            (M::Key, self.key.as_deref(), Self::MAX_KEY),
+            (M::Reference, self.reference.as_deref(), 35),
+            (M::EndToEndId, self.end_to_end_id.as_deref(), 35),
+            (M::Counterparty, self.counterparty.as_deref(), 140),
+            (M::Narrative, self.narrative.as_deref(), Self::MAX_NARRATIVE),
+            (M::VirtualAccount, self.virtual_account.as_deref(), 34),
+            (M::VirtualAccountIssuer, self.virtual_account_issuer.as_deref(), 35),
+            (M::Mandate, self.mandate.as_deref(), 35),
+            (M::Cheque, self.cheque.as_deref(), 35),
+        ] {
+            let Some(text) = text else { continue };
+            check_text(member, text, most)?;
+        }
+        Ok(())
+    }
+
+    fn check_virtual_account(&self) -> Result<(), BookingError> {
+        let named = self.virtual_account.is_some();
+        if named && self.kind.direction() == Direction::Debit {
+            return Err(BookingError::DebitOfVirtualAccount);
+        }
+        let wanted = self.virtual_account_issuer.is_some() || self.kind == BookingKind::VirtualAccountCredit;
+        if wanted && !named { Err(BookingError::NoVirtualAccount) } else { Ok(()) }
+    }
+}
+
+/// Checks that the message can carry a text of 1 to `most` characters.
+pub(crate) fn check_text(member: BookingMember, text: &str, most: usize) -> Result<(), BookingError> {
+    let found = text.chars().count();
+    if !(1..=most).contains(&found) {
+        return Err(BookingError::Length { member, most, found });
+    }
+    // XML 1.0, section 2.2, production `Char`.
+    let is_xml =
+        |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    match text.chars().find(|c| !is_xml(c)) {
+        Some(found) => Err(BookingError::Character { member, found }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,41 @@
+//! What the bank arranges with its customers, and directories to start from.
+//!
+//! - [`CustomerRecord`] is everything that is arranged with one customer: code, public keys, scopes, API keys, limits,
+//!   accounts and webhook endpoints. [`CustomerBook`] is all customers, validated together.
+//! - [`CustomerFolder`] (feature `toml`) is a [`Directory`](bankrail_service::Directory) from a folder of TOML files, and
+//!   [`SqliteDirectory`] (feature `sqlite`) one in an SQLite file.
+//! - [`DirectoryFollower`] applies limits, webhook endpoints and accounts wherever they are used, and follows changes.
+//!
+//! A customer who is removed is refused with the next call, also one who still has a valid access token, because both
+//! endpoints look the API key up with every call. The same holds for an API key that has expired or was removed.
+
+mod account;
+mod api_key;
+mod book;
+mod check;
+mod endpoint;
+mod fault;
+#[cfg(feature = "toml")]
+mod files;
+#[cfg(feature = "toml")]
+mod folder;
+mod follower;
+mod limit;
+mod record;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(feature = "toml")]
+mod text;
+
+pub use self::account::AccountRegistrar;
+pub use self::api_key::ApiKeyRecord;
+pub use self::book::CustomerBook;
+pub use self::endpoint::EndpointRecord;
+pub use self::fault::{CustomerFault, CustomerProblem, CustomersError, Place, RecordPart};
+#[cfg(feature = "toml")]
+pub use self::folder::{CustomerFolder, CustomerFolderOptions};
+pub use self::follower::{CustomerSource, DirectoryFollower};
+pub use self::limit::{LimitOverride, LimitOverrideError};
+pub use self::record::CustomerRecord;
+#[cfg(feature = "sqlite")]
+pub use self::sqlite::{CustomerChangeError, SqliteDirectory, SqliteDirectoryOptions};

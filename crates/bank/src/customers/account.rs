@@ -1,0 +1,24 @@
+//! Accounts go from the directory to the ledger.
+
+use bankrail_client_assertion::CustomerCode;
+use bankrail_service::RegisteredAccount;
+use bankrail_statement::AccountId;
+use bankrail_values::StoreFuture;
+
+/// Learns which accounts are registered for a customer's statements (Specification: "What the service does",
+/// pre-requisites: every account is registered beforehand). A ledger implements it.
+///
+/// A closure that returns a [`StoreFuture`] is one too.
+pub trait AccountRegistrar: Send + Sync {
+    /// Replaces the customer's accounts. An empty list removes all of them. Repeating a call changes nothing.
+    fn register(&self, customer: CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'_, ()>;
+}
+
+impl<F> AccountRegistrar for F
+where
+    F: Fn(CustomerCode, Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'static, ()> + Send + Sync,
+{
+    fn register(&self, customer: CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'_, ()> {
+        self(customer, accounts)
+    }
+}

@@ -1,0 +1,61 @@
+//! An API key that was given to a customer.
+
+use bankrail_service::ApiKeyHash;
+use bankrail_values::Timestamp;
+
+/// An API key of a customer, as its hash, and when it is valid.
+///
+/// A key is replaced without an interruption while two are valid: add the new one, and let the old one expire when the
+/// customer has changed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKeyRecord {
+    hash: ApiKeyHash,
+    not_before: Option<Timestamp>,
+    expires: Option<Timestamp>,
+}
+
+impl ApiKeyRecord {
+    /// A key that is valid from now on.
+    #[must_use]
+    pub const fn new(hash: ApiKeyHash) -> Self {
+        Self { hash, not_before: None, expires: None }
+    }
+
+    /// Sets the first instant at which the key is valid. Default: always.
+    #[must_use]
+    pub const fn not_before(mut self, instant: Timestamp) -> Self {
+        self.not_before = Some(instant);
+        self
+    }
+
+    /// Sets the first instant at which the key is no longer valid. Default: never.
+    #[must_use]
+    pub const fn expires(mut self, instant: Timestamp) -> Self {
+        self.expires = Some(instant);
+        self
+    }
+
+    /// The hash.
+    #[must_use]
+    pub const fn hash(&self) -> ApiKeyHash {
+        self.hash
+    }
+
+    /// The first instant at which the key is valid.
+    #[must_use]
+    pub const fn valid_from(&self) -> Option<Timestamp> {
+        self.not_before
+    }
+
+    /// The first instant at which the key is no longer valid.
+    #[must_use]
+    pub const fn valid_until(&self) -> Option<Timestamp> {
+        self.expires
+    }
+
+    /// Whether the key is valid at `now`.
+    #[must_use]
+    pub fn is_valid_at(&self, now: Timestamp) -> bool {
+        self.not_before.is_none_or(|from| from <= now) && self.expires.is_none_or(|until| now < until)
+    }
+}

@@ -1,0 +1,94 @@
+//! All customers, validated together.
+
+use super::check::Checker;
+use super::{ApiKeyRecord, CustomerRecord, CustomersError};
+use bankrail_client_assertion::CustomerCode;
+use bankrail_service::{ApiKeyHash, Customer};
+use bankrail_values::Timestamp;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+/// All customers at one moment, validated together:
+///
+/// - No two customers have the same code, and no two API keys the same hash. No two endpoints have the same id.
+/// - An account that is registered for several customers has the same details for each.
+/// - Each record keeps the bounds stated at [`CustomerRecord`].
+#[derive(Clone, Default)]
+pub struct CustomerBook {
+    records: BTreeMap<CustomerCode, Arc<CustomerRecord>>,
+    by_api_key: HashMap<ApiKeyHash, (ApiKeyRecord, Arc<Customer>)>,
+}
+
+impl CustomerBook {
+    /// The customers of these records.
+    ///
+    /// # Errors
+    /// [`CustomersError`] with all faults of all records.
+    pub fn new(records: impl IntoIterator<Item = CustomerRecord>) -> Result<Self, CustomersError> {
+        let records: Vec<CustomerRecord> = records.into_iter().collect();
+        let mut checker = Checker::default();
+        for record in &records {
+            checker.check(record.into(), record);
+        }
+        let faults = checker.faults();
+        if faults.is_empty() { Ok(Self::of_checked(records)) } else { Err(CustomersError::of(faults)) }
+    }
+
+    pub(super) fn of_checked(records: impl IntoIterator<Item = CustomerRecord>) -> Self {
+        let mut book = Self::default();
+        for record in records {
+            let customer = Arc::new(record.customer.clone());
+            for key in &record.api_keys {
+                book.by_api_key.insert(key.hash(), (key.clone(), Arc::clone(&customer)));
+            }
+            book.records.insert(record.customer.code.clone(), Arc::new(record));
+        }
+        book
+    }
+
+    /// The customer to whom this API key was given, if the key is valid at `now`.
+    #[must_use]
+    pub fn customer_by_api_key(&self, key: ApiKeyHash, now: Timestamp) -> Option<Arc<Customer>> {
+        let (key, customer) = self.by_api_key.get(&key)?;
+        key.is_valid_at(now).then(|| Arc::clone(customer))
+    }
+
+    /// The record of a customer.
+    #[must_use]
+    pub fn get(&self, code: &CustomerCode) -> Option<&Arc<CustomerRecord>> {
+        self.records.get(code)
+    }
+
+    /// All records in the order of their codes.
+    pub fn records(&self) -> impl Iterator<Item = &Arc<CustomerRecord>> {
+        self.records.values()
+    }
+
+    /// The number of customers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether there is no customer.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+}
+
+/// Books are equal if they have equal records.
+impl PartialEq for CustomerBook {
+    fn eq(&self, other: &Self) -> bool {
+        self.records == other.records
+    }
+}
+
+impl Eq for CustomerBook {}
+
+impl fmt::Debug for CustomerBook {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("CustomerBook").field("customers", &self.records.keys()).finish_non_exhaustive()
+    }
+}

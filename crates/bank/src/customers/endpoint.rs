@@ -1,0 +1,110 @@
+//! A customer's webhook receiver, as it is arranged.
+
+use bankrail_http::names::API_KEY;
+use bankrail_jose::EncryptionKey;
+use bankrail_mailbox::EndpointId;
+use bankrail_service::delivery::{Endpoint, EndpointError, EndpointUrl, SealPayload};
+use bankrail_values::SecretString;
+use bankrail_webhook::MessageKind;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A customer's webhook receiver: id, base address, paths, API key, and the key that messages are encrypted for.
+#[derive(Clone, Debug)]
+pub struct EndpointRecord {
+    id: EndpointId,
+    url: EndpointUrl,
+    encryption_key: EncryptionKey,
+    paths: BTreeMap<&'static str, (MessageKind, String)>,
+    api_key: Option<(String, SecretString)>,
+}
+
+impl EndpointRecord {
+    /// A receiver without an API key, at the default paths below its base.
+    #[must_use]
+    pub fn new(id: EndpointId, url: EndpointUrl, encryption_key: EncryptionKey) -> Self {
+        Self { id, url, encryption_key, paths: BTreeMap::new(), api_key: None }
+    }
+
+    /// The same receiver with another path for one kind of message, relative to the base.
+    #[must_use]
+    pub fn with_path(mut self, kind: MessageKind, path: impl Into<String>) -> Self {
+        self.paths.insert(kind.as_str(), (kind, path.into()));
+        self
+    }
+
+    /// The same receiver with an API key in the header `apikey` (Default: "Webhooks").
+    ///
+    /// # Errors
+    /// [`EndpointError`] if the key cannot be a header value.
+    pub fn with_api_key(self, value: SecretString) -> Result<Self, EndpointError> {
+        self.with_api_key_in(API_KEY.as_str(), value)
+    }
+
+    /// The same receiver with an API key in the header of this name.
+    ///
+    /// # Errors
+    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the header themselves.
+    pub fn with_api_key_in(mut self, name: &str, value: SecretString) -> Result<Self, EndpointError> {
+        let (header, _) = Endpoint::api_key_header(name, &value)?;
+        self.api_key = Some((header.to_string(), value));
+        Ok(self)
+    }
+
+    /// The name of the receiver, which messages of the outbox have.
+    #[must_use]
+    pub fn id(&self) -> &EndpointId {
+        &self.id
+    }
+
+    /// The base address.
+    #[must_use]
+    pub fn url(&self) -> &EndpointUrl {
+        &self.url
+    }
+
+    /// The customer's public key, for which messages are encrypted.
+    #[must_use]
+    pub fn encryption_key(&self) -> &EncryptionKey {
+        &self.encryption_key
+    }
+
+    /// The kinds of message with a path of their own.
+    pub fn paths(&self) -> impl Iterator<Item = (MessageKind, &str)> {
+        self.paths.values().map(|(kind, path)| (*kind, path.as_str()))
+    }
+
+    /// The API key's header and value.
+    #[must_use]
+    pub fn api_key(&self) -> Option<(&str, &SecretString)> {
+        self.api_key.as_ref().map(|(header, value)| (header.as_str(), value))
+    }
+
+    /// The receiver with what seals its messages, for [`Endpoints::insert`](bankrail_service::delivery::Endpoints::insert).
+    #[must_use]
+    pub fn endpoint(&self, sealer: Arc<dyn SealPayload>) -> Endpoint {
+        let endpoint = Endpoint::new(self.id.clone(), self.url.clone(), sealer);
+        let endpoint = self.paths().fold(endpoint, |endpoint, (kind, path)| endpoint.with_path(kind, path));
+        match self.api_key() {
+            None => endpoint,
+            Some((header, value)) => {
+                endpoint.with_api_key_in(header, value).expect("header and key were checked when they were set")
+            }
+        }
+    }
+}
+
+/// Receivers are equal if everything in them is. Keys are equal if they have the same `kid` and numbers.
+impl PartialEq for EndpointRecord {
+    fn eq(&self, other: &Self) -> bool {
+        let (own, its) = (&self.encryption_key, &other.encryption_key);
+        self.id == other.id
+            && self.url == other.url
+            && self.paths == other.paths
+            && self.api_key == other.api_key
+            && own.kid() == its.kid()
+            && own.public_key() == its.public_key()
+    }
+}
+
+impl Eq for EndpointRecord {}

@@ -1,0 +1,151 @@
+//! The files that records are read from.
+
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use zeroize::Zeroizing;
+
+/// The most bytes of a file.
+pub(super) const MAX_FILE_BYTES: u64 = 256 * 1024;
+
+/// The most bytes of all files together.
+pub(super) const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A file that changed less than this before it was read may change again without another time of modification.
+const SETTLES_AFTER: Duration = Duration::from_secs(2);
+
+/// The files that were read, as they were then.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// What each file was; `None` if it could not be read.
+    stamps: BTreeMap<PathBuf, Option<Stamp>>,
+    total: u64,
+    unsettled: bool,
+    exposed: Vec<PathBuf>,
+}
+
+/// What tells one state of a file from another without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    length: u64,
+    /// On Unix the file's number and the time of its last change, which no program sets.
+    change: (u64, i64, i64),
+}
+
+impl Files {
+    /// The text of a file.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn read(&mut self, path: &Path) -> Result<Zeroizing<String>, String> {
+        self.stamps.insert(path.to_owned(), None);
+        // A pipe without a writer would never open.
+        if !std::fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
+            return Err("expected a file".to_owned());
+        }
+        let file = File::open(path).map_err(|error| error.to_string())?;
+        let metadata = file.metadata().map_err(|error| error.to_string())?;
+        let stamp = Stamp::of(&metadata);
+        let settled = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age >= SETTLES_AFTER);
+        self.unsettled |= !stamp.modified.is_some_and(settled);
+        self.stamps.insert(path.to_owned(), Some(stamp));
+        let mut text = Zeroizing::new(String::new());
+        let read = file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text);
+        let read = read.map_err(|error| error.to_string())? as u64;
+        if read > MAX_FILE_BYTES {
+            return Err(format!("expected at most {MAX_FILE_BYTES} bytes, found more"));
+        }
+        self.total = self.total.saturating_add(read);
+        if self.total > MAX_TOTAL_BYTES {
+            return Err(format!("expected at most {MAX_TOTAL_BYTES} bytes in all files, found more"));
+        }
+        Ok(text)
+    }
+
+    /// Notes that a file holds a secret.
+    pub(super) fn note_secret(&mut self, path: &Path) {
+        let exposed = std::fs::metadata(path).is_ok_and(|metadata| is_readable_by_all(&metadata));
+        if exposed && !self.exposed.iter().any(|known| known == path) {
+            self.exposed.push(path.to_owned());
+        }
+    }
+
+    /// The files with secrets that every user of the machine may read.
+    pub(super) fn exposed(&self) -> &[PathBuf] {
+        &self.exposed
+    }
+
+    /// Whether any of the files may have changed since it was read.
+    pub(super) fn may_have_changed(&self) -> bool {
+        let now = |path: &Path| std::fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata));
+        self.unsettled || self.stamps.iter().any(|(path, stamp)| *stamp != now(path))
+    }
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let change = {
+            use std::os::unix::fs::MetadataExt as _;
+            (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+        };
+        #[cfg(not(unix))]
+        let change = (0, 0, 0);
+        Self { modified: metadata.modified().ok(), length: metadata.len(), change }
+    }
+}
+
+#[cfg(unix)]
+fn is_readable_by_all(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    metadata.permissions().mode() & 0o004 != 0
+}
+
+#[cfg(not(unix))]
+fn is_readable_by_all(_: &Metadata) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_together_are_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, vec![b'#'; usize::try_from(MAX_FILE_BYTES).unwrap()]).unwrap();
+        let mut files = Files::default();
+        for _ in 0..MAX_TOTAL_BYTES / MAX_FILE_BYTES {
+            assert!(files.read(&path).is_ok());
+        }
+        let error = files.read(&path).unwrap_err();
+        assert_eq!(error, "expected at most 67108864 bytes in all files, found more");
+    }
+
+    /// Written again within the resolution of its time of modification, with the same length.
+    #[test]
+    fn a_file_that_has_just_changed_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "1").unwrap();
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        let age = || File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+        let mut files = Files::default();
+        files.read(&path).unwrap();
+        assert!(files.may_have_changed());
+        age();
+        let mut files = Files::default();
+        files.read(&path).unwrap();
+        assert!(!files.may_have_changed());
+        // Another length, another file, none.
+        std::fs::write(&path, "22").unwrap();
+        age();
+        assert!(files.may_have_changed());
+        std::fs::remove_file(&path).unwrap();
+        assert!(files.may_have_changed());
+    }
+}

@@ -1,0 +1,217 @@
+//! A directory from a folder of TOML files.
+
+mod load;
+mod options;
+
+pub use self::options::CustomerFolderOptions;
+
+use self::load::Loaded;
+use super::{CustomerBook, CustomerSource, CustomersError};
+use bankrail_service::{ApiKeyHash, Customer, Directory};
+use bankrail_values::StoreFuture;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A [`Directory`] from a folder with one TOML file for each customer. Cheap to clone; clones share everything.
+///
+/// ```toml
+/// code = "ACME"
+/// scopes = ["GBL.INSTO.ACCOUNTS.STATEMENT.READ"]
+///
+/// [[keys]]                      # at least one: the customer's public key for assertions
+/// file = "acme.pem"             # PEM, JWK or JWK set; or within this file: pem = """…""", jwk = '…'
+/// kid = "2026"                  # optional: names a key that has no kid, or selects one of a set
+///
+/// [[api_keys]]                  # several are valid at once, so that one can be replaced
+/// sha256 = "2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683" # printf %s "$KEY" | sha256sum
+/// not_before = 2026-11-01T00:00:00Z # optional
+/// expires = 2027-11-01T00:00:00Z    # optional
+///
+/// [[limits]]                    # per_hour, per_minute, per_second; what is not stated stays as for everybody
+/// call_type = "statement"       # or unlimited = true
+/// per_hour = 50
+/// until = 2026-12-24T00:00:00Z  # optional: the limit is temporary
+///
+/// [[accounts]]
+/// id = "012003123456789"
+/// currency = "AUD"
+/// name = "Operating account"    # optional, and so are the next two
+/// virtual_accounts = true
+/// reporting_source = "CMM"
+///
+/// [[endpoints]]
+/// id = "acme"
+/// url = "https://biller.example/hooks"
+/// encryption_key = { file = "acme-encryption.pem", kid = "e1" } # as in keys
+/// api_key = { header = "apikey", file = "acme-endpoint.key" }   # optional; or value = "…"
+/// paths = { mandate_outcome = "/outcomes" }                     # optional
+/// ```
+///
+/// - Each file whose name ends in `.toml` is a customer's, but for hidden ones. Key files are relative to the folder.
+///   At most 10,000 files, each of at most 256 KiB, together 64 MiB. A folder without any file is refused, so that
+///   customers do not lose access when the folder is not mounted.
+/// - All files are validated together, as [`CustomerBook`] says, and members that are not known are refused. A change
+///   with a fault changes nothing: the customers stay as they were, each fault is logged with file and line, and
+///   [`CustomerFolder::rejected`] has all of them.
+/// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after it. No task needs to
+///   run: the first lookup after the interval looks whether a file has come, gone or changed, and reads all of them if
+///   one has. To change several files at once, write them elsewhere and rename the folder.
+/// - The id of an endpoint is never given to another customer: messages to it that are still in the outbox would be
+///   delivered to the new one.
+/// - API keys are stored as hashes only. A file with the API key of an endpoint holds a secret: it is logged if all
+///   users of the machine may read it (Unix only).
+///
+/// ```no_run
+/// use bankrail_bank::CustomerFolder;
+/// use std::sync::Arc;
+/// let directory = Arc::new(CustomerFolder::open("/etc/bank/customers")?);
+/// # Ok::<(), bankrail_bank::CustomersError>(())
+/// ```
+#[derive(Clone)]
+pub struct CustomerFolder(Arc<Inner>);
+
+struct Inner {
+    path: PathBuf,
+    options: CustomerFolderOptions,
+    state: RwLock<State>,
+    /// When it was last looked whether files have changed.
+    looked: Mutex<Instant>,
+    /// Locked while files are read, so that readings follow each other.
+    loaded: Arc<tokio::sync::Mutex<Loaded>>,
+}
+
+#[derive(Clone)]
+struct State {
+    customers: Arc<CustomerBook>,
+    rejected: Option<Arc<CustomersError>>,
+}
+
+impl CustomerFolder {
+    /// The most files of customers.
+    pub const MAX_FILES: usize = 10_000;
+
+    /// Reads a folder, with the default options. Blocks while it reads.
+    ///
+    /// # Errors
+    /// [`CustomersError`] with all faults of all files.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, CustomersError> {
+        CustomerFolderOptions::new().open(path)
+    }
+
+    fn open_with(path: PathBuf, options: CustomerFolderOptions) -> Result<Self, CustomersError> {
+        let looked = Mutex::new(Instant::now());
+        let mut loaded = Loaded::default();
+        let customers = Arc::new(loaded.load(&path, &options)?);
+        let (state, loaded) = (State { customers, rejected: None }, Arc::new(tokio::sync::Mutex::new(loaded)));
+        Ok(Self(Arc::new(Inner { path, options, state: RwLock::new(state), looked, loaded })))
+    }
+
+    /// The customers in force.
+    #[must_use]
+    pub fn book(&self) -> Arc<CustomerBook> {
+        self.state().customers
+    }
+
+    /// Why the files are not in force as they are now; `None` if they are.
+    #[must_use]
+    pub fn rejected(&self) -> Option<Arc<CustomersError>> {
+        self.state().rejected
+    }
+
+    /// Reads all files now, whatever the interval.
+    ///
+    /// # Errors
+    /// [`CustomersError`] with all faults of all files. The customers then stay as they were.
+    pub async fn reload(&self) -> Result<(), Arc<CustomersError>> {
+        self.look(true).await;
+        self.rejected().map_or(Ok(()), Err)
+    }
+
+    fn state(&self) -> State {
+        self.0.state.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the files if the interval has passed and one of them has changed.
+    async fn refresh(&self) {
+        if self.is_due() {
+            self.look(false).await;
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        let looked = *self.0.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        looked.elapsed() >= self.0.options.interval
+    }
+
+    async fn look(&self, forced: bool) {
+        let mut loaded = Arc::clone(&self.0.loaded).lock_owned().await;
+        // Somebody else may have looked meanwhile.
+        if !forced && !self.is_due() {
+            return;
+        }
+        let began = Instant::now();
+        let folder = self.clone();
+        // Goes on if this future is dropped, and then takes effect too.
+        let looking = tokio::task::spawn_blocking(move || {
+            if forced || loaded.may_have_changed(&folder.0.path) {
+                folder.accept(loaded.load(&folder.0.path, &folder.0.options));
+            }
+            *folder.0.looked.lock().unwrap_or_else(PoisonError::into_inner) = began;
+        });
+        if looking.await.is_err() {
+            tracing::error!(file = %self.0.path.display(), "the customers were not read");
+        }
+    }
+
+    /// Puts what was read in force, or logs what is wrong with it.
+    fn accept(&self, read: Result<CustomerBook, CustomersError>) {
+        let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
+        match read {
+            Ok(customers) => {
+                state.rejected = None;
+                if customers != *state.customers {
+                    tracing::info!(customers = customers.len(), "the customers have changed");
+                    state.customers = Arc::new(customers);
+                }
+            }
+            Err(error) if state.rejected.as_deref() == Some(&error) => {}
+            Err(error) => {
+                for fault in &error.faults {
+                    tracing::error!(error = %fault, "a change of the customers was refused");
+                }
+                state.rejected = Some(Arc::new(error));
+            }
+        }
+    }
+}
+
+impl Directory for CustomerFolder {
+    fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>> {
+        Box::pin(async move {
+            self.refresh().await;
+            Ok(self.book().customer_by_api_key(key, self.0.options.clock.now()))
+        })
+    }
+}
+
+impl CustomerSource for CustomerFolder {
+    fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>> {
+        Box::pin(async move {
+            self.refresh().await;
+            Ok(self.book())
+        })
+    }
+
+    fn interval(&self) -> Duration {
+        self.0.options.interval
+    }
+}
+
+impl fmt::Debug for CustomerFolder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("CustomerFolder").field("path", &self.0.path).field("customers", &self.book()).finish()
+    }
+}

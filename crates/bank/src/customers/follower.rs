@@ -1,0 +1,237 @@
+//! What follows the directory: limits, webhook endpoints and accounts.
+
+use super::record::set_limits;
+use super::{AccountRegistrar, CustomerBook, LimitOverride};
+
+use super::EndpointRecord;
+use bankrail_client_assertion::CustomerCode;
+use bankrail_mailbox::EndpointId;
+use bankrail_rate_limit::Limiter;
+use bankrail_service::delivery::{Endpoints, SealPayload};
+use bankrail_service::{Directory, RegisteredAccount};
+use bankrail_statement::AccountId;
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A directory that can say who all the customers are, so that something can follow it.
+pub trait CustomerSource: Directory {
+    /// The customers in force, after reading what has changed. While nothing changes it is the same [`Arc`].
+    fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>>;
+
+    /// How often a follower asks.
+    fn interval(&self) -> Duration;
+}
+
+/// Applies what the directory says about customers wherever it is used: limits to a [`Limiter`], webhook receivers to
+/// [`Endpoints`], accounts to a ledger.
+///
+/// - It changes only what differs from what it applied before: the circuits of endpoints that stay as they are stay
+///   too, and so do counters of limits.
+/// - What belongs to a removed customer is removed: its limits, its endpoints, its accounts. Messages to a removed
+///   endpoint stay in the outbox, and go to whoever has its id later. Access tokens need no removal: each call is
+///   refused, because its API key belongs to nobody.
+/// - It may lag behind the directory by the source's interval: a new customer's first calls may be under everybody's
+///   limits, and may not find the customer's accounts yet.
+/// - Limits, endpoints and accounts that others have set stay, unless a customer's record names the same call type,
+///   endpoint or customer.
+///
+/// ```no_run
+/// use bankrail_bank::{CustomerSource, DirectoryFollower};
+/// use std::sync::Arc;
+/// # async fn example(
+/// #     directory: Arc<dyn CustomerSource>,
+/// #     limiter: Arc<bankrail_rate_limit::Limiter>,
+/// #     stop: impl Future<Output = ()> + Send,
+/// # ) {
+/// DirectoryFollower::new().limiter(limiter).run(&*directory, stop).await;
+/// # }
+/// ```
+#[derive(Default)]
+pub struct DirectoryFollower {
+    limiter: Option<Arc<Limiter>>,
+    registrar: Option<Arc<dyn AccountRegistrar>>,
+    endpoints: Option<(Endpoints, Box<MakeSealer>)>,
+    applied: Applied,
+}
+
+type MakeSealer = dyn Fn(&EndpointRecord) -> Arc<dyn SealPayload> + Send + Sync;
+
+/// What was applied last.
+#[derive(Default)]
+struct Applied {
+    limits: BTreeMap<CustomerCode, Vec<LimitOverride>>,
+    accounts: BTreeMap<CustomerCode, Vec<(AccountId, RegisteredAccount)>>,
+    endpoints: BTreeMap<EndpointId, EndpointRecord>,
+    /// Customers whose accounts were refused, and why.
+    refused: BTreeMap<CustomerCode, StoreErrorKind>,
+}
+
+impl DirectoryFollower {
+    /// Nothing follows yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the limiter that gets the customers' limits. Give the same one to the provider's options.
+    #[must_use]
+    pub fn limiter(mut self, limiter: Arc<Limiter>) -> Self {
+        self.limiter = Some(limiter);
+        self
+    }
+
+    /// Sets the ledger that learns the customers' accounts. One that keeps them over a restart keeps the accounts of
+    /// customers who were removed while no follower ran; nobody can ask for them.
+    #[must_use]
+    pub fn accounts(mut self, registrar: Arc<dyn AccountRegistrar>) -> Self {
+        self.registrar = Some(registrar);
+        self
+    }
+
+    /// Sets the dispatcher's endpoints, and what makes the sealer of a receiver's messages, for example a
+    /// [`Sealer`](bankrail_secured_payload::Sealer) of the bank's signing key and
+    /// [`EndpointRecord::encryption_key`].
+    #[must_use]
+    pub fn endpoints(
+        mut self,
+        endpoints: Endpoints,
+        sealer: impl Fn(&EndpointRecord) -> Arc<dyn SealPayload> + Send + Sync + 'static,
+    ) -> Self {
+        self.endpoints = Some((endpoints, Box::new(sealer)));
+        self
+    }
+
+    /// Applies what has changed since the last call.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the ledger. Everything else was applied, and so were the accounts of the other customers; the
+    /// next call registers the rest.
+    pub async fn apply(&mut self, customers: &CustomerBook) -> Result<(), StoreError> {
+        self.apply_limits(customers);
+        self.apply_endpoints(customers);
+        self.apply_accounts(customers).await
+    }
+
+    /// Applies the customers of `source`, now and after each change, until `stop` is ready. A ledger or source that
+    /// fails is tried again after the source's interval; the first failure of each kind is logged until it succeeds.
+    pub async fn run<S: CustomerSource + ?Sized>(mut self, source: &S, stop: impl Future<Output = ()> + Send) {
+        let following = async {
+            let mut applied: Option<Arc<CustomerBook>> = None;
+            let mut failed = None;
+            loop {
+                let failure = match source.customers().await {
+                    Ok(customers) if applied.as_ref().is_some_and(|last| Arc::ptr_eq(last, &customers)) => None,
+                    Ok(customers) => {
+                        // What was refused is logged with its customer, and tried again.
+                        if self.apply(&customers).await.is_ok() {
+                            applied = Some(customers);
+                        }
+                        None
+                    }
+                    Err(error) => Some(error.kind()),
+                };
+                if let Some(kind) = failure.filter(|_| failure != failed) {
+                    tracing::error!(error = %kind, "the customers were not read");
+                }
+                failed = failure;
+                tokio::time::sleep(source.interval().max(Duration::from_millis(1))).await;
+            }
+        };
+        tokio::select! {
+            () = stop => {}
+            () = following => {}
+        }
+    }
+
+    fn apply_limits(&mut self, customers: &CustomerBook) {
+        let Some(limiter) = &self.limiter else { return };
+        let wanted = wanted(customers, |record| &record.limits);
+        let applied = std::mem::replace(&mut self.applied.limits, wanted);
+        let wanted = &self.applied.limits;
+        if applied == *wanted {
+            return;
+        }
+        // One change, so that no request is judged in between.
+        limiter.change_limits(|limits| {
+            for (code, agreed) in applied.iter().filter(|(code, agreed)| wanted.get(*code) != Some(agreed)) {
+                agreed.iter().for_each(|limit| limits.clear(code.as_str(), limit.call_type()));
+            }
+            for (code, agreed) in wanted.iter().filter(|(code, agreed)| applied.get(*code) != Some(agreed)) {
+                if let Err(error) = set_limits(code.as_str(), agreed, limits) {
+                    tracing::error!(customer = %code, %error, "a customer's limit was not applied");
+                }
+            }
+        });
+    }
+
+    fn apply_endpoints(&mut self, customers: &CustomerBook) {
+        let Some((endpoints, sealer)) = &self.endpoints else { return };
+        let all = customers.records().flat_map(|record| &record.endpoints);
+        let wanted: BTreeMap<EndpointId, EndpointRecord> =
+            all.map(|endpoint| (endpoint.id().clone(), endpoint.clone())).collect();
+        for (id, record) in wanted.iter().filter(|(id, record)| self.applied.endpoints.get(*id) != Some(record)) {
+            endpoints.insert(record.endpoint(sealer(record)));
+            tracing::info!(endpoint = %id, "an endpoint was set");
+        }
+        for id in self.applied.endpoints.keys().filter(|id| !wanted.contains_key(*id)) {
+            endpoints.remove(id);
+            tracing::info!(endpoint = %id, "an endpoint was removed");
+        }
+        self.applied.endpoints = wanted;
+    }
+
+    async fn apply_accounts(&mut self, customers: &CustomerBook) -> Result<(), StoreError> {
+        let Some(registrar) = &self.registrar else { return Ok(()) };
+        let wanted = wanted(customers, |record| &record.accounts);
+        let removed = self.applied.accounts.keys().filter(|code| !wanted.contains_key(*code));
+        let removed: Vec<CustomerCode> = removed.cloned().collect();
+        self.applied.refused.retain(|code, _| wanted.contains_key(code) || removed.contains(code));
+        let mut outcome = Ok(());
+        let gone = removed.into_iter().map(|code| (code, None));
+        for (code, accounts) in gone.chain(wanted.into_iter().map(|(code, accounts)| (code, Some(accounts)))) {
+            if accounts.is_some() && self.applied.accounts.get(&code) == accounts.as_ref() {
+                self.applied.refused.remove(&code);
+                continue;
+            }
+            match (registrar.register(code.clone(), accounts.clone().unwrap_or_default()).await, accounts) {
+                (Ok(()), accounts) => {
+                    self.applied.refused.remove(&code);
+                    match accounts {
+                        Some(accounts) => drop(self.applied.accounts.insert(code, accounts)),
+                        None => drop(self.applied.accounts.remove(&code)),
+                    }
+                }
+                (Err(error), _) => {
+                    let kind = error.kind();
+                    if self.applied.refused.insert(code.clone(), kind) != Some(kind) {
+                        tracing::error!(customer = %code, error = %kind, "a customer's accounts were not registered");
+                    }
+                    outcome = Err(error);
+                }
+            }
+        }
+        outcome
+    }
+}
+
+/// One list of each customer's record.
+fn wanted<T: Clone>(
+    customers: &CustomerBook,
+    list: impl Fn(&super::CustomerRecord) -> &Vec<T>,
+) -> BTreeMap<CustomerCode, Vec<T>> {
+    customers.records().map(|record| (record.customer.code.clone(), list(record).clone())).collect()
+}
+
+impl fmt::Debug for DirectoryFollower {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = out.debug_struct("DirectoryFollower");
+        out.field("endpoints", &self.endpoints.is_some());
+        out.field("limiter", &self.limiter.is_some())
+            .field("accounts", &self.registrar.is_some())
+            .finish_non_exhaustive()
+    }
+}

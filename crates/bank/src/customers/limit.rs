@@ -1,0 +1,163 @@
+//! Limits that are agreed with one customer.
+
+use bankrail_rate_limit::{CallType, Policy, PolicyError, Window};
+use bankrail_values::Timestamp;
+
+/// The lengths of the specification's windows in milliseconds, with their names.
+const UNITS: [(u32, &str); 3] = [(3_600_000, "per_hour"), (60_000, "per_minute"), (1_000, "per_second")];
+
+/// Makes the window of each name.
+#[cfg(any(feature = "toml", feature = "sqlite"))]
+pub(super) const WINDOWS: [(&str, MakeWindow); 3] =
+    [("per_hour", Window::per_hour), ("per_minute", Window::per_minute), ("per_second", Window::per_second)];
+
+#[cfg(any(feature = "toml", feature = "sqlite"))]
+type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
+
+/// Other limits for one customer's calls of one type, for good or until a time (Specification: "Limits", rule 1).
+///
+/// A unit that is not stated keeps the limit that holds for all customers (Default): a customer with 100 tokens an hour
+/// still has 2 a second. A temporary override in the same way keeps what the customer's lasting one says.
+///
+/// ```
+/// use bankrail_rate_limit::{CallType, Window, default_limits};
+/// use bankrail_bank::LimitOverride;
+/// let limit = LimitOverride::new(CallType::Token, &[Window::per_hour(100)?])?;
+/// let policy = limit.policy(&default_limits(CallType::Token))?;
+/// assert_eq!(policy.windows(), [Window::per_hour(100)?, Window::per_second(2)?]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LimitOverride {
+    call_type: CallType,
+    /// Longest first; empty if there is no limit.
+    windows: Vec<Window>,
+    until: Option<Timestamp>,
+}
+
+impl LimitOverride {
+    /// Other limits for calls of this type: one to three windows of an hour, a minute or a second.
+    ///
+    /// # Errors
+    /// [`LimitOverrideError`] for no window, one of another length, and two of one length.
+    pub fn new(call_type: CallType, windows: &[Window]) -> Result<Self, LimitOverrideError> {
+        if windows.is_empty() {
+            return Err(LimitOverrideError::None);
+        }
+        for (at, window) in windows.iter().enumerate() {
+            if !UNITS.iter().any(|(millis, _)| *millis == window.millis()) {
+                return Err(LimitOverrideError::Length { window: *window });
+            }
+            if windows.iter().take(at).any(|earlier| earlier.millis() == window.millis()) {
+                return Err(LimitOverrideError::Repeated { window: *window });
+            }
+        }
+        let mut windows = windows.to_vec();
+        windows.sort_unstable_by_key(|window| std::cmp::Reverse(window.millis()));
+        Ok(Self { call_type, windows, until: None })
+    }
+
+    /// No limits for calls of this type. Their counters are lost.
+    #[must_use]
+    pub const fn unlimited(call_type: CallType) -> Self {
+        Self { call_type, windows: Vec::new(), until: None }
+    }
+
+    /// Sets the first instant at which the override no longer holds. Default: it lasts.
+    #[must_use]
+    pub const fn until(mut self, instant: Timestamp) -> Self {
+        self.until = Some(instant);
+        self
+    }
+
+    /// The type of the calls.
+    #[must_use]
+    pub const fn call_type(&self) -> CallType {
+        self.call_type
+    }
+
+    /// The windows, longest first; none if there is no limit.
+    #[must_use]
+    pub fn windows(&self) -> &[Window] {
+        &self.windows
+    }
+
+    /// The first instant at which the override no longer holds; `None` if it lasts.
+    #[must_use]
+    pub const fn ends(&self) -> Option<Timestamp> {
+        self.until
+    }
+
+    /// The policy of the customer's calls where `base` would hold without this override.
+    ///
+    /// # Errors
+    /// [`PolicyError::TooMany`] if `base` has windows of other lengths, and there are more than three together.
+    pub fn policy(&self, base: &Policy) -> Result<Policy, PolicyError> {
+        if self.windows.is_empty() {
+            return Policy::new(base.algorithm(), base.counting(), &[]);
+        }
+        let stated = |window: &Window| self.windows.iter().any(|own| own.millis() == window.millis());
+        let kept = base.windows().iter().filter(|window| !stated(window));
+        let windows: Vec<Window> = self.windows.iter().chain(kept).copied().collect();
+        Policy::new(base.algorithm(), base.counting(), &windows)
+    }
+
+    /// Each window's name in a file, `per_hour`, `per_minute` or `per_second`, and its limit.
+    #[cfg(any(feature = "toml", feature = "sqlite"))]
+    pub(super) fn units(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let name = |millis| UNITS.iter().find(|(known, _)| *known == millis).map_or("", |(_, name)| name);
+        self.windows.iter().map(move |window| (name(window.millis()), window.limit()))
+    }
+}
+
+/// Windows that are no override.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LimitOverrideError {
+    /// There is no window.
+    #[error("expected a limit per hour, per minute or per second, found none")]
+    None,
+    /// A window of another length.
+    #[error("expected windows of an hour, a minute or a second, found {window}")]
+    Length {
+        /// The window.
+        window: Window,
+    },
+    /// Two windows of one length.
+    #[error("expected windows of different lengths, found {window} and another of its length")]
+    Repeated {
+        /// One of them.
+        window: Window,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail_rate_limit::default_limits;
+    use std::time::Duration;
+
+    #[test]
+    fn windows_of_the_table_only() {
+        let day = Window::new(Duration::from_secs(86_400), 5).unwrap();
+        let error = |windows: &[Window]| LimitOverride::new(CallType::Token, windows).unwrap_err().to_string();
+        assert_eq!(error(&[]), "expected a limit per hour, per minute or per second, found none");
+        assert_eq!(error(&[day]), "expected windows of an hour, a minute or a second, found 5 per 86400s");
+        let second = Window::per_second(1).unwrap();
+        assert!(error(&[second, second]).starts_with("expected windows of different lengths"));
+    }
+
+    #[test]
+    fn what_is_not_stated_stays() {
+        let base = default_limits(CallType::FastPayment);
+        let raised = LimitOverride::new(CallType::FastPayment, &[Window::per_minute(60).unwrap()]).unwrap();
+        let policy = raised.policy(&base).unwrap();
+        assert_eq!(policy.to_string(), "60 per 60s, 2 per 1s (sliding, attempts)");
+        let hourly = LimitOverride::new(CallType::FastPayment, &[Window::per_hour(9).unwrap()]).unwrap();
+        assert_eq!(
+            hourly.policy(&policy).unwrap().to_string(),
+            "9 per 3600s, 60 per 60s, 2 per 1s (sliding, attempts)"
+        );
+        assert_eq!(LimitOverride::unlimited(CallType::FastPayment).policy(&base).unwrap().to_string(), "unlimited");
+    }
+}

@@ -1,0 +1,47 @@
+//! Records as TOML.
+
+mod draft;
+mod endpoints;
+mod keys;
+mod members;
+mod read;
+mod write;
+
+pub(super) use self::draft::Draft;
+pub(super) use self::members::Reader;
+
+use super::check::Checker;
+use super::files::Files;
+use super::{CustomerRecord, CustomersError};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+impl CustomerRecord {
+    /// Reads the text of a customer's file; see [`CustomerFolder`](super::CustomerFolder) for its members. Key files
+    /// are relative to the folder of `file`, which is not read itself. Blocks while it reads key files.
+    ///
+    /// # Errors
+    /// [`CustomersError`] with all faults, each with file, line and column.
+    pub fn from_toml(file: impl AsRef<Path>, text: &str) -> Result<Self, CustomersError> {
+        let mut files = Files::default();
+        let mut reader = Reader::new(file.as_ref(), text, &mut files, false);
+        let draft = Draft::read(&mut reader);
+        let mut checker = Checker::default();
+        checker.check(draft.parts(), &draft);
+        let mut faults = reader.finish().faults;
+        faults.extend(checker.faults());
+        match draft.into_record() {
+            Some(record) if faults.is_empty() => Ok(record),
+            _ => Err(CustomersError::of(faults)),
+        }
+    }
+
+    /// The record as the text of a customer's file, with its public keys in it. [`CustomerRecord::from_toml`] makes an
+    /// equal record of it, but refuses an endpoint whose address is `http`.
+    ///
+    /// It holds the API keys of webhook endpoints in clear: keep the file like a secret.
+    #[must_use]
+    pub fn to_toml(&self) -> Zeroizing<String> {
+        write::write(self)
+    }
+}

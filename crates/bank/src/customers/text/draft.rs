@@ -1,0 +1,94 @@
+//! A record while it is being read.
+
+use crate::customers::EndpointRecord;
+use crate::customers::check::{Parts, Places};
+use crate::customers::{ApiKeyRecord, CustomerRecord, LimitOverride, Place, RecordPart};
+use bankrail_client_assertion::CustomerCode;
+use bankrail_client_assertion::token::ScopeSet;
+use bankrail_jose::{KeySet, VerifyingKey};
+use bankrail_service::{Customer, RegisteredAccount};
+use bankrail_statement::AccountId;
+
+/// The parts of a record that could be read, each with its place.
+#[derive(Debug)]
+pub(in crate::customers) struct Draft {
+    pub(super) file: Place,
+    pub(super) code: Option<(CustomerCode, Place)>,
+    pub(super) keys: Option<KeySet<VerifyingKey>>,
+    pub(super) scopes: Option<ScopeSet>,
+    pub(super) api_keys: List<ApiKeyRecord>,
+    pub(super) limits: List<LimitOverride>,
+    pub(super) accounts: List<(AccountId, RegisteredAccount)>,
+    pub(super) endpoints: List<EndpointRecord>,
+}
+
+/// Things and the place of each.
+#[derive(Debug)]
+pub(super) struct List<T> {
+    things: Vec<T>,
+    places: Vec<Place>,
+}
+
+impl<T> List<T> {
+    pub(super) fn push(&mut self, thing: T, place: Place) {
+        self.things.push(thing);
+        self.places.push(place);
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self { things: Vec::new(), places: Vec::new() }
+    }
+}
+
+impl Draft {
+    pub(super) fn new(file: Place) -> Self {
+        Self {
+            file,
+            code: None,
+            keys: None,
+            scopes: None,
+            api_keys: List::default(),
+            limits: List::default(),
+            accounts: List::default(),
+            endpoints: List::default(),
+        }
+    }
+
+    /// What can be checked.
+    pub(in crate::customers) fn parts(&self) -> Parts<'_> {
+        Parts {
+            code: self.code.as_ref().map(|(code, _)| code),
+            api_keys: &self.api_keys.things,
+            limits: &self.limits.things,
+            accounts: &self.accounts.things,
+            endpoints: &self.endpoints.things,
+        }
+    }
+
+    /// The record, unless a part is missing that each has.
+    pub(in crate::customers) fn into_record(self) -> Option<CustomerRecord> {
+        let ((code, _), keys, scopes) = (self.code?, self.keys?, self.scopes?);
+        Some(CustomerRecord {
+            customer: Customer::new(code, keys, scopes),
+            api_keys: self.api_keys.things,
+            limits: self.limits.things,
+            accounts: self.accounts.things,
+            endpoints: self.endpoints.things,
+        })
+    }
+}
+
+impl Places for Draft {
+    fn of(&self, part: RecordPart) -> Place {
+        let place = match part {
+            RecordPart::Code => self.code.as_ref().map(|(_, place)| place),
+            RecordPart::ApiKey(at) => self.api_keys.places.get(at),
+            RecordPart::Limit(at) => self.limits.places.get(at),
+            RecordPart::Account(at) => self.accounts.places.get(at),
+            RecordPart::Endpoint(at) => self.endpoints.places.get(at),
+        };
+        place.unwrap_or(&self.file).clone()
+    }
+}

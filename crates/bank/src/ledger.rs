@@ -1,0 +1,264 @@
+//! A ledger in a SQLite file.
+
+mod account;
+mod book;
+mod error;
+mod load;
+mod look;
+mod page;
+mod stored;
+
+pub use book::Booked;
+pub use error::{AccountError, BookError, RegisterError};
+pub use load::{LoadError, LoadOptions, Loaded, ReportError, RowError};
+pub use look::LedgerAccount;
+
+use super::Booking;
+use crate::customers::AccountRegistrar;
+use bankrail_client_assertion::CustomerCode;
+use bankrail_service::{Ledger, LedgerAnswer, LedgerEntry, RegisteredAccount, StatementQuery};
+use bankrail_statement::AccountId;
+use bankrail_stores::sqlite::rusqlite::Connection;
+use bankrail_stores::sqlite::{SqliteStore, Transaction, TransactionError, store_error};
+use bankrail_values::{Date, Money, StoreError, StoreErrorKind, StoreFuture};
+
+/// A [`Ledger`] in a [`SqliteStore`]: accounts, the customers that may ask for them, balances and booked entries.
+///
+/// - An account has one balance. Each entry changes it in the step that books the entry; it may fall below zero.
+///   Amounts are exact decimals.
+/// - An entry is kept as the message has it, with all its details, so that statements show it unchanged.
+/// - The entries of a day are listed in the order in which they were booked. A page position is the number of an entry
+///   in its account, so that entries that are booked between two pages neither repeat nor hide others.
+/// - A page costs the same whatever the account has. It is cut after 4 MiB of entries, and where its sums would have
+///   more digits than the message can carry; the next page goes on there.
+/// - [`SqliteLedger::register`] says which customers may ask for which accounts.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use bankrail_bank::{Booked, Booking, BookingKind, SqliteLedger};
+/// use bankrail_service::RegisteredAccount;
+/// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
+/// use bankrail_values::{Currency, Date};
+///
+/// let ledger = SqliteLedger::new(SqliteStore::open_in_memory(SqliteOptions::new())?);
+/// let account = "999001400100101".parse()?;
+/// ledger.open_account(&account, "12000.00 AUD".parse()?).await?;
+/// ledger.register(&"ACME".parse()?, vec![(account.clone(), RegisteredAccount::new(Currency::AUD))]).await?;
+///
+/// let today = Date::parse("2021-07-29")?;
+/// let paid = Booking::new(BookingKind::FastPaymentIn, "1250.00 AUD".parse()?, today).reference("FP0001");
+/// assert_eq!(ledger.book(&account, &paid).await?, Booked::New(1));
+/// assert_eq!(ledger.book(&account, &paid).await?, Booked::Already(1));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct SqliteLedger {
+    store: SqliteStore,
+}
+
+impl SqliteLedger {
+    /// The most accounts that are listed at once.
+    pub const MAX_LISTED: u32 = 1000;
+
+    /// The ledger in this store.
+    #[must_use]
+    pub fn new(store: SqliteStore) -> Self {
+        Self { store }
+    }
+
+    /// Opens an account with its opening balance, which may be negative. False if there is one already; its balance
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// [`AccountError`]: another currency than the account has, a currency that ISO 4217 does not list, a balance with
+    /// more digits than a statement can carry, or a failure of the store.
+    pub async fn open_account(&self, account: &AccountId, opening: Money) -> Result<bool, AccountError> {
+        let account = account.clone();
+        self.write(move |transaction| account::open(transaction.connection(), &account, opening)).await
+    }
+
+    /// The balance of an account; `None` without such an account.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn balance(&self, account: &AccountId) -> Result<Option<Money>, StoreError> {
+        Ok(self.account(account).await?.map(|account| account.balance))
+    }
+
+    /// An account with its balance and the number of its entries; `None` without such an account.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn account(&self, account: &AccountId) -> Result<Option<LedgerAccount>, StoreError> {
+        let account = account.clone();
+        self.read(move |connection| account::find(connection, &account)?.map(LedgerAccount::try_from).transpose()).await
+    }
+
+    /// The accounts by their identifiers, from the first one after `after` on, also those that are registered for no
+    /// customer: at most `most`, and [`SqliteLedger::MAX_LISTED`].
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn accounts(&self, after: Option<&AccountId>, most: u32) -> Result<Vec<LedgerAccount>, StoreError> {
+        // No identifier is empty.
+        let after = after.map_or_else(String::new, ToString::to_string);
+        self.read(move |connection| look::list(connection, &after, most.min(Self::MAX_LISTED))).await
+    }
+
+    /// The last day before `before`, or the last one of all, on which something was booked on an account; `None`
+    /// without such a day or account. It costs the same whatever the account has.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn last_day(&self, account: &AccountId, before: Option<Date>) -> Result<Option<Date>, StoreError> {
+        let account = account.clone();
+        self.read(move |connection| look::last_day(connection, &account, before)).await
+    }
+
+    /// Replaces the accounts that a customer may ask for. An account that the ledger does not have is opened with a
+    /// balance of zero. An account that is no longer among a customer's keeps its balance and its entries.
+    ///
+    /// # Errors
+    /// [`RegisterError`], and then nothing is changed.
+    pub async fn register(
+        &self,
+        customer: &CustomerCode,
+        accounts: Vec<(AccountId, RegisteredAccount)>,
+    ) -> Result<(), RegisterError> {
+        let customer = customer.clone();
+        self.write(move |transaction| Self::register_within(transaction, &customer, &accounts)).await
+    }
+
+    /// As [`SqliteLedger::register`], within the caller's transaction.
+    ///
+    /// # Errors
+    /// [`RegisterError`], and then nothing is changed.
+    pub fn register_within(
+        transaction: &Transaction<'_>,
+        customer: &CustomerCode,
+        accounts: &[(AccountId, RegisteredAccount)],
+    ) -> Result<(), RegisterError> {
+        let connection = transaction.connection();
+        whole(connection, || account::register(connection, customer, accounts))
+    }
+
+    /// Books what happened on an account: adds the entry and changes the balance.
+    ///
+    /// A booking whose [key](Booking::idempotency_key) the account has already changes nothing. The answer says so. A
+    /// booking without a key is always new.
+    ///
+    /// # Errors
+    /// [`BookError`], and then nothing is changed.
+    pub async fn book(&self, account: &AccountId, booking: &Booking) -> Result<Booked, BookError> {
+        let (account, booking) = (account.clone(), booking.clone());
+        self.write(move |transaction| Self::book_within(transaction, &account, &booking)).await
+    }
+
+    /// As [`SqliteLedger::book`], within the caller's transaction: the entry is booked if the transaction commits.
+    ///
+    /// # Errors
+    /// [`BookError`], and then nothing is changed.
+    pub fn book_within(
+        transaction: &Transaction<'_>,
+        account: &AccountId,
+        booking: &Booking,
+    ) -> Result<Booked, BookError> {
+        Self::book_entry_within(transaction, account, &booking.to_entry()?, booking.idempotency_key())
+    }
+
+    /// Books an entry as it is, with all the details that it has. It must be booked (`Sts`), have a booking day, and be
+    /// one that a statement can carry.
+    ///
+    /// `key` has 1 to 128 characters and is unique in the account; an entry without one is always new.
+    ///
+    /// # Errors
+    /// [`BookError`], and then nothing is changed.
+    pub async fn book_entry(
+        &self,
+        account: &AccountId,
+        entry: &LedgerEntry,
+        key: Option<&str>,
+    ) -> Result<Booked, BookError> {
+        let (account, entry, key) = (account.clone(), entry.clone(), key.map(str::to_owned));
+        self.write(move |transaction| Self::book_entry_within(transaction, &account, &entry, key.as_deref())).await
+    }
+
+    /// As [`SqliteLedger::book_entry`], within the caller's transaction.
+    ///
+    /// # Errors
+    /// [`BookError`], and then nothing is changed.
+    pub fn book_entry_within(
+        transaction: &Transaction<'_>,
+        account: &AccountId,
+        entry: &LedgerEntry,
+        key: Option<&str>,
+    ) -> Result<Booked, BookError> {
+        let connection = transaction.connection();
+        whole(connection, || {
+            let found = account::find(connection, account)?.ok_or(BookError::UnknownAccount)?;
+            book::book(connection, &found, entry, key)
+        })
+    }
+
+    async fn write<T, E>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.store.transaction(work).await.map_err(TransactionError::into_error)
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.store.read(work).await.map_err(TransactionError::into_error)
+    }
+}
+
+impl Ledger for SqliteLedger {
+    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
+        let query = query.clone();
+        Box::pin(self.read(move |connection| page::page(connection, &query)))
+    }
+}
+
+/// Accounts that the ledger cannot have, such as one in another currency than before, are a
+/// [conflict](StoreErrorKind::Conflict).
+impl AccountRegistrar for SqliteLedger {
+    fn register(&self, customer: CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            Self::register(self, &customer, accounts).await.map_err(|error| match error {
+                RegisterError::Store(error) => error,
+                wrong => StoreError::new(StoreErrorKind::Conflict, wrong),
+            })
+        })
+    }
+}
+
+/// Runs a piece of a transaction whose effects stay together, whatever the caller does after an error.
+fn whole<T, E: From<StoreError>>(connection: &Connection, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    let run = |sql| -> Result<(), StoreError> {
+        let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
+        statement.execute([]).map(drop).map_err(store_error)
+    };
+    run("SAVEPOINT bankrail_ledger")?;
+    let done = work();
+    if done.is_err() {
+        // Fails when SQLite has rolled the whole transaction back by itself. The first error says why.
+        let _ = run("ROLLBACK TO bankrail_ledger").and_then(|()| run("RELEASE bankrail_ledger"));
+        return done;
+    }
+    run("RELEASE bankrail_ledger")?;
+    done
+}
+
+/// A record that this version cannot read.
+fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt, cause)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Booking.
+
+use super::account::Account;
+use super::error::BookError;
+use super::{corrupt, stored};
+use crate::booking::{Booking, BookingMember, check_text};
+use bankrail_camt052::{DateOrDateTime, Entry, EntryStatus};
+use bankrail_service::LedgerEntry;
+use bankrail_statement::EntryChannel;
+use bankrail_stores::sqlite::rusqlite::{Connection, params};
+use bankrail_stores::sqlite::store_error;
+use bankrail_values::{Date, Decimal, StoreError};
+
+const KNOWN: &str = "SELECT number, channel, entry FROM bankrail_account_entry WHERE account = ?1 AND key = ?2";
+
+const INSERT: &str = "INSERT INTO bankrail_account_entry (account, number, day, amount, channel, key, entry)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
+const CHANGE: &str = "UPDATE bankrail_account SET balance = ?2, last_entry = ?3 WHERE id = ?1";
+
+#[cfg(test)]
+pub(super) const DAILY: &[&str] = &[KNOWN, INSERT, CHANGE];
+
+/// The answer to a booking: the number of the entry in its account, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Booked {
+    /// It was booked.
+    New(u64),
+    /// The account has the same entry under the same key, and nothing was changed.
+    Already(u64),
+}
+
+/// Books an entry. The caller makes one step of its changes.
+pub(super) fn book(
+    connection: &Connection,
+    account: &Account,
+    entry: &LedgerEntry,
+    key: Option<&str>,
+) -> Result<Booked, BookError> {
+    let LedgerEntry { entry, channel, .. } = entry;
+    let (day, amount) = facts(account, entry)?;
+    if let Some(key) = key {
+        check_text(BookingMember::Key, key, Booking::MAX_KEY)?;
+        if let Some((number, known_channel, known)) = known(connection, account, key)? {
+            let same = known_channel == *channel && known == *entry;
+            return if same { Ok(Booked::Already(number)) } else { Err(BookError::Conflict) };
+        }
+    }
+    let balance = account.balance.checked_add(amount).ok_or(BookError::Balance)?;
+    let number = account.last_entry.checked_add(1).ok_or(BookError::Balance)?;
+    let written = stored::write(account, balance, day, entry)?;
+    let mut insert = connection.prepare_cached(INSERT).map_err(store_error)?;
+    let (day, amount) = (day.to_string(), amount.to_string());
+    let row = params![account.row, number, day, amount, channel_name(*channel)?, key, written];
+    insert.execute(row).map_err(store_error)?;
+    let mut change = connection.prepare_cached(CHANGE).map_err(store_error)?;
+    change.execute(params![account.row, balance.to_string(), number]).map_err(store_error)?;
+    Ok(Booked::New(u64::try_from(number).map_err(corrupt)?))
+}
+
+/// The booking day, and the amount with its sign.
+fn facts(account: &Account, entry: &Entry) -> Result<(Date, Decimal), BookError> {
+    let found = entry.amount.currency();
+    if found.is_none_or(|found| found.as_str() != account.currency.as_str()) {
+        let found = found.map_or_else(|| "none".to_owned(), ToString::to_string);
+        return Err(BookError::Currency { expected: account.currency, found });
+    }
+    if entry.status != EntryStatus::Booked {
+        return Err(BookError::Status);
+    }
+    let amount = entry.signed_amount().ok_or(BookError::Direction)?;
+    Ok((booking_day(entry).ok_or(BookError::BookingDay)?, amount))
+}
+
+/// The calendar day as it is written, whatever its offset.
+fn booking_day(entry: &Entry) -> Option<Date> {
+    let day = match entry.booking_date.as_ref()? {
+        DateOrDateTime::Date(date) => date.to_time(),
+        DateOrDateTime::DateTime(at) => at.date().to_time(),
+        _ => None,
+    };
+    Date::from_time(day?)
+}
+
+fn known(
+    connection: &Connection,
+    account: &Account,
+    key: &str,
+) -> Result<Option<(u64, EntryChannel, Entry)>, StoreError> {
+    let mut find = connection.prepare_cached(KNOWN).map_err(store_error)?;
+    let mut rows = find.query(params![account.row, key]).map_err(store_error)?;
+    let Some(row) = rows.next().map_err(store_error)? else { return Ok(None) };
+    let number = row.get::<_, i64>("number").map_err(store_error)?;
+    let channel = channel(&row.get::<_, String>("channel").map_err(store_error)?)?;
+    let entry = stored::read(&row.get::<_, String>("entry").map_err(store_error)?, 1)?;
+    let entry = entry.into_iter().next().ok_or_else(|| corrupt("expected an entry, found none"))?;
+    Ok(Some((u64::try_from(number).map_err(corrupt)?, channel, entry)))
+}
+
+fn channel_name(channel: EntryChannel) -> Result<&'static str, BookError> {
+    match channel {
+        EntryChannel::FastPayment => Ok("fast_payment"),
+        EntryChannel::Ordinary => Ok("ordinary"),
+        // Taken for another channel, its narrative might be shown to those who must not see it.
+        _ => Err(BookError::Unfaithful),
+    }
+}
+
+pub(super) fn channel(name: &str) -> Result<EntryChannel, StoreError> {
+    match name {
+        "fast_payment" => Ok(EntryChannel::FastPayment),
+        "ordinary" => Ok(EntryChannel::Ordinary),
+        _ => Err(corrupt("expected the name of a channel, found another text")),
+    }
+}

@@ -1,0 +1,110 @@
+//! Errors of the ledger's operations. None has a text, an amount or an account of the ledger's.
+
+use crate::booking::BookingError;
+use bankrail_camt052::BuildError;
+use bankrail_values::{Currency, StoreError};
+
+/// Why an account cannot be opened or registered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AccountError {
+    /// The ledger has the account in another currency.
+    #[error("currency: expected {expected}, found {found}")]
+    Currency {
+        /// The currency of the account in the ledger.
+        expected: Currency,
+        /// The currency found.
+        found: Currency,
+    },
+    /// ISO 4217 does not list the currency, so that no statement can be sent.
+    #[error("currency: expected one that ISO 4217 lists, found {found}")]
+    UnlistedCurrency {
+        /// The currency.
+        found: Currency,
+    },
+    /// The opening balance has more digits than a statement can carry: 18, of them 5 after the point.
+    #[error("balance: expected at most 18 digits, 5 of them decimals, found more")]
+    Balance,
+    /// The name cannot stand in a statement.
+    #[error("name: expected 1 to 70 characters that XML 1.0 can carry, found others")]
+    Name,
+    /// The reporting source cannot stand in a statement.
+    #[error("reporting source: expected 1 to 35 characters that XML 1.0 can carry, found others")]
+    ReportingSource,
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+}
+
+/// Why a customer's accounts cannot be registered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// An account is wrong.
+    #[error("account {number} of the list")]
+    Account {
+        /// Its number in the list, from 1.
+        number: usize,
+        /// What is wrong.
+        source: AccountError,
+    },
+    /// An account is in the list twice.
+    #[error("account {number} of the list: expected another one, found an earlier one again")]
+    Twice {
+        /// Its number in the list, from 1.
+        number: usize,
+    },
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+}
+
+/// Why something cannot be booked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BookError {
+    /// The ledger has no such account.
+    #[error("account: expected one of the ledger, found another")]
+    UnknownAccount,
+    /// The booking makes no entry, or its key is no key.
+    #[error("the booking is not well formed")]
+    Booking(#[from] BookingError),
+    /// The entry is in another currency than its account.
+    #[error("currency: expected {expected}, found {found}")]
+    Currency {
+        /// The currency of the account.
+        expected: Currency,
+        /// The currency of the entry; `none` without one.
+        found: String,
+    },
+    /// The entry is not booked: it is pending or for information.
+    #[error("Ntry/Sts: expected BOOK, found another status")]
+    Status,
+    /// The entry has no booking day.
+    #[error("Ntry/BookgDt: expected a day of the years 0 to 9999, found none")]
+    BookingDay,
+    /// The entry is neither a credit nor a debit.
+    #[error("Ntry/CdtDbtInd: expected CRDT or DBIT, found another code")]
+    Direction,
+    /// A statement cannot carry the entry, or the balance after it.
+    #[error("no statement can carry the entry")]
+    Entry(#[source] BuildError),
+    /// The entry does not come back from its written form as it was.
+    #[error("expected an entry that can be written and read again, found another")]
+    Unfaithful,
+    /// The entry is too large.
+    #[error("expected an entry of at most {most} bytes as XML, found a larger one")]
+    TooLarge {
+        /// The most bytes.
+        most: usize,
+    },
+    /// The balance would have more digits than can be computed exactly.
+    #[error("the balance does not fit")]
+    Balance,
+    /// The account has another entry under this key.
+    #[error("key: expected the entry that the account has under it, found another")]
+    Conflict,
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+}

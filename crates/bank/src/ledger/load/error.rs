@@ -1,0 +1,134 @@
+//! Why a document was not loaded.
+
+use crate::booking::BookingKindError;
+use crate::ledger::{AccountError, BookError};
+use bankrail_camt052::ReadError;
+use bankrail_statement::AccountIdError;
+use bankrail_values::{CurrencyError, DateError, DecimalError, StoreError};
+
+/// Why a document was not loaded. Nothing of it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The XML document cannot be read.
+    #[error("the document cannot be read")]
+    Document(#[source] Box<ReadError>),
+    /// A report or statement is on no account of a ledger.
+    #[error("report {report}")]
+    Report {
+        /// Its number in the document, from 1.
+        report: u64,
+        /// What is wrong.
+        source: ReportError,
+    },
+    /// An entry cannot be booked.
+    #[error("report {report}, entry {entry}")]
+    Entry {
+        /// The number of the report or statement in the document, from 1.
+        report: u64,
+        /// The number of the entry in it, from 1.
+        entry: u64,
+        /// What is wrong.
+        source: Box<BookError>,
+    },
+    /// The first line of a CSV file has a column that is unknown, or there twice.
+    #[error("line 1: expected the name of another column, found {found}")]
+    Column {
+        /// The name, cut and escaped.
+        found: String,
+    },
+    /// The first line of a CSV file lacks a required column.
+    #[error("line 1: expected the column {column}, found none")]
+    NoColumn {
+        /// The column.
+        column: &'static str,
+    },
+    /// A line of a CSV file has too few or too many columns.
+    #[error("line {line}: expected {expected} columns, found {found}")]
+    Columns {
+        /// The line, from 1.
+        line: u64,
+        /// The columns of the first line.
+        expected: u64,
+        /// The columns of this line.
+        found: u64,
+    },
+    /// A CSV file is not in UTF-8.
+    #[error("line {line}: expected UTF-8, found other bytes")]
+    Utf8 {
+        /// The line, from 1.
+        line: u64,
+    },
+    /// A row of a CSV file is too long. A quotation mark that nothing ends makes the rest of the file one row.
+    #[error("after line {line}: expected a row of at most {most} bytes, found a longer one")]
+    TooLong {
+        /// The first line of the row before.
+        line: u64,
+        /// The most bytes.
+        most: usize,
+    },
+    /// A value of a CSV file is wrong.
+    #[error("line {line}, column {column}")]
+    Row {
+        /// The line on which the row begins, from 1.
+        line: u64,
+        /// The column.
+        column: &'static str,
+        /// What is wrong.
+        source: RowError,
+    },
+    /// The file cannot be read.
+    #[error("the file cannot be read")]
+    Io(#[source] std::io::Error),
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+}
+
+/// Why entries cannot be booked on the account of a report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The account's identifier is none of this service.
+    #[error("Acct/Id is no account identifier")]
+    AccountId(#[source] AccountIdError),
+    /// Neither the account nor its balance has a currency.
+    #[error("Acct/Ccy: expected a currency, found none")]
+    NoCurrency,
+    /// The account cannot be opened.
+    #[error("the account cannot be opened")]
+    Account(#[source] AccountError),
+    /// The balance of the report has an unknown direction, or more digits than a statement can carry.
+    #[error("Bal: expected a balance that a statement can carry, found another")]
+    Balance,
+}
+
+/// Why a value of a CSV file cannot be booked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowError {
+    /// A required column has no value.
+    #[error("expected a value, found none")]
+    Missing,
+    /// Not an account identifier.
+    #[error("not an account identifier")]
+    AccountId(#[source] AccountIdError),
+    /// Not a date.
+    #[error("not a date")]
+    Date(#[source] DateError),
+    /// Not the name of a kind.
+    #[error("not the name of a kind")]
+    Kind(#[source] BookingKindError),
+    /// Not a decimal.
+    #[error("not an amount")]
+    Amount(#[source] DecimalError),
+    /// Not a currency.
+    #[error("not a currency")]
+    Currency(#[source] CurrencyError),
+    /// Neither `true` nor `false`.
+    #[error("expected true or false, found another text")]
+    Reversal,
+    /// The ledger refuses the booking.
+    #[error("the booking is refused")]
+    Book(#[source] Box<BookError>),
+}

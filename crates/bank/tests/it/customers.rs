@@ -1,0 +1,10 @@
+//! The bank's directories: records, the TOML folder, the SQLite engine, and what follows them.
+
+pub(crate) mod fixture;
+mod folder;
+mod follower;
+mod limits;
+mod provider;
+mod refused;
+mod round_trip;
+mod sqlite;

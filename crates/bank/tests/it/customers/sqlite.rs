@@ -1,0 +1,227 @@
+//! The directory in SQLite.
+
+use super::fixture::{Folder, TIME, customer, record};
+use bankrail_bank::{ApiKeyRecord, CustomerChangeError, CustomerSource, SqliteDirectory, SqliteDirectoryOptions};
+use bankrail_client_assertion::CustomerCode;
+use bankrail_service::testing::directory_suite;
+use bankrail_service::{ApiKeyHash, Directory};
+use bankrail_stores::sqlite::{SqliteStore, TransactionError, rusqlite};
+use bankrail_values::{Clock, ManualClock, StoreErrorKind, Timestamp};
+use std::error::Error as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::new(TIME.parse().unwrap()))
+}
+
+fn directory(store: &SqliteStore, clock: &Arc<ManualClock>) -> SqliteDirectory {
+    let options = SqliteDirectoryOptions::new().clock(Arc::clone(clock) as Arc<dyn Clock>);
+    SqliteDirectory::new(store.clone()).with_options(options)
+}
+
+fn in_memory() -> SqliteDirectory {
+    directory(&SqliteStore::open_in_memory(Default::default()).unwrap(), &clock())
+}
+
+fn hash(key: &str) -> ApiKeyHash {
+    ApiKeyHash::of(key.as_bytes())
+}
+
+fn code(code: &str) -> CustomerCode {
+    code.parse().unwrap()
+}
+
+async fn finds(directory: &SqliteDirectory, key: &str) -> Option<String> {
+    let customer = directory.customer_by_api_key(hash(key)).await.unwrap();
+    customer.map(|customer| customer.code.to_string())
+}
+
+/// Why a change is refused.
+fn why(error: CustomerChangeError) -> String {
+    assert_eq!(error.to_string(), "the record is refused");
+    error.source().unwrap().to_string()
+}
+
+const MORE: &str = "[[limits]]\ncall_type = \"token\"\nper_hour = 100\nper_second = 3\n\
+    [[limits]]\ncall_type = \"statement\"\nunlimited = true\nuntil = 2026-12-24T00:00:00Z\n\
+    [[accounts]]\nid = \"1\"\ncurrency = \"AUD\"\nname = \"Täglich\"\nvirtual_accounts = true\n\
+    [[accounts]]\nid = \"0\"\ncurrency = \"VND\"\nreporting_source = \"X\"\n\
+    [[endpoints]]\nid = \"e1\"\nurl = \"https://a.example/x\"\n\
+    encryption_key = { file = \"encryption.pem\", kid = \"k\" }\n\
+    api_key = { header = \"x-key\", value = \"hunter2\" }\npaths = { query = \"/q\" }\n\
+    [[endpoints]]\nid = \"e0\"\nurl = \"https://a.example/y\"\nencryption_key = { file = \"encryption.pem\" }\n";
+
+#[tokio::test]
+async fn the_suite() {
+    let directory = in_memory();
+    directory.put(record("ACME", &["key-of-acme", "second-key"], "")).await.unwrap();
+    directory.put(record("BETA", &["key-of-beta"], "")).await.unwrap();
+    let known: [(&[u8], _); 3] =
+        [(b"key-of-acme", code("ACME")), (b"second-key", code("ACME")), (b"key-of-beta", code("BETA"))];
+    directory_suite(&directory, &known).await;
+}
+
+#[tokio::test]
+async fn records_are_stored_whole_and_replaced_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
+    let full = record("ACME", &["a", "b"], &format!("not_before = 2026-11-01T00:00:00Z\n{MORE}"));
+    directory(&store, &clock()).put(full.clone()).await.unwrap();
+    store.close().await;
+    // Another process reads it.
+    let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
+    let directory = directory(&store, &clock());
+    assert_eq!(directory.find(&code("ACME")).await.unwrap().as_ref(), Some(&full));
+    assert_eq!(directory.find(&code("BETA")).await.unwrap(), None);
+    let small = record("ACME", &["c"], "");
+    directory.put(small.clone()).await.unwrap();
+    directory.put(record("AAA", &["b"], MORE)).await.unwrap();
+    assert_eq!(directory.find(&code("ACME")).await.unwrap(), Some(small));
+    assert_eq!(directory.list().await.unwrap(), [code("AAA"), code("ACME")]);
+    assert_eq!((finds(&directory, "a").await, finds(&directory, "c").await), (None, Some("ACME".into())));
+    assert!(directory.remove(&code("AAA")).await.unwrap());
+    assert!(!directory.remove(&code("AAA")).await.unwrap());
+    assert_eq!(finds(&directory, "b").await, None);
+    // Nothing of it is left.
+    let left = store.read(|connection| {
+        let sql = "SELECT (SELECT count(*) FROM bankrail_customer_endpoint_path)
+            + (SELECT count(*) FROM bankrail_customer_endpoint) + (SELECT count(*) FROM bankrail_customer_limit)
+            + (SELECT count(*) FROM bankrail_customer_account)";
+        connection.query_row(sql, [], |row| row.get::<_, i64>(0))
+    });
+    assert_eq!(left.await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_change_is_validated_with_all_other_customers() {
+    let directory = in_memory();
+    directory.put(record("ACME", &["a", "b"], MORE)).await.unwrap();
+    let clash = record("BETA", &["c", "b"], &MORE.replace("Täglich", "Other"));
+    assert_eq!(
+        why(directory.put(clash).await.unwrap_err()),
+        "customer BETA, API key 2: expected an API key of its own, found that of customer ACME, API key 2\n\
+         customer BETA, account 1: expected the details of the same account at customer ACME, account 1, found others\n\
+         customer BETA, endpoint 1: expected an endpoint id of its own, found that of customer ACME, endpoint 1\n\
+         customer BETA, endpoint 2: expected an endpoint id of its own, found that of customer ACME, endpoint 2"
+    );
+    assert_eq!(directory.list().await.unwrap(), [code("ACME")]);
+    // A customer takes over what another of the same import gives up.
+    let folder = Folder::new();
+    folder.write("A.toml", &customer("ACME", "acme", &["a"], ""));
+    folder.write("B.toml", &customer("BETA", "beta", &["b"], MORE));
+    let book = folder.open().book();
+    directory.import(Arc::clone(&book)).await.unwrap();
+    assert_eq!(directory.customers().await.unwrap(), book);
+    // One that clashes with a customer who stays changes nothing.
+    folder.remove("B.toml");
+    folder.write("A.toml", &customer("GAMMA", "acme", &["b"], ""));
+    let refused = directory.import(folder.open().book()).await.unwrap_err();
+    assert_eq!(
+        why(refused),
+        "customer GAMMA, API key 1: expected an API key of its own, found that of customer BETA, API key 1"
+    );
+    assert_eq!(directory.customers().await.unwrap(), book);
+}
+
+#[tokio::test]
+async fn an_api_key_is_replaced_without_an_interruption() {
+    let clock = clock();
+    let directory = directory(&SqliteStore::open_in_memory(Default::default()).unwrap(), &clock);
+    directory.put(record("ACME", &["old"], "")).await.unwrap();
+    assert!(directory.add_api_key(&code("ACME"), ApiKeyRecord::new(hash("new"))).await.unwrap());
+    assert!(!directory.add_api_key(&code("BETA"), ApiKeyRecord::new(hash("other"))).await.unwrap());
+    let acme = Some("ACME".to_owned());
+    assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (acme.clone(), acme.clone()));
+    let soon = clock.now().saturating_add(Duration::from_secs(60));
+    assert!(directory.retire_api_key(hash("old"), soon).await.unwrap());
+    assert!(!directory.retire_api_key(hash("none"), soon).await.unwrap());
+    // A later time does not give it longer.
+    assert!(directory.retire_api_key(hash("old"), Timestamp::MAX).await.unwrap());
+    clock.advance(Duration::from_millis(59_999));
+    assert_eq!(finds(&directory, "old").await, acme);
+    clock.advance(Duration::from_millis(1));
+    assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (None, acme));
+    // The key of a customer cannot be given to another one.
+    directory.put(record("BETA", &[], "")).await.unwrap();
+    let refused = directory.add_api_key(&code("BETA"), ApiKeyRecord::new(hash("new"))).await.unwrap_err();
+    assert!(why(refused).starts_with("customer BETA, API key 1: expected an API key of its own"));
+    // Expired keys make room.
+    directory.add_api_key(&code("ACME"), ApiKeyRecord::new(hash("third"))).await.unwrap();
+    let keys = directory.find(&code("ACME")).await.unwrap().unwrap().api_keys;
+    assert_eq!(keys, ["new", "third"].map(|key| ApiKeyRecord::new(hash(key))));
+    // A key that would end before it begins is gone.
+    let later = ApiKeyRecord::new(hash("later")).not_before(Timestamp::MAX);
+    directory.add_api_key(&code("ACME"), later).await.unwrap();
+    assert!(directory.retire_api_key(hash("later"), clock.now()).await.unwrap());
+    assert!(!directory.retire_api_key(hash("later"), clock.now()).await.unwrap());
+}
+
+/// Two processes on one file: each lookup sees what the other has changed.
+#[tokio::test]
+async fn another_process_changes_a_customer() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, two] = [(); 2].map(|()| {
+        let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
+        directory(&store, &clock())
+    });
+    one.put(record("ACME", &["a"], "")).await.unwrap();
+    let before = two.customers().await.unwrap();
+    assert!(Arc::ptr_eq(&before, &two.customers().await.unwrap()));
+    assert_eq!(finds(&two, "a").await.as_deref(), Some("ACME"));
+    let mut changed = record("ACME", &["a"], "");
+    changed.customer.scopes = "OTHER.READ".parse().unwrap();
+    one.put(changed).await.unwrap();
+    let customer = two.customer_by_api_key(hash("a")).await.unwrap().unwrap();
+    assert_eq!(customer.scopes, "OTHER.READ".parse().unwrap());
+    assert!(!Arc::ptr_eq(&before, &two.customers().await.unwrap()));
+    one.remove(&code("ACME")).await.unwrap();
+    assert_eq!(finds(&two, "a").await, None);
+    // The same code again, with other keys.
+    let folder = Folder::new();
+    folder.write("A.toml", &super::fixture::customer("ACME", "beta", &["a"], ""));
+    one.import(folder.open().book()).await.unwrap();
+    let customer = two.customer_by_api_key(hash("a")).await.unwrap().unwrap();
+    assert_eq!(customer.keys.keys()[0].public_key(), super::fixture::verifying_key(1).public_key());
+    assert_eq!(two.customers().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn rows_of_somebody_else_are_reported_without_their_content() {
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
+    let directory = directory(&store, &clock());
+    directory.put(record("ACME", &["a"], MORE)).await.unwrap();
+    for spoil in [
+        "UPDATE bankrail_customer SET scopes = 'MARK4711  MARK4711'",
+        "UPDATE bankrail_customer_account SET account = 'MARK-4711' || id",
+        "UPDATE bankrail_customer_endpoint SET url = 'MARK4711'",
+        "UPDATE bankrail_customer_key SET key = x'00'",
+        "UPDATE bankrail_customer_limit SET call_type = 'MARK4711'",
+    ] {
+        directory.put(record("ACME", &["a"], MORE)).await.unwrap();
+        let spoilt = store.transaction(move |transaction| transaction.connection().execute(spoil, []));
+        let spoilt: Result<usize, TransactionError<rusqlite::Error>> = spoilt.await;
+        assert!(spoilt.unwrap() > 0);
+        let error = directory.find(&code("ACME")).await.unwrap_err();
+        assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{spoil}");
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains("4711"), "{shown}");
+        // Whoever puts the record again repairs it.
+    }
+}
+
+/// A lookup reads by indexes alone.
+#[tokio::test]
+async fn a_lookup_goes_by_an_index() {
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
+    let plan = store.read(|connection| {
+        let sql = "EXPLAIN QUERY PLAN SELECT customer, change, hash, not_before, expires
+            FROM bankrail_customer_api_key JOIN bankrail_customer ON code = customer WHERE hash = ?1";
+        let mut statement = connection.prepare(sql)?;
+        let rows = statement.query_map([[0_u8; 32]], |row| row.get::<_, String>(3))?;
+        rows.collect::<Result<Vec<_>, _>>()
+    });
+    let plan = plan.await.unwrap();
+    assert_eq!(plan.len(), 2, "{plan:?}");
+    assert!(plan.iter().all(|line| line.starts_with("SEARCH")), "{plan:?}");
+}

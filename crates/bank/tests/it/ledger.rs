@@ -1,0 +1,102 @@
+//! The ledger in a SQLite file.
+
+mod booking;
+mod loading;
+mod look;
+mod model;
+mod pages;
+mod served;
+
+use bankrail_bank::{Booking, BookingKind, SqliteLedger};
+use bankrail_service::testing::{LedgerFixture, ledger_suite, ledger_suite_while_booking};
+use bankrail_service::{Ledger, LedgerAnswer, LedgerPage, RegisteredAccount, StatementQuery};
+use bankrail_statement::{AccountId, MaxEntries, PagePosition, SortOrder};
+use bankrail_stores::sqlite::SqliteStore;
+use bankrail_values::{Currency, Date};
+
+/// An account id of ACME's.
+fn account() -> AccountId {
+    "999001400100101".parse().unwrap()
+}
+
+fn day(text: &str) -> Date {
+    Date::parse(text).unwrap()
+}
+
+fn today() -> Date {
+    day("2021-07-29")
+}
+
+/// A ledger in memory with ACME's account, and one of BETA's.
+pub(crate) async fn ledger() -> SqliteLedger {
+    ledger_in(SqliteStore::open_in_memory(Default::default()).unwrap()).await
+}
+
+async fn ledger_in(store: SqliteStore) -> SqliteLedger {
+    let ledger = SqliteLedger::new(store);
+    for (customer, id) in [("ACME", account()), ("BETA", "2".parse().unwrap())] {
+        let registered = vec![(id, RegisteredAccount::new(Currency::AUD).with_name("Operating"))];
+        ledger.register(&customer.parse().unwrap(), registered).await.unwrap();
+    }
+    ledger
+}
+
+fn paid(amount: &str) -> Booking {
+    Booking::new(BookingKind::FastPaymentIn, amount.parse().unwrap(), today())
+}
+
+/// The query of ACME for a day, through the ledger of a suite's fixture.
+async fn page(
+    ledger: &SqliteLedger,
+    day: Date,
+    order: SortOrder,
+    most: u16,
+    position: Option<PagePosition>,
+) -> LedgerAnswer {
+    let mut query = StatementQuery::new("ACME".parse().unwrap(), account(), day);
+    query.position = position;
+    query.max_entries = MaxEntries::new(most).unwrap();
+    query.sort_order = order;
+    ledger.statement(&query).await.unwrap()
+}
+
+async fn whole(ledger: &SqliteLedger, day: Date) -> LedgerPage {
+    match page(ledger, day, SortOrder::Forward, 1000, None).await {
+        LedgerAnswer::Page(page) => *page,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn fixture() -> LedgerFixture {
+    LedgerFixture::new("ACME".parse().unwrap(), account(), today())
+        .stranger("NOBODY".parse().unwrap())
+        .stranger("BETA".parse().unwrap())
+        .unknown_account("2".parse().unwrap())
+        .unknown_account("3".parse().unwrap())
+        .empty_day(day("2021-07-30"))
+}
+
+#[tokio::test]
+async fn it_is_a_good_ledger() {
+    let ledger = ledger().await;
+    for amount in 1..=7 {
+        let booking = paid(&format!("{amount}.00 AUD")).reference(format!("FP{amount}")).narrative("rent 👍");
+        ledger.book(&account(), &booking).await.unwrap();
+        let earlier = Booking::new(BookingKind::Fee, "1.00 AUD".parse().unwrap(), day("2021-07-28"));
+        ledger.book(&account(), &earlier).await.unwrap();
+    }
+    ledger_suite(&ledger, &fixture()).await;
+}
+
+#[tokio::test]
+async fn it_is_a_good_ledger_while_entries_are_booked() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = ledger_in(SqliteStore::open(folder.path().join("ledger.db"), Default::default()).unwrap()).await;
+    for _ in 0..5 {
+        ledger.book(&account(), &paid("10.00 AUD")).await.unwrap();
+    }
+    ledger_suite_while_booking(&ledger, &fixture(), async || {
+        ledger.book(&account(), &paid("1.00 AUD")).await.unwrap();
+    })
+    .await;
+}

@@ -1,0 +1,320 @@
+//! Loading from camt documents and CSV.
+
+use super::{account, ledger, today, whole};
+use bankrail_bank::{LoadError, LoadOptions, Loaded, ReportError, RowError, SqliteLedger};
+use bankrail_camt052::{Document, Entry, EntryStatus};
+use bankrail_service::{Ledger as _, LedgerAnswer, RegisteredAccount, StatementQuery};
+use bankrail_statement::EntryChannel;
+use bankrail_values::{Currency, Date};
+use proptest::prelude::*;
+use std::error::Error as _;
+use std::io::Cursor;
+use std::path::PathBuf;
+
+/// The folder of samples; `None` when `BANKRAIL_SHARED` does not say where it is.
+pub(super) fn sample(name: &str) -> Option<String> {
+    let Some(root) = std::env::var_os("BANKRAIL_SHARED") else {
+        println!("BANKRAIL_SHARED not set: skipped");
+        return None;
+    };
+    let path = PathBuf::from(root).join("samples").join(name);
+    Some(std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
+/// A report of one account.
+fn report(id: &str, balance: &str, entries: &str) -> String {
+    format!(
+        "<Rpt><Id>{id}</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>999001400100101</Id></Othr></Id>\
+         <Ccy>AUD</Ccy></Acct>{balance}{entries}</Rpt>"
+    )
+}
+
+fn balance(code: &str, amount: &str) -> String {
+    format!(
+        "<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">{amount}</Amt>\
+         <CdtDbtInd>DBIT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>"
+    )
+}
+
+fn entry(amount: &str, status: &str) -> String {
+    format!(
+        "<Ntry><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>{status}</Sts>\
+         <BookgDt><Dt>2021-07-29</Dt></BookgDt><BkTxCd/></Ntry>"
+    )
+}
+
+fn message(reports: &str) -> String {
+    format!(
+        "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\"><BkToCstmrAcctRpt><GrpHdr><MsgId>M1</MsgId>\
+         <CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr>{reports}</BkToCstmrAcctRpt></Document>"
+    )
+}
+
+async fn load(ledger: &SqliteLedger, document: &str) -> Result<Loaded, LoadError> {
+    ledger.load_camt052(Cursor::new(document.to_owned()), &LoadOptions::new()).await
+}
+
+/// Booked, already there, not booked, reports with another balance.
+fn counts(loaded: Loaded) -> [u64; 4] {
+    [loaded.booked, loaded.already, loaded.not_booked, loaded.other_balances]
+}
+
+async fn the_balance(ledger: &SqliteLedger) -> String {
+    ledger.balance(&account()).await.unwrap().unwrap().to_string()
+}
+
+#[tokio::test]
+async fn a_document_is_loaded_once_and_opens_its_accounts() {
+    let ledger = SqliteLedger::new(bankrail_stores::sqlite::SqliteStore::open_in_memory(Default::default()).unwrap());
+    let entries = [entry("5.0000", "BOOK"), entry("7.00", "PDNG"), entry("5.0000", "BOOK")].concat();
+    let first = message(&report("R1", &[balance("CLBD", "1.00"), balance("ITAV", "90.00")].concat(), &entries));
+    assert_eq!(counts(load(&ledger, &first).await.unwrap()), [2, 0, 1, 0]);
+    assert_eq!(the_balance(&ledger).await, "-90.00 AUD");
+    assert_eq!(counts(load(&ledger, &first).await.unwrap()), [0, 2, 1, 0]);
+    // Of another report the entries are others, and each changes the balance that is there.
+    let second = message(&report("R2", &balance("ITBD", "85.00"), &entry("5.00", "BOOK")));
+    assert_eq!(counts(load(&ledger, &second).await.unwrap()), [1, 0, 0, 0]);
+    let third = message(&report("R3", &balance("ITBD", "85.00"), &entry("5.00", "BOOK")));
+    assert_eq!(counts(load(&ledger, &third).await.unwrap()), [1, 0, 0, 1]);
+    assert_eq!(the_balance(&ledger).await, "-80.00 AUD");
+    // The same key with other content is not overlooked.
+    let changed = message(&report("R3", "", &entry("5.01", "BOOK")));
+    let error = load(&ledger, &changed).await.unwrap_err();
+    assert_eq!(error.to_string(), "report 1, entry 1");
+    assert!(error.source().unwrap().to_string().starts_with("key: expected the entry"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_document_with_a_wrong_entry_loads_nothing() {
+    let ledger = ledger().await;
+    let wrong = entry("5.00", "BOOK").replace("<BookgDt><Dt>2021-07-29</Dt></BookgDt>", "");
+    let two = [report("R1", "", &entry("1.00", "BOOK")), report("R2", "", &[entry("2.00", "BOOK"), wrong].concat())];
+    let error = load(&ledger, &message(&two.concat())).await.unwrap_err();
+    assert!(matches!(error, LoadError::Entry { report: 2, entry: 2, .. }), "{error:?}");
+    let cut = message(&report("R1", "", &entry("1.00", "BOOK"))).replace("</Rpt>", "");
+    let error = load(&ledger, &cut).await.unwrap_err();
+    assert!(matches!(error, LoadError::Document(_)), "{error:?}");
+    let unknown = message(&report("R1", "", &entry("1.00", "BOOK").replace("<BkTxCd/>", "<BkTxCd/><What/>")));
+    assert!(matches!(load(&ledger, &unknown).await, Err(LoadError::Document(_))), "the schema is applied strictly");
+    for (from, to) in [("999001400100101", "no account!"), ("<Ccy>AUD</Ccy>", ""), ("<Ccy>AUD</Ccy>", "<Ccy>USD</Ccy>")]
+    {
+        let other = message(&report("R1", "", &entry("1.00", "BOOK"))).replace(from, to);
+        let error = load(&ledger, &other).await.unwrap_err();
+        let LoadError::Report { report: 1, source } = error else { panic!("{error:?}") };
+        let right = match to {
+            "" => matches!(source, ReportError::NoCurrency),
+            "<Ccy>USD</Ccy>" => matches!(source, ReportError::Account(_)),
+            _ => matches!(source, ReportError::AccountId(_)),
+        };
+        assert!(right, "{source:?}");
+    }
+    assert_eq!(the_balance(&ledger).await, "0 AUD");
+    assert!(whole(&ledger, today()).await.entries.is_empty());
+}
+
+#[tokio::test]
+async fn a_statement_of_the_day_before_is_loaded_too() {
+    let ledger = ledger().await;
+    let day_end = message(&report("S1", &balance("CLBD", "1.00"), &entry("5.00", "BOOK")))
+        .replace("camt.052", "camt.053")
+        .replace("BkToCstmrAcctRpt", "BkToCstmrStmt")
+        .replace("Rpt>", "Stmt>");
+    let loaded = ledger.load_camt053(Cursor::new(day_end), &LoadOptions::new()).await.unwrap();
+    assert_eq!(counts(loaded), [1, 0, 0, 0]);
+    // The account was registered, but had no entry and no balance.
+    assert_eq!(the_balance(&ledger).await, "-1.00 AUD");
+}
+
+#[tokio::test]
+async fn the_channel_is_told_by_the_code_or_by_the_caller() {
+    let code = "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd>";
+    let fast = entry("2.00", "BOOK").replace("<BkTxCd/>", code);
+    let back = fast.replace("<CdtDbtInd>CRDT</CdtDbtInd>", "<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>true</RvslInd>");
+    let entries = [entry("1.00", "BOOK"), fast, back].concat();
+    let document = message(&report("R1", "", &entries));
+    let by_caller = LoadOptions::new().channel(|_| EntryChannel::FastPayment);
+    for (options, expected) in [
+        (LoadOptions::new(), [EntryChannel::Ordinary, EntryChannel::FastPayment, EntryChannel::FastPayment]),
+        (by_caller, [EntryChannel::FastPayment; 3]),
+    ] {
+        let ledger = ledger().await;
+        ledger.load_camt052(Cursor::new(document.clone()), &options).await.unwrap();
+        let channels: Vec<_> = whole(&ledger, today()).await.entries.iter().map(|entry| entry.channel).collect();
+        assert_eq!(channels, expected);
+    }
+}
+
+/// The booked entries of a document, by account and day, in their order.
+fn booked(document: &Document) -> Vec<(String, Date, Vec<Entry>)> {
+    let mut days: Vec<(String, Date, Vec<Entry>)> = Vec::new();
+    for report in &document.reports {
+        let account = match &report.account.id {
+            bankrail_camt052::AccountId::Iban(iban) => iban.as_str().to_owned(),
+            bankrail_camt052::AccountId::Other(other) => other.id.as_str().to_owned(),
+            other => panic!("{other:?}"),
+        };
+        for entry in report.entries.iter().filter(|entry| entry.status == EntryStatus::Booked) {
+            let text = entry.booking_date.as_ref().unwrap().to_string();
+            let day = Date::parse(&text[..10]).unwrap();
+            match days.iter_mut().find(|known| known.0 == account && known.1 == day) {
+                Some((_, _, entries)) => entries.push(entry.clone()),
+                None => days.push((account.clone(), day, vec![entry.clone()])),
+            }
+        }
+    }
+    days
+}
+
+#[tokio::test]
+async fn entries_of_real_documents_are_kept_as_they_are() {
+    let mut entries = 0;
+    for name in [
+        "01-intraday-5-entries.xml",
+        "02-intraday-6-entries.xml",
+        "03-summary-disagrees.xml",
+        "08-reversal.xml",
+        "09-batches-32-transactions.xml",
+        "10-intraday-17-entries.xml",
+    ] {
+        let Some(xml) = sample(name) else { return };
+        let ledger = ledger().await;
+        let loaded = load(&ledger, &xml).await.unwrap_or_else(|error| panic!("{name}: {error} {:?}", error.source()));
+        let document = Document::parse(&xml).unwrap().document;
+        let days = booked(&document);
+        assert_eq!(loaded.booked, days.iter().map(|day| day.2.len() as u64).sum::<u64>(), "{name}");
+        for (account, day, expected) in days {
+            let id = account.parse().unwrap();
+            let currency: Currency = ledger.balance(&id).await.unwrap().unwrap().currency();
+            let acme = "ACME".parse().unwrap();
+            ledger.register(&acme, vec![(id.clone(), RegisteredAccount::new(currency))]).await.unwrap();
+            let answer = ledger.statement(&StatementQuery::new(acme, id, day)).await.unwrap();
+            let LedgerAnswer::Page(page) = answer else { panic!("{name}: a page") };
+            let found: Vec<Entry> = page.entries.into_iter().map(|entry| entry.entry).collect();
+            assert!(found == expected, "{name}, {day}");
+            entries += found.len();
+        }
+    }
+    assert!(entries > 40, "{entries}");
+}
+
+const HEAD: &str = "account,date,kind,amount,currency,value_date,reversal,reference,counterparty,narrative,\
+                    virtual_account,virtual_account_issuer,key\n";
+
+async fn csv(ledger: &SqliteLedger, text: &str) -> Result<Loaded, LoadError> {
+    ledger.load_csv(Cursor::new(text.as_bytes().to_vec())).await
+}
+
+#[tokio::test]
+async fn bookings_are_loaded_from_csv() {
+    let ledger = ledger().await;
+    let rows = "999001400100101,2021-07-29,fast_payment_in,1250,AUD,2021-07-30,,FP1,\"Jarrah, \"\"Joinery\"\"\",\
+                \"two\nlines 👍\",,,\r\n\
+                999001400100101,2021-07-29,fee,15.00,AUD,,false,,,,,,F1\n\
+                999001400100101,2021-07-29,fee,15.00,AUD,,true,,,,,,F2\n\
+                999001400100101,2021-07-29,virtual_account_credit,1.00,AUD,,,VA1,,,700100901,999042,\n";
+    // A byte order mark, as spreadsheets write it, is no part of the first column's name.
+    let file = format!("\u{feff}{HEAD}{rows}");
+    assert_eq!(counts(csv(&ledger, &file).await.unwrap()), [4, 0, 0, 0]);
+    assert_eq!(counts(csv(&ledger, &file).await.unwrap()), [0, 4, 0, 0]);
+    assert_eq!(the_balance(&ledger).await, "1251.00 AUD");
+    let page = whole(&ledger, today()).await;
+    let first = &page.entries[0].entry;
+    assert_eq!((first.counterparty_name(), first.narrative().as_str()), (Some("Jarrah, \"Joinery\""), "two\nlines 👍"));
+    assert_eq!(first.value_date.as_ref().unwrap().to_string(), "2021-07-30");
+    assert_eq!(page.entries[2].entry.reversal, Some(true));
+    let columns_in_another_order = "kind,currency,amount,account,date\nfee,AUD,1.00,999001400100101,2021-07-29\n";
+    assert_eq!(counts(csv(&ledger, columns_in_another_order).await.unwrap()), [1, 0, 0, 0]);
+    assert_eq!(the_balance(&ledger).await, "1250.00 AUD");
+}
+
+#[tokio::test]
+async fn each_error_in_csv_names_line_and_column() {
+    let ledger = ledger().await;
+    let good = "999001400100101,2021-07-29,fee,15.00,AUD,,,R1,,,,,\n";
+    for (from, to, column) in [
+        ("999001400100101", "", "account"),
+        ("999001400100101", "no-account", "account"),
+        ("999001400100101", "12345", "account"),
+        ("2021-07-29", "29.07.2021", "date"),
+        ("fee", "bribe", "kind"),
+        ("15.00", "15,00", ""),
+        ("15.00", "1e3", "amount"),
+        ("15.00", "0.00", "amount"),
+        ("15.00", "1.005", "amount"),
+        ("AUD", "aud", "currency"),
+        ("AUD", "USD", "currency"),
+        ("AUD,,,R1", "AUD,tomorrow,,R1", "value_date"),
+        ("AUD,,,R1", "AUD,,maybe,R1", "reversal"),
+        ("R1", "0123456789012345678901234567890123456", "reference"),
+        ("R1,,,", "R1,,,7", "virtual_account"),
+        ("15.00", "16.00", "reference"),
+    ] {
+        // Behind a byte order mark, a line that ends as on Windows, and empty lines of both kinds.
+        let before = good.replace('\n', "\r\n");
+        let file = format!("\u{feff}{HEAD}{before}\n\r\n{}", good.replacen(from, to, 1));
+        let error = csv(&ledger, &file).await.unwrap_err();
+        match &error {
+            LoadError::Row { line, column: found, .. } => assert_eq!((*line, *found), (5, column), "{error:?}"),
+            LoadError::Columns { line: 5, expected: 13, found: 14 } => assert_eq!(column, ""),
+            other => panic!("{other:?}"),
+        }
+        assert!(error.to_string().starts_with("line 5"), "{error}");
+    }
+    let refused = csv(&ledger, &format!("{HEAD}{}", good.replace("AUD", "USD"))).await.unwrap_err();
+    let LoadError::Row { source: RowError::Book(source), .. } = refused else { panic!("{refused:?}") };
+    assert_eq!(source.to_string(), "currency: expected AUD, found USD");
+    let column = csv(&ledger, "account,amout\n").await.unwrap_err();
+    assert_eq!(column.to_string(), r#"line 1: expected the name of another column, found "amout""#);
+    let twice = csv(&ledger, "account,account\n").await.unwrap_err();
+    assert!(matches!(twice, LoadError::Column { .. }), "{twice:?}");
+    for empty in ["", "account,date,kind,currency\n"] {
+        assert!(matches!(csv(&ledger, empty).await, Err(LoadError::NoColumn { .. })));
+    }
+    let latin = [HEAD.as_bytes(), good.as_bytes(), b"999001400100101,2021-07-29,fee,1,AUD,,,,,Geb\xfchr,,,\n"].concat();
+    let latin = ledger.load_csv(Cursor::new(latin)).await.unwrap_err();
+    assert!(matches!(latin, LoadError::Utf8 { line: 3 }), "{latin:?}");
+    // Nothing of a file that is refused is booked.
+    assert_eq!(the_balance(&ledger).await, "0 AUD");
+}
+
+/// A quotation mark that nothing ends would make the rest of a file one row.
+#[tokio::test]
+async fn a_row_without_end_is_refused_in_bounded_memory() {
+    let ledger = ledger().await;
+    let good = "999001400100101,2021-07-29,fee,15.00,AUD,,,,,,,,\n";
+    let rest = std::io::repeat(b'x');
+    let file = std::io::Read::chain(Cursor::new(format!("{HEAD}{good}\"").into_bytes()), rest);
+    let error = ledger.load_csv(file).await.unwrap_err();
+    assert!(matches!(error, LoadError::TooLong { line: 2, most: 65_536 }), "{error:?}");
+    // Many rows are no long row.
+    let row = good.replace("AUD,,,,,", &format!("AUD,,,,,{}", "x".repeat(200)));
+    let many = format!("{HEAD}{}", row.repeat(600));
+    assert_eq!(counts(csv(&ledger, &many).await.unwrap()), [600, 0, 0, 0]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever is loaded, the answer is about what was loaded: a panic would be an error of the store.
+    #[test]
+    fn any_bytes_are_loaded_or_refused(
+        rows in proptest::collection::vec(any::<u8>(), 0..200),
+        places in proptest::collection::vec((0..600_usize, any::<u8>()), 0..8),
+    ) {
+        let entries = [entry("5.00", "BOOK"), entry("6.00", "PDNG")].concat();
+        let mut document = message(&report("R1", &balance("ITAV", "1.00"), &entries)).into_bytes();
+        for (at, byte) in places {
+            document[at] = byte;
+        }
+        let csv = [HEAD.as_bytes(), b"999001400100101,2021-07-29,fee,1,AUD,,,,,,,,\n", &rows].concat();
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+            let ledger = ledger().await;
+            let camt = ledger.load_camt052(Cursor::new(document), &LoadOptions::new()).await;
+            assert!(!matches!(camt, Err(LoadError::Store(_))), "{camt:?}");
+            for rows in [csv, rows] {
+                let csv = ledger.load_csv(Cursor::new(rows)).await;
+                assert!(!matches!(csv, Err(LoadError::Store(_))), "{csv:?}");
+            }
+        });
+    }
+}
