@@ -6,7 +6,7 @@
 use bankrail::client::receivers::keys::KeyFolder;
 use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
 use bankrail::client::{
-    Client, ClientOptions, Credentials, NewEntries, PolledAccount, Poller, TlsRoots, TokenCacheSecret,
+    Client, ClientOptions, Credentials, NewEntries, PolledAccount, Poller, PollerOptions, TlsRoots, TokenCacheSecret,
 };
 use bankrail::http::serve::{Server, Shutdown, server_config};
 use bankrail::jose::{DecryptionKey, SigningKey};
@@ -37,10 +37,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let credentials = Credentials::new(text("customer")?.parse()?, key, text("api_key")?);
     let secret = token_secret(&folder)?;
     let options = ClientOptions::new().audience(text("audience")?).counters(store.clone());
-    let options = options.tls_roots(TlsRoots::OnlyPem(file(text("roots")?)?.into())).token_cache(store.clone(), secret);
+    let options =
+        options.tls_roots(TlsRoots::OnlyPem(file(text("roots")?)?.into())).token_cache((store.clone(), secret));
     let client = Client::new(credentials, text("base_url")?, options)?;
     let accounts: Result<Vec<_>, _> = std::env::args().skip(2).map(|id| id.parse().map(PolledAccount::new)).collect();
-    let poller = Poller::transactional(client.statements(), store.clone(), accounts?, import);
+    let poller = Poller::transactional(client.statements(), store.clone(), accounts?, import, PollerOptions::new());
 
     let (bank_keys, unusable) = KeyFolder::open(folder.join(text("receivers.provider_keys")?))?;
     unusable.iter().for_each(|key| eprintln!("{key}"));

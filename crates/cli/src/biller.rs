@@ -156,7 +156,7 @@ async fn serve(
     let client: Option<Client> = if accounts.is_empty() {
         None
     } else {
-        let options = ClientOptions::new().counters(store.clone()).token_cache(store.clone(), folder.secret()?);
+        let options = ClientOptions::new().counters(store.clone()).token_cache((store.clone(), folder.secret()?));
         Some(connection.client(options)?)
     };
     let every = poll::interval(arguments.poll, accounts.len());

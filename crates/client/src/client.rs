@@ -8,14 +8,14 @@ use crate::http_client::{HttpClientError, HttpClientOptions};
 use crate::pace::Closing;
 use crate::statement::{self, StatementClient};
 use crate::token::{Exchange, KeptTokens, TokenSource};
-use crate::transport::Transport;
+use crate::transport::Caller;
 use bankrail_client_assertion::token::TokenResponse;
 use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, is_lifetime};
 use bankrail_http::EndpointUrl;
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH, is_reserved};
 use bankrail_jose::remote::RemoteSigner;
 use bankrail_jose::{CurrentKey, SigningKey};
-use bankrail_rate_limit::{CallType, MemoryCounters, Pacer, PacerOptions, Policy};
+use bankrail_rate_limit::{CallType, MemoryCounters, Pacer, PacerOptions};
 use bankrail_values::{SecretString, excerpt};
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
@@ -71,7 +71,7 @@ impl Client {
     /// [`ClientOptionsError`] if the credentials, the address or the options are unusable.
     pub fn new(credentials: Credentials, base_url: &str, options: ClientOptions) -> Result<Self, ClientOptionsError> {
         crate::measure::describe();
-        let address = |text: &str| EndpointUrl::check(text, options.http_on_loopback);
+        let address = |text: &str| EndpointUrl::check(text, options.danger_allow_http_on_loopback);
         let base = address(base_url).map_err(ClientOptionsError::BaseUrl)?;
         let auth = match &options.auth_url {
             Some(url) => address(url).map_err(ClientOptionsError::AuthUrl)?,
@@ -85,39 +85,45 @@ impl Client {
         api_key.set_sensitive(true);
         let api_key = (api_key_header(&options.api_key_header)?, api_key);
         let all_http = base.is_plain_http() && auth.is_plain_http();
-        let transport = transport(&options, all_http)?;
-        let assertion = assertion(&options, &credentials, &auth)?;
-        let counters = options.counters.clone().unwrap_or_else(|| Arc::new(MemoryCounters::default()));
-        let pacing = PacerOptions::new().counters(counters, credentials.code.as_str()).pacing(options.pacing);
-        let pacer = |call_type, policy: Policy| {
-            Pacer::new(call_type, policy, options.clock.clone()).with_options(pacing.clone())
+        let http = HttpClientOptions {
+            roots: options.tls_roots.as_ref(),
+            http_on_loopback: options.danger_allow_http_on_loopback,
+            all_http,
+            connect_timeout: options.connect_timeout,
         };
+        let http = http.build().map_err(|error| match error {
+            HttpClientError::Tls(error) => ClientOptionsError::Tls(error),
+            HttpClientError::Http(error) => ClientOptionsError::Http(error),
+        })?;
+        let assertion = assertion(&options, &credentials, &auth)?;
         let kept = options.token_cache.clone().map(|(cache, secret)| {
             KeptTokens::new(cache, secret, auth.url().as_str(), &credentials.code, &options.scopes)
         });
         let closing = Closing::default();
-        let tokens = TokenSource::new(Exchange {
-            transport: transport.clone(),
-            endpoint: auth,
+        let counters = options.counters.clone().unwrap_or_else(|| Arc::new(MemoryCounters::default()));
+        let pacing = PacerOptions::new().counters(counters).customer(credentials.code.as_str()).pacing(options.pacing);
+        let caller = |endpoint, name, call_type, policy, limit| Caller {
+            http: http.clone(),
+            timeout: options.timeout,
+            endpoint,
+            name,
             api_key: api_key.clone(),
+            pacer: Pacer::new(call_type, policy, options.clock.clone(), pacing.clone()),
+            closing: closing.clone(),
+            limit,
+        };
+        let tokens = TokenSource::new(Exchange {
+            caller: caller(auth, "token", CallType::Token, options.token_limits, TokenResponse::MAX_BYTES),
             assertion,
             key: CurrentKey::new(credentials.key),
             scopes: options.scopes.clone(),
-            clock: options.clock.clone(),
-            pacer: pacer(CallType::Token, options.token_limits),
-            closing: closing.clone(),
             kept,
-            limit: TokenResponse::MAX_BYTES,
         });
+        let (endpoint, limit) = (base.join(STATEMENT_PATH), options.max_statement_bytes);
         let statements = StatementClient::new(statement::Parts {
-            transport,
-            endpoint: base.join(STATEMENT_PATH),
-            api_key,
+            caller: caller(endpoint, "statement", CallType::Statement, options.statement_limits, limit),
             tokens: tokens.clone(),
-            pacer: pacer(CallType::Statement, options.statement_limits),
-            closing: closing.clone(),
-            limit: options.max_statement_bytes,
-            read: options.read,
+            read: options.read_options,
         });
         Ok(Self(Arc::new(Parts { tokens, statements, closing })))
     }
@@ -162,20 +168,6 @@ impl Client {
 fn api_key_header(name: &str) -> Result<HeaderName, ClientOptionsError> {
     let header = HeaderName::try_from(name).ok().filter(|name| !is_reserved(name) && *name != AUTHORIZATION);
     header.ok_or_else(|| ClientOptionsError::ApiKeyHeader { found: excerpt(name) })
-}
-
-fn transport(options: &ClientOptions, all_http: bool) -> Result<Transport, ClientOptionsError> {
-    let http = HttpClientOptions {
-        roots: options.roots.as_ref(),
-        http_on_loopback: options.http_on_loopback,
-        all_http,
-        connect_timeout: options.connect_timeout,
-    };
-    let http = http.build().map_err(|error| match error {
-        HttpClientError::Tls(error) => ClientOptionsError::Tls(error),
-        HttpClientError::Http(error) => ClientOptionsError::Http(error),
-    })?;
-    Ok(Transport { http, timeout: options.timeout })
 }
 
 fn assertion(

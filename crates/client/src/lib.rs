@@ -8,6 +8,8 @@ compile_error!("bankrail-client needs an RSA back end: switch on its feature `aw
 #[cfg(feature = "statement")]
 mod client;
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
+mod exchange_error;
+#[cfg(any(feature = "statement", feature = "jwks-url"))]
 mod http_client;
 #[cfg(any(feature = "statement", feature = "receivers"))]
 mod measure;
@@ -34,6 +36,8 @@ pub use bankrail_mailbox::Schedule;
 pub use bankrail_rate_limit::Pacing;
 #[cfg(feature = "statement")]
 pub use client::{Client, ClientOptions, ClientOptionsError, Credentials};
+#[cfg(any(feature = "statement", feature = "jwks-url"))]
+pub use exchange_error::ExchangeError;
 #[cfg(feature = "statement")]
 pub use poller::{
     AccountState, AccountStatus, CallFailure, NewEntries, NewEntriesHandler, NewEntry, PollError, PolledAccount,
@@ -43,5 +47,3 @@ pub use poller::{
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};
 #[cfg(feature = "statement")]
 pub use token::{Token, TokenCacheSecret, TokenCacheSecretError, TokenError, TokenSource};
-#[cfg(feature = "statement")]
-pub use transport::ExchangeError;

@@ -1,7 +1,8 @@
 //! Keeps calls within the service's limits, and ends their waiting when the client is closed.
 
-use crate::transport::{Cause, Reply, cause};
-use bankrail_rate_limit::{PaceError, Pacer};
+use crate::exchange_error::{Cause, cause};
+use crate::transport::{Caller, Reply};
+use bankrail_rate_limit::PaceError;
 use bankrail_values::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,37 +55,43 @@ pub(crate) enum NotAdmitted {
     Counters(Cause),
 }
 
-/// Waits until the call may be sent, and counts it then. Returns whether it waited.
-pub(crate) async fn admit(pacer: &Pacer, closing: &Closing) -> Result<bool, NotAdmitted> {
-    let begun = pacer.clock().now();
-    match closing.unless_closed(pacer.acquire(1)).await {
-        None => Err(NotAdmitted::Closed),
-        Some(Ok(())) => Ok(pacer.clock().now() > begun),
-        Some(Err(PaceError::Held { until, .. })) => Err(NotAdmitted::HeldBack { until }),
-        Some(Err(PaceError::Store(error))) => Err(NotAdmitted::Counters(cause(error))),
-        // A limit is at least 1, so a cost of 1 fits every policy.
-        Some(Err(other)) => Err(NotAdmitted::Counters(cause(other))),
+impl Caller {
+    /// Waits until the call may be sent, and counts it then. Returns whether it waited.
+    pub(crate) async fn admit(&self) -> Result<bool, NotAdmitted> {
+        let begun = self.now();
+        match self.closing.unless_closed(self.pacer.acquire(1)).await {
+            None => Err(NotAdmitted::Closed),
+            Some(Ok(())) => Ok(self.now() > begun),
+            Some(Err(PaceError::Held { until, .. })) => Err(NotAdmitted::HeldBack { until }),
+            Some(Err(PaceError::Store(error))) => Err(NotAdmitted::Counters(cause(error))),
+            // A limit is at least 1, so a cost of 1 fits every policy.
+            Some(Err(other)) => Err(NotAdmitted::Counters(cause(other))),
+        }
     }
-}
 
-/// Holds back all calls until the time of the answer's `Retry-After`, and returns that time.
-pub(crate) fn hold(pacer: &Pacer, reply: &Reply) -> Option<Timestamp> {
-    let wait = reply.retry_after?.wait(pacer.clock().now());
-    Some(hold_for(pacer, wait))
-}
+    /// Holds back all calls until the time of the answer's `Retry-After`, and returns that time.
+    pub(crate) fn hold(&self, reply: &Reply) -> Option<Timestamp> {
+        Some(self.hold_for(reply.retry_after?.wait(self.now())))
+    }
 
-/// The same for a 429. Without `Retry-After`, calls are held back for as long as the slowest limit takes for one call,
-/// because a service may count refused calls too.
-pub(crate) fn hold_refused(pacer: &Pacer, reply: &Reply) -> Timestamp {
-    hold(pacer, reply).unwrap_or_else(|| {
-        let windows = pacer.policy().windows().iter();
-        let slowest = windows.map(|window| window.length() / window.limit().max(1)).max();
-        hold_for(pacer, slowest.unwrap_or(HOLD_WITHOUT_LIMITS))
-    })
-}
+    /// The same for a 429. Without `Retry-After`, calls are held back for as long as the slowest limit takes for one
+    /// call, because a service may count refused calls too.
+    pub(crate) fn hold_refused(&self, reply: &Reply) -> Timestamp {
+        self.hold(reply).unwrap_or_else(|| {
+            let windows = self.pacer.policy().windows().iter();
+            let slowest = windows.map(|window| window.length() / window.limit().max(1)).max();
+            self.hold_for(slowest.unwrap_or(HOLD_WITHOUT_LIMITS))
+        })
+    }
 
-fn hold_for(pacer: &Pacer, wait: Duration) -> Timestamp {
-    let until = pacer.clock().now().saturating_add(wait.min(LONGEST_HOLD));
-    pacer.hold_until(until);
-    until
+    fn hold_for(&self, wait: Duration) -> Timestamp {
+        let until = self.now().saturating_add(wait.min(LONGEST_HOLD));
+        self.pacer.hold_until(until);
+        until
+    }
+
+    /// The time by the client's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.pacer.clock().now()
+    }
 }

@@ -56,10 +56,10 @@ const FORGET_EVERY: Duration = Duration::from_secs(3600);
 ///   last poll of a day should be short before its end.
 /// - The store keeps what it knows of an entry for [`PollerOptions::retention`].
 ///
-/// Cheap to clone; clones share everything but their options.
+/// Cheap to clone; clones share everything.
 ///
 /// ```no_run
-/// use bankrail_client::{Client, NewEntries, PolledAccount, Poller};
+/// use bankrail_client::{Client, NewEntries, PolledAccount, Poller, PollerOptions};
 /// use bankrail_statement::AccountId;
 /// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore, Work, rusqlite};
 /// use std::sync::Arc;
@@ -67,7 +67,7 @@ const FORGET_EVERY: Duration = Duration::from_secs(3600);
 /// # async fn example(client: Client, stop: impl Future<Output = ()>) -> Result<(), Box<dyn std::error::Error>> {
 /// let store = Arc::new(SqliteStore::open("biller.db", SqliteOptions::new())?);
 /// let accounts = [PolledAccount::new(AccountId::parse("012003123456789")?)];
-/// let poller = Poller::transactional(client.statements(), store, accounts, |new: NewEntries| async move {
+/// let pay = |new: NewEntries| async move {
 ///     Ok(Work::new(move |transaction| {
 ///         for new in &new.entries {
 ///             let amount = new.entry.amount.value().to_string();
@@ -75,18 +75,17 @@ const FORGET_EVERY: Duration = Duration::from_secs(3600);
 ///         }
 ///         Ok::<_, rusqlite::Error>(())
 ///     }))
-/// });
+/// };
+/// let poller = Poller::transactional(client.statements(), store, accounts, pay, PollerOptions::new());
 /// poller.run(stop).await;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Poller {
-    shared: Arc<Shared>,
-    options: PollerOptions,
-}
+pub struct Poller(Arc<Shared>);
 
 struct Shared {
+    options: PollerOptions,
     source: Arc<dyn Source>,
     sink: Box<dyn Sink>,
     accounts: Vec<PolledAccount>,
@@ -107,8 +106,9 @@ impl Poller {
         store: Arc<dyn SeenEntries>,
         accounts: impl IntoIterator<Item = PolledAccount>,
         handler: impl NewEntriesHandler,
+        options: PollerOptions,
     ) -> Self {
-        Self::with(Arc::new(statements.clone()), accounts, Plain { store, handler: Arc::new(handler) })
+        Self::with(Arc::new(statements.clone()), accounts, Plain { store, handler: Arc::new(handler) }, options)
     }
 
     /// A poller whose handler prepares work for the store's own transaction: exactly once.
@@ -120,14 +120,16 @@ impl Poller {
         store: Arc<S>,
         accounts: impl IntoIterator<Item = PolledAccount>,
         handler: impl TransactionalNewEntriesHandler<S>,
+        options: PollerOptions,
     ) -> Self {
-        Self::with(Arc::new(statements.clone()), accounts, Transactional { store, handler: Arc::new(handler) })
+        Self::with(Arc::new(statements.clone()), accounts, Transactional { store, handler: Arc::new(handler) }, options)
     }
 
     fn with(
         source: Arc<dyn Source>,
         accounts: impl IntoIterator<Item = PolledAccount>,
         sink: impl Sink + 'static,
+        options: PollerOptions,
     ) -> Self {
         let mut all: Vec<PolledAccount> = Vec::new();
         for account in accounts {
@@ -146,15 +148,9 @@ impl Poller {
             sink: Box::new(sink),
             source,
             resumed: Notify::new(),
+            options,
         };
-        Self { shared: Arc::new(shared), options: PollerOptions::default() }
-    }
-
-    /// Replaces the options.
-    #[must_use]
-    pub fn with_options(mut self, options: PollerOptions) -> Self {
-        self.options = options;
-        self
+        Self(Arc::new(shared))
     }
 
     /// Polls until `stop` is ready.
@@ -167,7 +163,7 @@ impl Poller {
         let (stopping, stopped) = watch::channel(false);
         // Runs beside the polls and ends with this function.
         let mut forgetting = JoinSet::new();
-        if let Some(retention) = self.options.retention {
+        if let Some(retention) = self.0.options.retention {
             let poller = self.clone();
             forgetting.spawn(async move { poller.forget_regularly(retention).await });
         }
@@ -195,8 +191,8 @@ impl Poller {
         let (_stopping, stopped) = watch::channel(false);
         let mut recorded = 0;
         loop {
-            let slots = self.shared.slots.lock().await;
-            let Next::Now(index) = self.shared.board.next(self.now()) else { return recorded };
+            let slots = self.0.slots.lock().await;
+            let Next::Now(index) = self.0.board.next(self.now()) else { return recorded };
             if let Some(turn) = self.fetch(slots, index).await
                 && self.hand_over(turn, stopped.clone()).await
             {
@@ -208,7 +204,7 @@ impl Poller {
     /// What the poller does with each account, in the order in which they were given.
     #[must_use]
     pub fn status(&self) -> Vec<AccountStatus> {
-        self.shared.board.statuses(&self.shared.accounts, &self.shared.labels)
+        self.0.board.statuses(&self.0.accounts, &self.0.labels)
     }
 
     /// What the poller does with this account; `None` if it does not poll it.
@@ -219,10 +215,10 @@ impl Poller {
 
     /// Polls an account again that was stopped, and returns whether it was. The next poll is due at once.
     pub fn resume(&self, account: &AccountId) -> bool {
-        let index = self.shared.accounts.iter().position(|polled| polled.id == *account);
+        let index = self.0.accounts.iter().position(|polled| polled.id == *account);
         let now = self.now();
         let resumed = index.and_then(|index| {
-            self.shared.board.change(index, |row| {
+            self.0.board.change(index, |row| {
                 let stopped = matches!(row.state, AccountState::Stopped(_));
                 if stopped {
                     row.state = AccountState::Waiting { until: now, reason: WaitReason::Turn };
@@ -231,7 +227,7 @@ impl Poller {
                 stopped
             })
         });
-        self.shared.resumed.notify_waiters();
+        self.0.resumed.notify_waiters();
         let resumed = resumed == Some(true);
         if resumed {
             measure::poll_resumed();
@@ -240,7 +236,7 @@ impl Poller {
     }
 
     fn now(&self) -> Timestamp {
-        self.shared.source.now()
+        self.0.source.now()
     }
 
     /// Waits for the next page and fetches it.
@@ -248,9 +244,9 @@ impl Poller {
         let mut said = None;
         loop {
             // Created before the board is read, so that no resumption in between is missed.
-            let resumed = self.shared.resumed.notified();
-            let slots = self.shared.slots.lock().await;
-            let next = self.shared.board.next(self.now());
+            let resumed = self.0.resumed.notified();
+            let slots = self.0.slots.lock().await;
+            let next = self.0.board.next(self.now());
             let Next::Now(index) = next else {
                 drop(slots);
                 self.wait(next, &mut said, resumed).await;
@@ -286,8 +282,8 @@ impl Poller {
     async fn forget_regularly(&self, retention: Duration) {
         loop {
             let day = self.now().saturating_sub(retention).date();
-            for (account, label) in self.shared.accounts.iter().zip(&self.shared.labels) {
-                match self.shared.sink.store().forget_before(&account.id, day).await {
+            for (account, label) in self.0.accounts.iter().zip(&self.0.labels) {
+                match self.0.sink.store().forget_before(&account.id, day).await {
                     Ok(0) => {}
                     Ok(forgotten) => tracing::info!(account = label, forgotten, "old entries were forgotten"),
                     Err(error) => tracing::error!(account = label, %error, "the store of seen entries failed"),
@@ -298,7 +294,7 @@ impl Poller {
     }
 
     fn label(&self, index: usize) -> &str {
-        self.shared.labels.get(index).map_or("", String::as_str)
+        self.0.labels.get(index).map_or("", String::as_str)
     }
 }
 
@@ -307,8 +303,8 @@ type Slots<'a> = MutexGuard<'a, Vec<Slot>>;
 impl fmt::Debug for Poller {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Poller")
-            .field("accounts", &self.shared.labels)
-            .field("options", &self.options)
+            .field("accounts", &self.0.labels)
+            .field("options", &self.0.options)
             .finish_non_exhaustive()
     }
 }

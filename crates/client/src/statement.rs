@@ -8,16 +8,12 @@ pub use error::{StatementError, UnreadablePayload};
 pub use page::{Statement, StatementPage};
 pub use pages::{FetchedPage, Pages};
 
-use crate::pace::{self, Closing};
 use crate::token::{Token, TokenSource};
-use crate::transport::{Reply, Transport};
+use crate::transport::{Caller, Reply};
 use bankrail_camt052::ReadOptions;
-use bankrail_http::EndpointUrl;
-use bankrail_rate_limit::Pacer;
 use bankrail_statement::{AccountId, Checkpoint, ErrorCode, StatementReply, StatementRequest};
 use bankrail_values::Timestamp;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderValue, StatusCode};
 use std::sync::Arc;
 
 /// Fetches statements of registered accounts (Specification: "Request statement").
@@ -32,14 +28,8 @@ pub struct StatementClient(Arc<Parts>);
 
 #[derive(Debug)]
 pub(crate) struct Parts {
-    pub(crate) transport: Transport,
-    pub(crate) endpoint: EndpointUrl,
-    /// The header of the API key, and the key.
-    pub(crate) api_key: (HeaderName, HeaderValue),
+    pub(crate) caller: Caller,
     pub(crate) tokens: TokenSource,
-    pub(crate) pacer: Pacer,
-    pub(crate) closing: Closing,
-    pub(crate) limit: usize,
     pub(crate) read: ReadOptions,
 }
 
@@ -112,7 +102,7 @@ impl StatementClient {
 
     /// The time by the client's clock.
     pub(crate) fn now(&self) -> Timestamp {
-        self.0.pacer.clock().now()
+        self.0.caller.now()
     }
 
     async fn fetch(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
@@ -131,19 +121,12 @@ impl StatementClient {
         let parts = &*self.0;
         // The token is needed before the call is counted, and asked for again because waiting can outlast its life.
         parts.tokens.token().await?;
-        pace::admit(&parts.pacer, &parts.closing).await?;
+        parts.caller.admit().await?;
         let token = parts.tokens.token().await?;
         let mut authorization = HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
             .expect("a token is a UUID, which a header can carry");
         authorization.set_sensitive(true);
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers.insert(AUTHORIZATION, authorization);
-        let (name, key) = parts.api_key.clone();
-        headers.insert(name, key);
-        let body = request.to_json().into_bytes();
-        let reply = parts.transport.post(&parts.endpoint, headers, body, parts.limit, "statement").await;
+        let reply = parts.caller.post("application/json", Some(authorization), request.to_json().into_bytes()).await;
         Ok((reply.map_err(StatementError::Transport)?, token))
     }
 
@@ -159,13 +142,15 @@ impl StatementClient {
         let request_key = error.as_ref().and_then(|error| error.request_key).or(reply.request_key);
         let code = error.as_ref().and_then(|error| error.code.clone());
         if reply.status == StatusCode::TOO_MANY_REQUESTS {
-            let retry_at = pace::hold_refused(&self.0.pacer, reply);
+            let retry_at = self.0.caller.hold_refused(reply);
             return Err(StatementError::TooManyCalls { retry_at, code, request_key });
         }
+        // A gateway in front of the service says 401 with a code of its own, under any status (Default: "Statement
+        // exchange").
         if reply.status == StatusCode::UNAUTHORIZED || code.as_ref().and_then(ErrorCode::gateway_status) == Some(401) {
             return Err(StatementError::Unauthorized { code, request_key });
         }
-        let retry_at = if reply.status.is_server_error() { pace::hold(&self.0.pacer, reply) } else { None };
+        let retry_at = if reply.status.is_server_error() { self.0.caller.hold(reply) } else { None };
         match (error, refusal) {
             (Some(error), _) => {
                 let title = error.title.as_deref().map(error::shortened);

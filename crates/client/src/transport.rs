@@ -1,23 +1,35 @@
-//! A bounded HTTP exchange: no redirects, an answer read up to a limit, and no secret in an error.
+//! Calls of one endpoint: within its limits, without redirects, with a bounded answer, and no secret in an error.
 
-mod error;
+mod failure;
 
-pub use error::ExchangeError;
-pub(crate) use error::{Cause, after_comma, cause};
+pub(crate) use failure::{CallFacts, after_comma, call_error};
 
+use crate::ExchangeError;
 use crate::measure;
+use crate::pace::Closing;
 use bankrail_http::{BodyReader, EndpointUrl, RequestKey, RetryAfter, content};
+use bankrail_rate_limit::Pacer;
 use bankrail_values::HyphenatedUuid;
-use http::{HeaderMap, StatusCode};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// Sends requests and reads bounded answers.
-#[derive(Clone, Debug)]
-pub(crate) struct Transport {
+/// Calls one endpoint of the service for one customer.
+#[derive(Debug)]
+pub(crate) struct Caller {
     pub(crate) http: reqwest::Client,
     /// For the whole exchange, from connecting to the last byte.
     pub(crate) timeout: Duration,
+    pub(crate) endpoint: EndpointUrl,
+    /// The endpoint's name in metrics.
+    pub(crate) name: &'static str,
+    /// The header of the API key, and the key.
+    pub(crate) api_key: (HeaderName, HeaderValue),
+    pub(crate) pacer: Pacer,
+    pub(crate) closing: Closing,
+    /// The most bytes of an answer.
+    pub(crate) limit: usize,
 }
 
 /// An answer, read to its end.
@@ -30,19 +42,22 @@ pub(crate) struct Reply {
     pub(crate) body: Zeroizing<Vec<u8>>,
 }
 
-impl Transport {
-    /// Posts `body` and reads at most `limit` bytes of the answer. `name`: the endpoint's in metrics.
+impl Caller {
+    /// Posts `body` and reads the answer.
     pub(crate) async fn post(
         &self,
-        to: &EndpointUrl,
-        headers: HeaderMap,
+        content_type: &'static str,
+        authorization: Option<HeaderValue>,
         body: Vec<u8>,
-        limit: usize,
-        name: &'static str,
     ) -> Result<Reply, ExchangeError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.extend(authorization.map(|value| (AUTHORIZATION, value)));
+        headers.extend([self.api_key.clone()]);
         let begun = Instant::now();
         let exchange = async {
-            let request = self.http.post(to.url().clone()).headers(headers).body(body);
+            let request = self.http.post(self.endpoint.url().clone()).headers(headers).body(body);
             let response =
                 http::Response::<reqwest::Body>::from(request.send().await.map_err(ExchangeError::from_send)?);
             let (head, body) = response.into_parts();
@@ -54,13 +69,13 @@ impl Transport {
                 body: Zeroizing::new(Vec::new()),
             };
             let mut body = BodyReader::new(&head.headers, body);
-            let read = body.read_each(limit, self.timeout, |piece| reply.body.extend_from_slice(&piece)).await;
+            let read = body.read_each(self.limit, self.timeout, |piece| reply.body.extend_from_slice(&piece)).await;
             read.map_err(|error| ExchangeError::from_body(error, head.status))?;
             Ok(reply)
         };
         let late = |_| Err(ExchangeError::TimedOut { after: self.timeout });
         let outcome = tokio::time::timeout(self.timeout, exchange).await.unwrap_or_else(late);
-        measure::called(name, outcome.as_ref().ok().map(|reply| reply.status), begun.elapsed());
+        measure::called(self.name, outcome.as_ref().ok().map(|reply| reply.status), begun.elapsed());
         outcome
     }
 }

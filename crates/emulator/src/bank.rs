@@ -172,7 +172,7 @@ impl FakeBank {
         let options = ClientOptions::new().clock(self.clock()).pacing(Pacing::Fail);
         match self.0.certificate {
             Some(_) => options.tls_roots(self.roots()),
-            None => options.danger_allow_http_on_loopback(),
+            None => options.danger_allow_http_on_loopback(true),
         }
     }
 

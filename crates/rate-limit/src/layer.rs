@@ -6,12 +6,13 @@
 //! use bankrail_values::SystemClock;
 //! use std::sync::Arc;
 //!
-//! let layer = LimitLayer::new(Arc::new(Limiter::default()), Arc::new(SystemClock), |request| {
+//! let key = |request: &http::request::Parts| {
 //!     // A layer further out proved who calls, and left the customer's code in the extensions.
 //!     let customer = request.extensions.get::<String>()?;
 //!     Some(LimitKey::new(customer, CallType::PaymentEnquiry))
-//! })
-//! .with_options(LimitLayerOptions::new().problem_json().rate_limit_headers(true));
+//! };
+//! let options = LimitLayerOptions::new().problem_json().rate_limit_headers(true);
+//! let layer = LimitLayer::new(Arc::new(Limiter::default()), Arc::new(SystemClock), key, options);
 //! # let _ = layer;
 //! ```
 

@@ -32,13 +32,13 @@ use tokio::sync::Mutex;
 /// - told: a call that waits for more than a second is logged once, at `INFO`, with `call_type` and `until`.
 ///
 /// ```
-/// use bankrail_rate_limit::{CallType, Pacer, default_limits};
+/// use bankrail_rate_limit::{CallType, Pacer, PacerOptions, default_limits};
 /// use bankrail_values::SystemClock;
 /// use std::sync::Arc;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let statements = default_limits(CallType::Statement);
-/// let pacer = Pacer::new(CallType::Statement, statements, Arc::new(SystemClock));
+/// let pacer = Pacer::new(CallType::Statement, statements, Arc::new(SystemClock), PacerOptions::new());
 /// pacer.acquire(1).await?; // and then ask for the statement
 /// # Ok(())
 /// # }
@@ -72,26 +72,19 @@ struct Waiting {
 }
 
 impl Pacer {
-    /// A pacer for one customer's calls of one type, with the default options: it waits for up to a minute, counts by
-    /// itself, and keeps a guard of 100 ms.
+    /// A pacer for one customer's calls of one type. By default it waits for up to a minute, counts by itself, and keeps
+    /// a guard of 100 ms.
     #[must_use]
-    pub fn new(call_type: CallType, policy: Policy, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(call_type: CallType, policy: Policy, clock: Arc<dyn Clock>, options: PacerOptions) -> Self {
         Self {
             call_type,
             policy: policy.with_counting(Counting::Admitted),
             clock,
-            options: PacerOptions::default(),
+            options,
             held_until: AtomicI64::new(i64::MIN),
             opens: AtomicI64::new(i64::MIN),
             turn: Mutex::new(()),
         }
-    }
-
-    /// Replaces the options.
-    #[must_use]
-    pub fn with_options(mut self, options: PacerOptions) -> Self {
-        self.options = options;
-        self
     }
 
     /// Returns when a call of `cost` may be made, and counts it.

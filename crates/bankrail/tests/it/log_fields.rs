@@ -142,7 +142,7 @@ async fn calls() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, provider.router()).await.unwrap() });
-    let options = ClientOptions::new().danger_allow_http_on_loopback().audience(AUDIENCE);
+    let options = ClientOptions::new().danger_allow_http_on_loopback(true).audience(AUDIENCE);
     let client = Client::new(Credentials::new("BILLER".parse().unwrap(), key, API_KEY), &url, options).unwrap();
     client.statements().statement(&AccountId::parse("1").unwrap()).await.unwrap();
     client.statements().statement(&AccountId::parse("2").unwrap()).await.unwrap_err();

@@ -68,8 +68,8 @@ pub(super) fn start(
     let accounts = accounts.iter().cloned();
     let accounts = accounts.map(|id| PolledAccount::new(id).every(Duration::from_secs(every)));
     let handler = move |new: NewEntries| keep::entries(journal.clone(), &new);
-    let poller = Poller::transactional(client.statements(), store.clone(), accounts, handler)
-        .with_options(PollerOptions::new().retention(RETENTION));
+    let options = PollerOptions::new().retention(RETENTION);
+    let poller = Poller::transactional(client.statements(), store.clone(), accounts, handler, options);
     Polling { poller, teller, told: HashMap::new() }
 }
 

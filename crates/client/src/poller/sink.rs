@@ -2,26 +2,12 @@
 
 use super::handler::{BoxError, NewEntries, NewEntriesHandler, TransactionalNewEntriesHandler};
 use bankrail_statement::{AccountId, PageRecord, PollCommit, Recorded, SeenEntries, TransactionalSeenEntries};
-use bankrail_values::{StoreError, StoreFuture};
+use bankrail_values::StoreFuture;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-
-/// What became of a page.
-pub(super) enum HandedOver {
-    Committed,
-    /// Another process has recorded one of the new entries: nothing was done.
-    Overtaken,
-    /// The handler failed: nothing is recorded.
-    Failed(BoxError),
-    /// The store failed: the page may be recorded or not.
-    Store(StoreError),
-}
-
-pub(super) type HandingOver<'a> = Pin<Box<dyn Future<Output = HandedOver> + Send + 'a>>;
 
 /// How long a handler may take.
 #[derive(Clone)]
@@ -36,18 +22,22 @@ pub(super) struct Patience {
 pub(super) trait Sink: Send + Sync {
     fn store(&self) -> &dyn SeenEntries;
 
-    /// Hands the new entries over and records the page. Only the handler is bounded in time.
+    /// Hands the new entries over and records the page. Only the handler is bounded in time; its failure is
+    /// [`Recorded::Undone`]. After an error of the store the page may be recorded or not.
     fn hand_over<'a>(
         &'a self,
         account: &'a AccountId,
         new: NewEntries,
         commit: &'a PollCommit,
         patience: Patience,
-    ) -> HandingOver<'a>;
+    ) -> StoreFuture<'a, Recorded>;
 
     /// Records a page without new entries.
-    fn record<'a>(&'a self, account: &'a AccountId, commit: &'a PollCommit) -> StoreFuture<'a, ()> {
-        self.store().record(account, commit.entries(), commit.position())
+    fn record<'a>(&'a self, account: &'a AccountId, commit: &'a PollCommit) -> StoreFuture<'a, Recorded> {
+        Box::pin(async move {
+            self.store().record(account, commit.entries(), commit.position()).await?;
+            Ok(Recorded::Committed)
+        })
     }
 }
 
@@ -68,15 +58,12 @@ impl<H: NewEntriesHandler> Sink for Plain<H> {
         new: NewEntries,
         commit: &'a PollCommit,
         patience: Patience,
-    ) -> HandingOver<'a> {
+    ) -> StoreFuture<'a, Recorded> {
         Box::pin(async move {
             let handler = self.handler.clone();
             match patience.run(async move { handler.handle(new).await }).await {
-                Err(error) => HandedOver::Failed(error),
-                Ok(()) => match self.record(account, commit).await {
-                    Ok(()) => HandedOver::Committed,
-                    Err(error) => HandedOver::Store(error),
-                },
+                Err(error) => Ok(Recorded::Undone(error)),
+                Ok(()) => self.record(account, commit).await,
             }
         })
     }
@@ -99,23 +86,18 @@ impl<S: TransactionalSeenEntries + 'static, H: TransactionalNewEntriesHandler<S>
         new: NewEntries,
         commit: &'a PollCommit,
         patience: Patience,
-    ) -> HandingOver<'a> {
+    ) -> StoreFuture<'a, Recorded> {
         Box::pin(async move {
             let handler = self.handler.clone();
             let work = match patience.run(async move { handler.prepare(new).await }).await {
                 Ok(work) => work,
-                Err(error) => return HandedOver::Failed(error),
+                Err(error) => return Ok(Recorded::Undone(error)),
             };
             let mut page = PageRecord::new(commit.entries(), commit.new_flags());
             if let Some(position) = commit.position() {
                 page = page.position(position);
             }
-            match self.store.record_with(account, page, work).await {
-                Ok(Recorded::Committed) => HandedOver::Committed,
-                Ok(Recorded::Overtaken) => HandedOver::Overtaken,
-                Ok(Recorded::Undone(error)) => HandedOver::Failed(error),
-                Err(error) => HandedOver::Store(error),
-            }
+            self.store.record_with(account, page, work).await
         })
     }
 }

@@ -2,14 +2,15 @@
 
 use super::error::PollError;
 use super::handler::NewEntries;
-use super::sink::{HandedOver, Patience};
+use super::sink::Patience;
 use super::status::{AccountState, Board, CallFailure, WaitReason};
 use super::{Poller, Slots};
 use crate::measure::{self, Polled};
 use crate::{StatementError, StatementPage};
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
-    AccountId, AccountPoll, PageDecision, PollCommit, PollPosition, PollStep, PolledPage, ReplyFinding, SortOrder,
+    AccountId, AccountPoll, PageDecision, PollCommit, PollPosition, PollStep, PolledPage, Recorded, ReplyFinding,
+    SortOrder,
 };
 use bankrail_values::{StoreError, Timestamp, jitter};
 use std::sync::Arc;
@@ -67,9 +68,9 @@ impl Drop for Busy<'_> {
 impl Poller {
     /// Fetches the next page of an account and judges it; `None` if there is nothing to hand over.
     pub(super) async fn fetch<'a>(&'a self, mut slots: Slots<'a>, index: usize) -> Option<Turn<'a>> {
-        let (slot, polled) = (slots.get_mut(index)?, self.shared.accounts.get(index)?);
+        let (slot, polled) = (slots.get_mut(index)?, self.0.accounts.get(index)?);
         let account = &polled.id;
-        let busy = Busy(&self.shared.board, index);
+        let busy = Busy(&self.0.board, index);
         let Walker { mut poll, page, unanswered } = match slot.0.take() {
             Some(walker) => walker,
             None => Walker::new(self.load(index, account).await?),
@@ -77,9 +78,9 @@ impl Poller {
         let fetched = match page {
             Some(fetched) => fetched,
             None => {
-                self.shared.board.set(index, AccountState::Fetching);
+                self.0.board.set(index, AccountState::Fetching);
                 let request = polled.request(poll.cursor(self.now()).cloned());
-                match self.shared.source.page(&request).await {
+                match self.0.source.page(&request).await {
                     Ok(page) => Fetched::new(page),
                     Err(error) => {
                         let walker = Walker { poll, page: None, unanswered };
@@ -90,7 +91,7 @@ impl Poller {
             }
         };
         let keys = fetched.polled.keys();
-        let known = match self.shared.sink.store().counts(account, &keys).await {
+        let known = match self.0.sink.store().counts(account, &keys).await {
             Ok(known) => known,
             Err(error) => {
                 self.store_failed(index, &error);
@@ -112,26 +113,23 @@ impl Poller {
     /// Hands a page over and records it, and returns whether it did. Only the handler ends when the poller is stopped.
     pub(super) async fn hand_over(&self, turn: Turn<'_>, stopping: watch::Receiver<bool>) -> bool {
         let Turn { mut slots, busy: _busy, index, mut poll, mut fetched, commit } = turn;
-        let (Some(slot), Some(polled)) = (slots.get_mut(index), self.shared.accounts.get(index)) else { return false };
-        self.shared.board.set(index, AccountState::HandingOver);
-        let options = &self.options;
+        let (Some(slot), Some(polled)) = (slots.get_mut(index), self.0.accounts.get(index)) else { return false };
+        self.0.board.set(index, AccountState::HandingOver);
+        let options = &self.0.options;
         let new = NewEntries::of(&polled.id, &fetched.page, &commit, fetched.handed_over.saturating_add(1));
         let count = new.entries.len();
         let stopped = stopping.clone();
         let outcome = if count == 0 {
-            match self.shared.sink.record(&polled.id, &commit).await {
-                Ok(()) => HandedOver::Committed,
-                Err(error) => HandedOver::Store(error),
-            }
+            self.0.sink.record(&polled.id, &commit).await
         } else {
             let patience = Patience { timeout: options.handler_timeout, grace: options.grace, stopping };
-            self.shared.sink.hand_over(&polled.id, new, &commit, patience).await
+            self.0.sink.hand_over(&polled.id, new, &commit, patience).await
         };
         match outcome {
-            HandedOver::Committed => {
+            Ok(Recorded::Committed) => {
                 tracing::debug!(account = self.label(index), new = count, "page recorded");
                 measure::new_entries(count);
-                self.shared.board.change(index, |row| row.failures = 0);
+                self.0.board.change(index, |row| row.failures = 0);
                 match poll.committed(commit) {
                     Ok(PollStep::Fetch) => self.wait_until(index, self.now(), WaitReason::Turn),
                     Ok(PollStep::Complete { .. }) => self.completed(index, &poll, polled.every),
@@ -143,7 +141,7 @@ impl Poller {
                 slot.0 = Some(Walker::new(poll));
                 return true;
             }
-            HandedOver::Overtaken => {
+            Ok(Recorded::Overtaken) => {
                 fetched.overtaken = fetched.overtaken.saturating_add(1);
                 tracing::warn!(account = self.label(index), "another process was faster with a page");
                 if fetched.overtaken < PATIENCE {
@@ -155,10 +153,10 @@ impl Poller {
             }
             // At shutdown the handler was dropped, or has no time for another try. The next run hands the page over
             // again.
-            HandedOver::Failed(_) if *stopped.borrow() => {
+            Ok(Recorded::Undone(_)) if *stopped.borrow() => {
                 tracing::warn!(account = self.label(index), "the handler did not finish before the shutdown");
             }
-            HandedOver::Failed(source) => {
+            Ok(Recorded::Undone(source)) => {
                 let times = fetched.handed_over.saturating_add(1);
                 fetched.handed_over = times;
                 match options.handler_schedule.delay(times, jitter()) {
@@ -172,14 +170,14 @@ impl Poller {
                 }
             }
             // The page may be recorded. The store knows at the next try.
-            HandedOver::Store(error) => self.store_failed(index, &error),
+            Err(error) => self.store_failed(index, &error),
         }
         false
     }
 
     /// The account's position in the store; `None` if the store failed.
     async fn load(&self, index: usize, account: &AccountId) -> Option<AccountPoll> {
-        let position = match self.shared.sink.store().position(account).await {
+        let position = match self.0.sink.store().position(account).await {
             Ok(text) => text.map_or(Ok(PollPosition::start()), |text| PollPosition::from_json(&text)),
             Err(error) => {
                 self.store_failed(index, &error);
@@ -191,8 +189,8 @@ impl Poller {
             tracing::warn!(account = self.label(index), "the stored position is unreadable: a full walk follows");
             PollPosition::start()
         });
-        self.shared.board.change(index, |row| row.last_full_walk = position.full_walk_at());
-        Some(AccountPoll::new(position, self.options.poll))
+        self.0.board.change(index, |row| row.last_full_walk = position.full_walk_at());
+        Some(AccountPoll::new(position, self.0.options.walks))
     }
 
     /// Decides what follows a failed call: the walker that continues, unless the account is stopped.
@@ -229,7 +227,7 @@ impl Poller {
                 walker.unanswered = 0;
             }
             let failure = CallFailure { at: self.now(), error: Arc::new(error), retry_at };
-            self.shared.board.change(index, |row| row.last_failure = Some(failure));
+            self.0.board.change(index, |row| row.last_failure = Some(failure));
             return Some(walker);
         }
         self.stop(index, PollError::Statement(error));
@@ -239,7 +237,7 @@ impl Poller {
     fn completed(&self, index: usize, poll: &AccountPoll, every: Duration) {
         let now = self.now();
         measure::polled(Polled::Completed);
-        self.shared.board.change(index, |row| {
+        self.0.board.change(index, |row| {
             row.due = now.saturating_add(every);
             row.state = AccountState::Waiting { until: row.due, reason: WaitReason::Interval };
             row.last_poll = Some(now);
@@ -248,15 +246,15 @@ impl Poller {
     }
 
     fn wait_until(&self, index: usize, until: Timestamp, reason: WaitReason) {
-        self.shared.board.set(index, AccountState::Waiting { until, reason });
+        self.0.board.set(index, AccountState::Waiting { until, reason });
     }
 
     /// Lets the account wait after a failure, and returns until when.
     fn retry(&self, index: usize, not_before: Option<Timestamp>, reason: WaitReason) -> Timestamp {
         let now = self.now();
-        let failures = self.shared.board.change(index, |row| {
+        let failures = self.0.board.change(index, |row| {
             row.failures = row.failures.saturating_add(1);
-            let until = now.saturating_add(pause(&self.options.retry_schedule, row.failures));
+            let until = now.saturating_add(pause(&self.0.options.retry_schedule, row.failures));
             let until = not_before.map_or(until, |at| at.max(until));
             row.state = AccountState::Waiting { until, reason };
             (row.failures, until)
@@ -284,7 +282,7 @@ impl Poller {
             "an account is no longer polled"
         );
         measure::polled(Polled::Stopped);
-        self.shared.board.set(index, AccountState::Stopped(Arc::new(error)));
+        self.0.board.set(index, AccountState::Stopped(Arc::new(error)));
     }
 }
 

@@ -1,13 +1,15 @@
 //! The poller in paused time, with a bank that is a table.
 
 use super::handler::BoxError;
-use super::sink::{HandedOver, HandingOver, Patience, Plain, Sink};
+use super::sink::{Patience, Plain, Sink};
 use super::source::{Fetching, Source};
 use super::*;
 use crate::{ExchangeError, StatementError, StatementPage};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::Schedule;
-use bankrail_statement::{EntryKey, ErrorCode, PollCommit, SeenEntry, StatementReply, StatementRequest, WalkError};
+use bankrail_statement::{
+    EntryKey, ErrorCode, PollCommit, Recorded, SeenEntry, StatementReply, StatementRequest, WalkError,
+};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Date, StoreErrorKind, StoreFuture};
 use std::collections::{HashMap, VecDeque};
@@ -166,16 +168,17 @@ fn poller(bank: &Bank, accounts: impl IntoIterator<Item = PolledAccount>) -> (Po
         taken.take(&new);
         async { Ok(()) }
     };
-    (with_handler(bank, accounts, handler), handed)
+    (with_handler(bank, accounts, handler, PollerOptions::new()), handed)
 }
 
 fn with_handler(
     bank: &Bank,
     accounts: impl IntoIterator<Item = PolledAccount>,
     handler: impl NewEntriesHandler,
+    options: PollerOptions,
 ) -> Poller {
     let sink = Plain { store: Arc::new(MemoryStore::default()), handler: Arc::new(handler) };
-    Poller::with(Arc::new(bank.clone()), accounts, sink)
+    Poller::with(Arc::new(bank.clone()), accounts, sink, options)
 }
 
 fn accounts() -> [PolledAccount; 2] {
@@ -246,7 +249,7 @@ async fn a_handler_that_fails_three_times_stops_its_account_until_that_is_resume
         }
         async move { if fails { Err("the ledger is closed".into()) } else { Ok(()) } }
     };
-    let poller = with_handler(&bank, accounts(), handler);
+    let poller = with_handler(&bank, accounts(), handler, PollerOptions::new());
     run_for(&poller, seconds(1_900)).await;
     let PollError::Handler { times: 3, source } = &*stopped(&poller, A) else { panic!("the handler failed") };
     assert_eq!(source.to_string(), "the ledger is closed");
@@ -295,7 +298,7 @@ async fn a_panic_and_a_hanging_handler_are_failures() {
             _ => Ok(()),
         }
     };
-    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler);
+    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, PollerOptions::new());
     run_for(&poller, seconds(100)).await;
     assert!(poller.status()[0].last_poll.is_some());
     assert_eq!(bank.times(A), [0]);
@@ -396,7 +399,7 @@ async fn a_stop_ends_waits_and_calls_at_once_but_no_record() {
             Ok(())
         };
         let (bank, began) = (Bank::new(&[(A, &[&[1]])]), Instant::now());
-        let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler);
+        let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, PollerOptions::new());
         run_for(&poller, seconds(1)).await;
         assert_eq!(began.elapsed(), seconds(if recorded { 8 } else { 11 }));
         assert_eq!(poller.status()[0].last_poll.is_some(), recorded);
@@ -419,7 +422,7 @@ async fn a_handler_that_a_shutdown_ends_has_not_failed() {
         }
     };
     let options = PollerOptions::new().handler_schedule(Schedule::new([Duration::ZERO], 0));
-    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler).with_options(options);
+    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, options);
     run_for(&poller, seconds(1)).await;
     let state = poller.state(&id(A));
     assert!(matches!(state, Some(AccountState::Waiting { .. })), "{state:?}");
@@ -453,7 +456,7 @@ impl Sink for Slow {
         new: NewEntries,
         commit: &'a PollCommit,
         patience: Patience,
-    ) -> HandingOver<'a> {
+    ) -> StoreFuture<'a, Recorded> {
         Box::pin(async move {
             tokio::time::sleep(seconds(60)).await;
             self.0.hand_over(account, new, commit, patience).await
@@ -464,7 +467,7 @@ impl Sink for Slow {
 #[tokio::test(start_paused = true)]
 async fn a_stop_does_not_interrupt_a_record() {
     let bank = Bank::new(&[(A, &[&[1]])]);
-    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], Slow(quiet()));
+    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], Slow(quiet()), PollerOptions::new());
     run_for(&poller, seconds(1)).await;
     assert_eq!((bank.passed(), poller.status()[0].last_poll), (60, Some(later(60))));
 }
@@ -472,7 +475,7 @@ async fn a_stop_does_not_interrupt_a_record() {
 #[tokio::test(start_paused = true)]
 async fn an_account_whose_work_was_interrupted_waits_for_its_turn() {
     let bank = Bank::new(&[(A, &[&[1]])]);
-    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], Slow(quiet()));
+    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], Slow(quiet()), PollerOptions::new());
     assert!(tokio::time::timeout(seconds(1), poller.run_due()).await.is_err());
     let state = poller.state(&id(A));
     assert!(matches!(state, Some(AccountState::Waiting { reason: WaitReason::Turn, .. })), "{state:?}");
@@ -493,11 +496,11 @@ impl Sink for Overtaken {
         new: NewEntries,
         commit: &'a PollCommit,
         patience: Patience,
-    ) -> HandingOver<'a> {
+    ) -> StoreFuture<'a, Recorded> {
         let left = |left: u32| left.checked_sub(1);
         let ordering = std::sync::atomic::Ordering::SeqCst;
         match self.0.fetch_update(ordering, ordering, left) {
-            Ok(_) => Box::pin(async { HandedOver::Overtaken }),
+            Ok(_) => Box::pin(async { Ok(Recorded::Overtaken) }),
             Err(_) => self.1.hand_over(account, new, commit, patience),
         }
     }
@@ -508,7 +511,7 @@ async fn a_page_that_another_process_has_recorded_is_judged_again() {
     for (times, calls) in [(2, 1), (3, 2)] {
         let bank = Bank::new(&[(A, &[&[1]])]);
         let sink = Overtaken(times.into(), quiet());
-        let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], sink);
+        let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], sink, PollerOptions::new());
         run_for(&poller, seconds(10)).await;
         assert!(poller.status()[0].last_poll.is_some());
         assert_eq!(bank.times(A).len(), calls, "{times}");
@@ -561,7 +564,7 @@ async fn a_page_that_is_not_recorded_is_handed_over_again_under_the_same_identif
     };
     let store = Arc::new(Flaky { store: MemoryStore::default(), fails_until: Instant::now() + seconds(3_600) });
     let sink = Plain { store, handler: Arc::new(handler) };
-    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], sink);
+    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], sink, PollerOptions::new());
     run_for(&poller, seconds(3_600)).await;
     let tries = bank.times(A).len();
     assert!((10..=16).contains(&tries), "{tries}");
@@ -601,12 +604,14 @@ async fn entries_beyond_the_retention_are_forgotten_while_the_poller_runs() {
     let keys = known.each_ref().map(|entry| entry.key);
     store.record(&id(B), &known, None).await.unwrap();
     let bank = Bank::new(&[(A, &[&[]]), (B, &[&[]])]);
-    let sink = Plain { store: store.clone(), handler: Arc::new(|_| std::future::ready(Ok(()))) };
-    let poller = Poller::with(Arc::new(bank), accounts(), sink);
-    run_for(&poller, seconds(2 * 86_400)).await;
+    let poller = |options| {
+        let sink = Plain { store: store.clone(), handler: Arc::new(|_| std::future::ready(Ok(()))) };
+        Poller::with(Arc::new(bank.clone()), accounts(), sink, options)
+    };
+    run_for(&poller(PollerOptions::new()), seconds(2 * 86_400)).await;
     assert_eq!(store.counts(&id(B), &keys).await.unwrap(), [1, 1, 1], "for ever by default");
     let days = |days: u64| PollerOptions::new().retention(seconds(days * 86_400));
-    let poller = poller.with_options(days(5));
+    let poller = poller(days(5));
     run_for(&poller, seconds(60)).await;
     assert_eq!(store.counts(&id(B), &keys).await.unwrap(), [0, 1, 1]);
     run_for(&poller, seconds(86_400)).await;
@@ -630,7 +635,7 @@ fn shown_without_accounts_and_entries() {
         *show.lock().unwrap() = format!("{new:?} {:?}", new.entries);
         async { Ok(()) }
     };
-    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler);
+    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, PollerOptions::new());
     sends(poller.run(std::future::pending()));
     sends(poller.run_due());
     assert_eq!(runtime.block_on(poller.run_due()), 1);

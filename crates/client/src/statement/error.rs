@@ -1,8 +1,8 @@
 //! Errors of a statement call.
 
-use crate::pace::NotAdmitted;
+use crate::ExchangeError;
 use crate::token::TokenError;
-use crate::transport::{ExchangeError, after_comma};
+use crate::transport::{CallFacts, after_comma, call_error};
 use bankrail_camt052::ReadError;
 use bankrail_statement::{AccountId, AccountIdError, ErrorCode, ReplyError, WalkError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -122,46 +122,35 @@ pub enum StatementError {
     Closed,
 }
 
-impl StatementError {
-    /// The kind of the error, for logs and counters. It holds no text of the service and no account.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::ReservedAccount { .. } => "reserved account",
-            Self::Account(_) => "account",
-            Self::Token(_) => "token",
-            Self::HeldBack { .. } => "held back",
-            Self::Counters(_) => "counters",
-            Self::Transport(_) => "transport",
-            Self::Unauthorized { .. } => "unauthorized",
-            Self::TooManyCalls { .. } => "too many calls",
-            Self::Service { .. } => "service",
-            Self::Unexpected { .. } => "unexpected",
-            Self::Reply { .. } => "reply",
-            Self::Payload(_) => "payload",
-            Self::Walk(_) => "walk",
-            Self::NotStored { .. } => "not stored",
-            Self::Closed => "closed",
-        }
-    }
+call_error!(StatementError);
 
-    /// Whether the same call can succeed later without a change on this side.
-    #[must_use]
-    pub fn is_retryable(&self) -> bool {
+impl StatementError {
+    fn facts(&self) -> CallFacts {
         match self {
-            Self::HeldBack { .. } | Self::Counters(_) | Self::TooManyCalls { .. } => true,
-            Self::Token(error) => error.is_retryable(),
-            Self::Transport(error) => error.is_retryable(),
-            Self::Service { status, code, .. } => *status >= 500 || code.as_ref().is_some_and(is_transient),
-            Self::Unexpected { status, .. } => *status >= 500,
-            Self::ReservedAccount { .. }
-            | Self::Account(_)
-            | Self::Unauthorized { .. }
-            | Self::Reply { .. }
-            | Self::Payload(_)
-            | Self::Walk(_)
-            | Self::NotStored { .. }
-            | Self::Closed => false,
+            Self::ReservedAccount { .. } => CallFacts::of("reserved account"),
+            Self::Account(_) => CallFacts::of("account"),
+            // The status is that of another endpoint.
+            Self::Token(error) => CallFacts { kind: "token", status: None, ..error.facts() },
+            Self::HeldBack { retry_at } => CallFacts::of("held back").retryable(true).retry_at(*retry_at),
+            Self::Counters(_) => CallFacts::of("counters").retryable(true),
+            Self::Transport(error) => CallFacts::exchange(error),
+            Self::Unauthorized { request_key, .. } => CallFacts::of("unauthorized").answered(401, *request_key),
+            Self::TooManyCalls { retry_at, request_key, .. } => {
+                CallFacts::of("too many calls").answered(429, *request_key).retryable(true).retry_at(*retry_at)
+            }
+            Self::Service { status, code, retry_at, request_key, .. } => {
+                let transient = *status >= 500 || code.as_ref().is_some_and(is_transient);
+                CallFacts::of("service").answered(*status, *request_key).retryable(transient).retry_at(*retry_at)
+            }
+            Self::Unexpected { status, retry_at, request_key, .. } => {
+                let failed = *status >= 500;
+                CallFacts::of("unexpected").answered(*status, *request_key).retryable(failed).retry_at(*retry_at)
+            }
+            Self::Reply { status, request_key, .. } => CallFacts::of("reply").answered(*status, *request_key),
+            Self::Payload(payload) => CallFacts::of("payload").answered(payload.status, payload.request_key),
+            Self::Walk(_) => CallFacts::of("walk"),
+            Self::NotStored { .. } => CallFacts::of("not stored"),
+            Self::Closed => CallFacts::of("closed"),
         }
     }
 
@@ -179,59 +168,6 @@ impl StatementError {
                 code.as_ref()
             }
             _ => None,
-        }
-    }
-
-    /// The key by which support staff find the call.
-    #[must_use]
-    pub fn request_key(&self) -> Option<HyphenatedUuid> {
-        match self {
-            Self::Unauthorized { request_key, .. }
-            | Self::TooManyCalls { request_key, .. }
-            | Self::Service { request_key, .. }
-            | Self::Unexpected { request_key, .. }
-            | Self::Reply { request_key, .. } => *request_key,
-            Self::Token(error) => error.request_key(),
-            Self::Payload(payload) => Some(payload.request_key),
-            _ => None,
-        }
-    }
-
-    /// The HTTP status, if there was an answer of the statement endpoint.
-    #[must_use]
-    pub fn status(&self) -> Option<u16> {
-        match self {
-            Self::Service { status, .. } | Self::Unexpected { status, .. } | Self::Reply { status, .. } => {
-                Some(*status)
-            }
-            Self::Unauthorized { .. } => Some(401),
-            Self::TooManyCalls { .. } => Some(429),
-            Self::Payload(payload) => Some(payload.status),
-            Self::Transport(ExchangeError::TooLarge { status, .. }) => Some(*status),
-            _ => None,
-        }
-    }
-
-    /// When to call again, if that is known. It is for every [`StatementError::HeldBack`] and
-    /// [`StatementError::TooManyCalls`], for a failure of the service with `Retry-After`, and for what
-    /// [`TokenError::retry_at`] knows it for.
-    #[must_use]
-    pub fn retry_at(&self) -> Option<Timestamp> {
-        match self {
-            Self::HeldBack { retry_at } | Self::TooManyCalls { retry_at, .. } => Some(*retry_at),
-            Self::Service { retry_at, .. } | Self::Unexpected { retry_at, .. } => *retry_at,
-            Self::Token(error) => error.retry_at(),
-            _ => None,
-        }
-    }
-}
-
-impl From<NotAdmitted> for StatementError {
-    fn from(reason: NotAdmitted) -> Self {
-        match reason {
-            NotAdmitted::Closed => Self::Closed,
-            NotAdmitted::HeldBack { until } => Self::HeldBack { retry_at: until },
-            NotAdmitted::Counters(error) => Self::Counters(error),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Errors of a token call.
 
-use crate::pace::NotAdmitted;
-use crate::transport::{ExchangeError, after_comma};
+use crate::ExchangeError;
+use crate::transport::{CallFacts, after_comma, call_error};
 use bankrail_client_assertion::token::{TokenErrorCode, TokenResponseError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::error::Error;
@@ -106,90 +106,27 @@ pub enum TokenError {
     Abandoned,
 }
 
+call_error!(TokenError);
+
 impl TokenError {
-    /// The kind of the error, for logs and counters. It holds no text of the service.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn facts(&self) -> CallFacts {
         match self {
-            Self::Assertion(_) => "assertion",
-            Self::Signer { .. } => "signer",
-            Self::HeldBack { .. } => "held back",
-            Self::Counters(_) => "counters",
-            Self::Transport(_) => "transport",
-            Self::Refused { .. } => "refused",
-            Self::TooManyCalls { .. } => "too many calls",
-            Self::Unavailable { .. } => "unavailable",
-            Self::Unexpected { .. } => "unexpected",
-            Self::Response { .. } => "response",
-            Self::Closed => "closed",
-            Self::Abandoned => "abandoned",
-        }
-    }
-
-    /// Whether the same call can succeed later without a change on this side.
-    #[must_use]
-    pub fn is_retryable(&self) -> bool {
-        match self {
-            Self::HeldBack { .. }
-            | Self::Counters(_)
-            | Self::TooManyCalls { .. }
-            | Self::Unavailable { .. }
-            | Self::Abandoned => true,
-            Self::Transport(error) => error.is_retryable(),
-            Self::Signer { retryable, .. } => *retryable,
-            Self::Assertion(_)
-            | Self::Refused { .. }
-            | Self::Unexpected { .. }
-            | Self::Response { .. }
-            | Self::Closed => false,
-        }
-    }
-
-    /// The key by which support staff find the call.
-    #[must_use]
-    pub fn request_key(&self) -> Option<HyphenatedUuid> {
-        match self {
-            Self::Refused { request_key, .. }
-            | Self::TooManyCalls { request_key, .. }
-            | Self::Unavailable { request_key, .. }
-            | Self::Unexpected { request_key, .. }
-            | Self::Response { request_key, .. } => *request_key,
-            _ => None,
-        }
-    }
-
-    /// The HTTP status, if there was an answer.
-    #[must_use]
-    pub fn status(&self) -> Option<u16> {
-        match self {
-            Self::Refused { status, .. } | Self::Unavailable { status, .. } | Self::Unexpected { status, .. } => {
-                Some(*status)
+            Self::Assertion(_) => CallFacts::of("assertion"),
+            Self::Signer { retryable, .. } => CallFacts::of("signer").retryable(*retryable),
+            Self::HeldBack { retry_at } => CallFacts::of("held back").retryable(true).retry_at(*retry_at),
+            Self::Counters(_) => CallFacts::of("counters").retryable(true),
+            Self::Transport(error) => CallFacts::exchange(error),
+            Self::Refused { status, request_key, .. } => CallFacts::of("refused").answered(*status, *request_key),
+            Self::TooManyCalls { retry_at, request_key, .. } => {
+                CallFacts::of("too many calls").answered(429, *request_key).retryable(true).retry_at(*retry_at)
             }
-            Self::TooManyCalls { .. } => Some(429),
-            Self::Response { .. } => Some(200),
-            Self::Transport(ExchangeError::TooLarge { status, .. }) => Some(*status),
-            _ => None,
-        }
-    }
-
-    /// When to call again, if that is known. It is for every [`TokenError::HeldBack`] and
-    /// [`TokenError::TooManyCalls`], and for a [`TokenError::Unavailable`] with `Retry-After`.
-    #[must_use]
-    pub fn retry_at(&self) -> Option<Timestamp> {
-        match self {
-            Self::HeldBack { retry_at } | Self::TooManyCalls { retry_at, .. } => Some(*retry_at),
-            Self::Unavailable { retry_at, .. } => *retry_at,
-            _ => None,
-        }
-    }
-}
-
-impl From<NotAdmitted> for TokenError {
-    fn from(reason: NotAdmitted) -> Self {
-        match reason {
-            NotAdmitted::Closed => Self::Closed,
-            NotAdmitted::HeldBack { until } => Self::HeldBack { retry_at: until },
-            NotAdmitted::Counters(error) => Self::Counters(error),
+            Self::Unavailable { status, retry_at, request_key, .. } => {
+                CallFacts::of("unavailable").answered(*status, *request_key).retryable(true).retry_at(*retry_at)
+            }
+            Self::Unexpected { status, request_key, .. } => CallFacts::of("unexpected").answered(*status, *request_key),
+            Self::Response { request_key, .. } => CallFacts::of("response").answered(200, *request_key),
+            Self::Closed => CallFacts::of("closed"),
+            Self::Abandoned => CallFacts::of("abandoned").retryable(true),
         }
     }
 }

@@ -2,37 +2,26 @@
 
 use super::{KeptTokens, Token, TokenError};
 use crate::client::AssertionKey;
-use crate::pace::{self, Closing};
-use crate::transport::{Reply, Transport, cause};
+use crate::exchange_error::cause;
+use crate::transport::{Caller, Reply};
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse, TokenResponseError,
 };
 use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder};
-use bankrail_http::EndpointUrl;
 use bankrail_jose::remote::RemoteError;
 use bankrail_jose::{CurrentKey, SignError};
-use bankrail_rate_limit::Pacer;
 use bankrail_statement::ErrorCode;
-use bankrail_values::{Clock, SecretString, Timestamp, excerpt};
-use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use bankrail_values::{SecretString, Timestamp, excerpt};
+use http::StatusCode;
 use std::sync::Arc;
 
 /// What a token call needs.
 pub(crate) struct Exchange {
-    pub(crate) transport: Transport,
-    pub(crate) endpoint: EndpointUrl,
-    /// The header of the API key, and the key.
-    pub(crate) api_key: (HeaderName, HeaderValue),
+    pub(crate) caller: Caller,
     pub(crate) assertion: AssertionBuilder,
     pub(crate) key: CurrentKey<AssertionKey>,
     pub(crate) scopes: ScopeSet,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) pacer: Pacer,
-    pub(crate) closing: Closing,
     pub(crate) kept: Option<KeptTokens>,
-    /// The most bytes of an answer.
-    pub(crate) limit: usize,
 }
 
 /// The tokens that a new one follows.
@@ -46,7 +35,7 @@ pub(crate) struct Before {
 
 impl Exchange {
     pub(crate) fn now(&self) -> Timestamp {
-        self.clock.now()
+        self.caller.now()
     }
 
     /// A token to follow `before`: from the cache, or else by a call.
@@ -55,7 +44,7 @@ impl Exchange {
             return Ok(token);
         }
         // Another client that shares the cache may have made the call meanwhile.
-        if pace::admit(&self.pacer, &self.closing).await?
+        if self.caller.admit().await?
             && let Some(token) = self.find(before).await
         {
             return Ok(token);
@@ -88,12 +77,7 @@ impl Exchange {
         // Signed after waiting for the limit, so that its lifetime starts now. No two calls share an assertion.
         let assertion = self.sign(asked_at).await?;
         let form = TokenRequest::new(assertion, self.scopes.clone()).to_form();
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(FORM_CONTENT_TYPE));
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let (name, key) = self.api_key.clone();
-        headers.insert(name, key);
-        let reply = self.transport.post(&self.endpoint, headers, form.into_bytes(), self.limit, "token").await;
+        let reply = self.caller.post(FORM_CONTENT_TYPE, None, form.into_bytes()).await;
         let outcome = reply.map_err(TokenError::Transport).and_then(|reply| self.read(&reply, asked_at));
         match &outcome {
             Ok(token) => {
@@ -124,8 +108,7 @@ impl Exchange {
                 signed.map_err(|_| TokenError::Abandoned)?
             }
             AssertionKey::Elsewhere(signer) => {
-                let signed =
-                    tokio::time::timeout(self.transport.timeout, self.assertion.sign_remote(signer, now)).await;
+                let signed = tokio::time::timeout(self.caller.timeout, self.assertion.sign_remote(signer, now)).await;
                 signed.unwrap_or_else(|_| {
                     let late = RemoteError::retryable("no answer within the time-out");
                     Err(AssertionBuildError::Sign(SignError::Remote(late)))
@@ -164,13 +147,13 @@ impl Exchange {
         let description = error.as_ref().and_then(|error| error.error_description.as_deref()).map(excerpt);
         let code = error.map(|error| error.error);
         if status == StatusCode::TOO_MANY_REQUESTS {
-            let retry_at = pace::hold_refused(&self.pacer, reply);
+            let retry_at = self.caller.hold_refused(reply);
             return Err(TokenError::TooManyCalls { retry_at, code, request_key });
         }
         let status = status.as_u16();
         let gateway = code.as_ref().and_then(|code| ErrorCode::gateway_status_of(code.as_str()));
         if reply.status.is_server_error() || gateway == Some(500) {
-            let retry_at = pace::hold(&self.pacer, reply);
+            let retry_at = self.caller.hold(reply);
             return Err(TokenError::Unavailable { status, code, retry_at, request_key });
         }
         if is_error {

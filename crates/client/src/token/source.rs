@@ -66,7 +66,7 @@ impl TokenSource {
     /// [`TokenError`], the same for all callers that waited for the call. [`TokenError::Closed`] once the client is
     /// closed, even while a token is valid.
     pub async fn token(&self) -> Result<Arc<Token>, TokenError> {
-        let closing = &self.0.exchange.closing;
+        let closing = &self.0.exchange.caller.closing;
         if closing.is_closed() {
             return Err(TokenError::Closed);
         }

@@ -11,7 +11,7 @@ fn credentials(api_key: &str) -> Credentials {
 }
 
 fn loopback() -> ClientOptions {
-    ClientOptions::new().danger_allow_http_on_loopback()
+    ClientOptions::new().danger_allow_http_on_loopback(true)
 }
 
 #[test]

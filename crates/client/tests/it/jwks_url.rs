@@ -3,6 +3,7 @@
 use crate::keys::{NEXT, deliver_signed, jwk, kids, receivers};
 use crate::receivers::SIGNING;
 use axum::http::{HeaderMap, Response};
+use bankrail_client::ExchangeError;
 use bankrail_client::receivers::keys::{JwksUrl, JwksUrlError, JwksUrlOptions, SenderKeys};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -47,7 +48,7 @@ async fn serve(body: String) -> (Shared, String) {
 }
 
 fn options() -> JwksUrlOptions {
-    JwksUrlOptions::new().danger_allow_http_on_loopback()
+    JwksUrlOptions::new().danger_allow_http_on_loopback(true)
 }
 
 /// Lets this time pass without waiting for it.
@@ -132,7 +133,10 @@ async fn only_good_addresses_and_answers_are_accepted() {
         let mut address = address.lock().unwrap();
         (address.status, address.body) = (200, "x".repeat(300_000));
     }
-    assert!(matches!(fault(&url, options()).await, JwksUrlError::TooLarge { max: 262_144 }));
+    assert!(matches!(
+        fault(&url, options()).await,
+        JwksUrlError::Exchange(ExchangeError::TooLarge { limit: 262_144, .. })
+    ));
     let closed = "http://127.0.0.1:9/keys";
-    assert!(matches!(fault(closed, options()).await, JwksUrlError::Http(_)));
+    assert!(matches!(fault(closed, options()).await, JwksUrlError::Exchange(ExchangeError::Connect(_))));
 }

@@ -79,7 +79,7 @@ async fn world(tokens: u32) -> (Provider, Arc<ManualClock>, Arc<Cache>) {
 
 /// A client that is made anew, as after a restart.
 fn restarted(provider: &Provider, clock: &Arc<ManualClock>, cache: &Arc<Cache>) -> Client {
-    provider.client_with(provider.options(clock).token_cache(cache.clone(), secret(1)))
+    provider.client_with(provider.options(clock).token_cache((cache.clone(), secret(1))))
 }
 
 async fn text(client: &Client) -> String {
@@ -121,12 +121,12 @@ async fn scopes_that_were_not_requested_are_kept_too() {
 #[tokio::test]
 async fn a_token_is_found_under_the_same_endpoint_customer_scopes_and_secret_only() {
     let (provider, clock, cache) = world(5).await;
-    let options = |number| provider.options(&clock).token_cache(cache.clone(), secret(number));
+    let options = |number| provider.options(&clock).token_cache((cache.clone(), secret(number)));
     text(&provider.client_with(options(1))).await;
     let elsewhere = format!("{}/elsewhere/auth", provider.url());
     let other = bankrail_client::Credentials::new("OTHER".parse().unwrap(), KEY.clone(), "k");
     for (name, client) in [
-        ("endpoint", provider.client_with(options(1).auth_url(elsewhere))),
+        ("endpoint", provider.client_with(options(1).auth_url(&elsewhere))),
         ("scopes", provider.client_with(options(1).scopes("A".parse().unwrap()))),
         ("customer", Client::new(other, provider.url(), options(1)).unwrap()),
         ("secret", provider.client_with(options(2))),
@@ -217,7 +217,7 @@ async fn a_cache_that_fails_costs_nothing_but_its_use() {
 async fn no_token_is_seen_in_the_cache_in_the_log_or_in_print() {
     let log = Log::start();
     let (provider, clock, cache) = world(1).await;
-    let options = || provider.options(&clock).token_cache(cache.clone(), secret(b'S'));
+    let options = || provider.options(&clock).token_cache((cache.clone(), secret(b'S')));
     let clients = [provider.client_with(options()), provider.client_with(options())];
     for client in &clients {
         text(client).await;
@@ -255,7 +255,7 @@ async fn clients_that_start_at_once_make_a_call_each_within_the_limits() {
     let counters = Arc::new(MemoryCounters::default());
     clock.advance(Duration::from_millis(200)); // not near the boundary of a window
     let options = || {
-        let options = provider.options(&clock).token_cache(cache.clone(), secret(1));
+        let options = provider.options(&clock).token_cache((cache.clone(), secret(1)));
         options.counters(counters.clone()).pacing(Pacing::default())
     };
     let clients = [0; 3].map(|_| provider.client_with(options()));
@@ -323,7 +323,7 @@ async fn with_a_cache_in_the_same_file_a_crash_loop_costs_a_token_for_each_lifet
     provider.statements((0..25).map(|_| Reply::page(0, None)));
     for start in 0..100 {
         let store = opened(&folder);
-        let options = provider.options(&clock).counters(store.clone()).token_cache(store, secret(1));
+        let options = provider.options(&clock).counters(store.clone()).token_cache((store, secret(1)));
         let client = provider.client_with(options);
         assert_eq!(client.statements().page(&request()).await.is_ok(), start < 25, "start {start}");
         clock.advance(seconds(30));
@@ -337,7 +337,7 @@ async fn ten_restarts_over_one_file_cost_one_token() {
     let folder = tempfile::tempdir().unwrap();
     let restarted = || {
         let store = opened(&folder);
-        provider.client_with(provider.options(&clock).counters(store.clone()).token_cache(store, secret(1)))
+        provider.client_with(provider.options(&clock).counters(store.clone()).token_cache((store, secret(1))))
     };
     for _ in 0..10 {
         assert_eq!(text(&restarted()).await, token_text(1));

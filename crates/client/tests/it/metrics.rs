@@ -3,7 +3,7 @@
 use crate::provider::{Provider, Reply, request};
 use crate::receivers::{deliver, delivery, message, options, receivers_with, seal, send};
 use bankrail_client::receivers::{Delivery, HandlerError, Handlers};
-use bankrail_client::{NewEntries, PolledAccount, Poller};
+use bankrail_client::{NewEntries, PolledAccount, Poller, PollerOptions};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::{MandateNotification, MessageKind, PaymentOutcome};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
@@ -71,7 +71,8 @@ async fn polls_are_counted_by_what_became_of_them() {
     let account = request().account().unwrap();
     let accounts = [PolledAccount::new(account.clone())];
     let seen = Arc::new(MemoryStore::new());
-    let poller = Poller::new(client.statements(), seen, accounts, |_: NewEntries| std::future::ready(Ok(())));
+    let handler = |_: NewEntries| std::future::ready(Ok(()));
+    let poller = Poller::new(client.statements(), seen, accounts, handler, PollerOptions::new());
     for _ in 0..3 {
         poller.run_due().await;
         clock.advance(Duration::from_secs(600));
@@ -136,7 +137,7 @@ async fn requests_for_keys_are_counted_the_first_one_too() {
     let recorder = DebuggingRecorder::new();
     let snapshotter = recorder.snapshotter();
     let _guard = metrics::set_default_local_recorder(&recorder);
-    let options = JwksUrlOptions::new().danger_allow_http_on_loopback();
+    let options = JwksUrlOptions::new().danger_allow_http_on_loopback(true);
     // Nobody listens there.
     JwksUrl::fetch("http://127.0.0.1:1/keys", options).await.unwrap_err();
     assert_counted(&counted(&snapshotter), &[("bankrail_key_fetches_total{outcome=failed}", 1.0)]);

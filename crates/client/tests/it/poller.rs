@@ -8,7 +8,7 @@ use axum::http::{StatusCode, Uri};
 use bankrail_client::{Client, ClientOptions, Credentials, NewEntries, PolledAccount, Poller, PollerOptions};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::Policy;
-use bankrail_statement::{AccountId, Cursor, MaxEntries, Page, StatementRequest, StatementResponse};
+use bankrail_statement::{AccountId, Cursor, MaxEntries, Page, PollOptions, StatementRequest, StatementResponse};
 use bankrail_stores::sqlite::{SqliteStore, Transaction, Work, rusqlite};
 use bankrail_values::ManualClock;
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ impl Bank {
         tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         let clock = Arc::new(ManualClock::new(start()));
         let options = ClientOptions::new()
-            .danger_allow_http_on_loopback()
+            .danger_allow_http_on_loopback(true)
             .statement_limits(Policy::unlimited())
             .token_limits(Policy::unlimited())
             .clock(clock.clone());
@@ -177,8 +177,8 @@ fn poller(client: &Client, store: &Arc<SqliteStore>, most: u16) -> Poller {
         let account = PolledAccount::new(AccountId::parse(id).unwrap()).every(Duration::from_secs(60));
         account.max_entries(MaxEntries::new(most).unwrap())
     };
-    let options = PollerOptions::new().full_walk_every(Duration::from_secs(300));
-    Poller::transactional(client.statements(), store.clone(), ACCOUNTS.map(account), pay).with_options(options)
+    let options = PollerOptions::new().walks(PollOptions::new().full_walk_every(Duration::from_secs(300)));
+    Poller::transactional(client.statements(), store.clone(), ACCOUNTS.map(account), pay, options)
 }
 
 /// Pseudo-random numbers (SplitMix64).
@@ -283,7 +283,7 @@ async fn work_that_fails_undoes_the_record() {
     let store = store().await;
     bank.change(ACCOUNTS[0], |entries| entries.push((1, None)));
     let accounts = [PolledAccount::new(AccountId::parse(ACCOUNTS[0]).unwrap())];
-    let poller = Poller::transactional(client.statements(), store.clone(), accounts, |new: NewEntries| async move {
+    let handler = |new: NewEntries| async move {
         let fails = new.attempt < 3;
         Ok(Work::new(move |transaction| {
             insert(transaction, &new)?;
@@ -293,7 +293,8 @@ async fn work_that_fails_undoes_the_record() {
                 Ok::<_, Box<dyn std::error::Error + Send + Sync>>(())
             }
         }))
-    });
+    };
+    let poller = Poller::transactional(client.statements(), store.clone(), accounts, handler, PollerOptions::new());
     for paid_so_far in [0, 0, 1, 1] {
         poller.run_due().await;
         assert_eq!(paid(&store).await.len(), paid_so_far);
@@ -309,7 +310,8 @@ async fn logs_say_what_is_waited_for_and_name_no_account() {
     bank.change(ACCOUNTS[0], |entries| entries.push((471147114, None)));
     let accounts = ACCOUNTS.map(|account| PolledAccount::new(AccountId::parse(account).unwrap()));
     let [first, second] = accounts;
-    let poller = Poller::transactional(client.statements(), store, [first.label("main"), second], pay);
+    let poller =
+        Poller::transactional(client.statements(), store, [first.label("main"), second], pay, PollerOptions::new());
     let log = Log::start();
     let said = async {
         while !log.text().contains("reason=interval") {
@@ -333,7 +335,8 @@ async fn an_unknown_account_is_stopped_and_says_so() {
     provider.tokens([Reply::token(1, 3600)]).statements([Reply::new(404, error)]);
     let store = store().await;
     let account = AccountId::parse(ACCOUNTS[0]).unwrap();
-    let poller = Poller::transactional(client.statements(), store, [PolledAccount::new(account.clone())], pay);
+    let accounts = [PolledAccount::new(account.clone())];
+    let poller = Poller::transactional(client.statements(), store, accounts, pay, PollerOptions::new());
     let log = Log::start();
     assert_eq!(poller.run_due().await, 0);
     let Some(bankrail_client::AccountState::Stopped(error)) = poller.state(&account) else { panic!("it is stopped") };

@@ -174,7 +174,7 @@ impl Provider {
     }
 
     pub(crate) fn options(&self, clock: &Arc<ManualClock>) -> ClientOptions {
-        ClientOptions::new().danger_allow_http_on_loopback().pacing(Pacing::Fail).clock(clock.clone())
+        ClientOptions::new().danger_allow_http_on_loopback(true).pacing(Pacing::Fail).clock(clock.clone())
     }
 
     pub(crate) fn client_with(&self, options: ClientOptions) -> Client {

@@ -290,7 +290,7 @@ async fn an_inbox_that_forgets_by_itself_bounds_the_age() {
     let day = Duration::from_secs(86_400);
     let inbox = || {
         let options = RedisInboxOptions::new().retention(7 * day).timeout(Duration::from_millis(50));
-        Arc::new(RedisInbox::open("redis://127.0.0.1:1/", options, Default::default()).unwrap())
+        Arc::new(RedisInbox::open("redis://127.0.0.1:1/", options).unwrap())
     };
     let kind = MessageKind::PaymentOutcome;
     let (old, young) = (message(kind).replace("2026-11-21", "2026-11-13"), message(kind));

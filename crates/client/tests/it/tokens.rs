@@ -46,7 +46,7 @@ async fn audience_scopes_and_jti_are_settings() {
     provider.tokens([Reply::token(1, 3600)]);
     let options = provider.options(&clock).audience("https://auth.example.com/x").scopes("A B".parse().unwrap());
     let auth = format!("{}/elsewhere/auth", provider.url());
-    let options = options.jti(false).assertion_lifetime(seconds(60)).auth_url(auth);
+    let options = options.jti(false).assertion_lifetime(seconds(60)).auth_url(&auth);
     let client = provider.client_with(options);
     assert_eq!(client.tokens().token().await.unwrap().scopes.to_string(), "A B");
     let call = &provider.calls()[0];
@@ -454,7 +454,7 @@ async fn nobody_there() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let client = provider.client_with(provider.options(&clock).auth_url(format!("http://{address}/v1.0/auth")));
+    let client = provider.client_with(provider.options(&clock).auth_url(&format!("http://{address}/v1.0/auth")));
     let error = client.tokens().token().await.unwrap_err();
     assert!(matches!(&error, TokenError::Transport(ExchangeError::Connect(_))), "{error:?}");
     assert!(error.is_retryable());

@@ -1,7 +1,7 @@
 //! A biller, tested in the way in which a user would: statements imported once, payments handled once.
 
 use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
-use bankrail_client::{NewEntries, PolledAccount, Poller};
+use bankrail_client::{NewEntries, PolledAccount, Poller, PollerOptions};
 use bankrail_emulator::{Booking, Endpoint, FakeBank, Fault};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::PaymentOutcome;
@@ -19,7 +19,8 @@ async fn a_biller_is_tested_in_a_few_lines() -> Result<(), Box<dyn Error>> {
         new.entries.iter().for_each(|new| import.lock().unwrap().push(new.entry.narrative()));
         async { Ok(()) }
     };
-    let poller = Poller::new(bank.client().statements(), store.clone(), [PolledAccount::new(account.clone())], handler);
+    let accounts = [PolledAccount::new(account.clone())];
+    let poller = Poller::new(bank.client().statements(), store.clone(), accounts, handler, PollerOptions::new());
     // Two payments that nothing tells apart are two, and no poll imports one twice.
     let dues = Booking::new("10.00 AUD").narrative("dues").without_reference();
     bank.book(&account, &dues);

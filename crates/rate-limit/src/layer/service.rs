@@ -96,15 +96,9 @@ impl LimitLayer {
         limiter: Arc<Limiter>,
         clock: Arc<dyn Clock>,
         key: impl Fn(&Parts) -> Option<LimitKey> + Send + Sync + 'static,
+        options: LimitLayerOptions,
     ) -> Self {
-        Self { limiter, clock, key: Arc::new(key), options: LimitLayerOptions::default() }
-    }
-
-    /// Replaces the options.
-    #[must_use]
-    pub fn with_options(mut self, options: LimitLayerOptions) -> Self {
-        self.options = options;
-        self
+        Self { limiter, clock, key: Arc::new(key), options }
     }
 
     /// The headers to add to the answer, or the refusal.

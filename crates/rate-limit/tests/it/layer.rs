@@ -5,6 +5,7 @@ use bankrail_rate_limit::layer::{LimitKey, LimitLayer, LimitLayerOptions, Refusa
 use bankrail_rate_limit::{CallType, Charge, CounterStore, Decision, Limiter, Limits, OnStoreError};
 use bankrail_values::{ManualClock, StoreErrorKind, StoreFuture};
 use bytes::Bytes;
+use http::request::Parts;
 use http::{HeaderMap, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -54,11 +55,11 @@ impl Answer {
 impl World {
     fn new(limiter: Limiter, options: LimitLayerOptions) -> Self {
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
-        let layer = LimitLayer::new(Arc::new(limiter), Arc::clone(&clock) as _, |request| {
+        let key = |request: &Parts| {
             let customer = request.headers.get("customer")?.to_str().ok()?;
             Some(LimitKey::new(customer, CallType::PaymentInstruction))
-        });
-        Self { layer: layer.with_options(options), clock }
+        };
+        Self { layer: LimitLayer::new(Arc::new(limiter), Arc::clone(&clock) as _, key, options), clock }
     }
 
     async fn ask(&self, customer: Option<&str>) -> Answer {

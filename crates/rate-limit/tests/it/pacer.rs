@@ -36,12 +36,16 @@ fn paused(test: impl Future<Output = ()>) {
 
 /// A pacer with the default options.
 fn by_default(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
-    Pacer::new(CallType::Payment, policy, clock)
+    with_options(policy, clock, PacerOptions::new())
+}
+
+fn with_options(policy: Policy, clock: Arc<dyn Clock>, options: PacerOptions) -> Pacer {
+    Pacer::new(CallType::Payment, policy, clock, options)
 }
 
 /// A pacer that waits as long as necessary.
 fn paced(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
-    by_default(policy, clock).with_options(PacerOptions::new().pacing(Pacing::Wait))
+    with_options(policy, clock, PacerOptions::new().pacing(Pacing::Wait))
 }
 
 const GUARD: i64 = 100;
@@ -49,7 +53,7 @@ const GUARD: i64 = 100;
 async fn bank_never_refuses(policy: Policy, start: i64, offsets: Vec<i64>) {
     let clock = clock(start);
     let options = PacerOptions::new().pacing(Pacing::Wait).guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
-    let pacer = paced(policy, clock.clone()).with_options(options);
+    let pacer = with_options(policy, clock.clone(), options);
     let mut arrivals = Vec::new();
     for offset in offsets {
         pacer.acquire(1).await.unwrap();
@@ -137,8 +141,8 @@ async fn a_refusal_that_came_all_the_same_is_honoured_by_those_who_wait_too() {
 }
 
 fn statements(pacing: Pacing, clock: Arc<dyn Clock>) -> Pacer {
-    Pacer::new(CallType::Statement, default_limits(CallType::Statement), clock)
-        .with_options(PacerOptions::new().pacing(pacing))
+    let options = PacerOptions::new().pacing(pacing);
+    Pacer::new(CallType::Statement, default_limits(CallType::Statement), clock, options)
 }
 
 /// Specification: "Limits", 25 statements an hour.
@@ -176,7 +180,7 @@ async fn a_bound_on_waiting_counts_the_wait_behind_others() {
     let clock = clock(30_000);
     let two = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]);
     let options = PacerOptions::new().pacing(Pacing::WaitUpTo(Duration::from_secs(40)));
-    let pacer = Arc::new(paced(two, clock.clone()).with_options(options));
+    let pacer = Arc::new(with_options(two, clock.clone(), options));
     pacer.acquire(1).await.unwrap();
     let in_front = tokio::spawn({
         let pacer = Arc::clone(&pacer);
@@ -213,10 +217,10 @@ async fn whoever_wants_no_waiting_is_told_when() {
 async fn two_pacers_spend_one_limit() {
     let clock = clock(30_000);
     let counters = Arc::new(MemoryCounters::default());
-    let shared = |customer| PacerOptions::new().counters(counters.clone(), customer);
+    let shared = |customer| PacerOptions::new().counters(counters.clone()).customer(customer);
     let three = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 3)]);
-    let pacers = [0, 1].map(|_| paced(three, clock.clone()).with_options(shared("C")));
-    let other = paced(three, clock.clone()).with_options(shared("D"));
+    let pacers = [0, 1].map(|_| with_options(three, clock.clone(), shared("C")));
+    let other = with_options(three, clock.clone(), shared("D"));
     let mut times = Vec::new();
     for round in 0..5 {
         pacers[round % 2].acquire(1).await.unwrap();

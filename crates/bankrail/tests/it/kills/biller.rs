@@ -9,7 +9,7 @@ use bankrail_client::{
 use bankrail_http::serve::Server;
 use bankrail_mailbox::Schedule;
 use bankrail_rate_limit::Policy;
-use bankrail_statement::MaxEntries;
+use bankrail_statement::{MaxEntries, PollOptions};
 use bankrail_stores::sqlite::{SqliteInbox, SqliteStore, Work, rusqlite};
 use bankrail_webhook::QueryNotification;
 use std::convert::Infallible;
@@ -69,11 +69,11 @@ async fn poll(found: &Surroundings, store: SqliteStore) -> Infallible {
         .tls_roots(TlsRoots::OnlyPem(found.certificate()))
         .token_limits(Policy::unlimited())
         .statement_limits(Policy::unlimited())
-        .token_cache(store.clone(), TokenCacheSecret::from_bytes([7; 32]));
+        .token_cache((store.clone(), TokenCacheSecret::from_bytes([7; 32])));
     let client = Client::new(credentials, &format!("https://localhost:{}", found.bank_port), options).unwrap();
     let account = PolledAccount::new(found.account.clone()).every(Duration::from_secs(1));
     let accounts = [account.max_entries(MaxEntries::new(20).unwrap())];
-    let poller = Poller::transactional(client.statements(), store, accounts, |new: NewEntries| async move {
+    let import = |new: NewEntries| async move {
         Ok(Work::new(move |transaction| {
             for new in new.entries {
                 let reference = new.entry.references().next().map(|(_, text)| text.to_owned());
@@ -82,9 +82,11 @@ async fn poll(found: &Surroundings, store: SqliteStore) -> Infallible {
             print("working");
             Ok::<_, rusqlite::Error>(())
         }))
-    });
+    };
     let schedule = Schedule::new(std::iter::repeat_n(Duration::from_millis(200), 10_000), 50);
-    let poller = poller.with_options(PollerOptions::new().retry_schedule(schedule).max_pages(100_000));
+    let walks = PollOptions::new().max_pages(100_000);
+    let options = PollerOptions::new().retry_schedule(schedule).walks(walks);
+    let poller = Poller::transactional(client.statements(), store, accounts, import, options);
     loop {
         poller.run_due().await;
         if poller.status()[0].last_poll.is_some() {

@@ -145,18 +145,13 @@ impl SenderKeys for KeyFolder {
     fn renew(&self, since: std::time::Instant) -> RenewFuture<'_> {
         Box::pin(async move {
             let mut renewals = self.0.renewals.lock().await;
-            if renewals.read.is_some_and(|read| read.into_std() >= since) {
-                return true;
+            if renewals.read < Some(since.into()) && renewals.tried.is_none_or(|at| at.elapsed() >= RENEW_EVERY) {
+                renewals.tried = Some(Instant::now());
+                if self.reload_and_log().await {
+                    renewals.read = Some(Instant::now());
+                }
             }
-            if renewals.tried.is_some_and(|tried| tried.elapsed() < RENEW_EVERY) {
-                return false;
-            }
-            renewals.tried = Some(Instant::now());
-            let read = self.reload_and_log().await;
-            if read {
-                renewals.read = Some(Instant::now());
-            }
-            read
+            renewals.read >= Some(since.into())
         })
     }
 }
@@ -355,10 +350,8 @@ fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
         from_set(&JwkSet::parse(&text).map_err(|error| KeyFileFault::key(&error))?)
     } else {
         let jwk = Jwk::parse(&text).map_err(|error| KeyFileFault::key(&error))?;
-        (
-            vec![VerifyingKey::from_jwk(&jwk, &KeyOptions::default()).map_err(|error| KeyFileFault::key(&error))?],
-            Vec::new(),
-        )
+        let key = VerifyingKey::from_jwk(&jwk, &KeyOptions::default());
+        (vec![key.map_err(|error| KeyFileFault::key(&error))?], Vec::new())
     };
     if let ([key], true, Some(name)) = (keys.as_mut_slice(), in_folder, file.file_stem())
         && key.kid().is_none()

@@ -1,10 +1,11 @@
 //! Keys from an address.
 
 use super::{RenewFuture, SenderKeys};
+use crate::ExchangeError;
 use crate::http_client::{HttpClientError, HttpClientOptions};
 use crate::measure;
 use bankrail_http::tls::{TlsError, TlsRoots};
-use bankrail_http::{AddressError, BodyError, BodyReader, EndpointUrl};
+use bankrail_http::{AddressError, BodyReader, EndpointUrl};
 use bankrail_jose::{JwkSet, KeyError, KeyOptions, KeySet, KeySetError, VerifyingKey};
 use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -26,7 +27,7 @@ const MAX_ETAG: usize = 256;
 ///
 /// - Only https, with a bounded answer and no redirects.
 /// - The keys are fetched again when they are older than the answer's `Cache-Control: max-age` allows, within bounds
-///   ([`JwksUrlOptions::age`]); an `ETag` is sent back. [`JwksUrl::run`] does that.
+///   ([`JwksUrlOptions::least_age`], [`JwksUrlOptions::most_age`]); an `ETag` is sent back. [`JwksUrl::run`] does that.
 /// - When a message is signed under an unknown `kid`, they are fetched at once, but not more often than
 ///   [`JwksUrlOptions::refetch`] says.
 /// - If the address fails, the keys at hand are used on.
@@ -39,7 +40,7 @@ const MAX_ETAG: usize = 256;
 ///
 /// # async fn example(mine: bankrail_jose::DecryptionKey) -> Result<(), Box<dyn std::error::Error>> {
 /// let theirs = JwksUrl::fetch("https://bank.example/keys.jwks", JwksUrlOptions::new()).await?;
-/// let opener = Opener::new(mine, theirs.keys(), OpenOptions::new());
+/// let opener = Opener::new(mine, theirs.keys(), OpenOptions::customer());
 /// let options = ReceiversOptions::new().sender_keys(Arc::new(theirs.clone()));
 /// tokio::spawn(async move { theirs.run(std::future::pending()).await });
 /// # let _ = (opener, options);
@@ -80,10 +81,10 @@ impl JwksUrl {
     /// # Errors
     /// [`JwksUrlError`] if the address or an option is unusable, the address does not answer, or no key is usable.
     pub async fn fetch(url: &str, options: JwksUrlOptions) -> Result<Self, JwksUrlError> {
-        let url = EndpointUrl::check(url, options.http_on_loopback).map_err(JwksUrlError::Address)?;
+        let url = EndpointUrl::check(url, options.danger_allow_http_on_loopback).map_err(JwksUrlError::Address)?;
         let http = HttpClientOptions {
-            roots: options.roots.as_ref(),
-            http_on_loopback: options.http_on_loopback,
+            roots: options.tls_roots.as_ref(),
+            http_on_loopback: options.danger_allow_http_on_loopback,
             all_http: url.is_plain_http(),
             connect_timeout: options.timeout,
         };
@@ -133,28 +134,25 @@ impl JwksUrl {
     async fn fetch_again(&self, state: &mut State) -> bool {
         let Inner { url, http, options, keys, .. } = &*self.0;
         state.tried = Instant::now();
-        let replaced = match get(http, url, options, state.etag.as_ref()).await {
-            Ok(Fetched { keys: None, fresh_for, .. }) => {
-                measure::keys_fetched("unchanged");
-                state.expires = Instant::now() + fresh_for;
-                return false;
+        let outcome = get(http, url, options, state.etag.as_ref()).await.and_then(|fetched| {
+            let Fetched { keys: fetched, etag, fresh_for } = fetched;
+            let replaced = fetched.is_some();
+            if let Some(fetched) = fetched {
+                keys.replace(fetched).map_err(JwksUrlError::KeySet)?;
+                (state.etag, state.read) = (etag, Instant::now());
             }
-            Ok(Fetched { keys: Some(fetched), etag, fresh_for }) => keys.replace(fetched).map(|()| {
-                state.etag = etag;
-                state.read = Instant::now();
-                state.expires = Instant::now() + fresh_for;
-            }),
-            Err(error) => {
-                measure::keys_fetched("failed");
-                tracing::warn!(%error, "the verifying keys were not fetched, those at hand are used on");
-                return false;
-            }
-        };
-        measure::keys_fetched(if replaced.is_ok() { "fetched" } else { "failed" });
-        if let Err(error) = &replaced {
+            state.expires = Instant::now() + fresh_for;
+            Ok(replaced)
+        });
+        measure::keys_fetched(match outcome {
+            Ok(true) => "fetched",
+            Ok(false) => "unchanged",
+            Err(_) => "failed",
+        });
+        let failed = |error: &JwksUrlError| {
             tracing::warn!(%error, "the verifying keys were not fetched, those at hand are used on");
-        }
-        replaced.is_ok()
+        };
+        outcome.inspect_err(failed).unwrap_or(false)
     }
 }
 
@@ -179,78 +177,33 @@ impl fmt::Debug for JwksUrl {
 /// The longest time of an option: an instant that far away must exist.
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 
-/// Options of a [`JwksUrl`].
-#[derive(Clone, Debug)]
-pub struct JwksUrlOptions {
-    timeout: Duration,
-    refetch: Duration,
-    least_age: Duration,
-    most_age: Duration,
-    roots: Option<TlsRoots>,
-    http_on_loopback: bool,
-}
-
-impl Default for JwksUrlOptions {
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(5),
-            refetch: Duration::from_secs(60),
-            least_age: Duration::from_secs(300),
-            most_age: Duration::from_secs(86_400),
-            roots: None,
-            http_on_loopback: false,
-        }
+bankrail_values::options! {
+    /// Options of a [`JwksUrl`].
+    #[derive(Clone, Debug)]
+    pub struct JwksUrlOptions {
+        /// The maximum duration of a fetch. Default: 5 s, so that a delivery that waits for it is answered in time.
+        timeout: Duration = Duration::from_secs(5),
+        /// The least time between two fetches, after a failure and for unknown `kid`s: whoever has our encryption key
+        /// can send one. At least 1 s, at most a year. Default: 60 s.
+        refetch(Duration => |interval| interval.clamp(Duration::from_secs(1), LONGEST)): Duration = Duration::from_secs(60),
+        /// For how long the keys of one answer are used at least, whatever its `Cache-Control` says; at most a year.
+        /// Default: 5 minutes.
+        least_age(Duration => |age| age.min(LONGEST)): Duration = Duration::from_secs(300),
+        /// For how long the keys of one answer are used at most; at most a year, and not less than
+        /// [`JwksUrlOptions::least_age`]. An answer without `max-age` is used for an hour within these bounds. Default:
+        /// a day.
+        most_age(Duration => |age| age.min(LONGEST)): Duration = Duration::from_secs(86_400),
+        /// The certificate authorities to trust. Default: those of the operating system.
+        tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
+        /// Whether http is allowed on loopback addresses, for tests. Default: no.
+        danger_allow_http_on_loopback: bool = false,
     }
 }
 
 impl JwksUrlOptions {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The maximum duration of a fetch. Default: 5 s, so that a delivery that waits for it is answered in time.
-    #[must_use]
-    pub fn timeout(mut self, longest: Duration) -> Self {
-        self.timeout = longest;
-        self
-    }
-
-    /// The least time between two fetches, after a failure and for unknown `kid`s: whoever has our encryption key can
-    /// send one. At least 1 s, at most a year. Default: 60 s.
-    #[must_use]
-    pub fn refetch(mut self, interval: Duration) -> Self {
-        self.refetch = interval.clamp(Duration::from_secs(1), LONGEST);
-        self
-    }
-
-    /// For how long the keys of one answer are used, at least and at most, whatever its `Cache-Control` says. Default:
-    /// 5 minutes to a day. Both are at most a year. An answer without `max-age` is used for an hour within these
-    /// bounds.
-    #[must_use]
-    pub fn age(mut self, least: Duration, most: Duration) -> Self {
-        (self.least_age, self.most_age) = (least.min(LONGEST), most.max(least).min(LONGEST));
-        self
-    }
-
-    /// The certificate authorities to trust. Default: those of the operating system.
-    #[must_use]
-    pub fn roots(mut self, roots: TlsRoots) -> Self {
-        self.roots = Some(roots);
-        self
-    }
-
-    /// Allows http on loopback addresses, for tests.
-    #[must_use]
-    pub fn danger_allow_http_on_loopback(mut self) -> Self {
-        self.http_on_loopback = true;
-        self
-    }
-
     fn fresh_for(&self, headers: &HeaderMap) -> Duration {
         const USUAL: Duration = Duration::from_secs(3600);
-        max_age(headers).unwrap_or(USUAL).clamp(self.least_age, self.most_age)
+        max_age(headers).unwrap_or(USUAL).min(self.most_age).max(self.least_age)
     }
 }
 
@@ -264,26 +217,17 @@ pub enum JwksUrlError {
     /// The trusted certificates are unusable.
     #[error("address of the keys: {0}")]
     Tls(TlsError),
-    /// The address was not reached, or did not answer completely.
-    #[error("the address of the keys gave no complete answer")]
+    /// The HTTP client could not be set up.
+    #[error("the HTTP client could not be set up")]
     Http(#[source] Box<dyn Error + Send + Sync>),
-    /// No complete answer came in time.
-    #[error("the address of the keys gave no complete answer within {after:?}")]
-    TimedOut {
-        /// The time allowed.
-        after: Duration,
-    },
+    /// No complete answer.
+    #[error("no answer from the address of the keys")]
+    Exchange(#[source] ExchangeError),
     /// Another status than 200.
     #[error("address of the keys: expected status 200, found {found}")]
     Status {
         /// The status.
         found: u16,
-    },
-    /// The answer is too large.
-    #[error("address of the keys: expected at most {max} bytes, found more")]
-    TooLarge {
-        /// The most bytes.
-        max: usize,
     },
     /// The answer is not a JWK set.
     #[error("address of the keys: expected a JWK set: {0}")]
@@ -307,7 +251,7 @@ async fn get(
         if let Some(etag) = etag {
             request = request.header(IF_NONE_MATCH, etag.clone());
         }
-        let response = request.send().await.map_err(|error| JwksUrlError::Http(Box::new(error.without_url())))?;
+        let response = request.send().await.map_err(|error| JwksUrlError::Exchange(ExchangeError::from_send(error)))?;
         let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
         let fresh_for = options.fresh_for(&head.headers);
         if etag.is_some() && head.status == StatusCode::NOT_MODIFIED {
@@ -317,16 +261,12 @@ async fn get(
             return Err(JwksUrlError::Status { found: head.status.as_u16() });
         }
         let read = BodyReader::new(&head.headers, body).read(MAX_BYTES, options.timeout).await;
-        let body = read.map_err(|error| match error {
-            BodyError::TooLarge { limit } => JwksUrlError::TooLarge { max: limit },
-            BodyError::TimedOut { after } => JwksUrlError::TimedOut { after },
-            other => JwksUrlError::Http(Box::new(other)),
-        })?;
+        let body = read.map_err(|error| JwksUrlError::Exchange(ExchangeError::from_body(error, head.status)))?;
         let text = std::str::from_utf8(&body).map_err(|_| JwksUrlError::NotText)?;
         let etag = head.headers.get(ETAG).filter(|etag| etag.len() <= MAX_ETAG).cloned();
         Ok(Fetched { keys: Some(usable(text)?), etag, fresh_for })
     };
-    let timed_out = |_| JwksUrlError::TimedOut { after: options.timeout };
+    let timed_out = |_| JwksUrlError::Exchange(ExchangeError::TimedOut { after: options.timeout });
     tokio::time::timeout(options.timeout, getting).await.map_err(timed_out)?
 }
 
@@ -366,7 +306,7 @@ mod tests {
 
     #[test]
     fn an_age_is_read_and_bounded() {
-        let options = JwksUrlOptions::new().age(Duration::from_secs(60), Duration::from_secs(600));
+        let options = JwksUrlOptions::new().least_age(Duration::from_secs(60)).most_age(Duration::from_secs(600));
         for (control, expected) in [
             (None, 600),
             (Some("public, Max-Age=120"), 120),

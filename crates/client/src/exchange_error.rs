@@ -1,7 +1,6 @@
 //! Errors of an HTTP exchange.
 
 use bankrail_http::BodyError;
-use bankrail_values::excerpt;
 use http::StatusCode;
 use std::error::Error;
 use std::sync::Arc;
@@ -12,11 +11,6 @@ pub(crate) type Cause = Arc<dyn Error + Send + Sync>;
 
 pub(crate) fn cause(error: impl Into<Box<dyn Error + Send + Sync>>) -> Cause {
     Arc::from(error.into())
-}
-
-/// The end of an error's text: the code, if there is one. A code that is in no list is the peer's text.
-pub(crate) fn after_comma(code: &Option<impl ToString>) -> String {
-    code.as_ref().map(|code| format!(", {}", excerpt(&code.to_string()))).unwrap_or_default()
 }
 
 /// No complete answer came. No variant and no cause shows an address, a header or a body.
