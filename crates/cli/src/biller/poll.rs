@@ -3,14 +3,15 @@
 use super::event::{Event, Trouble};
 use super::journal::{Journal, Teller};
 use super::keep;
-use crate::connection::{statement_failure, token_failure};
-use crate::failure::{Failure, Outcome, causes};
+use crate::connection::statement_failure;
+use crate::failure::{Outcome, causes};
 use crate::text::counted;
 use bankrail::client::{
     AccountState, AccountStatus, Client, NewEntries, PollError, PolledAccount, Poller, PollerOptions, StatementError,
     WaitReason,
 };
 use bankrail::http::serve::Shutdown;
+use bankrail::rate_limit::CallType;
 use bankrail::statement::AccountId;
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{Clock as _, SystemClock, Timestamp};
@@ -18,8 +19,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The statement calls of an hour (Specification: "Limits").
-const CALLS_AN_HOUR: u64 = 25;
 /// The seconds between two polls of an account.
 const USUAL_INTERVAL: u64 = 600;
 /// How long what is known of an entry is kept after its booking day.
@@ -45,12 +44,13 @@ struct Told {
 /// The seconds between two polls of an account: those given, or as many as keep within the calls of an hour.
 pub(super) fn interval(given: Option<u64>, accounts: usize) -> u64 {
     let accounts = u64::try_from(accounts).unwrap_or(u64::MAX);
-    let needed = accounts.saturating_mul(3600).div_ceil(CALLS_AN_HOUR);
+    let allowed = CallType::Statement.default_windows().first().map_or(u64::MAX, |hour| hour.limit().into());
+    let needed = accounts.saturating_mul(3600).div_ceil(allowed);
     let every = given.unwrap_or(USUAL_INTERVAL.max(needed));
     let calls = accounts.saturating_mul(3600) / every.max(1);
-    if calls > CALLS_AN_HOUR {
+    if calls > allowed {
         crate::log(format_args!(
-            "{} every {every} s: {calls} calls an hour, and {CALLS_AN_HOUR} are allowed by default; polls come later",
+            "{} every {every} s: {calls} calls an hour, and {allowed} are allowed by default; polls come later",
             counted(accounts, "account", "accounts")
         ));
     }
@@ -112,46 +112,45 @@ impl Polling {
 fn news(status: &AccountStatus, told: &mut Told) -> Vec<Event> {
     let mut events = Vec::new();
     if let Some(failure) = &status.last_failure
-        && told.failure != Some(failure.at)
+        && told.failure.replace(failure.at) != Some(failure.at)
     {
-        told.failure = Some(failure.at);
+        let of_token = matches!(*failure.error, StatementError::Token(_));
         let trouble = of_statement(status, failure.at, "retrying", &failure.error, Some(failure.retry_at));
-        events.push(match &*failure.error {
-            StatementError::Token(_) => Event::Token(trouble),
-            _ => Event::Account(trouble),
-        });
+        events.push(if of_token { Event::Token(trouble) } else { Event::Account(trouble) });
     }
+    let now = SystemClock.now();
     match &status.state {
-        AccountState::Stopped(error) if !told.stopped => {
-            told.stopped = true;
-            let at = SystemClock.now();
+        AccountState::Stopped(error) if !std::mem::replace(&mut told.stopped, true) => {
             events.push(Event::Account(match &**error {
-                PollError::Statement(error) => of_statement(status, at, "stopped", error, None),
-                other => Trouble {
-                    error: Some(other.kind().to_owned()),
-                    detail: Some(causes(other)),
-                    ..trouble(status, at, "stopped", None)
-                },
+                PollError::Statement(error) => of_statement(status, now, "stopped", error, None),
+                other => trouble(status, now, "stopped", None, other.kind(), causes(other)),
             }));
         }
-        AccountState::Waiting { until, reason: WaitReason::RateLimit, .. } if told.waits_until != Some(*until) => {
-            told.waits_until = Some(*until);
-            let detail = Some("the limit of statement calls allows none before".to_owned());
-            let trouble = trouble(status, SystemClock.now(), "waiting", Some(*until));
-            events.push(Event::Account(Trouble { error: Some("held back".to_owned()), detail, ..trouble }));
+        AccountState::Waiting { until, reason: WaitReason::RateLimit, .. }
+            if told.waits_until.replace(*until) != Some(*until) =>
+        {
+            let detail = "the limit of statement calls allows none before".to_owned();
+            events.push(Event::Account(trouble(status, now, "waiting", Some(*until), "held back", detail)));
         }
         _ => {}
     }
     events
 }
 
-fn trouble(status: &AccountStatus, at: Timestamp, state: &str, until: Option<Timestamp>) -> Trouble {
+fn trouble(
+    status: &AccountStatus,
+    at: Timestamp,
+    state: &str,
+    until: Option<Timestamp>,
+    error: &str,
+    detail: String,
+) -> Trouble {
     Trouble {
         at,
         account: status.account.to_string(),
         state: state.to_owned(),
-        error: None,
-        detail: None,
+        error: Some(error.to_owned()),
+        detail: Some(detail),
         status: None,
         code: None,
         request_key: None,
@@ -166,23 +165,16 @@ fn of_statement(
     error: &StatementError,
     until: Option<Timestamp>,
 ) -> Trouble {
-    let (failure, kind, http, code) = match error {
-        StatementError::Token(error) => (token_failure(error), error.kind(), error.status(), None),
-        error => {
-            (statement_failure(error), error.kind(), error.status(), error.code().map(|code| code.as_str().to_owned()))
-        }
+    let (kind, http) = match error {
+        StatementError::Token(error) => (error.kind(), error.status()),
+        error => (error.kind(), error.status()),
     };
-    let detail = match failure {
-        Failure::Refused(line) | Failure::Unable(line) => Some(line),
-        Failure::Closed => None,
-    };
+    let detail = statement_failure(error).into_parts().0.unwrap_or_default();
     Trouble {
-        error: Some(kind.to_owned()),
-        detail,
         status: http,
-        code,
+        code: error.code().map(ToString::to_string),
         request_key: error.request_key(),
-        ..trouble(status, at, state, until)
+        ..trouble(status, at, state, until, kind, detail)
     }
 }
 

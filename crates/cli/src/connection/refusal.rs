@@ -7,111 +7,115 @@ use bankrail::client_assertion::token::TokenErrorCode;
 use bankrail::statement::ErrorCode;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
 
+/// What to do when the fault is the provider's.
+const LATER: &str = "try again later; the fault is the provider's";
+const SHOW: &str = "show the provider this line";
+
 /// The end of a command without a token.
 pub(crate) fn token_failure(error: &TokenError) -> Failure {
-    let key = key_text(error.request_key());
-    match error {
+    let (what, next) = match error {
         TokenError::Refused { status, code, description, .. } => {
             let code_text = code.as_ref().map_or_else(String::new, |code| format!(", {code}"));
             let described = description.as_ref().map_or_else(String::new, |text| format!(": {text}"));
-            Failure::refused(
-                format_args!("the token endpoint refused with status {status}{code_text}{described}{key}"),
-                after_refusal(*status, code.as_ref(), description.as_deref()),
-            )
+            let what = format!("the token endpoint refused with status {status}{code_text}{described}");
+            (what, after_refusal(*status, code.as_ref(), description.as_deref()))
         }
         TokenError::TooManyCalls { retry_at, .. } => {
-            Failure::refused(format_args!("the token endpoint counted too many calls{key}"), until(*retry_at))
+            ("the token endpoint counted too many calls".to_owned(), until(*retry_at))
         }
         TokenError::HeldBack { retry_at, .. } => {
-            Failure::refused("the limit of token calls allows none now", until(*retry_at))
+            ("the limit of token calls allows none now".to_owned(), until(*retry_at))
         }
-        TokenError::Transport(error) => unreached("token endpoint", error),
-        TokenError::Unavailable { .. } => {
-            Failure::refused(format_args!("{}{key}", causes(error)), "try again later; the fault is the provider's")
-        }
-        TokenError::Unexpected { .. } => Failure::refused(
-            format_args!("{}{key}", causes(error)),
-            "check the address of the token endpoint, and what stands between here and there",
-        ),
-        TokenError::Response { .. } => {
-            Failure::refused(format_args!("{}{key}", causes(error)), "show the provider this line")
-        }
-        _ => Failure::unable(causes(error), "correct what it says and try again"),
-    }
-}
-
-/// What to do about a refusal. The code names the kind of fault; some providers also describe it.
-fn after_refusal(status: u16, code: Option<&TokenErrorCode>, description: Option<&str>) -> String {
-    let says = description.unwrap_or_default().to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| says.contains(word));
-    if says(&["api key", "apikey", "api-key"]) {
-        return "check the API key and the name of its header".to_owned();
-    }
-    if code == Some(&TokenErrorCode::InvalidScope) {
-        return "ask for a scope that the customer has".to_owned();
-    }
-    if says(&["expired", "clock", "future", "too old", "too early"]) {
-        return format!("check the clock of this machine: it is {} here", now());
-    }
-    if says(&["audience", "\"aud\"", "'aud'"]) {
-        return "check the audience: it is what the provider has arranged, which need not be an address".to_owned();
-    }
-    if says(&["signature", "unknown key", "kid"]) {
-        return "check that the provider has the public half of the signing key: bankrail keys show FILE".to_owned();
-    }
-    if status == 401 {
-        // Whatever is wrong, a provider that keeps to the rules does not say.
-        return format!(
-            "check API key, customer code, audience, signing key and clock ({} here); bankrail assertion explain \
-             judges an assertion as a provider does",
-            now()
-        );
-    }
-    "compare the request with what the provider expects".to_owned()
+        TokenError::Transport(error) => return unreached("token endpoint", error),
+        TokenError::Unavailable { .. } => (causes(error), LATER.to_owned()),
+        TokenError::Unexpected { .. } => (causes(error), check_address("the token endpoint")),
+        TokenError::Response { .. } => (causes(error), SHOW.to_owned()),
+        _ => return Failure::unable(causes(error), "correct what it says and try again"),
+    };
+    Failure::refused(format_args!("{what}{}", key_text(error.request_key())), next)
 }
 
 /// The end of a command without a statement.
 pub(crate) fn statement_failure(error: &StatementError) -> Failure {
-    let key = key_text(error.request_key());
-    match error {
-        StatementError::Token(error) => token_failure(error),
+    let (what, next) = match error {
+        StatementError::Token(error) => return token_failure(error),
         StatementError::Service { status, code, title, .. } => {
             let code_text = code.as_ref().map_or_else(|| "no code".to_owned(), ToString::to_string);
             let title = title.as_ref().map_or_else(String::new, |title| format!(": {title}"));
-            let next = match code {
-                Some(code) if *code == ErrorCode::ACCOUNT_NOT_FOUND => {
-                    "check the account: it must be registered for this customer".to_owned()
-                }
-                Some(code) if *code == ErrorCode::VALIDATION => "show the provider this line".to_owned(),
-                _ if error.is_retryable() => {
-                    error.retry_at().map_or_else(|| "try again later; the fault is the provider's".to_owned(), until)
-                }
-                _ => "ask the provider what the code means".to_owned(),
+            let next = if error.is_account_not_found() {
+                "check the account: it must be registered for this customer".to_owned()
+            } else if code.as_ref() == Some(&ErrorCode::VALIDATION) {
+                SHOW.to_owned()
+            } else if error.is_retryable() {
+                error.retry_at().map_or_else(|| LATER.to_owned(), until)
+            } else {
+                "ask the provider what the code means".to_owned()
             };
-            Failure::refused(format_args!("the provider answered {code_text} (status {status}){title}{key}"), next)
+            (format!("the provider answered {code_text} (status {status}){title}"), next)
         }
-        StatementError::Unauthorized { .. } => Failure::refused(
-            format_args!("{}{key}", causes(error)),
-            "check that the customer has the scope of statements, and the API key",
-        ),
+        StatementError::Unauthorized { .. } => {
+            (causes(error), "check that the customer has the scope of statements, and the API key".to_owned())
+        }
         StatementError::TooManyCalls { retry_at, .. } => {
-            Failure::refused(format_args!("the provider counted too many statement calls{key}"), until(*retry_at))
+            ("the provider counted too many statement calls".to_owned(), until(*retry_at))
         }
         StatementError::HeldBack { retry_at, .. } => {
-            Failure::refused("the limit of statement calls allows none now", until(*retry_at))
+            ("the limit of statement calls allows none now".to_owned(), until(*retry_at))
         }
         StatementError::ReservedAccount { .. } | StatementError::Account(_) => {
-            Failure::unable(causes(error), "name an account that is registered for this customer")
+            return Failure::unable(causes(error), "name an account that is registered for this customer");
         }
-        StatementError::Transport(error) => unreached("statement endpoint", error),
-        StatementError::Unexpected { .. } => Failure::refused(
-            format_args!("{}{key}", causes(error)),
-            "check the address of the provider, and what stands between here and there",
-        ),
+        StatementError::Transport(error) => return unreached("statement endpoint", error),
+        StatementError::Unexpected { .. } => (causes(error), check_address("the provider")),
         StatementError::Reply { .. } | StatementError::Payload(_) | StatementError::Walk(_) => {
-            Failure::refused(format_args!("{}{key}", causes(error)), "show the provider this line")
+            (causes(error), SHOW.to_owned())
         }
-        _ => Failure::unable(causes(error), "try again"),
+        _ => return Failure::unable(causes(error), "try again"),
+    };
+    Failure::refused(format_args!("{what}{}", key_text(error.request_key())), next)
+}
+
+fn check_address(of: &str) -> String {
+    format!("check the address of {of}, and what stands between here and there")
+}
+
+/// Words of a text, in small letters, and what to do when it has one of them.
+type Remedies = [(&'static [&'static str], &'static str)];
+
+fn remedy(remedies: &Remedies, text: &str) -> Option<&'static str> {
+    let text = text.to_ascii_lowercase();
+    let found = remedies.iter().find(|(words, _)| words.iter().any(|word| text.contains(word)));
+    found.map(|(_, next)| *next)
+}
+
+/// What to do about a refusal. The code names the kind of fault; some providers also describe it.
+fn after_refusal(status: u16, code: Option<&TokenErrorCode>, description: Option<&str>) -> String {
+    const CLOCK: &str = "check the clock of this machine";
+    const REMEDIES: &Remedies = &[
+        (&["api key", "apikey", "api-key"], "check the API key and the name of its header"),
+        (&["expired", "clock", "future", "too old", "too early"], CLOCK),
+        (
+            &["audience", "\"aud\"", "'aud'"],
+            "check the audience: it is what the provider has arranged, which need not be an address",
+        ),
+        (
+            &["signature", "unknown key", "kid"],
+            "check that the provider has the public half of the signing key: bankrail keys show FILE",
+        ),
+    ];
+    if code == Some(&TokenErrorCode::InvalidScope) {
+        return "ask for a scope that the customer has".to_owned();
+    }
+    let now = instant(SystemClock.now());
+    match remedy(REMEDIES, description.unwrap_or_default()) {
+        Some(CLOCK) => format!("{CLOCK}: it is {now} here"),
+        Some(next) => next.to_owned(),
+        // Whatever is wrong, a provider that keeps to the rules does not say.
+        None if status == 401 => format!(
+            "check API key, customer code, audience, signing key and clock ({now} here); bankrail assertion explain \
+             judges an assertion as a provider does"
+        ),
+        None => "compare the request with what the provider expects".to_owned(),
     }
 }
 
@@ -124,23 +128,21 @@ fn unreached(endpoint: &str, error: &ExchangeError) -> Failure {
 
 /// What to do about an endpoint that was not reached, by the words of TLS and sockets.
 fn after_silence(text: &str) -> &'static str {
-    let lower = text.to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if says(&["not valid for name", "notvalidforname"]) {
-        "call the provider by a name that is in its certificate"
-    } else if says(&["certificate expired", "not valid yet", "notvalidyet"]) {
-        "check the clock of this machine, and ask the provider for its certificate"
-    } else if says(&["unknownissuer", "unknown issuer", "certificate", "selfsigned"]) {
-        "give the certificate authority of the provider (--roots, or roots in connection.toml)"
-    } else if says(&["refused"]) {
-        "check that the provider runs, and its address and port"
-    } else if says(&["dns", "lookup", "resolve"]) {
-        "check the name in the address"
-    } else if says(&["invalidcontenttype", "corrupt message"]) {
-        "check that the address is one of https"
-    } else {
-        "check the address and the network, and try again"
-    }
+    const REMEDIES: &Remedies = &[
+        (&["not valid for name", "notvalidforname"], "call the provider by a name that is in its certificate"),
+        (
+            &["certificate expired", "not valid yet", "notvalidyet"],
+            "check the clock of this machine, and ask the provider for its certificate",
+        ),
+        (
+            &["unknownissuer", "unknown issuer", "certificate", "selfsigned"],
+            "give the certificate authority of the provider (--roots, or roots in connection.toml)",
+        ),
+        (&["refused"], "check that the provider runs, and its address and port"),
+        (&["dns", "lookup", "resolve"], "check the name in the address"),
+        (&["invalidcontenttype", "corrupt message"], "check that the address is one of https"),
+    ];
+    remedy(REMEDIES, text).unwrap_or("check the address and the network, and try again")
 }
 
 /// `, request key K`.
@@ -150,10 +152,6 @@ fn key_text(key: Option<HyphenatedUuid>) -> String {
 
 fn until(at: Timestamp) -> String {
     format!("wait until {}", instant(at))
-}
-
-fn now() -> String {
-    instant(SystemClock.now())
 }
 
 #[cfg(test)]
