@@ -66,9 +66,9 @@ impl AssertionBuilder {
         let claims = JsonObjectWriter::new()
             .optional_string("iss", self.options.issuer.then_some(self.customer.as_str()))
             .string("sub", self.customer.as_str())
-            .integer("exp", issued.saturating_add(lifetime))
+            .raw("exp", issued.saturating_add(lifetime))
             .string("aud", self.audience.as_str())
-            .optional_integer("iat", self.options.issued_at.then_some(issued))
+            .optional_raw("iat", self.options.issued_at.then_some(issued))
             .optional_string("jti", jti.as_deref());
         Ok(claims.finish())
     }

@@ -1,33 +1,34 @@
 //! Options for making and checking assertions.
 
 use crate::{AssertionBuilder, AssertionError, Audience};
-use bankrail_values::excerpt;
+use bankrail_values::{excerpt, options};
 use std::time::Duration;
 
-/// What a [`Verifier`](crate::Verifier) accepts.
-///
-/// By default: `nbf` and `iat` up to 30 s in the future, `exp` a number at most 3600 s ahead, `aud` one string, `typ`
-/// `jwt` in any case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerifierOptions {
-    pub(crate) audiences: Vec<Audience>,
-    pub(crate) leeway: Duration,
-    pub(crate) clock_tolerance: Duration,
-    pub(crate) typ: TypRule,
-    pub(crate) accept_text_exp: bool,
-    pub(crate) accept_audience_array: bool,
-}
-
-impl Default for VerifierOptions {
-    fn default() -> Self {
-        Self {
-            audiences: Vec::new(),
-            leeway: Self::DEFAULT_LEEWAY,
-            clock_tolerance: Duration::ZERO,
-            typ: TypRule::default(),
-            accept_text_exp: false,
-            accept_audience_array: false,
-        }
+options! {
+    /// What a [`Verifier`](crate::Verifier) accepts.
+    ///
+    /// By default: `nbf` and `iat` up to 30 s in the future, `exp` a number at most [`MAX_LIFETIME`](crate::MAX_LIFETIME)
+    /// ahead, `aud` one string, `typ` `jwt` in any case.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct VerifierOptions {
+        /// Accepts assertions for these audiences too. Client libraries write the token endpoint's address or the
+        /// issuer's name as `aud` by default (Default: "Token endpoint").
+        pub(crate) audiences: Vec<Audience> = Vec::new(),
+        /// How far in the future `nbf` and `iat` may be, at most [`VerifierOptions::MAX_LEEWAY`]. Default: 30 s. It does
+        /// not lengthen the life of an assertion: `exp` has no leeway.
+        pub(crate) leeway(Duration => |leeway| leeway.min(Self::MAX_LEEWAY)): Duration = Self::DEFAULT_LEEWAY,
+        /// How much more than [`MAX_LIFETIME`](crate::MAX_LIFETIME) ahead `exp` may be, at most
+        /// [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification says "no more than 60 minutes in
+        /// the future". Without it, a customer whose clock is ahead and whose library writes a lifetime of an hour gets
+        /// no token.
+        pub(crate) clock_tolerance(Duration => |most| most.min(Self::MAX_LEEWAY)): Duration = Duration::ZERO,
+        /// Which `typ` the header may have.
+        pub(crate) typ: TypRule = TypRule::default(),
+        /// Whether `exp` may be a string of digits, as in published samples (Default: "Token endpoint"). Off by default.
+        pub(crate) accept_text_exp: bool = false,
+        /// Whether `aud` may be an array of one string, which a widespread library writes. An array of several is always
+        /// refused: such an assertion is good at more than one service. Off by default.
+        pub(crate) accept_audience_array: bool = false,
     }
 }
 
@@ -38,56 +39,10 @@ impl VerifierOptions {
     /// The most leeway and the most clock tolerance.
     pub const MAX_LEEWAY: Duration = Duration::from_secs(300);
 
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Accepts assertions for this audience too. Client libraries write the token endpoint's address or the issuer's
-    /// name as `aud` by default (Default: "Token endpoint").
+    /// Adds an audience to those of [`VerifierOptions::audiences`].
     #[must_use]
     pub fn also_audience(mut self, audience: Audience) -> Self {
         self.audiences.push(audience);
-        self
-    }
-
-    /// Sets how far in the future `nbf` and `iat` may be, at most [`VerifierOptions::MAX_LEEWAY`]. Default: 30 s. It
-    /// does not lengthen the life of an assertion: `exp` has no leeway.
-    #[must_use]
-    pub fn leeway(mut self, leeway: Duration) -> Self {
-        self.leeway = leeway.min(Self::MAX_LEEWAY);
-        self
-    }
-
-    /// Sets how much more than 3600 s ahead `exp` may be, at most [`VerifierOptions::MAX_LEEWAY`]. Default: nothing,
-    /// because the specification says "no more than 60 minutes in the future". Without it, a customer whose clock is
-    /// ahead and whose library writes a lifetime of an hour gets no token.
-    #[must_use]
-    pub fn clock_tolerance(mut self, tolerance: Duration) -> Self {
-        self.clock_tolerance = tolerance.min(Self::MAX_LEEWAY);
-        self
-    }
-
-    /// Sets which `typ` the header may have.
-    #[must_use]
-    pub fn typ(mut self, typ: TypRule) -> Self {
-        self.typ = typ;
-        self
-    }
-
-    /// Sets whether `exp` may be a string of digits, as in published samples (Default: "Token endpoint").
-    #[must_use]
-    pub fn accept_text_exp(mut self, accept: bool) -> Self {
-        self.accept_text_exp = accept;
-        self
-    }
-
-    /// Sets whether `aud` may be an array of one string, which a widespread library writes. An array of several is
-    /// always refused: such an assertion is good at more than one service.
-    #[must_use]
-    pub fn accept_audience_array(mut self, accept: bool) -> Self {
-        self.accept_audience_array = accept;
         self
     }
 
@@ -132,15 +87,26 @@ impl TypRule {
     }
 }
 
-/// The lifetime of an assertion, and the members that an [`AssertionBuilder`] writes in addition to `sub`, `exp` and
-/// `aud`. By default there are none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AssertionOptions {
-    pub(crate) lifetime: Duration,
-    pub(crate) key_id: Option<String>,
-    pub(crate) issuer: bool,
-    pub(crate) issued_at: bool,
-    pub(crate) jwt_id: JwtId,
+options! {
+    /// The lifetime of an assertion, and the members that an [`AssertionBuilder`] writes in addition to `sub`, `exp` and
+    /// `aud`. By default there are none.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct AssertionOptions {
+        /// The lifetime: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. It is checked when signing.
+        /// Default: five minutes.
+        ///
+        /// Stay below the maximum if the customer's clock may be ahead of the service's: the service refuses an `exp`
+        /// that is too far ahead of its own clock.
+        pub(crate) lifetime: Duration = AssertionBuilder::DEFAULT_LIFETIME,
+        /// The header's `kid`, in place of the key's own.
+        pub(crate) key_id(impl Into<String> => |key_id| Some(key_id.into())): Option<String> = None,
+        /// Whether there is an `iss`, equal to `sub` (RFC 7523 section 3). Off by default.
+        pub(crate) issuer: bool = false,
+        /// Whether there is an `iat`, the second of signing. Off by default.
+        pub(crate) issued_at: bool = false,
+        /// The `jti`. Default: none.
+        pub(crate) jwt_id: JwtId = JwtId::Absent,
+    }
 }
 
 /// The `jti` of assertions.
@@ -154,62 +120,4 @@ pub enum JwtId {
     Random,
     /// This text of 1 to 256 bytes.
     Text(String),
-}
-
-impl AssertionOptions {
-    /// The defaults: a lifetime of five minutes, the key's own `kid`, no `iss`, `iat` or `jti`.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            lifetime: AssertionBuilder::DEFAULT_LIFETIME,
-            key_id: None,
-            issuer: false,
-            issued_at: false,
-            jwt_id: JwtId::Absent,
-        }
-    }
-
-    /// Sets the lifetime: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. It is checked when signing.
-    ///
-    /// Stay below the maximum if the customer's clock may be ahead of the service's: the service refuses an `exp` that
-    /// is too far ahead of its own clock.
-    #[must_use]
-    pub fn lifetime(mut self, lifetime: Duration) -> Self {
-        self.lifetime = lifetime;
-        self
-    }
-
-    /// Sets the header's `kid`, in place of the key's own.
-    #[must_use]
-    pub fn key_id(mut self, key_id: impl Into<String>) -> Self {
-        self.key_id = Some(key_id.into());
-        self
-    }
-
-    /// Sets whether there is an `iss`, equal to `sub` (RFC 7523 section 3).
-    #[must_use]
-    pub fn issuer(mut self, issuer: bool) -> Self {
-        self.issuer = issuer;
-        self
-    }
-
-    /// Sets whether there is an `iat`, the second of signing.
-    #[must_use]
-    pub fn issued_at(mut self, issued_at: bool) -> Self {
-        self.issued_at = issued_at;
-        self
-    }
-
-    /// Sets the `jti`.
-    #[must_use]
-    pub fn jwt_id(mut self, jwt_id: JwtId) -> Self {
-        self.jwt_id = jwt_id;
-        self
-    }
-}
-
-impl Default for AssertionOptions {
-    fn default() -> Self {
-        Self::new()
-    }
 }

@@ -1,7 +1,7 @@
 //! The error answer of the statement endpoint (Specification: "Statement error response").
 
 use bankrail_values::HyphenatedUuid;
-use bankrail_values::json;
+use bankrail_values::json::JsonObjectWriter;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -59,14 +59,15 @@ impl ErrorCode {
     /// - 500 for any other code.
     #[must_use]
     pub fn default_status(&self) -> u16 {
-        if *self == Self::ACCOUNT_NOT_FOUND {
-            return 404;
+        let of_status = || {
+            let digits = self.0.strip_prefix("EC").filter(|digits| digits.len() == 3)?;
+            digits.parse().ok().filter(|status| (400..=599).contains(status))
+        };
+        match self {
+            code if *code == Self::ACCOUNT_NOT_FOUND => 404,
+            code if *code == Self::VALIDATION => 400,
+            _ => of_status().unwrap_or(500),
         }
-        if *self == Self::VALIDATION {
-            return 400;
-        }
-        let digits = self.0.strip_prefix("EC").filter(|digits| digits.len() == 3);
-        digits.and_then(|digits| digits.parse().ok()).filter(|status| (400..=599).contains(status)).unwrap_or(500)
     }
 
     /// The HTTP status that a gateway's code stands for (Default: "Statement exchange"); `None` if it is unknown or not
@@ -163,11 +164,7 @@ impl StatementErrorBody {
     #[must_use]
     pub fn to_json(&self) -> String {
         let code = if self.code.is_well_formed() { &self.code } else { &ErrorCode::INTERNAL };
-        let mut out = format!(r#"{{"requestKey":"{}","error":{{"statusCode":"#, self.request_key);
-        json::write_string(code.as_str(), &mut out);
-        out.push_str(r#","title":"#);
-        json::write_string(&self.title, &mut out);
-        out.push_str("}}");
-        out
+        let error = JsonObjectWriter::new().string("statusCode", code.as_str()).string("title", &self.title).finish();
+        JsonObjectWriter::new().string("requestKey", &self.request_key.to_string()).raw("error", error).finish()
     }
 }

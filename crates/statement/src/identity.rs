@@ -43,21 +43,18 @@ impl EntryIdentity {
 }
 
 /// The bank's reference of the entry, else those of its transactions; `None` if a transaction has none.
-fn references(entry: &Entry) -> Option<Vec<&str>> {
+fn references<'a>(entry: &'a Entry) -> Option<Vec<&'a str>> {
     let given = |text: &str| !text.trim().is_empty();
     if let Some(reference) = entry.servicer_reference.as_ref().map(|text| text.as_str()).filter(|text| given(text)) {
         return Some(vec![reference]);
     }
-    let of_transaction = |transaction: &'_ Transaction| {
+    let of_transaction = |transaction: &'a Transaction| {
         let reference = transaction.references.as_deref()?.servicer_reference.as_ref()?;
-        given(reference.as_str()).then_some(())
+        Some(reference.as_str()).filter(|text| given(text))
     };
-    let transactions = || entry.details.iter().flat_map(|details| &details.transactions);
-    if transactions().next().is_none() || transactions().any(|transaction| of_transaction(transaction).is_none()) {
-        return None;
-    }
-    let texts = transactions().filter_map(|transaction| transaction.references.as_deref()?.servicer_reference.as_ref());
-    Some(texts.map(|text| text.as_str()).collect())
+    let transactions = entry.details.iter().flat_map(|details| &details.transactions);
+    let references: Vec<_> = transactions.map(of_transaction).collect::<Option<_>>()?;
+    (!references.is_empty()).then_some(references)
 }
 
 /// The booking day, else the value day.
@@ -151,9 +148,15 @@ impl Content {
         }
         self.text(transaction.direction.as_ref().map(Direction::as_str));
         let references = transaction.references.as_deref();
-        for pick in REFERENCES {
-            self.text(references.and_then(pick));
+        // In the order of the schema.
+        macro_rules! references {
+            ($($name:ident),*) => {
+                $( self.text(references.and_then(|references| references.$name.as_ref()).map(AsRef::as_ref)); )*
+            };
         }
+        references!(message_id, servicer_reference, payment_information_id, instruction_id, end_to_end_id);
+        references!(transaction_id, mandate_id, cheque_number, clearing_reference, owner_transaction_id);
+        references!(servicer_transaction_id, market_infrastructure_id, processing_id);
         let proprietary = references.map_or(&[][..], |references| &references.proprietary);
         self.count(proprietary.len());
         for reference in proprietary {
@@ -207,22 +210,3 @@ impl Content {
         self.text(issuer.map(AsRef::as_ref));
     }
 }
-
-type PickReference = fn(&bankrail_camt052::References) -> Option<&str>;
-
-/// The references of a transaction in the order of the schema.
-const REFERENCES: [PickReference; 13] = [
-    |refs| refs.message_id.as_ref().map(AsRef::as_ref),
-    |refs| refs.servicer_reference.as_ref().map(AsRef::as_ref),
-    |refs| refs.payment_information_id.as_ref().map(AsRef::as_ref),
-    |refs| refs.instruction_id.as_ref().map(AsRef::as_ref),
-    |refs| refs.end_to_end_id.as_ref().map(AsRef::as_ref),
-    |refs| refs.transaction_id.as_ref().map(AsRef::as_ref),
-    |refs| refs.mandate_id.as_ref().map(AsRef::as_ref),
-    |refs| refs.cheque_number.as_ref().map(AsRef::as_ref),
-    |refs| refs.clearing_reference.as_ref().map(AsRef::as_ref),
-    |refs| refs.owner_transaction_id.as_ref().map(AsRef::as_ref),
-    |refs| refs.servicer_transaction_id.as_ref().map(AsRef::as_ref),
-    |refs| refs.market_infrastructure_id.as_ref().map(AsRef::as_ref),
-    |refs| refs.processing_id.as_ref().map(AsRef::as_ref),
-];

@@ -1,7 +1,7 @@
 //! The answer that a client receives: a statement or an error.
 
 use crate::finding::Listed;
-use crate::{Cursor, CursorError, ErrorCode, ReplyFinding, SortOrder, StatementRequest};
+use crate::{Cursor, CursorError, ErrorCode, Extract, ReplyFinding, SortOrder, StatementRequest};
 use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{HyphenatedUuid, excerpt};
 use std::fmt;
@@ -104,9 +104,7 @@ impl ReceivedStatement {
     /// `sortOrder`; `None` if it is absent or unknown.
     #[must_use]
     pub fn order(&self) -> Option<SortOrder> {
-        [SortOrder::Forward, SortOrder::Backward]
-            .into_iter()
-            .find(|order| self.sort_order.as_deref() == Some(order.as_str()))
+        self.sort_order.as_deref().and_then(SortOrder::from_wire)
     }
 
     /// Compares the answer with the request, and adds what differs to the findings.
@@ -136,7 +134,7 @@ impl ReceivedStatement {
     fn read(mut members: JsonObject<'_>, mut findings: Vec<ReplyFinding>) -> Result<Self, ReplyError> {
         let account_id = required_text(&mut members, "accountId")?;
         let extract = required_text(&mut members, "extract")?;
-        if extract != "intraday" {
+        if Extract::from_wire(&extract).is_none() {
             findings.push(ReplyFinding::Extract { found: excerpt(&extract) });
         }
         let sort_order = optional_text(&mut members, "sortOrder", &mut findings);
@@ -147,15 +145,10 @@ impl ReceivedStatement {
             findings.push(ReplyFinding::RequestKeyCase);
         }
         let page = read_page(&mut members, &mut findings)?;
-        let statement = Self { account_id, extract, sort_order, payload, request_key, page, findings };
-        Ok(statement.with_order_finding())
-    }
-
-    fn with_order_finding(mut self) -> Self {
-        if let (Some(found), None) = (&self.sort_order, self.order()) {
-            self.findings.push(ReplyFinding::UnknownSortOrder { found: excerpt(found) });
+        if let Some(found) = sort_order.as_deref().filter(|order| SortOrder::from_wire(order).is_none()) {
+            findings.push(ReplyFinding::UnknownSortOrder { found: excerpt(found) });
         }
-        self
+        Ok(Self { account_id, extract, sort_order, payload, request_key, page, findings })
     }
 }
 

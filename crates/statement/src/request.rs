@@ -2,7 +2,7 @@
 
 use crate::{AccountId, AccountIdError, Cursor, CursorError, ErrorCode};
 use bankrail_values::excerpt;
-use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonValue};
+use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonObjectWriter, JsonValue};
 use std::num::NonZeroU16;
 
 /// A request for one page of a statement.
@@ -85,26 +85,14 @@ impl StatementRequest {
     /// Writes the body. `includeNarrative` is a JSON boolean and `maxEntries` a JSON number.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut out = r#"{"accountId":"#.to_owned();
-        json::write_string(&self.account_id, &mut out);
-        if let Some(include) = self.include_narrative {
-            out.push_str(&format!(r#","includeNarrative":{include}"#));
-        }
-        if let Some(cursor) = &self.cursor {
-            out.push_str(r#","cursor":"#);
-            json::write_string(cursor.as_str(), &mut out);
-        }
-        if let Some(order) = self.sort_order {
-            out.push_str(&format!(r#","sortOrder":"{}""#, order.as_str()));
-        }
-        if let Some(most) = self.max_entries {
-            out.push_str(&format!(r#","maxEntries":{}"#, most.get()));
-        }
-        if let Some(Extract::Intraday) = self.extract {
-            out.push_str(r#","extract":"intraday""#);
-        }
-        out.push('}');
-        out
+        JsonObjectWriter::new()
+            .string("accountId", &self.account_id)
+            .optional_raw("includeNarrative", self.include_narrative)
+            .optional_string("cursor", self.cursor.as_ref().map(Cursor::as_str))
+            .optional_string("sortOrder", self.sort_order.map(SortOrder::as_str))
+            .optional_raw("maxEntries", self.max_entries.map(MaxEntries::get))
+            .optional_string("extract", self.extract.map(Extract::as_str))
+            .finish()
     }
 
     /// Reads a body.
@@ -136,21 +124,12 @@ impl StatementRequest {
                 .map(|text| Cursor::parse(&text))
                 .transpose()
                 .map_err(RequestError::Cursor)?,
-            sort_order: match text(&mut members, "sortOrder")?.as_deref() {
-                None => None,
-                Some("forward") => Some(SortOrder::Forward),
-                Some("backward") => Some(SortOrder::Backward),
-                Some(other) => return Err(unknown("sortOrder", "forward or backward", other)),
-            },
+            sort_order: choice(&mut members, "sortOrder", "forward or backward", SortOrder::from_wire)?,
             max_entries: match members.take("maxEntries") {
                 None | Some(JsonValue::Null) => None,
                 Some(value) => Some(max_entries(&value)?),
             },
-            extract: match text(&mut members, "extract")?.as_deref() {
-                None => None,
-                Some("intraday") => Some(Extract::Intraday),
-                Some(other) => return Err(unknown("extract", "intraday", other)),
-            },
+            extract: choice(&mut members, "extract", "intraday", Extract::from_wire)?,
         })
     }
 }
@@ -161,6 +140,18 @@ fn text(members: &mut JsonObject<'_>, member: &'static str) -> Result<Option<Str
         Some(JsonValue::String(text)) => Ok(Some(text.into_owned())),
         Some(other) => Err(wrong(member, "a string", other.kind())),
     }
+}
+
+/// A text of which few are allowed.
+fn choice<T>(
+    members: &mut JsonObject<'_>,
+    member: &'static str,
+    expected: &'static str,
+    read: fn(&str) -> Option<T>,
+) -> Result<Option<T>, RequestError> {
+    let Some(text) = text(members, member)? else { return Ok(None) };
+    let found = || RequestError::Value { member, expected, found: excerpt(&text) };
+    read(&text).map(Some).ok_or_else(found)
 }
 
 fn max_entries(value: &JsonValue<'_>) -> Result<MaxEntries, RequestError> {
@@ -179,10 +170,6 @@ fn max_entries(value: &JsonValue<'_>) -> Result<MaxEntries, RequestError> {
 
 fn wrong(member: &'static str, expected: &'static str, found: &'static str) -> RequestError {
     RequestError::Type { member, expected, found }
-}
-
-fn unknown(member: &'static str, expected: &'static str, found: &str) -> RequestError {
-    RequestError::Value { member, expected, found: excerpt(found) }
 }
 
 /// The order of a statement's entries.
@@ -205,6 +192,11 @@ impl SortOrder {
             Self::Backward => "backward",
         }
     }
+
+    /// The order with this wire text.
+    pub(crate) fn from_wire(text: &str) -> Option<Self> {
+        [Self::Forward, Self::Backward].into_iter().find(|order| order.as_str() == text)
+    }
 }
 
 /// The period of a statement. A request for earlier days (`priorday`) is refused: their statement is another message,
@@ -215,6 +207,18 @@ pub enum Extract {
     /// Today so far, `intraday`.
     #[default]
     Intraday,
+}
+
+impl Extract {
+    /// The wire text.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        "intraday"
+    }
+
+    pub(crate) fn from_wire(text: &str) -> Option<Self> {
+        Some(Self::Intraday).filter(|extract| extract.as_str() == text)
+    }
 }
 
 /// The most entries of one answer: 1 to 1000 (Default: "Statement exchange").

@@ -29,29 +29,9 @@ mod transactional;
 
 pub use transactional::{PageRecord, Recorded, TransactionalSeenEntries};
 
-/// What identifies an entry: a hash of its reference or of its content.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EntryKey([u8; 32]);
-
-impl EntryKey {
-    /// The hash.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl From<[u8; 32]> for EntryKey {
-    fn from(hash: [u8; 32]) -> Self {
-        Self(hash)
-    }
-}
-
-impl fmt::Debug for EntryKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d, ..] = self.0;
-        write!(out, "EntryKey({a:02x}{b:02x}{c:02x}{d:02x}…)")
-    }
+bankrail_values::hash_value! {
+    /// What identifies an entry: a hash of its reference or of its content.
+    pub struct EntryKey;
 }
 
 /// The identity of an entry. [`EntryIdentity::of`] computes it.

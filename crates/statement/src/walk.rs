@@ -3,7 +3,7 @@
 use crate::counts;
 use crate::seen::{EntryCounter, EntryIdentity, PageCounts, SeenEntry};
 use crate::{Cursor, ReceivedPage};
-use bankrail_values::json::{self, JsonLimits, JsonValue};
+use bankrail_values::json::{self, JsonLimits, JsonObjectWriter, JsonValue};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
@@ -237,9 +237,11 @@ impl Checkpoint {
     /// Writes the checkpoint as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut json = r#"{"version":1,"cursor":"#.to_owned();
-        json::write_string(self.cursor.as_str(), &mut json);
-        json + r#","counts":"# + &counts::to_json(self.counter.counts()) + "}"
+        JsonObjectWriter::new()
+            .raw("version", 1)
+            .string("cursor", self.cursor.as_str())
+            .raw("counts", counts::to_json(self.counter.counts()))
+            .finish()
     }
 
     /// Reads a checkpoint that [`Checkpoint::to_json`] wrote.

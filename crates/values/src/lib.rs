@@ -7,6 +7,7 @@ mod code;
 mod currency;
 mod date;
 mod decimal;
+mod hash;
 #[cfg(feature = "json")]
 pub mod json;
 mod money;
@@ -29,6 +30,8 @@ pub use currency::{Currency, CurrencyError};
 pub use date::{Date, DateError};
 pub use decimal::{DecimalError, parse_decimal};
 pub use money::{Money, MoneyError};
+#[doc(hidden)]
+pub use options::__given;
 #[cfg(feature = "random")]
 pub use random::{RandomnessError, fill_random, jitter, random_bytes};
 pub use secret::SecretString;

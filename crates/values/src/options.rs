@@ -64,9 +64,14 @@ macro_rules! options {
         $($attr)*
         #[must_use]
         pub fn $field(mut self, $field: $given) -> Self {
-            let make: fn($given) -> $of = $make;
-            self.$field = make($field);
+            self.$field = $crate::__given($field, $make);
             self
         }
     };
+}
+
+/// Applies `make`, whose argument's type is known from the value.
+#[doc(hidden)]
+pub fn __given<A, B>(given: A, make: impl FnOnce(A) -> B) -> B {
+    make(given)
 }

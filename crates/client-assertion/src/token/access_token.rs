@@ -67,29 +67,9 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// The SHA-256 of an [`AccessToken`]'s text. Tokens are random, so no salt is needed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TokenHash([u8; 32]);
-
-impl TokenHash {
-    /// The hash as bytes.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl From<[u8; 32]> for TokenHash {
-    fn from(hash: [u8; 32]) -> Self {
-        Self(hash)
-    }
-}
-
-impl fmt::Debug for TokenHash {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d, ..] = self.0;
-        write!(out, "TokenHash({a:02x}{b:02x}{c:02x}{d:02x}…)")
-    }
+bankrail_values::hash_value! {
+    /// The SHA-256 of an [`AccessToken`]'s text. Tokens are random, so no salt is needed.
+    pub struct TokenHash;
 }
 
 /// Not an access token.

@@ -27,23 +27,10 @@ pub trait TokenCache: fmt::Debug + Send + Sync {
     fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()>;
 }
 
-impl<S: TokenCache + ?Sized> TokenCache for std::sync::Arc<S> {
-    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
-        (**self).get(key, now)
-    }
-
-    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> StoreFuture<'a, ()> {
-        (**self).put(key, token, now)
-    }
-
-    fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
-        (**self).remove(key, token)
-    }
+bankrail_values::hash_value! {
+    /// The key of a cached token: a SHA-256 hash of what the token was requested with.
+    pub struct TokenCacheKey;
 }
-
-/// The key of a cached token: a SHA-256 hash of what the token was requested with.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TokenCacheKey([u8; 32]);
 
 impl TokenCacheKey {
     /// The key of tokens that this customer requests at this token endpoint with these scopes.
@@ -56,25 +43,6 @@ impl TokenCacheKey {
             hash.update([0]);
         }
         Self(hash.finalize().into())
-    }
-
-    /// The hash.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl From<[u8; 32]> for TokenCacheKey {
-    fn from(hash: [u8; 32]) -> Self {
-        Self(hash)
-    }
-}
-
-impl fmt::Debug for TokenCacheKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d, ..] = self.0;
-        write!(out, "TokenCacheKey({a:02x}{b:02x}{c:02x}{d:02x}…)")
     }
 }
 

@@ -44,7 +44,7 @@ impl TokenResponse {
     #[must_use]
     pub fn to_json(&self) -> String {
         JsonObjectWriter::new()
-            .integer("expires_in", self.expires_in)
+            .raw("expires_in", self.expires_in)
             .string("token_type", Self::TOKEN_TYPE)
             .string("access_token", self.access_token.expose_secret())
             .optional_string("scope", self.scope.as_ref().map(ToString::to_string).as_deref())

@@ -68,7 +68,7 @@ impl AuditRecord {
             AuditEvent::StatementServed { account, entries, is_last } => line
                 .string("event", "statement_served")
                 .optional_string("account", account.as_deref())
-                .integer("entries", i128::try_from(*entries).unwrap_or(i128::MAX))
+                .raw("entries", entries)
                 .string("page", if *is_last { "last" } else { "continued" }),
         }
         .finish()

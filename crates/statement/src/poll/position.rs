@@ -3,7 +3,7 @@
 use crate::Cursor;
 use crate::counts;
 use crate::seen::{EntryIdentity, EntryKey};
-use bankrail_values::json::{self, JsonLimits, JsonValue};
+use bankrail_values::json::{self, JsonLimits, JsonObjectWriter, JsonValue};
 use bankrail_values::{Date, Timestamp};
 use std::collections::HashMap;
 
@@ -63,20 +63,14 @@ impl PollPosition {
     /// Writes the position as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut json = r#"{"poll":1"#.to_owned();
-        if let Some(at) = self.full_walk_at {
-            json.push_str(&format!(r#","fullWalkAt":"{at}""#));
-        }
-        if let Some(day) = self.day {
-            json.push_str(&format!(r#","day":"{day}""#));
-        }
-        if let Some(Resume { cursor, listed }) = &self.resume {
-            json.push_str(r#","cursor":"#);
-            json::write_string(cursor.as_str(), &mut json);
-            json.push_str(r#","listed":"#);
-            json.push_str(&counts::to_json(listed.iter().map(|(key, count)| (key, *count))));
-        }
-        json + "}"
+        let listed = |resume: &Resume| counts::to_json(resume.listed.iter().map(|(key, count)| (key, *count)));
+        JsonObjectWriter::new()
+            .raw("poll", 1)
+            .optional_string("fullWalkAt", self.full_walk_at.map(|at| at.to_string()).as_deref())
+            .optional_string("day", self.day.map(|day| day.to_string()).as_deref())
+            .optional_string("cursor", self.cursor().map(Cursor::as_str))
+            .optional_raw("listed", self.resume.as_ref().map(listed))
+            .finish()
     }
 
     /// Reads a position that [`PollPosition::to_json`] wrote.
@@ -94,18 +88,12 @@ impl PollPosition {
         if version.as_u64() != Some(1) {
             return None;
         }
-        let full_walk_at = match object.get("fullWalkAt") {
-            Some(at) => Some(Timestamp::parse(at.as_str()?).ok()?),
-            None => None,
-        };
-        let day = match object.get("day") {
-            Some(day) => Some(Date::parse(day.as_str()?).ok()?),
-            None => None,
-        };
-        let resume = match object.get("cursor") {
+        let text = |name| object.get(name).map(|value| value.as_str().ok_or(())).transpose().ok();
+        let full_walk_at = text("fullWalkAt")?.map(Timestamp::parse).transpose().ok()?;
+        let day = text("day")?.map(Date::parse).transpose().ok()?;
+        let resume = match text("cursor")?.map(Cursor::parse).transpose().ok()? {
             Some(cursor) => {
-                let listed = counts::from_json(object.get("listed")?)?.into_iter().collect();
-                Some(Resume { cursor: Cursor::parse(cursor.as_str()?).ok()?, listed })
+                Some(Resume { cursor, listed: counts::from_json(object.get("listed")?)?.into_iter().collect() })
             }
             None => None,
         };

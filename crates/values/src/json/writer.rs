@@ -1,12 +1,13 @@
 //! Writing JSON strings and flat objects.
 
 use super::string::plain_length;
+use std::fmt::{Display, Write as _};
 
 /// Writes one object, member by member, without white space.
 ///
 /// ```
 /// use bankrail_values::json::JsonObjectWriter;
-/// let json = JsonObjectWriter::new().string("sub", "A\"B").optional_string("jti", None).integer("exp", 7).finish();
+/// let json = JsonObjectWriter::new().string("sub", "A\"B").optional_string("jti", None).raw("exp", 7).finish();
 /// assert_eq!(json, r#"{"sub":"A\"B","exp":7}"#);
 /// ```
 #[derive(Debug)]
@@ -39,19 +40,19 @@ impl JsonObjectWriter {
         }
     }
 
-    /// Adds an integer member.
+    /// Adds a member whose JSON text is what the value displays: a number, `true` or `false`, or JSON made before.
     #[must_use]
-    pub fn integer(mut self, name: &str, value: impl Into<i128>) -> Self {
+    pub fn raw(mut self, name: &str, json: impl Display) -> Self {
         self.name(name);
-        self.0.push_str(&value.into().to_string());
+        write!(self.0, "{json}").expect("a String takes all");
         self
     }
 
-    /// Adds an integer member if there is a value.
+    /// As [`JsonObjectWriter::raw`], if there is a value.
     #[must_use]
-    pub fn optional_integer(self, name: &str, value: Option<impl Into<i128>>) -> Self {
-        match value {
-            Some(value) => self.integer(name, value),
+    pub fn optional_raw(self, name: &str, json: Option<impl Display>) -> Self {
+        match json {
+            Some(json) => self.raw(name, json),
             None => self,
         }
     }
