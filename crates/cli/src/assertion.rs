@@ -7,7 +7,7 @@ use crate::keys::file;
 use crate::output::Output;
 use bankrail::client_assertion::token::{ScopeSet, TokenRequest};
 use bankrail::client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId};
-use bankrail::values::{Clock as _, SystemClock, Timestamp, TimestampError};
+use bankrail::values::{Clock as _, SystemClock, Timestamp, ValueError};
 use clap::{Args, Subcommand};
 use std::time::Duration;
 
@@ -94,7 +94,7 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
 }
 
 /// A time in UTC with up to three fractional digits.
-fn time(text: &str) -> Result<Timestamp, TimestampError> {
+fn time(text: &str) -> Result<Timestamp, ValueError> {
     Timestamp::parse_with_precision(text).map(|(at, _)| at)
 }
 

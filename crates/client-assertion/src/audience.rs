@@ -1,6 +1,6 @@
 //! The audience of an assertion.
 
-use bankrail_values::excerpt;
+use bankrail_values::ValueError;
 
 /// The value of an assertion's `aud`: the address of the token endpoint (Specification: "Client assertion (JWT) the
 /// customer builds"). It is configured on both sides and may differ from the URL of the requests.
@@ -16,11 +16,11 @@ impl Audience {
     /// Checks an audience.
     ///
     /// # Errors
-    /// [`AudienceError`] for an empty or longer text and for white space or control characters in it.
-    pub fn parse(text: &str) -> Result<Self, AudienceError> {
+    /// [`ValueError`] for an empty or longer text and for white space or control characters in it.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
         let refused = |c: char| c.is_whitespace() || c.is_control();
         if text.is_empty() || text.len() > Self::MAX_LENGTH || text.contains(refused) {
-            return Err(AudienceError { found: excerpt(text) });
+            return Err(ValueError::new("an audience of 1 to 2048 bytes without white space", text));
         }
         Ok(Self(text.into()))
     }
@@ -32,13 +32,4 @@ impl Audience {
     }
 }
 
-bankrail_values::impl_text_value!(Audience, AudienceError, Debug);
-
-/// Not an audience.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected an audience of 1 to 2048 bytes without white space, found {found}")]
-#[non_exhaustive]
-pub struct AudienceError {
-    /// The text, cut and escaped.
-    pub found: String,
-}
+bankrail_values::impl_text_value!(Audience, ValueError, Debug);

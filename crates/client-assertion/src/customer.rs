@@ -1,6 +1,6 @@
 //! The customer code, the value of an assertion's `sub`.
 
-use bankrail_values::excerpt;
+use bankrail_values::ValueError;
 
 /// The code under which the provider knows a customer (Specification: "Client assertion (JWT) the customer builds").
 ///
@@ -13,7 +13,7 @@ use bankrail_values::excerpt;
 /// use bankrail_client_assertion::CustomerCode;
 /// assert_eq!(CustomerCode::parse("CUSTOMER-7")?.as_str(), "CUSTOMER-7");
 /// assert!(CustomerCode::parse("Customer-7").is_err());
-/// # Ok::<(), bankrail_client_assertion::CustomerCodeError>(())
+/// # Ok::<(), bankrail_client_assertion::ValueError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CustomerCode(Box<str>);
@@ -25,11 +25,14 @@ impl CustomerCode {
     /// Checks a code.
     ///
     /// # Errors
-    /// [`CustomerCodeError`] for an empty or longer text and for characters other than visible upper-case ASCII.
-    pub fn parse(text: &str) -> Result<Self, CustomerCodeError> {
+    /// [`ValueError`] for an empty or longer text and for characters other than visible upper-case ASCII.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
         let allowed = |b: u8| b.is_ascii_graphic() && !b.is_ascii_lowercase();
         if text.is_empty() || text.len() > Self::MAX_LENGTH || !text.bytes().all(allowed) {
-            return Err(CustomerCodeError { found: excerpt(text) });
+            return Err(ValueError::new(
+                "a customer code of 1 to 64 visible characters without lower-case letters",
+                text,
+            ));
         }
         Ok(Self(text.into()))
     }
@@ -47,13 +50,4 @@ impl std::borrow::Borrow<str> for CustomerCode {
     }
 }
 
-bankrail_values::impl_text_value!(CustomerCode, CustomerCodeError, Debug);
-
-/// Not a customer code.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a customer code of 1 to 64 visible characters without lower-case letters, found {found}")]
-#[non_exhaustive]
-pub struct CustomerCodeError {
-    /// The text, cut and escaped.
-    pub found: String,
-}
+bankrail_values::impl_text_value!(CustomerCode, ValueError, Debug);

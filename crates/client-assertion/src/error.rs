@@ -1,11 +1,11 @@
 //! The error of checking an assertion: the reason for the log, and the answer for the counterparty.
 
+use crate::CustomerCode;
 use crate::token::{TokenErrorBody, TokenErrorCode};
-use crate::{CustomerCode, CustomerCodeError};
 use bankrail_jose::SelectError;
 use bankrail_jose::jws::ParseError;
 use bankrail_values::json::JsonError;
-use bankrail_values::{StoreError, Timestamp};
+use bankrail_values::{StoreError, Timestamp, ValueError};
 
 /// The reason why an assertion is refused.
 ///
@@ -51,7 +51,7 @@ pub enum AssertionError {
     },
     /// `sub` is not a customer code.
     #[error("the claim sub is not acceptable: {0}")]
-    Subject(CustomerCodeError),
+    Subject(ValueError),
     /// There is no such customer.
     #[error("expected a known customer, found {customer}")]
     UnknownCustomer {

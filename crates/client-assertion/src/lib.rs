@@ -14,10 +14,10 @@ pub mod testing;
 pub mod token;
 mod verify;
 
-pub use audience::{Audience, AudienceError};
+pub use audience::Audience;
 pub use build::{AssertionBuildError, AssertionBuilder};
 pub use claims::{MAX_LIFETIME, is_lifetime};
-pub use customer::{CustomerCode, CustomerCodeError};
+pub use customer::CustomerCode;
 pub use error::AssertionError;
 pub use options::{AssertionOptions, JwtId, TypRule, VerifierOptions};
 pub use replay::{ReplayPolicy, ReplayStore};

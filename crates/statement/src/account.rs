@@ -1,6 +1,6 @@
 //! Account identifiers.
 
-use bankrail_values::excerpt;
+use bankrail_values::ValueError;
 
 /// The identifier of an account registered for statements.
 ///
@@ -16,7 +16,7 @@ use bankrail_values::excerpt;
 /// use bankrail_statement::AccountId;
 /// assert_eq!(AccountId::parse("012003123456789")?.as_str(), "012003123456789");
 /// assert!(AccountId::parse("012-003").is_err());
-/// # Ok::<(), bankrail_statement::AccountIdError>(())
+/// # Ok::<(), bankrail_statement::ValueError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(Box<str>);
@@ -28,11 +28,11 @@ impl AccountId {
     /// Checks an identifier.
     ///
     /// # Errors
-    /// [`AccountIdError`] if the text is empty, longer than [`AccountId::MAX_LENGTH`] or has other characters.
-    pub fn parse(text: &str) -> Result<Self, AccountIdError> {
+    /// [`ValueError`] if the text is empty, longer than [`AccountId::MAX_LENGTH`] or has other characters.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
         let allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'.';
         if text.is_empty() || text.len() > Self::MAX_LENGTH || !text.bytes().all(allowed) {
-            return Err(AccountIdError { found: excerpt(text) });
+            return Err(ValueError::new("an account identifier of 1 to 34 letters, digits and points", text));
         }
         Ok(Self(text.into()))
     }
@@ -63,13 +63,4 @@ impl std::borrow::Borrow<str> for AccountId {
     }
 }
 
-bankrail_values::impl_text_value!(AccountId, AccountIdError, Debug);
-
-/// Not an account identifier.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected an account identifier of 1 to 34 letters, digits and points, found {found}")]
-#[non_exhaustive]
-pub struct AccountIdError {
-    /// The text, cut and escaped.
-    pub found: String,
-}
+bankrail_values::impl_text_value!(AccountId, ValueError, Debug);

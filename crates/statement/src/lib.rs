@@ -20,7 +20,7 @@ mod seen;
 pub mod testing;
 mod walk;
 
-pub use account::{AccountId, AccountIdError};
+pub use account::AccountId;
 pub use cursor::{Cursor, CursorError};
 pub use error_body::{ErrorCode, StatementErrorBody};
 pub use finding::ReplyFinding;

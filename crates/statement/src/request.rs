@@ -1,8 +1,8 @@
 //! The body of a statement request (Specification: "Request statement"; Default: "Statement exchange").
 
-use crate::{AccountId, AccountIdError, Cursor, CursorError, ErrorCode};
-use bankrail_values::excerpt;
+use crate::{AccountId, Cursor, CursorError, ErrorCode};
 use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonObjectWriter, JsonValue};
+use bankrail_values::{ValueError, excerpt};
 use std::num::NonZeroU16;
 
 /// A request for one page of a statement.
@@ -59,8 +59,8 @@ impl StatementRequest {
     /// The account's identifier, checked.
     ///
     /// # Errors
-    /// [`AccountIdError`] if the text is not an [`AccountId`]. A server answers [`ErrorCode::ACCOUNT_NOT_FOUND`].
-    pub fn account(&self) -> Result<AccountId, AccountIdError> {
+    /// [`ValueError`] if the text is not an [`AccountId`]. A server answers [`ErrorCode::ACCOUNT_NOT_FOUND`].
+    pub fn account(&self) -> Result<AccountId, ValueError> {
         AccountId::parse(&self.account_id)
     }
 

@@ -1,6 +1,6 @@
 //! ISO 4217 currency codes and their minor units.
 
-use crate::text::excerpt;
+use crate::ValueError;
 use std::fmt;
 
 /// An ISO 4217 currency code: three upper-case ASCII letters.
@@ -11,7 +11,7 @@ use std::fmt;
 /// use bankrail_values::Currency;
 /// assert_eq!(Currency::parse("VND")?.minor_units(), Some(0));
 /// assert!(Currency::parse("aud").is_err());
-/// # Ok::<(), bankrail_values::CurrencyError>(())
+/// # Ok::<(), bankrail_values::ValueError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency(code::Code);
@@ -59,9 +59,11 @@ impl Currency {
     /// Checks a code: `[A-Z]{3}`.
     ///
     /// # Errors
-    /// [`CurrencyError`] for anything else.
-    pub fn parse(text: &str) -> Result<Self, CurrencyError> {
-        code::Code::new(text.as_bytes()).map(Self).ok_or_else(|| CurrencyError { found: excerpt(text) })
+    /// [`ValueError`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
+        code::Code::new(text.as_bytes())
+            .map(Self)
+            .ok_or_else(|| ValueError::new("a currency code of three upper-case letters", text))
     }
 
     /// The code.
@@ -106,22 +108,13 @@ const MINOR_UNITS: [(&str, u8); 4] = [
 /// List one of ISO 4217, the codes without a minor unit.
 const WITHOUT_MINOR_UNIT: &str = "XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX";
 
-/// Not three upper-case ASCII letters.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a currency code of three upper-case letters, found {found}")]
-#[non_exhaustive]
-pub struct CurrencyError {
-    /// The text, cut and escaped.
-    pub found: String,
-}
-
 impl fmt::Debug for Currency {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.as_str())
     }
 }
 
-crate::impl_text_value!(Currency, CurrencyError);
+crate::impl_text_value!(Currency, ValueError);
 
 #[cfg(test)]
 mod tests {

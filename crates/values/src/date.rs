@@ -1,6 +1,6 @@
 //! Calendar dates as `YYYY-MM-DD`.
 
-use crate::text::excerpt;
+use crate::ValueError;
 use std::fmt;
 
 /// A calendar date without time or offset, spelled `YYYY-MM-DD`, years 0000 to 9999.
@@ -11,9 +11,9 @@ impl Date {
     /// Reads `YYYY-MM-DD`.
     ///
     /// # Errors
-    /// [`DateError`] for any other spelling and for days that do not exist.
-    pub fn parse(text: &str) -> Result<Self, DateError> {
-        read(text.as_bytes()).map(Self).ok_or_else(|| DateError { found: excerpt(text) })
+    /// [`ValueError`] for any other spelling and for days that do not exist.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
+        read(text.as_bytes()).map(Self).ok_or_else(|| ValueError::new("a date as YYYY-MM-DD", text))
     }
 
     /// The date as a `time::Date`.
@@ -43,19 +43,10 @@ pub(crate) fn number(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |sum, b| b.is_ascii_digit().then(|| sum * 10 + u32::from(b - b'0')))
 }
 
-/// Not a date in the form `YYYY-MM-DD`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a date as YYYY-MM-DD, found {found}")]
-#[non_exhaustive]
-pub struct DateError {
-    /// The text, cut and escaped.
-    pub found: String,
-}
-
 impl fmt::Display for Date {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:04}-{:02}-{:02}", self.0.year(), u8::from(self.0.month()), self.0.day())
     }
 }
 
-crate::impl_parsed_value!(Date, DateError, Debug);
+crate::impl_parsed_value!(Date, ValueError, Debug);

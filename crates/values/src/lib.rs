@@ -26,8 +26,8 @@ mod uuids;
 pub use clock::CoarseClock;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use code::UnknownCode;
-pub use currency::{Currency, CurrencyError};
-pub use date::{Date, DateError};
+pub use currency::Currency;
+pub use date::Date;
 pub use decimal::{DecimalError, parse_decimal};
 pub use money::{Money, MoneyError};
 #[doc(hidden)]
@@ -36,10 +36,10 @@ pub use options::__given;
 pub use random::{RandomnessError, fill_random, jitter, random_bytes};
 pub use secret::SecretString;
 pub use store::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture};
-pub use text::{BoundedText, TextError, excerpt};
+pub use text::{BoundedText, TextError, ValueError, excerpt};
 pub use time_uuid::TimeUuidGenerator;
-pub use timestamp::{Timestamp, TimestampError};
-pub use uuids::{HyphenatedUuid, SimpleUuid, UuidError};
+pub use timestamp::Timestamp;
+pub use uuids::{HyphenatedUuid, SimpleUuid};
 
 /// The exact decimal of `rust_decimal`. It keeps its scale: `10.0000` stays `10.0000`.
 pub use rust_decimal::Decimal;

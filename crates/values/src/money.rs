@@ -1,7 +1,7 @@
 //! Exact amounts of money.
 
 use crate::decimal::{DecimalError, parse_decimal};
-use crate::{Currency, CurrencyError};
+use crate::{Currency, ValueError};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;
 
@@ -112,7 +112,7 @@ pub enum MoneyError {
     Amount(#[source] DecimalError),
     /// The currency is not a currency code.
     #[error("the currency is unreadable")]
-    Currency(#[source] CurrencyError),
+    Currency(#[source] ValueError),
 }
 
 impl fmt::Display for Money {

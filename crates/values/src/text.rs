@@ -56,6 +56,25 @@ pub struct TextError {
     pub length: usize,
 }
 
+/// A text that is not a value of the expected form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {expected}, found {found}")]
+#[non_exhaustive]
+pub struct ValueError {
+    /// The form that was expected.
+    pub expected: &'static str,
+    /// The text, cut and escaped.
+    pub found: String,
+}
+
+impl ValueError {
+    /// The error for this text.
+    #[must_use]
+    pub fn new(expected: &'static str, text: &str) -> Self {
+        Self { expected, found: excerpt(text) }
+    }
+}
+
 /// A text for use in an error text: quoted, with control characters escaped, and cut after 40 characters.
 #[must_use]
 pub fn excerpt(text: &str) -> String {

@@ -1,9 +1,12 @@
 //! UTC timestamps with milliseconds.
 
+use crate::ValueError;
 use crate::date::{self, number};
-use crate::text::excerpt;
 use std::fmt;
 use std::time::{Duration, SystemTime};
+
+/// The form, in words.
+const EXPECTED: &str = "a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ";
 
 /// An instant in UTC with milliseconds, years 0000 to 9999, spelled `YYYY-MM-DDThh:mm:ss.sssZ` (Specification: "Common
 /// formats in webhook messages").
@@ -28,20 +31,20 @@ impl Timestamp {
     /// Reads exactly `YYYY-MM-DDThh:mm:ss.sssZ`.
     ///
     /// # Errors
-    /// [`TimestampError`] for any other spelling and for instants that do not exist.
-    pub fn parse(text: &str) -> Result<Self, TimestampError> {
+    /// [`ValueError`] for any other spelling and for instants that do not exist.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
         match Self::parse_with_precision(text)? {
             (timestamp, 3) => Ok(timestamp),
-            _ => Err(TimestampError { found: excerpt(text) }),
+            _ => Err(ValueError::new(EXPECTED, text)),
         }
     }
 
     /// Reads `YYYY-MM-DDThh:mm:ssZ` with zero to three fractional digits, and returns how many there were.
     ///
     /// # Errors
-    /// [`TimestampError`] for any other spelling and for instants that do not exist.
-    pub fn parse_with_precision(text: &str) -> Result<(Self, u8), TimestampError> {
-        read(text.as_bytes()).ok_or_else(|| TimestampError { found: excerpt(text) })
+    /// [`ValueError`] for any other spelling and for instants that do not exist.
+    pub fn parse_with_precision(text: &str) -> Result<(Self, u8), ValueError> {
+        read(text.as_bytes()).ok_or_else(|| ValueError::new(EXPECTED, text))
     }
 
     /// The instant `millis` milliseconds after the UNIX epoch; `None` outside the years 0000 to 9999.
@@ -134,15 +137,6 @@ fn read(text: &[u8]) -> Option<(Timestamp, u8)> {
     Some((Timestamp::from_time(day.with_time(clock.ok()?).assume_utc())?, precision))
 }
 
-/// Not a timestamp in the expected form.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ, found {found}")]
-#[non_exhaustive]
-pub struct TimestampError {
-    /// The text, cut and escaped.
-    pub found: String,
-}
-
 impl From<SystemTime> for Timestamp {
     /// Cuts to milliseconds. Beyond the years 0000 to 9999 this is [`Timestamp::MIN`] or [`Timestamp::MAX`].
     #[inline]
@@ -164,4 +158,4 @@ impl fmt::Display for Timestamp {
     }
 }
 
-crate::impl_parsed_value!(Timestamp, TimestampError, Debug);
+crate::impl_parsed_value!(Timestamp, ValueError, Debug);

@@ -1,11 +1,11 @@
 //! The two spellings of a UUID as two types.
 
-use crate::text::excerpt;
+use crate::ValueError;
 use std::fmt;
 use uuid::Uuid;
 
 macro_rules! spelling {
-    ($(#[$doc:meta])* $name:ident, $length:literal, $inner:ident, $hyphens:literal) => {
+    ($(#[$doc:meta])* $name:ident, $length:literal, $inner:ident, $expected:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Uuid);
@@ -14,9 +14,9 @@ macro_rules! spelling {
             /// Reads this spelling.
             ///
             /// # Errors
-            /// [`UuidError`] for any other spelling.
-            pub fn parse(text: &str) -> Result<Self, UuidError> {
-                let wrong = || UuidError { hyphens: $hyphens, found: excerpt(text) };
+            /// [`ValueError`] for any other spelling.
+            pub fn parse(text: &str) -> Result<Self, ValueError> {
+                let wrong = || ValueError::new($expected, text);
                 if text.len() != $length || !allowed(text) {
                     return Err(wrong());
                 }
@@ -60,7 +60,7 @@ macro_rules! spelling {
             }
         }
 
-        crate::impl_parsed_value!($name, UuidError, Debug);
+        crate::impl_parsed_value!($name, ValueError, Debug);
     };
 }
 
@@ -68,14 +68,14 @@ spelling! {
     /// A UUID with hyphens, `8-4-4-4-12`: request keys, request ids, message ids, tokens.
     ///
     /// It is read in either case and written in lower case. Any version is accepted.
-    HyphenatedUuid, 36, hyphenated, true
+    HyphenatedUuid, 36, hyphenated, "a UUID with hyphens"
 }
 
 spelling! {
     /// A UUID as 32 hexadecimal digits without hyphens: mandate and action identifiers, message ids of reports.
     ///
     /// Upper case is refused. Any version is accepted.
-    SimpleUuid, 32, simple, false
+    SimpleUuid, 32, simple, "a UUID of 32 lower-case hexadecimal digits"
 }
 
 impl HyphenatedUuid {
@@ -107,18 +107,4 @@ impl SimpleUuid {
 /// Refuses upper case in the simple spelling, which is recognised by its length.
 fn allowed(text: &str) -> bool {
     text.len() != 32 || !text.bytes().any(|b| b.is_ascii_uppercase())
-}
-
-/// Not a UUID in the expected spelling.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected a UUID {}, found {found}",
-    if *.hyphens { "with hyphens" } else { "of 32 lower-case hexadecimal digits" }
-)]
-#[non_exhaustive]
-pub struct UuidError {
-    /// Whether the spelling with hyphens was expected.
-    pub hyphens: bool,
-    /// The text, cut and escaped.
-    pub found: String,
 }

@@ -1,6 +1,6 @@
 //! Identifiers. A value exists only if it is well formed.
 
-use bankrail_values::{HyphenatedUuid, SimpleUuid, excerpt};
+use bankrail_values::{HyphenatedUuid, SimpleUuid, ValueError};
 use std::fmt;
 
 macro_rules! id {
@@ -10,18 +10,16 @@ macro_rules! id {
         pub struct $name($inner);
 
         impl $name {
-            /// The form, in words.
-            pub(crate) const EXPECTED: &'static str = id!(@expected $inner $version);
             /// The form, as a regular expression.
             pub(crate) const PATTERN: &'static str = id!(@pattern $inner $version);
 
             /// Checks spelling, version and variant.
             ///
             /// # Errors
-            /// [`IdError`] for anything else.
-            pub fn parse(text: &str) -> Result<Self, IdError> {
+            /// [`ValueError`] for anything else.
+            pub fn parse(text: &str) -> Result<Self, ValueError> {
                 let id = $inner::parse(text).ok().and_then(Self::from_uuid);
-                id.ok_or_else(|| IdError { expected: Self::EXPECTED, found: excerpt(text) })
+                id.ok_or_else(|| ValueError::new(id!(@expected $inner $version), text))
             }
 
             /// The identifier of a UUID of the right version and variant.
@@ -43,7 +41,7 @@ macro_rules! id {
             }
         }
 
-        bankrail_values::impl_parsed_value!($name, IdError, Debug);
+        bankrail_values::impl_parsed_value!($name, ValueError, Debug);
     };
     (@expected SimpleUuid $version:literal) => {
         concat!("a UUID of version ", $version, " as 32 lower-case hexadecimal digits")
@@ -77,15 +75,4 @@ id! {
     /// A payment's unique end-to-end reference, echoed from the instruction: a UUID of version 4 with hyphens.
     /// Read in either case, written in lower case.
     Uetr(HyphenatedUuid), version 4
-}
-
-/// A text that is not an identifier of the expected form.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected {expected}, found {found}")]
-#[non_exhaustive]
-pub struct IdError {
-    /// What was expected.
-    pub expected: &'static str,
-    /// The text, cut and escaped.
-    pub found: String,
 }

@@ -35,7 +35,7 @@ pub use counts::{CountPerPeriod, PointInTime};
 pub use error::{FindingsError, MessageError};
 pub use finding::{MessageFinding, Rule, RuleClass, Severity};
 pub use headers::{DeliveryHeaderError, DeliveryHeaders, Priority};
-pub use ids::{ActionId, IdError, MandateId, Uetr};
+pub use ids::{ActionId, MandateId, Uetr};
 pub use json::ExtraMembers;
 pub use mailbox::{MAX_OUTGOING_BYTES, OutgoingError, OutgoingOptions};
 pub use mask::AccountMask;
@@ -47,4 +47,4 @@ pub use message::payment_information::{AmendedPaymentInformation, PaymentInforma
 pub use message::payment_outcome::{OriginalTransaction, PaymentOutcome};
 pub use message::query_notification::{MandateDetails, PaymentDetails, QueryNotification, ReminderError};
 pub use message::{EachKind, Message, MessageKind, MessageReadOptions, ParsedMessage, WebhookMessage};
-pub use time_of_day::{TimeOfDay, TimeOfDayError};
+pub use time_of_day::TimeOfDay;

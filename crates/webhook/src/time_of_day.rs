@@ -1,7 +1,10 @@
 //! Times of day in UTC.
 
-use bankrail_values::{Timestamp, excerpt};
+use bankrail_values::{Timestamp, ValueError};
 use std::fmt;
+
+/// The form, in words.
+const EXPECTED: &str = "a UTC time of day as hh:mm:ss.sssZ";
 
 /// A time of day in UTC with milliseconds, spelled `hh:mm:ss.sssZ` (Specification: "QueryNotification message",
 /// `payment_execute_not_before_time`).
@@ -10,7 +13,7 @@ use std::fmt;
 /// use bankrail_webhook::TimeOfDay;
 /// assert_eq!(TimeOfDay::parse("09:30:00.000Z")?.to_string(), "09:30:00.000Z");
 /// assert!(TimeOfDay::parse("24:00:00.000Z").is_err());
-/// # Ok::<(), bankrail_webhook::TimeOfDayError>(())
+/// # Ok::<(), bankrail_webhook::ValueError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimeOfDay(Timestamp);
@@ -19,23 +22,23 @@ impl TimeOfDay {
     /// Reads exactly `hh:mm:ss.sssZ`.
     ///
     /// # Errors
-    /// [`TimeOfDayError`] for any other spelling and for times that do not exist.
-    pub fn parse(text: &str) -> Result<Self, TimeOfDayError> {
+    /// [`ValueError`] for any other spelling and for times that do not exist.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
         match Self::parse_with_precision(text)? {
             (time, 3) => Ok(time),
-            _ => Err(TimeOfDayError { found: excerpt(text) }),
+            _ => Err(ValueError::new(EXPECTED, text)),
         }
     }
 
     /// Reads `hh:mm:ssZ` with 0 to 3 fractional digits, and returns their number, too.
     ///
     /// # Errors
-    /// [`TimeOfDayError`] for any other spelling and for times that do not exist.
-    pub fn parse_with_precision(text: &str) -> Result<(Self, u8), TimeOfDayError> {
+    /// [`ValueError`] for any other spelling and for times that do not exist.
+    pub fn parse_with_precision(text: &str) -> Result<(Self, u8), ValueError> {
         // Parsed as an instant of 1970-01-01: a timestamp has the same spelling after its date.
         match Timestamp::parse_with_precision(&format!("1970-01-01T{}", text.get(..13).unwrap_or(text))) {
             Ok((instant, digits)) if text.len() <= 13 => Ok((Self(instant), digits)),
-            _ => Err(TimeOfDayError { found: excerpt(text) }),
+            _ => Err(ValueError::new(EXPECTED, text)),
         }
     }
 
@@ -63,13 +66,4 @@ impl fmt::Display for TimeOfDay {
     }
 }
 
-bankrail_values::impl_parsed_value!(TimeOfDay, TimeOfDayError, Debug);
-
-/// A text that is not a time of day in UTC.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a UTC time of day as hh:mm:ss.sssZ, found {found}")]
-#[non_exhaustive]
-pub struct TimeOfDayError {
-    /// The text, cut and escaped.
-    pub found: String,
-}
+bankrail_values::impl_parsed_value!(TimeOfDay, ValueError, Debug);

@@ -2,13 +2,12 @@
 
 use crate::token::TokenCacheSecret;
 use bankrail_camt052::ReadOptions;
-use bankrail_client_assertion::AudienceError;
 use bankrail_client_assertion::token::{ScopeSet, TokenCache, names};
 use bankrail_http::AddressError;
 use bankrail_http::names::API_KEY;
 use bankrail_http::tls::{TlsError, TlsRoots};
 use bankrail_rate_limit::{CallType, CounterStore, Pacing, Policy, default_limits};
-use bankrail_values::{Clock, SystemClock};
+use bankrail_values::{Clock, SystemClock, ValueError};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,7 +106,7 @@ pub enum ClientOptionsError {
     AuthUrl(#[source] AddressError),
     /// The audience is refused.
     #[error("the audience is refused")]
-    Audience(#[source] AudienceError),
+    Audience(#[source] ValueError),
     /// The lifetime of assertions is below a second or above an hour.
     #[error("expected an assertion lifetime of 1 to 3600 seconds, found {found:?}")]
     AssertionLifetime {

@@ -4,7 +4,7 @@ use crate::ExchangeError;
 use crate::token::TokenError;
 use crate::transport::{CallFacts, after_comma, call_error};
 use bankrail_camt052::ReadError;
-use bankrail_statement::{AccountId, AccountIdError, ErrorCode, ReplyError, WalkError};
+use bankrail_statement::{AccountId, ErrorCode, ReplyError, WalkError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::error::Error;
 use std::fmt;
@@ -24,7 +24,7 @@ pub enum StatementError {
     },
     /// Not sent: the account identifier is malformed. The service would answer that the account does not exist.
     #[error("the account identifier is refused")]
-    Account(#[source] AccountIdError),
+    Account(#[source] bankrail_values::ValueError),
     /// Not sent, or not sent again: there is no access token.
     #[error("there is no access token")]
     Token(#[source] TokenError),

@@ -71,11 +71,11 @@ impl<const MIN: usize, const MAX: usize> Wire for BoundedText<MIN, MAX> {
 
 /// Implements [`Wire`] by `FromStr` and `Display`, whose text has no character that JSON escapes.
 macro_rules! text_wire {
-    ($name:ty, $expected:expr, $schema:expr) => {
+    ($name:ty, $schema:expr) => {
         impl Wire for $name {
             fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
                 let text = string(value, at)?;
-                text.parse().map_err(|_| at.bad_value($expected, text))
+                Self::parse(text).map_err(|error| at.bad_value(error.expected, text))
             }
             fn write(&self, out: &mut Output) {
                 out.displayed(self);
@@ -90,19 +90,20 @@ macro_rules! text_wire {
 /// A UUID of any version with hyphens.
 const UUID: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
 
-text_wire!(HyphenatedUuid, "a UUID with hyphens", pattern(UUID));
-text_wire!(Date, "a date as YYYY-MM-DD", json!({ "type": "string", "format": "date" }));
-text_wire!(crate::MandateId, Self::EXPECTED, pattern(Self::PATTERN));
-text_wire!(crate::ActionId, Self::EXPECTED, pattern(Self::PATTERN));
-text_wire!(crate::Uetr, Self::EXPECTED, pattern(Self::PATTERN));
+text_wire!(HyphenatedUuid, pattern(UUID));
+text_wire!(Date, json!({ "type": "string", "format": "date" }));
+text_wire!(crate::MandateId, pattern(Self::PATTERN));
+text_wire!(crate::ActionId, pattern(Self::PATTERN));
+text_wire!(crate::Uetr, pattern(Self::PATTERN));
 
 /// Implements [`Wire`] for a time with three fractional digits; fewer are a finding.
 macro_rules! time_wire {
-    ($name:ty, $expected:literal, $pattern:literal) => {
+    ($name:ty, $pattern:literal) => {
         impl Wire for $name {
             fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
                 let text = string(value, at)?;
-                let (time, digits) = Self::parse_with_precision(text).map_err(|_| at.bad_value($expected, text))?;
+                let read = Self::parse_with_precision(text);
+                let (time, digits) = read.map_err(|error| at.bad_value(error.expected, text))?;
                 if digits != 3 {
                     at.find(Rule::FractionDigits, "3 fractional digits", digits.to_string());
                 }
@@ -118,17 +119,13 @@ macro_rules! time_wire {
     };
 }
 
-time_wire!(
-    Timestamp,
-    "a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ",
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
-);
-time_wire!(crate::TimeOfDay, "a UTC time of day as hh:mm:ss.sssZ", r"^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$");
+time_wire!(Timestamp, r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$");
+time_wire!(crate::TimeOfDay, r"^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$");
 
 impl Wire for Currency {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let text = string(value, at)?;
-        Self::parse(text).map_err(|_| at.bad_value("a currency code of three upper-case letters", text))
+        Self::parse(text).map_err(|error| at.bad_value(error.expected, text))
     }
     fn write(&self, out: &mut Output) {
         out.string(self.as_str());

@@ -14,7 +14,7 @@ use bankrail_values::HyphenatedUuid;
 /// let request = OriginalRequest::new("2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21".parse()?);
 /// let headers = DeliveryHeaders::answering(&request, "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11".parse()?);
 /// assert_eq!(headers.request_key, Some(request.request_key()));
-/// # Ok::<(), bankrail_values::UuidError>(())
+/// # Ok::<(), bankrail_values::ValueError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct OriginalRequest {

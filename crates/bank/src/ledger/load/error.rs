@@ -3,8 +3,7 @@
 use crate::booking::BookingKindError;
 use crate::ledger::{AccountError, BookError};
 use bankrail_camt052::ReadError;
-use bankrail_statement::AccountIdError;
-use bankrail_values::{CurrencyError, DateError, DecimalError, StoreError};
+use bankrail_values::{DecimalError, StoreError, ValueError};
 
 /// Why a document was not loaded. Nothing of it was.
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +90,7 @@ pub enum LoadError {
 pub enum ReportError {
     /// The account's identifier is none of this service.
     #[error("Acct/Id is no account identifier")]
-    AccountId(#[source] AccountIdError),
+    AccountId(#[source] ValueError),
     /// Neither the account nor its balance has a currency.
     #[error("Acct/Ccy: expected a currency, found none")]
     NoCurrency,
@@ -112,10 +111,10 @@ pub enum RowError {
     Missing,
     /// Not an account identifier.
     #[error("not an account identifier")]
-    AccountId(#[source] AccountIdError),
+    AccountId(#[source] ValueError),
     /// Not a date.
     #[error("not a date")]
-    Date(#[source] DateError),
+    Date(#[source] ValueError),
     /// Not the name of a kind.
     #[error("not the name of a kind")]
     Kind(#[source] BookingKindError),
@@ -124,7 +123,7 @@ pub enum RowError {
     Amount(#[source] DecimalError),
     /// Not a currency.
     #[error("not a currency")]
-    Currency(#[source] CurrencyError),
+    Currency(#[source] ValueError),
     /// Neither `true` nor `false`.
     #[error("expected true or false, found another text")]
     Reversal,
